@@ -1,0 +1,66 @@
+"""Measurements as plain records: what the runner prints and what the published tables hold.
+
+Light on purpose (standard library only): the store reads these without torch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How the model was trained, in the terms of the paper's Appendix F."""
+
+    free_lunch: bool
+    """Compilation, fused kernels and TF32 together."""
+    activation_checkpointing: bool
+    sharding: str | None
+    """``zero-1``, ``zero-2``, ``zero-3``, ``fsdp-shard-grad-op``, ``fsdp-full-shard``, or None."""
+    offloading: bool
+    micro_batch_size: int | None
+    gradient_accumulation_steps: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """One tried setting on one machine: a time, or the reason why there is none.
+
+    Times are for the recipe's whole training run. ``training_days_low`` and ``training_days_high``
+    bound the true value as far as the record itself tells (rounding of a printed day, spread of
+    the repeated steps); they are None where ``training_days`` is.
+    """
+
+    measurement_id: str
+    """The same facts have the same id, so that merging twice is merging once."""
+    recipe_id: str
+    recipe_hash: str | None
+    gpu: str
+    """A name or an alias from the GPU catalogue; for a CPU run, ``cpu``."""
+    gpu_count: int
+    method: str
+    """``naive``, ``free-lunch``, ``memory-saving``, or ``optimal`` (the best of a search)."""
+    settings: Settings | None
+    status: str
+    """``ok``, ``infeasible`` (does not fit), ``failed`` or ``pruned``; only ``ok`` has a time."""
+    reason: str | None
+    training_days: float | None
+    training_days_low: float | None
+    training_days_high: float | None
+    timing: str
+    """``synchronised`` with the device, or ``unsynchronised``."""
+    source_id: str
+    measured_on: date | None
+    pass_s: tuple[float, ...] = ()
+    """Raw seconds of each forward and backward pass without gradient exchange."""
+    sync_pass_s: tuple[float, ...] = ()
+    """Raw seconds of each pass that ends with the gradient exchange."""
+    update_s: tuple[float, ...] = ()
+    """Raw seconds of each parameter update."""
+    step_s: float | None = None
+    """One full optimiser step, derived from the raw seconds by bench_runner.timing."""
+    peak_memory_gib: float | None = None
+    environment: dict[str, Any] = field(default_factory=dict)
+    """Device names, topology, driver, library versions, clocks, power, host: as recorded."""

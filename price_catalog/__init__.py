@@ -1,0 +1,1 @@
+"""Prices, machines and GPU specifications as text, read and validated once."""
