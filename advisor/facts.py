@@ -1,0 +1,69 @@
+"""What the store hands out about models and times, beside the catalogue's own records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+from bench_runner.records import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """A training recipe as the advisor sees it: what is trained, on how much, at which cost."""
+
+    recipe_id: str
+    name: str
+    family: str
+    """``decoder``, ``encoder``, ``ssm``, ``convnet`` or ``vit``."""
+    parameters: int
+    batch_size: int
+    training_steps: int
+    sequence_length: int | None
+    image_size: int | None
+    precision: str
+    """``fp16``, ``bf16`` or ``fp32`` (which free-lunch settings run as TF32)."""
+    optimizer: str
+    flops_lowest: float
+    """FLOPs of the whole training run, the lowest defensible count (bench_runner.flops)."""
+    flops_full: float
+    """FLOPs of the whole run as torch's counter would count them."""
+    recipe_hash: str
+    source_id: str
+    note: str | None
+    origin: str
+    """``shipped`` or ``local``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingTime:
+    """One time (or the reason why there is none) for a model on a number of GPUs, audited."""
+
+    measurement_id: str
+    recipe_id: str
+    gpu_id: str
+    gpu_count: int
+    method: str
+    """``naive``, ``free-lunch``, ``memory-saving`` or ``optimal``."""
+    settings: Settings | None
+    status: str
+    """``ok``, ``infeasible``, ``failed`` or ``pruned``."""
+    reason: str | None
+    basis: str
+    """``measured`` or ``predicted``."""
+    training_days: float | None
+    training_days_low: float | None
+    training_days_high: float | None
+    timing: str
+    """``synchronised`` or ``unsynchronised``."""
+    implied_mfu: float | None
+    """Model FLOPs utilisation that the time implies, with its rounding allowed for."""
+    implied_mfu_printed: float | None
+    """The same for the figure exactly as printed."""
+    verdict: str | None
+    """``plausible``, ``doubtful``, ``implausible``, ``unchecked``; None without a time."""
+    verdict_reason: str | None
+    peak_memory_gib: float | None
+    source_id: str
+    measured_on: date | None
+    origin: str
