@@ -87,6 +87,4 @@ def audit_time(
     else:
         verdict = "plausible"
         reason = f"implies {share}"
-    return Audit(
-        implied_mfu=allowed, implied_mfu_printed=printed, verdict=verdict, reason=reason
-    )
+    return Audit(implied_mfu=allowed, implied_mfu_printed=printed, verdict=verdict, reason=reason)

@@ -67,3 +67,17 @@ class TrainingTime:
     source_id: str
     measured_on: date | None
     origin: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BestTime:
+    """Which time stands for one model on one number of one GPU, under one evidence rule."""
+
+    gpu_id: str
+    gpu_count: int
+    chosen: TrainingTime | None
+    """The time that counts, or the row that says why there is none."""
+    published: TrainingTime | None
+    """What the published evidence, taken at face value, would use instead, where it differs."""
+    naive: TrainingTime | None
+    """The naive settings' time, where it is known and not the chosen one."""

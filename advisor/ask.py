@@ -1,0 +1,102 @@
+"""From the store to a field of builds: the one way that every screen and command asks.
+
+A `Snapshot` is what does not depend on the model; `make_field` adds the model's times.
+Both work on a reader that the store opened for a moment and closes again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+
+from advisor.facts import Model
+from advisor.parse import InputError, nearest, shown
+from advisor.prices import PriceBook, choose_quotes
+from advisor.rank import Field
+from advisor.store import Reader
+from price_catalog.builds import Build, enumerate_builds
+from price_catalog.model import Gpu, Host, Quote, Source
+
+EVIDENCE = ("sound", "published")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """What the store holds about models, machines and prices at one moment."""
+
+    models: tuple[Model, ...]
+    gpus: tuple[Gpu, ...]
+    hosts: tuple[Host, ...]
+    builds: tuple[Build, ...]
+    quotes: tuple[Quote, ...]
+    sources: tuple[Source, ...]
+
+    def model(self, name: str) -> Model:
+        """The model with this id or name, in any case. Raises InputError with the nearest ones."""
+        wanted = name.strip().lower()
+        for model in self.models:
+            if wanted in (model.recipe_id.lower(), model.name.lower()):
+                return model
+        if not wanted:
+            raise InputError("no model is named: choose one, such as pythia-1b")
+        known = [model.recipe_id for model in self.models]
+        raise InputError(f"the model {shown(name)} is not known: {nearest(name, known)}")
+
+    def gpu_ids(self, names: Iterable[str]) -> frozenset[str]:
+        """The ids of GPUs given by name, id or alias. Raises InputError with the nearest ones."""
+        from price_catalog.load import normalise_gpu_name  # reads no file; late for start-up time
+
+        by_name: dict[str, str] = {}
+        for gpu in self.gpus:
+            for spelling in (gpu.gpu_id, gpu.name, *gpu.aliases):
+                by_name[normalise_gpu_name(spelling)] = gpu.gpu_id
+        found = set()
+        for name in names:
+            gpu_id = by_name.get(normalise_gpu_name(name))
+            if gpu_id is None:
+                known = [gpu.name for gpu in self.gpus]
+                raise InputError(f"the GPU {shown(name)} is not known: {nearest(name, known)}")
+            found.add(gpu_id)
+        return frozenset(found)
+
+    def prices(self, rule: str | date) -> PriceBook:
+        """The quote that counts for each item under a price rule."""
+        return choose_quotes(self.quotes, rule)
+
+
+def take_snapshot(reader: Reader) -> Snapshot:
+    """Read everything that does not depend on the model."""
+    gpus, hosts = reader.gpus(), reader.hosts()
+    return Snapshot(
+        models=reader.models(),
+        gpus=gpus,
+        hosts=hosts,
+        builds=enumerate_builds(gpus, hosts),
+        quotes=reader.quotes(),
+        sources=reader.sources(),
+    )
+
+
+def make_field(
+    reader: Reader,
+    snapshot: Snapshot,
+    model: Model,
+    *,
+    prices: str | date,
+    evidence: str,
+    gpu_ids: frozenset[str] | None = None,
+) -> Field:
+    """Every build (of these GPUs, where given) with its cost and its time for the model."""
+    if evidence not in EVIDENCE:
+        raise InputError(f"evidence {shown(evidence)} is not known: write sound or published")
+    builds: Iterable[Build] = snapshot.builds
+    if gpu_ids is not None:
+        builds = [build for build in builds if build.gpu.gpu_id in gpu_ids]
+    return Field(
+        model,
+        tuple(builds),
+        reader.best_times(model.recipe_id, evidence),
+        snapshot.prices(prices),
+        evidence,
+    )
