@@ -37,7 +37,7 @@ def parse_budget(text: str, what: str = "budget") -> Decimal:
     stripped = text.strip()
     if not stripped:
         raise InputError(f"the {what} is empty: {_BUDGET_HINT}")
-    if re.match(r"^[-−]", stripped.lstrip("$ ")):  # noqa: RUF001
+    if re.match(r"^[-−]", stripped.lstrip("$ ")):
         raise InputError(f"the {what} {shown(stripped)} is negative: {_BUDGET_HINT}")
     if re.search(r"[€£¥]|eur|gbp|chf", stripped, re.IGNORECASE):
         raise InputError(
