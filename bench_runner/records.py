@@ -64,3 +64,11 @@ class Measurement:
     peak_memory_gib: float | None = None
     environment: dict[str, Any] = field(default_factory=dict)
     """Device names, topology, driver, library versions, clocks, power, host: as recorded."""
+    first_pass_s: tuple[float, ...] = ()
+    """Raw seconds of the first pass of each step, which writes gradients instead of adding."""
+    fetch_s: tuple[float, ...] = ()
+    """Raw seconds of fetching one pass's batch."""
+    mfu: float | None = None
+    """Counted FLOPs over the GPUs' dense peak; None where the peak was not given."""
+    allocator_retries: int | None = None
+    """How often the allocator had to free its cache and try again while the steps were timed."""

@@ -1,0 +1,109 @@
+"""Measurements as JSON lines: written and synced one by one, read back past a torn last line."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import asdict, fields, replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from bench_runner.records import Measurement, Settings
+
+_FIELDS = {field.name for field in fields(Measurement)}
+_RAW_SECONDS = ("pass_s", "sync_pass_s", "update_s", "first_pass_s", "fetch_s")
+
+
+def to_json(measurement: Measurement) -> dict[str, Any]:
+    """A record as JSON takes it."""
+    row = asdict(measurement)
+    row["measured_on"] = measurement.measured_on.isoformat() if measurement.measured_on else None
+    return row
+
+
+def from_json(row: dict[str, Any]) -> Measurement:
+    """A record from its JSON object; ValueError names a key that is unknown or missing."""
+    if unknown := set(row) - _FIELDS:
+        raise ValueError(f"unknown key {min(unknown)!r}: a newer bench_runner wrote this record")
+    settings = row.get("settings")
+    measured_on = row.get("measured_on")
+    values = {
+        **row,
+        "settings": Settings(**settings) if settings else None,
+        "measured_on": date.fromisoformat(measured_on) if measured_on else None,
+        **{name: tuple(row.get(name) or ()) for name in _RAW_SECONDS},
+    }
+    try:
+        return Measurement(**values)
+    except TypeError as error:
+        raise ValueError(f"{error}: the record is incomplete") from None
+
+
+def with_id(measurement: Measurement) -> Measurement:
+    """The record under the id that its own content gives it."""
+    row = to_json(measurement)
+    del row["measurement_id"]
+    content = json.dumps(row, sort_keys=True, separators=(",", ":"))
+    return replace(
+        measurement, measurement_id="m-" + hashlib.sha256(content.encode()).hexdigest()[:20]
+    )
+
+
+def append(path: Path, measurement: Measurement) -> None:
+    """Add one record and sync it to the disk; a line torn by an earlier kill is cut off first."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        written = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+        end = written.rfind(b"\n") + 1
+        os.ftruncate(descriptor, end)
+        line = json.dumps(to_json(measurement), separators=(",", ":")) + "\n"
+        os.pwrite(descriptor, line.encode(), end)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def read(path: Path) -> list[Measurement]:
+    """Every finished record of a file; [] where there is no file.
+
+    A last line without its newline was never finished and is passed over; any other line that
+    cannot be read is an error that names its place.
+    """
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read ({error.strerror}): name another file") from None
+    lines = text.split("\n")[:-1]
+    return [
+        _parse(line, where=f"{path}:{number}")
+        for number, line in enumerate(lines, start=1)
+        if line.strip()
+    ]
+
+
+def _parse(line: str, where: str) -> Measurement:
+    try:
+        row = json.loads(line)
+    except ValueError:
+        raise ValueError(f"{where}: not a JSON line; take the line out or mend it") from None
+    if not isinstance(row, dict):
+        raise ValueError(f"{where}: not a JSON object; take the line out or mend it")
+    try:
+        return from_json(row)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{where}: {error}") from None
+
+
+def merge(files: Iterable[Path]) -> list[Measurement]:
+    """The records of several files, each id once, in the order in which they first appear."""
+    found: dict[str, Measurement] = {}
+    for path in files:
+        for measurement in read(path):
+            found.setdefault(measurement.measurement_id, measurement)
+    return list(found.values())

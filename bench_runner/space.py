@@ -1,0 +1,131 @@
+"""The settings that can be tried, the rule that leaves each other one out, and their order.
+
+Appendix F of the paper: activation checkpointing x sharding x offloading, 12 combinations on one
+GPU and 22 on several. Light on purpose: the advisor imports it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bench_runner.records import Settings
+
+SHARDINGS: tuple[str | None, ...] = (
+    None,
+    "zero-1",
+    "zero-2",
+    "zero-3",
+    "fsdp-shard-grad-op",
+    "fsdp-full-shard",
+)
+METHODS = ("naive", "free-lunch", "all")
+
+OFFLOADING_NEEDS_SHARDING = "offloading is a part of ZeRO and FSDP, so it needs one of them"
+SHARDING_NEEDS_GPUS = "sharding over one GPU changes nothing unless its states are offloaded"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """One combination, with the rule that leaves it out (None where it is in the space)."""
+
+    settings: Settings
+    left_out_by: str | None
+
+
+def settings_for(
+    *,
+    free_lunch: bool,
+    activation_checkpointing: bool = False,
+    sharding: str | None = None,
+    offloading: bool = False,
+) -> Settings:
+    """The settings before a micro-batch size is found for them."""
+    return Settings(
+        free_lunch=free_lunch,
+        activation_checkpointing=activation_checkpointing,
+        sharding=sharding,
+        offloading=offloading,
+        micro_batch_size=None,
+        gradient_accumulation_steps=None,
+    )
+
+
+def choices(gpu_count: int) -> tuple[Choice, ...]:
+    """All 24 combinations of the memory-saving methods, each kept or left out by its rule."""
+    if gpu_count < 1:
+        raise ValueError(f"--gpus is {gpu_count}: give at least 1")
+    found = []
+    for sharding in SHARDINGS:
+        for offloading in (False, True):
+            for activation_checkpointing in (False, True):
+                rule = None
+                if offloading and sharding is None:
+                    rule = OFFLOADING_NEEDS_SHARDING
+                elif gpu_count == 1 and sharding is not None and not offloading:
+                    rule = SHARDING_NEEDS_GPUS
+                settings = settings_for(
+                    free_lunch=True,
+                    activation_checkpointing=activation_checkpointing,
+                    sharding=sharding,
+                    offloading=offloading,
+                )
+                found.append(Choice(settings=settings, left_out_by=rule))
+    return tuple(found)
+
+
+def space(gpu_count: int) -> tuple[Settings, ...]:
+    """The combinations that are worth trying: 12 on one GPU, 22 on several."""
+    return tuple(choice.settings for choice in choices(gpu_count) if choice.left_out_by is None)
+
+
+def settings_of_method(method: str, gpu_count: int) -> tuple[Settings, ...]:
+    """What ``--methods`` names: one setting for naive and free-lunch, the whole space for all."""
+    if method == "naive":
+        return (settings_for(free_lunch=False),)
+    if method == "free-lunch":
+        return (settings_for(free_lunch=True),)
+    if method == "all":
+        return space(gpu_count)
+    raise ValueError(f"--methods is {method!r}: choose among {', '.join(METHODS)}")
+
+
+def method_name(settings: Settings) -> str:
+    """The method that a record of these settings is filed under."""
+    if settings.sharding or settings.offloading or settings.activation_checkpointing:
+        return "memory-saving"
+    return "free-lunch" if settings.free_lunch else "naive"
+
+
+def label(settings: Settings) -> str:
+    """The settings in a few words, e.g. ``zero-1 + offloading + checkpointing``."""
+    words = [settings.sharding or ("free lunch" if settings.free_lunch else "naive")]
+    if settings.offloading:
+        words.append("offloading")
+    if settings.activation_checkpointing:
+        words.append("checkpointing")
+    return " + ".join(words)
+
+
+def micro_batch_sizes(batch_size: int, gpu_count: int) -> tuple[int, ...]:
+    """The powers of two that divide the batch of one GPU, smallest first."""
+    if batch_size < gpu_count or batch_size % gpu_count:
+        raise ValueError(
+            f"the batch of {batch_size} cannot be shared evenly by {gpu_count} GPUs: "
+            "choose --gpus so that it divides the recipe's batch_size"
+        )
+    share = batch_size // gpu_count
+    sizes = [1]
+    while share % (sizes[-1] * 2) == 0:
+        sizes.append(sizes[-1] * 2)
+    return tuple(sizes)
+
+
+def accumulation_steps(batch_size: int, gpu_count: int, micro_batch_size: int) -> int:
+    """Passes per optimiser step, so that GPUs x micro-batch x passes is the recipe's batch."""
+    steps, rest = divmod(batch_size, gpu_count * micro_batch_size)
+    if rest or not steps:
+        raise ValueError(
+            f"micro-batch {micro_batch_size} on {gpu_count} GPUs does not divide the batch of "
+            f"{batch_size}: choose one of {micro_batch_sizes(batch_size, gpu_count)}"
+        )
+    return steps
