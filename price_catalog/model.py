@@ -36,6 +36,7 @@ class Gpu:
     launched_on: date | None
     form_factor: str
     memory_gib: float
+    """As sold; the driver shows a little less."""
     memory_bandwidth_gb_s: float | None
     fp32_tflops: float | None
     tf32_tflops: float | None
@@ -45,7 +46,8 @@ class Gpu:
     tdp_w: float | None
     nvlink_gb_s: float | None
     field_sources: str
-    """Which source each figure comes from, ``field=source`` separated by semicolons."""
+    """Which source each figure comes from, ``field=source_id`` separated by semicolons; what the
+    source itself cites may follow the id in brackets."""
     note: str | None
 
 
@@ -82,7 +84,8 @@ class Quote:
     item_id: str
     price_usd: Decimal
     kind: str
-    """``reseller-quote``, ``list``, ``street``, ``used``, ``parts-list`` or ``rounded``."""
+    """``reseller-quote``, ``list``, ``street``, ``used``, ``secondary`` (told by somebody who does
+    not sell it), ``parts-list`` or ``rounded``."""
     vendor: str
     quoted_on: date
     source_id: str

@@ -1,0 +1,42 @@
+"""Finds a GPU by any of its spellings, the driver's and people's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from price_catalog.model import Gpu
+from price_catalog.table import nearest
+
+_MAKERS = ("nvidia", "geforce", "tesla", "amd")
+
+
+def normalise(spelling: str) -> str:
+    """The same for all spellings that differ in case, spaces, hyphens or the maker's name."""
+    folded = "".join(character for character in spelling.casefold() if character.isalnum())
+    while maker := next((m for m in _MAKERS if folded.startswith(m) and folded != m), None):
+        folded = folded.removeprefix(maker)
+    return folded
+
+
+def index_gpus(gpus: Iterable[Gpu]) -> dict[str, Gpu]:
+    """Every normalised spelling of every GPU; a spelling that two GPUs share is an error."""
+    index: dict[str, Gpu] = {}
+    for gpu in gpus:
+        for spelling in (gpu.gpu_id, gpu.name, *gpu.aliases):
+            held = index.setdefault(normalise(spelling), gpu)
+            if held is not gpu:
+                raise ValueError(
+                    f"GPU name '{spelling}' stands for both {held.gpu_id} and {gpu.gpu_id}; "
+                    "remove it from one of the two"
+                )
+    return index
+
+
+def find_gpu(spelling: str, index: Mapping[str, Gpu]) -> Gpu:
+    """The GPU of that name, id or alias; else a ValueError that offers the nearest names."""
+    found = index.get(normalise(spelling))
+    if found is None:
+        names = {gpu.name for gpu in index.values()}
+        spellings = names | {alias for gpu in index.values() for alias in gpu.aliases}
+        raise ValueError(f"GPU '{spelling}' is not known; {nearest(spelling, spellings)}")
+    return found

@@ -1,0 +1,250 @@
+"""Reads and validates the catalogue's tables: GPUs, machines, quotes and their sources.
+
+To add a GPU, a machine or a price is to add a row. A row names its source by id, a price in US
+dollars with a point, a date like 2024-09-21; what is not known stays empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+
+from price_catalog.gpu_names import find_gpu, index_gpus, normalise
+from price_catalog.model import Gpu, Host, Part, Quote, Source
+from price_catalog.table import Row, nearest, read_rows
+
+CATALOG_FOLDER = Path(__file__).parent
+
+QUOTE_KINDS = (
+    "reseller-quote",
+    "list",
+    "street",
+    "used",
+    "secondary",
+    "parts-list",
+    "rounded",
+)
+HOST_KINDS = ("desktop", "server")
+
+SOURCE_COLUMNS = ("source_id", "title", "url", "how_measured", "licence", "published_on")
+GPU_COLUMNS = tuple(Gpu.__dataclass_fields__)
+HOST_COLUMNS = ("host_id", "name", "kind", "max_gpus")
+PART_COLUMNS = ("host_id", "role", "detail", "price_usd", "priced_on", "source_id")
+QUOTE_COLUMNS = tuple(Quote.__dataclass_fields__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalog:
+    """Everything that the tables say."""
+
+    sources: tuple[Source, ...]
+    gpus: tuple[Gpu, ...]
+    hosts: tuple[Host, ...]
+    quotes: tuple[Quote, ...]
+
+
+def load_catalog(folder: Path | None = None) -> Catalog:
+    """Read the tables in ``folder`` (the ones shipped with the package unless given)."""
+    folder = CATALOG_FOLDER if folder is None else Path(folder)
+    sources = load_sources(folder / "sources.csv")
+    source_ids = frozenset(source.source_id for source in sources)
+    gpus = load_gpus(folder / "gpus.csv", source_ids)
+    hosts = load_hosts(folder / "machines.csv", folder / "machine_parts.csv", source_ids)
+    quotes: list[Quote] = []
+    first_seen: dict[str, str] = {}
+    for path in sorted((folder / "quotes").glob("*.csv")):
+        for quote in load_quotes(path, gpus=gpus, hosts=hosts, source_ids=source_ids):
+            if quote.quote_id in first_seen:
+                raise ValueError(
+                    f"{path.name}: quote_id '{quote.quote_id}' is already in "
+                    f"{first_seen[quote.quote_id]}; give one of them another id"
+                )
+            first_seen[quote.quote_id] = path.name
+            quotes.append(quote)
+    return Catalog(sources=sources, gpus=gpus, hosts=hosts, quotes=tuple(quotes))
+
+
+def load_sources(path: Path) -> tuple[Source, ...]:
+    """Read a table of sources."""
+    rows = read_rows(path, SOURCE_COLUMNS)
+    _refuse_duplicates(rows, "source_id")
+    return tuple(
+        Source(
+            source_id=row.text("source_id"),
+            title=row.text("title"),
+            url=row.optional_text("url"),
+            how_measured=row.text("how_measured"),
+            licence=row.optional_text("licence"),
+            published_on=row.optional_day("published_on"),
+        )
+        for row in rows
+    )
+
+
+def load_gpus(path: Path, source_ids: frozenset[str]) -> tuple[Gpu, ...]:
+    """Read a table of GPUs; no two of them may share a name or an alias."""
+    rows = read_rows(path, GPU_COLUMNS)
+    _refuse_duplicates(rows, "gpu_id")
+    holders: dict[str, Gpu] = {}
+    gpus = []
+    for row in rows:
+        gpu = _gpu(row, source_ids)
+        gpus.append(gpu)
+        for column, spellings in (
+            ("gpu_id", (gpu.gpu_id,)),
+            ("name", (gpu.name,)),
+            ("aliases", gpu.aliases),
+        ):
+            for spelling in spellings:
+                holder = holders.setdefault(normalise(spelling), gpu)
+                if holder is not gpu:
+                    raise row.error(
+                        column,
+                        f"'{spelling}' already stands for {holder.gpu_id}; "
+                        "a spelling may belong to one GPU only",
+                    )
+    return tuple(gpus)
+
+
+def _gpu(row: Row, source_ids: frozenset[str]) -> Gpu:
+    gpu_id = row.text("gpu_id")
+    if gpu_id != gpu_id.lower() or " " in gpu_id:
+        mended = "-".join(gpu_id.lower().split())
+        raise row.error("gpu_id", f"'{gpu_id}' has capitals or spaces; write it like '{mended}'")
+    field_sources = row.text("field_sources")
+    for item in field_sources.split(";"):
+        field, equals, source = item.strip().partition("=")
+        if not equals or field not in GPU_COLUMNS:
+            raise row.error(
+                "field_sources",
+                f"'{item.strip()}' is not field=source with a field of this table; "
+                f"{nearest(field, GPU_COLUMNS)}",
+            )
+        source_id = source.split(" ", 1)[0]
+        if source_id not in source_ids:
+            raise row.error(
+                "field_sources",
+                f"source '{source_id}' is not in sources.csv; {nearest(source_id, source_ids)}",
+            )
+    return Gpu(
+        gpu_id=gpu_id,
+        name=row.text("name"),
+        aliases=tuple(alias.strip() for alias in row.cells["aliases"].split(";") if alias.strip()),
+        vendor=row.text("vendor"),
+        architecture=row.optional_text("architecture"),
+        compute_capability=row.optional_text("compute_capability"),
+        launched_on=row.optional_day("launched_on"),
+        form_factor=row.text("form_factor"),
+        memory_gib=row.number("memory_gib"),
+        memory_bandwidth_gb_s=row.optional_number("memory_bandwidth_gb_s"),
+        fp32_tflops=row.optional_number("fp32_tflops"),
+        tf32_tflops=row.optional_number("tf32_tflops"),
+        fp16_tflops=row.optional_number("fp16_tflops"),
+        bf16_tflops=row.optional_number("bf16_tflops"),
+        fp8_tflops=row.optional_number("fp8_tflops"),
+        tdp_w=row.optional_number("tdp_w"),
+        nvlink_gb_s=row.optional_number("nvlink_gb_s"),
+        field_sources=field_sources,
+        note=row.optional_text("note"),
+    )
+
+
+def load_hosts(path: Path, parts_path: Path, source_ids: frozenset[str]) -> tuple[Host, ...]:
+    """Read a table of machines and the one with their parts."""
+    rows = read_rows(path, HOST_COLUMNS)
+    _refuse_duplicates(rows, "host_id")
+    parts: dict[str, list[Part]] = {row.text("host_id"): [] for row in rows}
+    for row in read_rows(parts_path, PART_COLUMNS):
+        parts[row.choice("host_id", parts)].append(
+            Part(
+                role=row.text("role"),
+                detail=row.text("detail"),
+                price_usd=row.money("price_usd"),
+                priced_on=row.day("priced_on"),
+                source_id=row.choice("source_id", source_ids),
+            )
+        )
+    return tuple(
+        Host(
+            host_id=row.text("host_id"),
+            name=row.text("name"),
+            kind=row.choice("kind", HOST_KINDS),
+            max_gpus=row.whole_number("max_gpus"),
+            parts=tuple(parts[row.text("host_id")]),
+        )
+        for row in rows
+    )
+
+
+def load_quotes(
+    path: Path,
+    *,
+    gpus: Iterable[Gpu],
+    hosts: Iterable[Host],
+    source_ids: frozenset[str],
+) -> tuple[Quote, ...]:
+    """Read a table of quotes.
+
+    A GPU may be given by any of its spellings. A host's quote without a price is the exact sum
+    of its parts list, so that no price is written down twice.
+    """
+    rows = read_rows(path, QUOTE_COLUMNS)
+    _refuse_duplicates(rows, "quote_id")
+    gpu_index = index_gpus(gpus)
+    hosts_by_id = {host.host_id: host for host in hosts}
+    return tuple(_quote(row, gpu_index, hosts_by_id, source_ids) for row in rows)
+
+
+def _quote(
+    row: Row,
+    gpu_index: Mapping[str, Gpu],
+    hosts: Mapping[str, Host],
+    source_ids: frozenset[str],
+) -> Quote:
+    item_kind = row.choice("item_kind", ("gpu", "host"))
+    if item_kind == "gpu":
+        try:
+            item_id = find_gpu(row.text("item_id"), gpu_index).gpu_id
+        except ValueError as error:
+            raise row.error("item_id", str(error)) from None
+        price_usd = row.money("price_usd")
+    else:
+        item_id = row.choice("item_id", hosts)
+        price_usd = row.optional_money("price_usd") or _parts_total(row, hosts[item_id])
+    return Quote(
+        quote_id=row.text("quote_id"),
+        item_kind=item_kind,
+        item_id=item_id,
+        price_usd=price_usd,
+        kind=row.choice("kind", QUOTE_KINDS),
+        vendor=row.text("vendor"),
+        quoted_on=row.day("quoted_on"),
+        source_id=row.choice("source_id", source_ids),
+        url=row.optional_text("url"),
+        note=row.optional_text("note"),
+        price_set=row.optional_text("price_set"),
+    )
+
+
+def _parts_total(row: Row, host: Host) -> Decimal:
+    if not host.parts:
+        raise row.error(
+            "price_usd",
+            f"is empty and {host.host_id} has no parts list to add up; write a price in US dollars",
+        )
+    if any(part.priced_on > row.day("quoted_on") for part in host.parts):
+        raise row.error("quoted_on", f"is before the newest price in {host.host_id}'s parts list")
+    return sum((part.price_usd for part in host.parts), start=Decimal(0))
+
+
+def _refuse_duplicates(rows: Iterable[Row], column: str) -> None:
+    lines: dict[str, int] = {}
+    for row in rows:
+        value = row.text(column)
+        if value in lines:
+            raise row.error(
+                column, f"'{value}' is already in line {lines[value]}; keep one of them"
+            )
+        lines[value] = row.line

@@ -1,0 +1,175 @@
+"""Reads the catalogue's CSV tables; every error is one line that says where and how to mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+
+
+def nearest(word: str, known: Collection[str]) -> str:
+    """What is known instead of ``word``: the nearest spellings, or all of them where few."""
+    from difflib import get_close_matches  # only a broken row pays for it
+
+    by_folded = {name.casefold(): name for name in known}
+    close = get_close_matches(word.casefold(), list(by_folded), n=3, cutoff=0.5)
+    if close:
+        return "did you mean " + " or ".join(f"'{by_folded[name]}'" for name in close) + "?"
+    if len(known) <= 12:
+        return "known: " + ", ".join(sorted(known))
+    return f"{len(known)} are known, none is near"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One record of a table, which knows where it stands."""
+
+    path: Path
+    line: int
+    cells: dict[str, str]
+
+    def error(self, column: str, problem: str) -> ValueError:
+        """A one-line error that names file, line and column."""
+        return ValueError(f"{self.path.name} line {self.line}, column '{column}': {problem}")
+
+    def optional_text(self, column: str) -> str | None:
+        return self.cells[column] or None
+
+    def text(self, column: str) -> str:
+        value = self.cells[column]
+        if not value:
+            raise self.error(column, "is empty; this column needs a value")
+        return value
+
+    def choice(self, column: str, known: Collection[str]) -> str:
+        value = self.text(column)
+        if value not in known:
+            raise self.error(column, f"'{value}' is not known here; {nearest(value, known)}")
+        return value
+
+    def optional_number(self, column: str) -> float | None:
+        value = self.cells[column]
+        if not value:
+            return None
+        number = _decimal(value)
+        if number is None or number <= 0:
+            raise self.error(
+                column,
+                f"'{value}' is not a number above 0; write it like 71 or 154.8, "
+                "and leave the cell empty where nothing is known",
+            )
+        return float(number)
+
+    def number(self, column: str) -> float:
+        value = self.optional_number(column)
+        if value is None:
+            raise self.error(column, "is empty; write a number above 0")
+        return value
+
+    def whole_number(self, column: str) -> int:
+        value = self.text(column)
+        if not (value.isascii() and value.isdigit() and int(value) > 0):
+            raise self.error(column, f"'{value}' is not a whole number above 0; write it like 8")
+        return int(value)
+
+    def optional_money(self, column: str) -> Decimal | None:
+        value = self.cells[column]
+        if not value:
+            return None
+        money = _decimal(value)
+        if money is None or money <= 0:
+            raise self.error(
+                column,
+                f"'{value}' is not a price in US dollars; write digits and a point, like 1300.00",
+            )
+        return money
+
+    def money(self, column: str) -> Decimal:
+        money = self.optional_money(column)
+        if money is None:
+            raise self.error(column, "is empty; write a price in US dollars, like 1300.00")
+        return money
+
+    def optional_day(self, column: str) -> date | None:
+        value = self.cells[column]
+        if not value:
+            return None
+        try:
+            if len(value) != len("2024-09-21"):
+                raise ValueError
+            return date.fromisoformat(value)
+        except ValueError:
+            raise self.error(column, f"'{value}' is not a date; write it like 2024-09-21") from None
+
+    def day(self, column: str) -> date:
+        value = self.optional_day(column)
+        if value is None:
+            raise self.error(column, "is empty; write a date like 2024-09-21")
+        return value
+
+
+def _decimal(text: str) -> Decimal | None:
+    if not text.isascii() or "_" in text:
+        return None
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
+
+
+def read_rows(path: Path, columns: Sequence[str]) -> list[Row]:
+    """Every row of a CSV table with exactly these columns, in any order, cells stripped."""
+    import csv
+
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise ValueError(f"{path.name} is missing; it belongs at {path}") from None
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path.name} is not UTF-8 text (byte {error.start}); save it as UTF-8"
+        ) from None
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+
+    reader = csv.reader(text.splitlines(keepends=True), strict=True)
+    rows: list[Row] = []
+    try:
+        header = [name.strip() for name in next(reader, [])]
+        _check_header(path, header, columns)
+        start = reader.line_num + 1
+        for cells in reader:
+            if cells and len(cells) != len(header):
+                raise ValueError(
+                    f"{path.name} line {start}: has {len(cells)} cells where the header has "
+                    f"{len(header)}; put text that contains a comma between double quotes"
+                )
+            if cells:
+                stripped = (cell.strip() for cell in cells)
+                rows.append(Row(path, start, dict(zip(header, stripped, strict=True))))
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise ValueError(
+            f"{path.name} line {reader.line_num}: is not valid CSV ({error}); "
+            "put double quotes around the cell and double those inside it"
+        ) from None
+    return rows
+
+
+def _check_header(path: Path, header: Sequence[str], columns: Sequence[str]) -> None:
+    for name in header:
+        if name not in columns:
+            raise ValueError(
+                f"{path.name} line 1: column '{name}' is not known; {nearest(name, columns)}"
+            )
+        if header.count(name) > 1:
+            raise ValueError(f"{path.name} line 1: column '{name}' is there twice; remove one")
+    missing = [name for name in columns if name not in header]
+    if missing:
+        raise ValueError(
+            f"{path.name} line 1: column '{missing[0]}' is missing; "
+            f"the header is {','.join(columns)}"
+        )
