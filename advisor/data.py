@@ -1,0 +1,118 @@
+"""The evidence as rows: what `advisor data` prints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from advisor.parse import InputError, nearest, shown
+from advisor.store import Reader, Store
+
+TABLES = ("times", "settings", "prices", "gpus", "sources")
+_SHARDING_AS_PRINTED = {
+    "zero-1": "Zero (1)",
+    "zero-2": "Zero (2)",
+    "zero-3": "Zero (3)",
+    "fsdp-shard-grad-op": "FSDP (2)",
+    "fsdp-full-shard": "FSDP (3)",
+}
+
+
+def data_rows(store: Store, table: str) -> list[dict[str, Any]]:
+    """One of the tables, as rows with the same keys. Raises InputError for an unknown one."""
+    if table not in TABLES:
+        raise InputError(f"the table {shown(table)} is not known: {nearest(table, list(TABLES))}")
+    with store.reading() as reader:
+        return _ROWS[table](reader)
+
+
+def _times(reader: Reader) -> list[dict[str, Any]]:
+    names = {gpu.gpu_id: gpu.name for gpu in reader.gpus()}
+    return [
+        {
+            "model": time.recipe_id,
+            "gpu": names.get(time.gpu_id, time.gpu_id),
+            "gpu_count": time.gpu_count,
+            "method": time.method,
+            "training_days": time.training_days,
+            "training_days_low": time.training_days_low,
+            "training_days_high": time.training_days_high,
+            "feasible": time.status == "ok",
+            "status": time.status,
+            "reason": time.reason,
+            "implied_mfu": time.implied_mfu,
+            "implied_mfu_printed": time.implied_mfu_printed,
+            "verdict": time.verdict,
+            "verdict_reason": time.verdict_reason,
+            "timing": time.timing,
+            "measured_on": time.measured_on,
+            "source": time.source_id,
+            "origin": time.origin,
+        }
+        for time in reader.times()
+    ]
+
+
+def _settings(reader: Reader) -> list[dict[str, Any]]:
+    names = {gpu.gpu_id: gpu.name for gpu in reader.gpus()}
+    return [
+        {
+            "model": time.recipe_id,
+            "gpu": names.get(time.gpu_id, time.gpu_id),
+            "gpu_count": time.gpu_count,
+            "method": time.method,
+            "free_lunch": time.settings.free_lunch,
+            "activation_checkpointing": time.settings.activation_checkpointing,
+            "sharding": time.settings.sharding,
+            "sharding_as_printed": _SHARDING_AS_PRINTED.get(time.settings.sharding or ""),
+            "offloading": time.settings.offloading,
+            "micro_batch_size": time.settings.micro_batch_size,
+            "gradient_accumulation_steps": time.settings.gradient_accumulation_steps,
+            "training_days": time.training_days,
+            "source": time.source_id,
+        }
+        for time in reader.times()
+        if time.settings is not None and time.settings.micro_batch_size is not None
+    ]
+
+
+def _prices(reader: Reader) -> list[dict[str, Any]]:
+    names = {("gpu", gpu.gpu_id): gpu.name for gpu in reader.gpus()}
+    names |= {("host", host.host_id): host.name for host in reader.hosts()}
+    return [
+        {
+            "item_kind": quote.item_kind,
+            "item": names.get((quote.item_kind, quote.item_id), quote.item_id),
+            "price_usd": quote.price_usd,
+            "kind": quote.kind,
+            "vendor": quote.vendor,
+            "date": quote.quoted_on,
+            "price_set": quote.price_set,
+            "source": quote.source_id,
+            "url": quote.url,
+            "note": quote.note,
+        }
+        for quote in reader.quotes()
+    ]
+
+
+def _gpus(reader: Reader) -> list[dict[str, Any]]:
+    return [
+        {name: getattr(gpu, name) for name in type(gpu).__dataclass_fields__}
+        for gpu in reader.gpus()
+    ]
+
+
+def _sources(reader: Reader) -> list[dict[str, Any]]:
+    return [
+        {name: getattr(source, name) for name in type(source).__dataclass_fields__}
+        for source in reader.sources()
+    ]
+
+
+_ROWS = {
+    "times": _times,
+    "settings": _settings,
+    "prices": _prices,
+    "gpus": _gpus,
+    "sources": _sources,
+}

@@ -1,0 +1,104 @@
+"""Is this installation fit for use? What is there, what is missing, and how to get it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from advisor.store import Store, StoreError, find_store
+
+BENCH_PACKAGES = ("torch", "transformers", "accelerate", "deepspeed", "timm")
+KERNEL_PACKAGES = ("mamba_ssm", "causal_conv1d", "flash_attn")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One thing looked at."""
+
+    ok: bool
+    """False only for what stops the program from answering."""
+    what: str
+    found: str
+
+    def line(self) -> str:
+        """As one printed line."""
+        return f"{'ok  ' if self.ok else 'FAIL'}  {self.what}: {self.found}"
+
+
+def examine(explicit: str | None) -> list[Check]:
+    """Look at everything that a user's question could trip over. Imports nothing heavy."""
+    version = ".".join(map(str, sys.version_info[:3]))
+    checks = [Check(ok=sys.version_info >= (3, 11), what="Python", found=version)]
+    checks.append(_store(explicit))
+    checks.append(_terminal())
+    checks.append(_packages("benchmark packages", BENCH_PACKAGES, "bench"))
+    checks.append(_packages("fused kernels", KERNEL_PACKAGES, "kernels"))
+    checks.append(_gpus())
+    return checks
+
+
+def _store(explicit: str | None) -> Check:
+    try:
+        path = find_store(explicit)
+        with Store(path).reading() as reader:
+            models, quotes = len(reader.models()), len(reader.quotes())
+            times = reader.count_times()
+    except StoreError as error:
+        return Check(ok=False, what="store", found=str(error))
+    writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+    found = f"{path}, {models} models, {times} times, {quotes} quotes"
+    return Check(
+        ok=True, what="store", found=found + ("" if writable else ", read-only (cannot add rows)")
+    )
+
+
+def _terminal() -> Check:
+    try:
+        size = os.get_terminal_size(sys.stdout.fileno())
+    except (OSError, ValueError):
+        return Check(ok=True, what="terminal", found="none here (output is redirected)")
+    colour = "no colour (NO_COLOR)" if os.environ.get("NO_COLOR") else "colour"
+    small = " - the program wants 80x24" if size.columns < 80 or size.lines < 24 else ""
+    return Check(ok=True, what="terminal", found=f"{size.columns}x{size.lines}, {colour}{small}")
+
+
+def _packages(what: str, names: tuple[str, ...], extra: str) -> Check:
+    from importlib.util import find_spec
+
+    missing = [name for name in names if find_spec(name) is None]
+    found = "all there" if not missing else f"missing {', '.join(missing)}"
+    if missing:
+        found += f" (only a benchmark needs them: pip install 'gpu-grant-advisor[{extra}]')"
+    return Check(ok=True, what=what, found=found)
+
+
+def _gpus() -> Check:
+    import subprocess
+
+    try:
+        listed = subprocess.run(
+            ["nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader"],
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=True,
+        ).stdout
+    except (OSError, subprocess.SubprocessError):
+        return Check(ok=True, what="GPUs", found="none seen (nvidia-smi does not answer)")
+    gpus = [line.strip() for line in listed.splitlines() if line.strip()]
+    return Check(ok=True, what="GPUs", found="; ".join(gpus) or "none")
+
+
+def paths(explicit: str | None) -> list[tuple[str, Path]]:
+    """Where the store and the user's own files lie, whether or not they exist yet."""
+    from platformdirs import user_config_path, user_data_path, user_state_path
+
+    name = "gpu-grant-advisor"
+    return [
+        ("store", find_store(explicit)),
+        ("data", user_data_path(name)),
+        ("state", user_state_path(name)),
+        ("config", user_config_path(name)),
+    ]

@@ -1,0 +1,198 @@
+"""What the paper concludes, recomputed from the store and set beside what the paper says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from advisor.ask import make_field, take_snapshot
+from advisor.audit import SECONDS_PER_DAY, dense_peak
+from advisor.facts import TrainingTime
+from advisor.rank import Question, rank
+from advisor.store import Reader
+from price_catalog.model import Gpu
+
+PAPER_SOURCES = frozenset({"paper-table1", "paper-table4", "paper-figure6"})
+_PAPER_H100_PEAK = "h100-pcie-80gb"
+"""Figure 9b gives the H100 the PCIe card's peak, though the cluster held SXM parts."""
+
+Cell = tuple[str, str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One conclusion: as recomputed, as printed, and how."""
+
+    finding: str
+    recomputed: str
+    paper_says: str
+    how: str
+
+    def as_row(self) -> dict[str, Any]:
+        """As one row of a table."""
+        return {
+            "finding": self.finding,
+            "recomputed": self.recomputed,
+            "paper_says": self.paper_says,
+            "how": self.how,
+        }
+
+
+def find(reader: Reader) -> list[Finding]:
+    """Every conclusion that the store's published rows can be held against."""
+    times = [time for time in reader.times() if time.source_id in PAPER_SOURCES]
+    naive = _cells(times, "naive")
+    optimal = _cells(times, "optimal")
+    return [
+        _speed_up(naive, optimal),
+        _infeasible(naive, "naive", "9 of 20"),
+        _infeasible(optimal, "optimal", "0 of 20"),
+        *_analytic_optimism(reader, naive),
+        *_compute_saved(times, optimal),
+        *_cost_per_experiment(reader),
+        _audited(optimal.values()),
+    ]
+
+
+def _cells(times: Iterable[TrainingTime], method: str) -> dict[Cell, TrainingTime]:
+    return {(t.recipe_id, t.gpu_id, t.gpu_count): t for t in times if t.method == method}
+
+
+def _is_pythia(cell: Cell) -> bool:
+    return cell[0].startswith("pythia-")
+
+
+def _days(time: TrainingTime | None) -> float | None:
+    return time.training_days if time is not None and time.status == "ok" else None
+
+
+def _speed_up(naive: dict[Cell, TrainingTime], optimal: dict[Cell, TrainingTime]) -> Finding:
+    ratios = [
+        slow / fast
+        for cell in filter(_is_pythia, naive)
+        if (slow := _days(naive[cell])) and (fast := _days(optimal.get(cell)))
+    ]
+    return Finding(
+        finding="mean speed-up of optimal over naive settings, Pythia",
+        recomputed=f"{fmean(ratios):.1f}x",
+        paper_says="4.3x",
+        how=f"mean of naive / optimal days over the {len(ratios)} cells where naive fits; "
+        "printed days are whole",
+    )
+
+
+def _infeasible(cells: dict[Cell, TrainingTime], method: str, paper_says: str) -> Finding:
+    pairs = {cell[:2] for cell in cells if _is_pythia(cell)}
+    feasible = {c[:2] for c in cells if _is_pythia(c) and c[2] > 1 and _days(cells[c])}
+    return Finding(
+        finding=f"Pythia on more than one GPU: infeasible with {method} settings",
+        recomputed=f"{len(pairs - feasible)} of {len(pairs)}",
+        paper_says=paper_says,
+        how="pairs of model and GPU type that fit on none of 2, 4 and 8 GPUs",
+    )
+
+
+def _analytic_optimism(reader: Reader, naive: dict[Cell, TrainingTime]) -> list[Finding]:
+    gpus = {gpu.gpu_id: gpu for gpu in reader.gpus()}
+    models = {model.recipe_id: model for model in reader.models()}
+
+    def optimism(peaks: dict[str, Gpu]) -> float:
+        ratios = []
+        for cell in filter(_is_pythia, naive):
+            days, model = _days(naive[cell]), models[cell[0]]
+            peak = dense_peak(peaks[cell[1]], model.precision, naive=True).tflops
+            if days and peak:
+                rate = cell[2] * peak * 1e12 * SECONDS_PER_DAY
+                ratios.append(days * rate / model.flops_full)
+        return fmean(ratios)
+
+    found = [
+        Finding(
+            finding="the analytic estimate is optimistic, against naive settings, Pythia",
+            recomputed=f"{optimism(gpus):.1f}x",
+            paper_says="6x",
+            how="mean of naive days x dense peak / FLOPs (attention counted in full), "
+            "with the SXM peak of the H100 that was measured",
+        )
+    ]
+    if _PAPER_H100_PEAK in gpus:
+        as_paper = {**gpus, "h100-sxm5-80gb": gpus[_PAPER_H100_PEAK]}
+        found.append(
+            Finding(
+                finding="the same with the H100's PCIe peak, as Figure 9b has it",
+                recomputed=f"{optimism(as_paper):.1f}x",
+                paper_says="6x",
+                how="the same mean",
+            )
+        )
+    return found
+
+
+def _compute_saved(times: list[TrainingTime], optimal: dict[Cell, TrainingTime]) -> list[Finding]:
+    saved = {}
+    for time in times:
+        if time.method != "original" or not time.training_days:
+            continue
+        ours = _days(optimal.get((time.recipe_id, "a100-sxm4-80gb", 8)))
+        if ours:
+            saved[time.recipe_id] = time.training_days * time.gpu_count / (ours * 8)
+    if not saved:
+        return []
+    each = ", ".join(f"{model} {ratio:.1f}x" for model, ratio in sorted(saved.items()))
+    return [
+        Finding(
+            finding="compute saved against the original training (Figure 6)",
+            recomputed=f"{fmean(saved.values()):.1f}x",
+            paper_says="3.0x",
+            how=f"mean of original GPU-days / GPU-days on 8 A100 over {len(saved)} models, the "
+            f"original devices counted one for one, ViT's TPU cores too: {each}",
+        )
+    ]
+
+
+def _cost_per_experiment(reader: Reader) -> list[Finding]:
+    snapshot = take_snapshot(reader)
+    field = make_field(
+        reader, snapshot, snapshot.model("pythia-1b"), prices="paper", evidence="published"
+    )
+    rows = {
+        (row.build.gpu.gpu_id, row.build.gpu_count): row for row in rank(field, Question()).rows()
+    }
+    found = []
+    for gpu_id, count, says in (
+        ("a100-sxm4-80gb", 8, "$160k, 9 days, $800"),
+        ("h100-sxm5-80gb", 4, "$130k, 8 days, $600"),
+        ("rtx-3090", 8, "the choice for $40k: 30 days"),
+    ):
+        row = rows.get((gpu_id, count))
+        if row is None:
+            continue
+        verdict = row.time.verdict or "unchecked"
+        found.append(
+            Finding(
+                finding=f"Pythia 1B on {count} x {row.build.gpu.name}: cost, days, per experiment",
+                recomputed=f"${row.overall_cost_usd:,.0f}, {row.training_days:g} days, "
+                f"${row.experiment_cost_usd:,.2f}",
+                paper_says=says,
+                how=f"paper's prices, published time at face value, 5 years; the time is {verdict}",
+            )
+        )
+    return found
+
+
+def _audited(optimal: Iterable[TrainingTime]) -> Finding:
+    feasible = [time for time in optimal if time.status == "ok"]
+    counts = {
+        verdict: sum(time.verdict == verdict for time in feasible)
+        for verdict in ("implausible", "doubtful")
+    }
+    return Finding(
+        finding="times of Table 1 that the hardware cannot or hardly reach",
+        recomputed=f"{counts['implausible']} implausible, {counts['doubtful']} doubtful "
+        f"of {len(feasible)}",
+        paper_says="not examined",
+        how="implied MFU above 100 % and above 75 %, at the slow end of the rounding, with the "
+        "lowest defensible FLOP count",
+    )

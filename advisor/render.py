@@ -1,0 +1,99 @@
+"""Rows as an aligned text table, JSON or CSV. Knows nothing of what the rows mean."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+Row = Mapping[str, Any]
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def to_json(value: Any) -> str:
+    """JSON with money as plain numbers and days of the calendar as ISO dates; never NaN."""
+    return json.dumps(value, default=_plain, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def spreadsheet_safe(value: Any) -> Any:
+    """Text that a spreadsheet would run as a formula gets a leading apostrophe."""
+    if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
+        return f"'{value}"
+    return value
+
+
+def to_csv(rows: Sequence[Row], columns: Sequence[str]) -> str:
+    """CSV with a header, also where there are no rows; None is an empty cell."""
+    import csv  # late: `rank` prints a table most of the time
+    import io
+
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow([spreadsheet_safe(_cell(row.get(column))) for column in columns])
+    return out.getvalue().removesuffix("\n")
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, (dict, list, tuple)):
+        return to_json(value).replace("\n", "")
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value
+
+
+def to_table(rows: Sequence[Row], columns: Sequence[str], right: frozenset[str]) -> str:
+    """Aligned columns; those named in ``right`` are flush right. None shows as "no data"."""
+    lines = [list(columns)]
+    for row in rows:
+        lines.append([_shown(row.get(column)) for column in columns])
+    widths = [max(len(line[at]) for line in lines) for at in range(len(columns))]
+
+    def join(line: list[str]) -> str:
+        cells = (
+            cell.rjust(width) if column in right else cell.ljust(width)
+            for cell, width, column in zip(line, widths, columns, strict=True)
+        )
+        return "  ".join(cells).rstrip()
+
+    return "\n".join(join(line) for line in lines)
+
+
+def _shown(value: Any) -> str:
+    if value is None or value == "":
+        return "no data"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4g}" if abs(value) < 1e6 else f"{value:.3e}"
+    if isinstance(value, (dict, list, tuple)):
+        return to_json(value).replace("\n", "")
+    # What others wrote must not move the cursor or break the line.
+    return "".join(ch if ch.isprintable() else "?" for ch in str(value))
+
+
+def render_rows(rows: Sequence[Row], form: str, columns: Sequence[str] | None = None) -> str:
+    """Rows in one of the formats ``table``, ``json`` and ``csv``."""
+    if form == "json":
+        return to_json([dict(row) for row in rows])
+    named = list(columns) if columns is not None else list(rows[0]) if rows else []
+    if form == "csv":
+        return to_csv(rows, named)
+    numeric = frozenset(
+        column
+        for column in named
+        if any(isinstance(row.get(column), (int, float, Decimal)) for row in rows)
+        and not any(isinstance(row.get(column), (str, bool)) for row in rows)
+    )
+    return to_table(rows, named, numeric)
