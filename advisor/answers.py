@@ -227,7 +227,7 @@ def _csv(answer: Ranking) -> str:
     return to_csv(rows, CSV_COLUMNS)
 
 
-CSV_COLUMNS = [
+CSV_COLUMNS = (
     "rank",
     "gpu",
     "gpu_count",
@@ -250,7 +250,7 @@ CSV_COLUMNS = [
     "host_price_date",
     "reason",
     "detail",
-]
+)
 
 
 def usd(amount: Decimal) -> str:

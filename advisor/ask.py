@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from datetime import date
 
 from advisor.facts import Model
-from advisor.parse import InputError, nearest, shown
+from advisor.parse import InputError, shown
 from advisor.prices import PriceBook, choose_quotes
 from advisor.rank import Field
 from advisor.store import Reader
 from price_catalog.builds import Build, enumerate_builds
+from price_catalog.gpu_names import find_gpu, index_gpus
 from price_catalog.model import Gpu, Host, Quote, Source
+from price_catalog.table import nearest
 
 EVIDENCE = ("sound", "published")
 
@@ -45,19 +47,11 @@ class Snapshot:
 
     def gpu_ids(self, names: Iterable[str]) -> frozenset[str]:
         """The ids of GPUs given by name, id or alias. Raises InputError with the nearest ones."""
-        from price_catalog.load import normalise_gpu_name  # reads no file; late for start-up time
-
-        by_name: dict[str, str] = {}
-        for gpu in self.gpus:
-            for spelling in (gpu.gpu_id, gpu.name, *gpu.aliases):
-                by_name[normalise_gpu_name(spelling)] = gpu.gpu_id
-        found = set()
-        for name in names:
-            gpu_id = by_name.get(normalise_gpu_name(name))
-            if gpu_id is None:
-                known = [gpu.name for gpu in self.gpus]
-                raise InputError(f"the GPU {shown(name)} is not known: {nearest(name, known)}")
-            found.add(gpu_id)
+        index = index_gpus(self.gpus)
+        try:
+            found = [find_gpu(name, index).gpu_id for name in names]
+        except ValueError as error:
+            raise InputError(str(error)) from None
         return frozenset(found)
 
     def prices(self, rule: str | date) -> PriceBook:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from advisor.parse import InputError, nearest, shown
+from advisor.parse import InputError, shown
 from advisor.store import Reader, Store
+from price_catalog.table import nearest
 
 TABLES = ("times", "settings", "prices", "gpus", "sources")
 _SHARDING_AS_PRINTED = {

@@ -56,14 +56,14 @@ def parse_budget(text: str, what: str = "budget") -> Decimal:
             "write it without the dot"
         )
     amount = Decimal(number.replace(",", "")) * _SUFFIX[suffix]
-    if amount != amount.quantize(Decimal("0.01")):
-        raise InputError(f"the {what} {shown(stripped)} has parts of a cent: {_BUDGET_HINT}")
     if amount == 0:
         raise InputError(f"the {what} is zero: {_BUDGET_HINT}")
     if amount > MAX_BUDGET_USD:
         raise InputError(
             f"the {what} {shown(stripped)} is over ${MAX_BUDGET_USD:,}: {_BUDGET_HINT}"
         )
+    if amount != amount.quantize(Decimal("0.01")):
+        raise InputError(f"the {what} {shown(stripped)} has parts of a cent: {_BUDGET_HINT}")
     return amount
 
 
@@ -106,15 +106,3 @@ def parse_price_rule(text: str) -> str | date:
             f"the prices {shown(text)} are not known: "
             "write paper, latest, or a day such as 2026-11-01"
         ) from None
-
-
-def nearest(name: str, known: list[str]) -> str:
-    """``; did you mean …?`` with the nearest of the known names, or the list where none is near."""
-    import difflib  # only when something was misspelt
-
-    close = difflib.get_close_matches(name.lower(), [k.lower() for k in known], n=3, cutoff=0.5)
-    by_lower = {k.lower(): k for k in known}
-    if close:
-        return f"did you mean {' or '.join(by_lower[c] for c in close)}?"
-    listed = ", ".join(sorted(known)[:12])
-    return f"known are {listed}" + (" …" if len(known) > 12 else "")

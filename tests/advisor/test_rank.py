@@ -1,0 +1,150 @@
+from decimal import Decimal
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.rank import REASONS, RULES, Field, Question, rank
+from tests.advisor.facts_for_tests import make_field, make_time
+
+COUNTS = (1, 2, 4, 8)
+
+
+@st.composite
+def fields(draw: st.DrawFn) -> Field:
+    times, prices = [], {}
+    for gpu_id in draw(st.lists(st.sampled_from("abcdef"), min_size=1, max_size=5, unique=True)):
+        if draw(st.booleans()) or not prices:
+            prices[gpu_id] = str(draw(st.integers(100, 40_000)))
+        for count in COUNTS:
+            kind = draw(st.sampled_from(["ok", "ok", "ok", "infeasible", "implausible", "absent"]))
+            if kind == "absent":
+                continue
+            days = None if kind == "infeasible" else draw(st.integers(1, 60))
+            verdict = {"ok": "plausible", "infeasible": None}.get(kind, kind)
+            times.append(make_time(gpu_id, count, days, verdict=verdict))
+    return make_field(times, prices, evidence=draw(st.sampled_from(["sound", "published"])))
+
+
+questions = st.builds(
+    Question,
+    budget_usd=st.none() | st.integers(1_000, 200_000).map(Decimal),
+    max_days=st.none() | st.integers(1, 60).map(float),
+    rule=st.sampled_from(RULES),
+)
+
+
+@given(fields(), questions)
+def test_every_build_is_ranked_or_left_out_with_one_reason(field: Field, asked: Question) -> None:
+    answer = rank(field, asked)
+    ranked = list(answer.order)
+    left = [i for i, _ in answer.excluded_order]
+    assert sorted(ranked + left) == list(range(len(field.builds)))
+    assert sum(answer.excluded_counts.values()) == len(left)
+    for row in answer.excluded():
+        assert row.reason in REASONS
+        assert row.detail
+
+
+@given(fields(), questions)
+def test_ranked_builds_obey_the_question_and_its_order(field: Field, asked: Question) -> None:
+    rows = rank(field, asked).rows()
+    for row in rows:
+        assert asked.budget_usd is None or row.overall_cost_usd <= asked.budget_usd
+        assert asked.max_days is None or row.training_days <= asked.max_days
+        assert row.time.status == "ok"
+        assert field.evidence == "published" or row.time.verdict != "implausible"
+    for better, worse in pairwise(rows):
+        if asked.rule == "days":
+            assert (better.training_days, better.overall_cost_usd) <= (
+                worse.training_days,
+                worse.overall_cost_usd,
+            )
+        elif asked.rule == "cost":
+            assert better.overall_cost_usd <= worse.overall_cost_usd
+        else:
+            assert better.experiment_cost_usd <= worse.experiment_cost_usd
+
+
+@given(fields(), questions)
+def test_the_front_is_exactly_what_nothing_else_beats(field: Field, asked: Question) -> None:
+    rows = rank(field, asked).rows()
+
+    def cost(row: object) -> Decimal:
+        if asked.rule == "experiment-cost":
+            return row.overall_cost_usd * Decimal(row.training_days)  # type: ignore[attr-defined]
+        return row.overall_cost_usd  # type: ignore[attr-defined, no-any-return]
+
+    for row in rows:
+        beaten = any(
+            cost(other) <= cost(row)
+            and other.training_days <= row.training_days
+            and (cost(other), other.training_days) != (cost(row), row.training_days)
+            for other in rows
+        )
+        assert row.on_pareto_front == (not beaten)
+
+
+@given(fields(), questions, st.integers(1, 50_000))
+def test_a_larger_budget_never_loses_a_build(field: Field, asked: Question, more: int) -> None:
+    if asked.budget_usd is None:
+        return
+    richer = Question(budget_usd=asked.budget_usd + more, max_days=asked.max_days, rule=asked.rule)
+    assert set(rank(field, asked).order) <= set(rank(field, richer).order)
+
+
+@given(st.integers(1_000, 30_000), st.integers(1, 20_000), st.sampled_from(RULES))
+def test_a_higher_price_never_improves_a_rank(price: int, rise: int, rule: str) -> None:
+    times = [make_time(gpu, n, 64 / n + ord(gpu) % 7) for gpu in "abc" for n in COUNTS]
+    dear = {"a": str(price + rise), "b": "5000", "c": "9000"}
+    cheap = dear | {"a": str(price)}
+
+    def position(prices: dict[str, str]) -> int:
+        answer = rank(make_field(times, prices), Question(rule=rule))
+        return next(row.rank for row in answer.rows() if row.build.gpu.gpu_id == "a")
+
+    assert position(dear) >= position(cheap)
+
+
+def test_reasons_in_words() -> None:
+    times = [
+        make_time("a", 1, 30),
+        make_time("a", 2, None, reason="out of memory at micro-batch 1"),
+        make_time("a", 4, 2, verdict="implausible", verdict_reason="implies 140% of the peak"),
+        make_time("b", 1, 4),
+        make_time("c", 1, 300),
+        make_time("d", 1, 5),
+    ]
+    field = make_field(times, {"a": "1000", "b": "99000", "c": "1000"})
+    answer = rank(field, Question(budget_usd=Decimal(5000), max_days=100))
+    words = {
+        (row.build.gpu.gpu_id, row.build.gpu_count): (row.reason, row.detail)
+        for row in answer.excluded()
+    }
+    assert words[("a", 2)] == ("does-not-fit", "out of memory at micro-batch 1")
+    assert words[("a", 4)] == ("implausible-time", "2 days implies 140% of the peak")
+    assert words[("a", 8)][0] == "no-time"
+    assert words[("b", 1)] == ("over-budget", "costs $100,000, $95,000 over the budget")
+    assert words[("c", 1)] == ("too-slow", "takes 300 days, the limit is 100")
+    assert words[("d", 1)][0] == "no-price"
+    assert [row.build.gpu.gpu_id for row in answer.rows()] == ["a"]
+
+
+def test_the_same_field_at_face_value_ranks_what_sound_evidence_leaves_out() -> None:
+    times = [make_time("a", 1, 30), make_time("a", 4, 2, verdict="implausible")]
+    sound = rank(make_field(times, {"a": "10"}), Question())
+    published = rank(make_field(times, {"a": "10"}, evidence="published"), Question())
+    assert [row.build.gpu_count for row in sound.rows()] == [1]
+    assert [row.build.gpu_count for row in published.rows()] == [4, 1]
+
+
+def test_a_budget_on_the_very_price_is_enough() -> None:
+    field = make_field([make_time("a", 1, 3)], {"a": "999.99"}, host_usd="1000.01")
+    assert len(rank(field, Question(budget_usd=Decimal("2000.00")))) == 1
+    assert len(rank(field, Question(budget_usd=Decimal("1999.99")))) == 0
+
+
+def test_an_unknown_rule_is_refused() -> None:
+    with pytest.raises(ValueError, match="days, cost, experiment-cost"):
+        Question(rule="price")

@@ -1,0 +1,24 @@
+"""One store, built once from the shipped text, that tests may read; copies for those that write."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from advisor.store import build_store
+
+
+@pytest.fixture(scope="session")
+def store_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of the shipped evidence. Read only: copy it to write."""
+    path = tmp_path_factory.mktemp("store") / "results.duckdb"
+    build_store(path)
+    return path
+
+
+@pytest.fixture
+def own_store(store_path: Path, tmp_path: Path) -> Path:
+    """A store of the shipped evidence that the test may change."""
+    return Path(shutil.copy(store_path, tmp_path / "results.duckdb"))

@@ -1,0 +1,68 @@
+"""What each room may load, seen in a fresh process: the rule that keeps a laptop without torch fast."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+TRAINING = {"torch", "transformers", "deepspeed", "accelerate", "timm", "mamba_ssm"}
+LIGHT = TRAINING | {"textual", "scipy", "numpy", "pandas", "pyarrow", "tomllib", "csv"}
+
+
+def loaded_by(code: str) -> set[str]:
+    """The top-level modules that a fresh interpreter holds after running ``code``."""
+    script = f"{code}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)), file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return {name.partition(".")[0] for name in json.loads(done.stderr.splitlines()[-1])}
+
+
+def every_module(package: str) -> list[str]:
+    """Every importable module of a package."""
+    files = sorted((ROOT / package).rglob("*.py"))
+    names = [".".join(file.relative_to(ROOT).with_suffix("").parts) for file in files]
+    return [name.removesuffix(".__init__") for name in names if not name.endswith("__main__")]
+
+
+@pytest.mark.parametrize("package", ["advisor", "price_catalog"])
+def test_no_module_of_the_advisor_or_the_catalogue_loads_torch(package: str) -> None:
+    modules = every_module(package)
+    assert len(modules) > 3
+    assert not loaded_by("import " + ", ".join(modules)) & TRAINING
+
+
+@pytest.mark.parametrize(
+    "module", ["advisor.cost", "advisor.rank", "advisor.store", "advisor.answers", "advisor.ask"]
+)
+def test_what_answers_a_ranking_stays_light(module: str) -> None:
+    assert not loaded_by(f"import {module}") & LIGHT
+
+
+def test_a_whole_ranking_stays_light(store_path: Path) -> None:
+    code = (
+        "from advisor.cli import main\n"
+        f"assert main(['rank', '--model', 'pythia-1b', '--store', {str(store_path)!r}]) == 0"
+    )
+    assert not loaded_by(code) & LIGHT
+
+
+def test_the_runner_s_parent_process_never_loads_torch() -> None:
+    modules = [
+        name
+        for name in every_module("bench_runner")
+        if not name.startswith("bench_runner.worker")
+    ]
+    assert not loaded_by("import " + ", ".join(modules)) & TRAINING
+
+
+def test_the_import_contracts_hold() -> None:
+    linter = Path(sys.executable).with_name("lint-imports")
+    done = subprocess.run([linter], capture_output=True, text=True, cwd=ROOT, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
