@@ -1,0 +1,9 @@
+SELECT count(*)
+FROM measurement
+WHERE ($recipe_id IS NULL OR recipe_id = $recipe_id)
+    AND ($gpu_id IS NULL OR coalesce(gpu_id, gpu) = $gpu_id)
+    AND ($gpu_count IS NULL OR gpu_count = $gpu_count)
+    AND ($method IS NULL OR method = $method)
+    AND ($status IS NULL OR status = $status)
+    AND ($verdict IS NULL OR verdict = $verdict)
+    AND ($origin IS NULL OR origin = $origin)

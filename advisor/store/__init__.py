@@ -1,0 +1,35 @@
+"""The store: the only room that opens results.duckdb.
+
+DuckDB lets either one writing program or many reading ones hold a file. So nobody holds it: each
+call opens, does one thing in one transaction and closes, and waits while another program is in.
+
+    path = find_store(None)              # --store, $ADVISOR_STORE, ./results.duckdb, user's own
+    store = Store(path, wait_s=None, note=print)
+
+    with store.reading() as reader:      # one opening, one snapshot, several questions
+        reader.models()                  # -> tuple[Model, ...]
+        reader.gpus()                    # -> tuple[Gpu, ...]
+        reader.hosts()                   # -> tuple[Host, ...], each with its parts list
+        reader.quotes()                  # -> tuple[Quote, ...]
+        reader.sources()                 # -> tuple[Source, ...]
+        reader.best_times("pythia-1b", "sound")          # -> tuple[BestTime, ...]
+        reader.times("pythia-1b", method="optimal", limit=50, offset=0)
+                                         # -> tuple[TrainingTime, ...]
+        reader.count_times("pythia-1b")  # -> int
+
+    store.models() ...                   # the same questions, one opening each
+    store.change_token()                 # differs when another program wrote
+    build_store(path)                    # make it, or replace its shipped rows
+    check_store(path)                    # -> list[str]: how it differs from the text
+
+Everything that is wrong with a store is a StoreError of one line. A record whose GPU no catalogue
+knows is kept and listed under its own name in ``gpu_id``; it is never ranked.
+"""
+
+from advisor.store.access import Store
+from advisor.store.build import build_store, check_store
+from advisor.store.connection import StoreError
+from advisor.store.locate import find_store
+from advisor.store.reader import Reader
+
+__all__ = ["Reader", "Store", "StoreError", "build_store", "check_store", "find_store"]

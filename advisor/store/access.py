@@ -1,0 +1,157 @@
+"""The store as others see it: each call opens the file, does one thing and closes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+
+from advisor.facts import BestTime, Model, TrainingTime
+from advisor.store.connection import StoreError, can_write, opened, wait_limit_s
+from advisor.store.locate import user_store
+from advisor.store.migrate import check_known, migrate, migrations, schema_version
+from advisor.store.reader import Reader
+from advisor.store.seed import replace_shipped, stored_digest
+from advisor.store.shipped import read_shipped, shipped_digest
+from price_catalog.model import Gpu, Host, Quote, Source
+
+
+def to_stderr(note: str) -> None:
+    """Where notes go unless the caller shows them elsewhere."""
+    print(f"advisor: {note}", file=sys.stderr)
+
+
+class Store:
+    """One results.duckdb. Nothing is held between calls; threads may share one."""
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        wait_s: float | None = None,
+        note: Callable[[str], None] = to_stderr,
+    ) -> None:
+        self.path = Path(path)
+        self._wait_s = wait_s
+        self._note = note
+        self._brought_up_to_date = False
+
+    @contextmanager
+    def reading(self) -> Iterator[Reader]:
+        """One snapshot to ask several questions of. Raises StoreError.
+
+        A store from older text or an older program is brought up to date first, where it can be
+        written.
+        """
+        self._create_users_own()
+        if not self._brought_up_to_date:
+            with self._open(write=False) as connection:
+                if not self._is_old(connection):
+                    self._brought_up_to_date = True
+                    yield Reader(connection)
+                    return
+            # Once only: two programs with different text must not rewrite the store in turns.
+            self._brought_up_to_date = True
+            self._bring_up_to_date()
+        with self._open(write=False) as connection:
+            yield Reader(connection)
+
+    def models(self) -> tuple[Model, ...]:
+        """Every recipe, by family and size."""
+        with self.reading() as reader:
+            return reader.models()
+
+    def gpus(self) -> tuple[Gpu, ...]:
+        """Every GPU, oldest first."""
+        with self.reading() as reader:
+            return reader.gpus()
+
+    def hosts(self) -> tuple[Host, ...]:
+        """Every host with its parts list, smallest first."""
+        with self.reading() as reader:
+            return reader.hosts()
+
+    def quotes(self) -> tuple[Quote, ...]:
+        """Every quote, by item and date."""
+        with self.reading() as reader:
+            return reader.quotes()
+
+    def sources(self) -> tuple[Source, ...]:
+        """Every source."""
+        with self.reading() as reader:
+            return reader.sources()
+
+    def times(self, recipe_id: str | None = None, **filters: object) -> tuple[TrainingTime, ...]:
+        """Every tried setting; the filters, limit and offset of `Reader.times`."""
+        with self.reading() as reader:
+            return reader.times(recipe_id, **filters)  # type: ignore[arg-type]
+
+    def best_times(self, recipe_id: str, evidence: str) -> tuple[BestTime, ...]:
+        """Which time stands for each (GPU, count), under ``sound`` or ``published`` evidence."""
+        with self.reading() as reader:
+            return reader.best_times(recipe_id, evidence)
+
+    def change_token(self) -> tuple[int, ...]:
+        """Differs from an earlier one where the store may have changed since; costs two stats."""
+        token: list[int] = []
+        for path in (self.path, self.path.with_name(self.path.name + ".wal")):
+            try:
+                state = path.stat()
+            except OSError:
+                token += (0, 0, 0)
+            else:
+                token += (state.st_mtime_ns, state.st_size, state.st_ino)
+        return tuple(token)
+
+    @contextmanager
+    def _open(self, *, write: bool) -> Iterator[duckdb.DuckDBPyConnection]:
+        with opened(self.path, write=write, wait_s=wait_limit_s(self._wait_s)) as connection:
+            yield connection
+
+    def _create_users_own(self) -> None:
+        if not self.path.exists() and self.path == user_store():
+            from advisor.store.build import build_store
+
+            build_store(self.path)
+            self._note(f"made the store {self.path} from the shipped text")
+
+    def _is_old(self, connection: duckdb.DuckDBPyConnection) -> bool:
+        """Whether the store should be written before it is read."""
+        newest = migrations()[-1].version
+        version = schema_version(connection, self.path)
+        check_known(version, self.path, newest)
+        if version == newest and stored_digest(connection) == shipped_digest():
+            return False
+        if can_write(self.path):
+            return True
+        if version < newest:
+            raise StoreError(
+                f"the store {self.path} is from an older version of this program and read-only: "
+                "make it and its folder writable once, or name another with --store"
+            )
+        self._note(
+            f"the store {self.path} is read-only and not from the shipped text as it is now: "
+            "used as it is"
+        )
+        return False
+
+    def _bring_up_to_date(self) -> None:
+        with self._open(write=True) as connection:
+            if update(connection, self.path):
+                self._note(f"updated the shipped rows of {self.path}")
+
+
+def update(connection: duckdb.DuckDBPyConnection, path: Path, *, force: bool = False) -> bool:
+    """Migrate an open store and replace its shipped rows where they are old; whether it did."""
+    steps = migrations()
+    version = schema_version(connection, path)
+    check_known(version, path, steps[-1].version)
+    migrate(connection, version, steps)
+    digest = shipped_digest()
+    if force or stored_digest(connection) != digest:
+        replace_shipped(connection, read_shipped(), digest)
+        return True
+    return version < steps[-1].version

@@ -1,0 +1,118 @@
+"""Builds a store from the shipped text, and compares one with that text."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from advisor.store.access import update
+from advisor.store.connection import (
+    StoreError,
+    attach_beside,
+    created,
+    opened,
+    wait_limit_s,
+)
+from advisor.store.migrate import check_known, migrate, migrations, schema_version
+from advisor.store.rows import KEYS
+from advisor.store.seed import replace_shipped
+from advisor.store.shipped import read_shipped, shipped_digest
+
+
+def build_store(path: str | Path, *, wait_s: float | None = None) -> None:
+    """Make the store at ``path``, or replace the shipped rows of the one that is there.
+
+    A user's own rows stay. Raises StoreError, and then has changed nothing.
+    """
+    path = Path(path)
+    if path.exists():
+        with opened(path, write=True, wait_s=wait_limit_s(wait_s)) as connection:
+            update(connection, path, force=True)
+        return
+    shipped = read_shipped()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        scratch = tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent)
+    except OSError as error:
+        raise StoreError(
+            f"no store can be made at {path} ({error.strerror}): make {path.parent} a folder that "
+            "you may write, or name another place with --store"
+        ) from None
+    with scratch as folder:
+        fresh = Path(folder, path.name)
+        with created(fresh) as connection:
+            migrate(connection, 0, migrations())
+            replace_shipped(connection, shipped, shipped_digest())
+        _put_in_place(fresh, path)
+
+
+def _put_in_place(fresh: Path, path: Path) -> None:
+    """Give the finished file its name, unless another program was quicker: its store stays."""
+    try:
+        os.link(fresh, path)
+    except FileExistsError:
+        return
+    except OSError:  # a file system without hard links
+        if not path.exists():
+            fresh.rename(path)
+
+
+def check_store(path: str | Path, *, wait_s: float | None = None) -> list[str]:
+    """How the shipped rows differ from what the text says now: one line a table, [] if nowhere.
+
+    Compares contents, changes nothing. Rows that a local one stands in for are passed over.
+    """
+    path = Path(path)
+    steps = migrations()
+    differences = []
+    with (
+        tempfile.TemporaryDirectory(prefix="advisor-") as folder,
+        opened(path, write=False, wait_s=wait_limit_s(wait_s)) as connection,
+    ):
+        version = schema_version(connection, path)
+        check_known(version, path, steps[-1].version)
+        if version < steps[-1].version:
+            return [
+                f"schema: is at version {version}, not {steps[-1].version}: advisor rebuild"
+                f" --store {path}"
+            ]
+        fresh = Path(folder, path.name)
+        build_store(fresh)
+        attach_beside(connection, fresh, "fresh")
+        for table, key in KEYS.items():
+            columns = [
+                str(row[0])
+                for row in connection.execute(
+                    "SELECT column_name FROM duckdb_columns() WHERE database_name = 'fresh'"
+                    " AND table_name = ? ORDER BY column_index",
+                    [table],
+                ).fetchall()
+            ]
+            names = ", ".join(columns)
+            same = " AND ".join(f"own.{name} = expected.{name}" for name in key)
+            expected = (
+                f"SELECT {names} FROM fresh.{table} AS expected WHERE NOT EXISTS"
+                f" (FROM {table} AS own WHERE own.origin = 'local' AND {same})"
+            )
+            held = f"SELECT {names} FROM {table} WHERE origin = 'shipped'"
+            counts = []
+            for left, right in ((held, expected), (expected, held)):
+                row = connection.execute(
+                    f"SELECT count(*), min({key[0]}) FROM ({left} EXCEPT ALL {right})"
+                ).fetchone()
+                assert row is not None
+                counts.append(row)
+            (extra, first_extra), (missing, first_missing) = counts
+            if extra or missing:
+                example = first_missing if missing else first_extra
+                differences.append(
+                    f"{table}: {extra} rows are not as in the text, {missing} rows of the text are"
+                    f" not there (such as {example})"
+                )
+        digest = connection.execute(
+            "SELECT value FROM meta WHERE key = 'shipped_digest'"
+        ).fetchone()
+        if not differences and (digest is None or digest[0] != shipped_digest()):
+            differences.append("meta: the digest of the text is not the stored one")
+    return differences

@@ -1,0 +1,225 @@
+"""Opens the store's file for one moment, waits while others hold it, and words what is wrong."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import duckdb
+
+DEFAULT_WAIT_S = 20.0
+STORAGE_VERSION = "v1.0.0"
+"""Files in this format open in every DuckDB since 1.0."""
+_CATALOG = "store"
+_MAGIC = b"DUCK"
+_MAGIC_OFFSET = 8
+_HEADER_BYTES = 3 * 4096
+
+
+class StoreError(ValueError):
+    """The store cannot be used; the message is one line that says what and how to mend it."""
+
+
+@cache
+def _process_lock(path: Path) -> threading.Lock:
+    """One holder a process: DuckDB's file locks keep other processes out, not other threads."""
+    return threading.Lock()
+
+
+def wait_limit_s(wait_s: float | None) -> float:
+    """How long to wait for a store that others hold: the argument, else $ADVISOR_STORE_WAIT."""
+    if wait_s is not None:
+        return wait_s
+    text = os.environ.get("ADVISOR_STORE_WAIT", "")
+    if not text:
+        return DEFAULT_WAIT_S
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise StoreError(f"ADVISOR_STORE_WAIT is '{text}': write a number of seconds, such as 20")
+    return seconds
+
+
+@contextmanager
+def opened(path: Path, *, write: bool, wait_s: float) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The store at ``path``, which must exist, open until the block ends.
+
+    Waits up to ``wait_s`` seconds while another program holds it. Raises StoreError.
+    """
+    deadline = time.monotonic() + wait_s
+    lock = _process_lock(path.resolve())
+    if not lock.acquire(timeout=wait_s):
+        raise StoreError(
+            f"the store {path} is still in use by this program itself after {wait_s:g} s: try again"
+        )
+    try:
+        check_file(path)
+        if write:
+            check_writable(path)
+        connection = _attach_when_free(path, write=write, deadline=deadline, wait_s=wait_s)
+        try:
+            yield connection
+        except duckdb.Error as error:
+            raise StoreError(_wording(path, error, write=write)) from error
+        finally:
+            connection.close()
+    finally:
+        lock.release()
+
+
+@contextmanager
+def created(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A new, empty database at ``path``, in the storage format that old clients read."""
+    connection = _connect()
+    try:
+        _attach(connection, path, f"STORAGE_VERSION '{STORAGE_VERSION}'")
+        yield connection
+    except duckdb.Error as error:
+        raise StoreError(_wording(path, error, write=True)) from error
+    finally:
+        connection.close()
+
+
+@contextmanager
+def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """All of the block or nothing."""
+    connection.begin()
+    try:
+        yield
+    except BaseException:
+        connection.rollback()
+        raise
+    connection.commit()
+
+
+def attach_beside(connection: duckdb.DuckDBPyConnection, path: Path, name: str) -> None:
+    """Attach another database, to be read, under ``name``."""
+    quoted = str(path).replace("'", "''")
+    connection.execute(f"ATTACH '{quoted}' AS {name} (READ_ONLY)")
+
+
+def can_write(path: Path) -> bool:
+    """Whether the file and its folder (for DuckDB's log beside it) let us write."""
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK | os.X_OK)
+
+
+def check_writable(path: Path) -> None:
+    """Raise StoreError where the file or its folder is read-only."""
+    if not os.access(path, os.W_OK):
+        raise StoreError(
+            f"the store {path} is read-only: make it writable (chmod u+w {path}), "
+            "or name another with --store"
+        )
+    if not can_write(path):
+        raise StoreError(
+            f"the store {path} cannot be changed because its folder is read-only: "
+            f"make {path.parent} writable, or name another store with --store"
+        )
+
+
+def check_file(path: Path) -> None:
+    """Raise StoreError where ``path`` is plainly no store, without opening a database."""
+    remake = f"move it away, then: advisor rebuild --store {path}"
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEADER_BYTES)
+    except FileNotFoundError:
+        raise StoreError(
+            f"no store at {path}; make one with: advisor rebuild --store {path}"
+        ) from None
+    except IsADirectoryError:
+        raise StoreError(
+            f"{path} is a directory, not a store: name the file in it, such as "
+            f"--store {path / 'results.duckdb'}"
+        ) from None
+    except NotADirectoryError:
+        raise StoreError(
+            f"no store at {path}: {path.parent} is not a directory; name another with --store"
+        ) from None
+    except PermissionError:
+        raise StoreError(
+            f"the store {path} may not be read by you: ask its owner, or name another with --store"
+        ) from None
+    except OSError as error:
+        raise StoreError(
+            f"the store {path} cannot be read ({error.strerror}): name another with --store"
+        ) from None
+    if not head:
+        raise StoreError(f"{path} is empty, not a store: {remake}")
+    if head[_MAGIC_OFFSET : _MAGIC_OFFSET + len(_MAGIC)] != _MAGIC:
+        raise StoreError(f"{path} is not a store (no DuckDB file): name another with --store")
+    if len(head) < _HEADER_BYTES:
+        raise StoreError(f"the store {path} is cut short: restore a copy, or {remake}")
+
+
+def _connect() -> duckdb.DuckDBPyConnection:
+    # More threads cost more to start than our queries gain from them.
+    return duckdb.connect(":memory:", config={"threads": min(4, os.cpu_count() or 1)})
+
+
+def _attach(connection: duckdb.DuckDBPyConnection, path: Path, options: str) -> None:
+    quoted = str(path).replace("'", "''")
+    connection.execute(f"ATTACH '{quoted}' AS {_CATALOG} ({options})")
+    connection.execute(f"USE {_CATALOG}")
+
+
+def _attach_when_free(
+    path: Path, *, write: bool, deadline: float, wait_s: float
+) -> duckdb.DuckDBPyConnection:
+    connection = _connect()
+    pause_s = 0.002
+    while True:
+        try:
+            _attach(connection, path, "READ_WRITE" if write else "READ_ONLY")
+            return connection
+        except duckdb.Error as error:
+            left_s = deadline - time.monotonic()
+            if not _is_held(error) or left_s <= 0:
+                connection.close()
+                raise StoreError(_wording(path, error, write=write, wait_s=wait_s)) from error
+        except BaseException:
+            connection.close()
+            raise
+        # Full jitter keeps ten programs from coming back at the same moment. A writer needs a
+        # gap between all readers, so it looks more often than they do.
+        time.sleep(min(left_s, random.uniform(0.001, pause_s)))
+        pause_s = min(pause_s * 2, 0.02 if write else 0.08)
+
+
+def _is_held(error: duckdb.Error) -> bool:
+    text = str(error)
+    return isinstance(error, duckdb.IOException) and (
+        "Could not set lock" in text or "being used by another process" in text
+    )
+
+
+def _wording(path: Path, error: duckdb.Error, *, write: bool, wait_s: float = 0.0) -> str:
+    """What DuckDB says, as one line with a way out."""
+    text = " ".join(str(error).split())
+    said = text[:200]
+    if _is_held(error):
+        holder = re.search(r"held in (\S+) \(PID (\d+)\)", text)
+        who = f"{holder[1]} (PID {holder[2]})" if holder else "another program"
+        return (
+            f"the store {path} is still held by {who} after {wait_s:g} s: close that program, "
+            "or wait longer with ADVISOR_STORE_WAIT=60 (seconds)"
+        )
+    if "can only read version" in text or "newer version of DuckDB" in text:
+        return f"the store {path} needs a newer DuckDB: pip install --upgrade duckdb"
+    if "No space left" in text or "Could not write" in text or "Could not fsync" in text:
+        return f"the store {path} could not be written, and is unchanged ({said}): free some space"
+    if isinstance(error, duckdb.IOException) and "Permission denied" in text:
+        return f"the store {path} may not be {'changed' if write else 'read'} by you ({said})"
+    return (
+        f"the store {path} is damaged ({said}): restore a copy, or move it away, "
+        f"then: advisor rebuild --store {path}"
+    )

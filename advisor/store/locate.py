@@ -1,0 +1,27 @@
+"""Which file is the store."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+STORE_NAME = "results.duckdb"
+
+
+def find_store(explicit: str | Path | None = None) -> Path:
+    """``explicit``, else $ADVISOR_STORE, else ./results.duckdb if there, else the user's own.
+
+    The user's own is made on first use; any other has to exist.
+    """
+    named = explicit or os.environ.get("ADVISOR_STORE")
+    if named:
+        return Path(named).expanduser()
+    here = Path(STORE_NAME)
+    return here if here.exists() else user_store()
+
+
+def user_store() -> Path:
+    """The store in the user's data folder, whether or not it exists."""
+    from platformdirs import user_data_path  # costs time that most starts need not spend
+
+    return user_data_path("gpu-grant-advisor") / STORE_NAME

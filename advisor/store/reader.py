@@ -1,0 +1,207 @@
+"""The questions that the rest of the program asks the store, on one consistent snapshot."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from advisor.facts import BestTime, Model, TrainingTime
+from bench_runner.records import Settings
+from price_catalog.model import Gpu, Host, Part, Quote, Source
+
+QUERIES_FOLDER = Path(__file__).parent.parent / "queries"
+
+Row = tuple[Any, ...]
+
+
+@cache
+def query(name: str) -> str:
+    """The text of ``queries/<name>.sql``."""
+    return (QUERIES_FOLDER / f"{name}.sql").read_text(encoding="utf-8")
+
+
+class Reader:
+    """Answers from one open store; use it inside ``with store.reading() as reader``."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+
+    def _records(self, name: str, **parameters: object) -> list[dict[str, Any]]:
+        answer = self._connection.execute(query(name), parameters or None)
+        columns = [column[0] for column in answer.description or ()]
+        return [dict(zip(columns, row, strict=True)) for row in answer.fetchall()]
+
+    def models(self) -> tuple[Model, ...]:
+        """Every recipe, by family and size."""
+        return tuple(Model(**record) for record in self._records("models"))
+
+    def gpus(self) -> tuple[Gpu, ...]:
+        """Every GPU, oldest first."""
+        return tuple(
+            Gpu(**{**record, "aliases": tuple(record["aliases"])})
+            for record in self._records("gpus")
+        )
+
+    def hosts(self) -> tuple[Host, ...]:
+        """Every host with its parts list, smallest first."""
+        parts: dict[str, list[Part]] = defaultdict(list)
+        for record in self._records("host_parts"):
+            parts[record.pop("host_id")].append(Part(**record))
+        return tuple(
+            Host(**record, parts=tuple(parts[record["host_id"]]))
+            for record in self._records("hosts")
+        )
+
+    def quotes(self) -> tuple[Quote, ...]:
+        """Every quote, by item and date."""
+        return tuple(Quote(**record) for record in self._records("quotes"))
+
+    def sources(self) -> tuple[Source, ...]:
+        """Every source."""
+        return tuple(Source(**record) for record in self._records("sources"))
+
+    def times(
+        self,
+        recipe_id: str | None = None,
+        *,
+        gpu_id: str | None = None,
+        gpu_count: int | None = None,
+        method: str | None = None,
+        status: str | None = None,
+        verdict: str | None = None,
+        origin: str | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> tuple[TrainingTime, ...]:
+        """Every tried setting, those without a time too; each filter that is given applies."""
+        answer = self._connection.execute(
+            query("times"),
+            {
+                "recipe_id": recipe_id,
+                "gpu_id": gpu_id,
+                "gpu_count": gpu_count,
+                "method": method,
+                "status": status,
+                "verdict": verdict,
+                "origin": origin,
+                "limit": limit,
+                "offset": offset,
+            },
+        )
+        return tuple(training_time(row) for row in answer.fetchall())
+
+    def count_times(
+        self,
+        recipe_id: str | None = None,
+        *,
+        gpu_id: str | None = None,
+        gpu_count: int | None = None,
+        method: str | None = None,
+        status: str | None = None,
+        verdict: str | None = None,
+        origin: str | None = None,
+    ) -> int:
+        """How many rows `times` would give without a limit."""
+        row = self._connection.execute(
+            query("count_times"),
+            {
+                "recipe_id": recipe_id,
+                "gpu_id": gpu_id,
+                "gpu_count": gpu_count,
+                "method": method,
+                "status": status,
+                "verdict": verdict,
+                "origin": origin,
+            },
+        ).fetchone()
+        return int(row[0]) if row else 0
+
+    def best_times(self, recipe_id: str, evidence: str) -> tuple[BestTime, ...]:
+        """Which time stands for each (GPU, count), under ``sound`` or ``published`` evidence."""
+        if evidence not in ("sound", "published"):
+            raise ValueError(f"evidence '{evidence}' is not one of sound, published")
+        rows = self._connection.execute(
+            query(f"best_times_{evidence}"), {"recipe_id": recipe_id}
+        ).fetchall()
+        best = []
+        for (gpu_id, gpu_count), group in groupby(rows, key=lambda row: (row[3], row[4])):
+            parts = {row[0]: training_time(row[1:]) for row in group}
+            best.append(
+                BestTime(
+                    gpu_id=gpu_id,
+                    gpu_count=gpu_count,
+                    chosen=parts.get("chosen"),
+                    published=parts.get("published"),
+                    naive=parts.get("naive"),
+                )
+            )
+        return tuple(best)
+
+
+def training_time(row: Row) -> TrainingTime:
+    """A row of queries/times.sql as a record."""
+    (
+        measurement_id,
+        recipe_id,
+        gpu_id,
+        gpu_count,
+        method,
+        free_lunch,
+        activation_checkpointing,
+        sharding,
+        offloading,
+        micro_batch_size,
+        gradient_accumulation_steps,
+        status,
+        reason,
+        training_days,
+        training_days_low,
+        training_days_high,
+        timing,
+        implied_mfu,
+        implied_mfu_printed,
+        verdict,
+        verdict_reason,
+        peak_memory_gib,
+        source_id,
+        measured_on,
+        origin,
+    ) = row
+    settings = None
+    if free_lunch is not None:
+        settings = Settings(
+            free_lunch=free_lunch,
+            activation_checkpointing=activation_checkpointing,
+            sharding=sharding,
+            offloading=offloading,
+            micro_batch_size=micro_batch_size,
+            gradient_accumulation_steps=gradient_accumulation_steps,
+        )
+    return TrainingTime(
+        measurement_id=measurement_id,
+        recipe_id=recipe_id,
+        gpu_id=gpu_id,
+        gpu_count=gpu_count,
+        method=method,
+        settings=settings,
+        status=status,
+        reason=reason,
+        basis="measured",
+        training_days=training_days,
+        training_days_low=training_days_low,
+        training_days_high=training_days_high,
+        timing=timing,
+        implied_mfu=implied_mfu,
+        implied_mfu_printed=implied_mfu_printed,
+        verdict=verdict,
+        verdict_reason=verdict_reason,
+        peak_memory_gib=peak_memory_gib,
+        source_id=source_id,
+        measured_on=measured_on,
+        origin=origin,
+    )

@@ -1,0 +1,110 @@
+"""Replaces the shipped rows of an open store; a user's own rows stay, and are audited anew."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import duckdb
+
+from advisor.store.connection import transaction
+from advisor.store.reader import Reader
+from advisor.store.rows import (
+    BATCH_ROWS,
+    KEYS,
+    Auditor,
+    Values,
+    host_values,
+    insert_missing,
+    measurement_values,
+    part_values,
+    plain_values,
+)
+from advisor.store.shipped import Shipped
+
+_AUDITED = ("gpu_id", "implied_mfu", "implied_mfu_printed", "verdict", "verdict_reason")
+_AUDITED_TYPES = ("VARCHAR", "DOUBLE", "DOUBLE", "VARCHAR", "VARCHAR")
+
+
+def stored_digest(connection: duckdb.DuckDBPyConnection) -> str | None:
+    """The digest of the text from which the shipped rows were made; None before the first time."""
+    row = connection.execute("SELECT value FROM meta WHERE key = 'shipped_digest'").fetchone()
+    return str(row[0]) if row else None
+
+
+def replace_shipped(connection: duckdb.DuckDBPyConnection, shipped: Shipped, digest: str) -> None:
+    """Make the shipped rows those of the text, in one transaction.
+
+    A local row with the id of a shipped one stands in its place.
+    """
+    with transaction(connection):
+        for table in KEYS:
+            connection.execute(f"DELETE FROM {table} WHERE origin = 'shipped'")
+        hosts = [host for host in shipped.hosts if not _is_local(connection, host.host_id)]
+        tables: list[tuple[str, list[Values]]] = [
+            ("source", [plain_values(source) for source in shipped.sources]),
+            ("gpu", [plain_values(gpu) for gpu in shipped.gpus]),
+            ("host", [host_values(host) for host in hosts]),
+            ("host_part", [part for host in hosts for part in part_values(host)]),
+            ("recipe", [plain_values(model) for model in shipped.models]),
+            ("quote", [plain_values(quote) for quote in shipped.quotes]),
+        ]
+        for table, rows in tables:
+            insert_missing(connection, table, [{**row, "origin": "shipped"} for row in rows])
+        auditor = auditor_of(connection)
+        measurements = [measurement_values(record, auditor) for record in shipped.measurements]
+        insert_missing(
+            connection, "measurement", [{**row, "origin": "shipped"} for row in measurements]
+        )
+        _audit_local(connection, auditor)
+        connection.execute("DELETE FROM meta WHERE key = 'shipped_digest'")
+        connection.execute("INSERT INTO meta VALUES ('shipped_digest', ?)", [digest])
+
+
+def auditor_of(connection: duckdb.DuckDBPyConnection) -> Auditor:
+    """What times are held against, from the store itself: local GPUs and recipes count too."""
+    reader = Reader(connection)
+    return Auditor.of(reader.gpus(), reader.models())
+
+
+def _is_local(connection: duckdb.DuckDBPyConnection, host_id: str) -> bool:
+    # A host and its parts list stand or fall together.
+    return (
+        connection.execute("SELECT 1 FROM host WHERE host_id = ?", [host_id]).fetchone() is not None
+    )
+
+
+def _audit_local(connection: duckdb.DuckDBPyConnection, auditor: Auditor) -> None:
+    """Hold a user's own times against the GPUs and recipes as they are now."""
+    rows = connection.execute(
+        "SELECT measurement_id, gpu, gpu_count, recipe_id, coalesce(free_lunch, method <> 'naive'),"
+        " CASE WHEN status = 'ok' THEN training_days END, training_days_high,"
+        f" {', '.join(_AUDITED)} FROM measurement WHERE origin = 'local'"
+    ).fetchall()
+    changed: list[tuple[Any, ...]] = []
+    for measurement_id, gpu, gpu_count, recipe_id, tuned, days, days_high, *held in rows:
+        now = auditor.columns(
+            gpu=gpu,
+            gpu_count=gpu_count,
+            recipe_id=recipe_id,
+            tuned=tuned,
+            training_days=days,
+            training_days_high=days_high,
+        )
+        values = [now[name] for name in _AUDITED]
+        if values != held:
+            changed.append((measurement_id, *values))
+    for start in range(0, len(changed), BATCH_ROWS):
+        columns = list(zip(*changed[start : start + BATCH_ROWS], strict=True))
+        unnested = ", ".join(
+            f"unnest(?::{kind}[]) AS {name}"
+            for name, kind in zip(
+                ("measurement_id", *_AUDITED), ("VARCHAR", *_AUDITED_TYPES), strict=True
+            )
+        )
+        connection.execute(
+            f"UPDATE measurement SET {', '.join(f'{name} = fresh.{name}' for name in _AUDITED)}"
+            f" FROM (SELECT {unnested}) AS fresh"
+            " WHERE measurement.measurement_id = fresh.measurement_id"
+            " AND measurement.origin = 'local'",
+            [list(column) for column in columns],
+        )

@@ -1,0 +1,98 @@
+"""The rows that ship as text, and whether they are the ones that a store holds."""
+
+from __future__ import annotations
+
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import advisor
+import bench_runner
+import price_catalog
+
+if TYPE_CHECKING:
+    from advisor.facts import Model
+    from bench_runner.records import Measurement
+    from price_catalog.model import Gpu, Host, Quote, Source
+
+_TEXT = (".csv", ".toml", ".jsonl", ".json")
+_DERIVING = ((advisor, "audit.py"), (bench_runner, "flops.py"))
+"""Code whose figures stand in the store beside the text's: when it changes, so do they."""
+
+
+class Shipped(NamedTuple):
+    """Everything that the text tables say."""
+
+    sources: tuple[Source, ...]
+    gpus: tuple[Gpu, ...]
+    hosts: tuple[Host, ...]
+    quotes: tuple[Quote, ...]
+    models: tuple[Model, ...]
+    measurements: tuple[Measurement, ...]
+
+
+@cache
+def shipped_digest() -> str:
+    """A digest over the text tables; a few milliseconds, nothing is parsed."""
+    paths = []
+    for package in (bench_runner, price_catalog):
+        folder = Path(package.__path__[0])
+        for path in folder.rglob("*"):
+            if path.suffix in _TEXT:
+                paths.append((f"{package.__name__}/{path.relative_to(folder).as_posix()}", path))
+    for package, name in _DERIVING:
+        paths.append((f"{package.__name__}/{name}", Path(package.__path__[0], name)))
+    digest = blake2b(digest_size=16)
+    for name, path in sorted(paths):
+        # A checkout with other line ends holds the same facts.
+        content = path.read_bytes().replace(b"\r\n", b"\n")
+        digest.update(f"{name}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()
+
+
+def read_shipped() -> Shipped:
+    """Parse the text tables. Slow beside everything else here: only for seeding."""
+    from dataclasses import asdict
+
+    from advisor.facts import Model
+    from bench_runner import flops, published, recipes
+    from price_catalog.load import load_catalog
+    from price_catalog.model import Source
+
+    catalog = load_catalog()
+    models = []
+    for recipe in recipes.load_recipes():
+        count = flops.count_flops(recipe)
+        models.append(
+            Model(
+                recipe_id=recipe.recipe_id,
+                name=recipe.name,
+                family=recipe.family,
+                parameters=count.parameters,
+                batch_size=recipe.training.batch_size,
+                training_steps=recipe.training.training_steps,
+                sequence_length=recipe.training.sequence_length,
+                image_size=recipe.training.image_size,
+                precision=recipe.training.precision,
+                optimizer=recipe.training.optimizer,
+                flops_lowest=float(count.flops_lowest),
+                flops_full=float(count.flops_full),
+                recipe_hash=recipes.recipe_hash(recipe),
+                source_id=recipe.source,
+                note=recipe.note,
+                origin="shipped",
+            )
+        )
+    return Shipped(
+        sources=(
+            *catalog.sources,
+            *(Source(**asdict(source)) for source in published.load_sources()),
+        ),
+        gpus=catalog.gpus,
+        hosts=catalog.hosts,
+        quotes=catalog.quotes,
+        models=tuple(models),
+        measurements=published.load_published(),
+    )
