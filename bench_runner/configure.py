@@ -1,0 +1,183 @@
+"""A recipe and settings as TrainingArguments, DeepSpeed and FSDP configuration: plain JSON.
+
+The worker measures with exactly what export writes out. Imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bench_runner.recipes import IMAGE_FAMILIES, Recipe
+from bench_runner.records import Settings
+
+ZERO_STAGES = {"zero-1": 1, "zero-2": 2, "zero-3": 3}
+_TF32_SINCE = (8, 0)
+
+
+def zero_stage(settings: Settings) -> int | None:
+    """DeepSpeed's stage, or None without ZeRO."""
+    return ZERO_STAGES.get(settings.sharding or "")
+
+
+def uses_fsdp(settings: Settings) -> bool:
+    """Whether PyTorch's FSDP shards the model."""
+    return (settings.sharding or "").startswith("fsdp-")
+
+
+def compiles(recipe: Recipe, settings: Settings) -> bool:
+    """torch.compile is a free-lunch method, but works neither with DeepSpeed nor with Mamba."""
+    return settings.free_lunch and recipe.support.compile and zero_stage(settings) is None
+
+
+def why_not_compiled(recipe: Recipe, settings: Settings) -> str | None:
+    """The reason why a free-lunch setting is not compiled, or None."""
+    if not settings.free_lunch or compiles(recipe, settings):
+        return None
+    if zero_stage(settings) is not None:
+        return "DeepSpeed does not work with torch.compile"
+    return "the recipe says that this model does not compile"
+
+
+def attention(recipe: Recipe, settings: Settings, *, flash_attn: bool) -> str | None:
+    """Hugging Face's ``attn_implementation``; naive settings take none of the fused kernels.
+
+    None where the model has no attention: mamba and convolutional networks.
+    """
+    if recipe.family in ("ssm", "convnet") or recipe.architecture.timm is not None:
+        return None
+    if not settings.free_lunch:
+        return "eager"
+    wanted = recipe.support.attention or "sdpa"
+    if wanted == "sdpa" and flash_attn and recipe.training.precision in ("fp16", "bf16"):
+        return "flash_attention_2"
+    return wanted
+
+
+def training_arguments(
+    recipe: Recipe,
+    settings: Settings,
+    *,
+    micro_batch_size: int,
+    accumulation_steps: int,
+    device: str,
+    compute_capability: tuple[int, int] | None,
+) -> dict[str, Any]:
+    """Keyword arguments of transformers.TrainingArguments, all of them JSON."""
+    training = recipe.training
+    arguments: dict[str, Any] = {
+        "output_dir": "output",
+        "per_device_train_batch_size": micro_batch_size,
+        "gradient_accumulation_steps": accumulation_steps,
+        "max_steps": training.training_steps,
+        "fp16": training.precision == "fp16" and device != "cpu",
+        "bf16": training.precision == "bf16",
+        "torch_compile": compiles(recipe, settings),
+        "save_strategy": "no",
+        "eval_strategy": "no",
+        "logging_strategy": "no",
+        "report_to": "none",
+        "disable_tqdm": True,
+        "remove_unused_columns": False,
+        "ddp_find_unused_parameters": False,
+        "use_cpu": device == "cpu",
+    }
+    optional = {
+        "learning_rate": training.learning_rate,
+        "adam_beta1": training.beta1,
+        "adam_beta2": training.beta2,
+        "adam_epsilon": training.epsilon,
+        "weight_decay": training.weight_decay,
+        "max_grad_norm": training.max_grad_norm,
+        "warmup_steps": training.warmup_steps,
+    }
+    arguments |= {name: value for name, value in optional.items() if value is not None}
+    if training.optimizer == "sgd":
+        arguments["optim"] = "sgd"
+    arguments |= _schedule(recipe)
+    if compute_capability is not None and compute_capability >= _TF32_SINCE:
+        arguments["tf32"] = settings.free_lunch
+    if settings.activation_checkpointing and not uses_fsdp(settings):
+        arguments["gradient_checkpointing"] = True
+        arguments["gradient_checkpointing_kwargs"] = {"use_reentrant": False}
+    if zero_stage(settings) is not None:
+        arguments["deepspeed"] = deepspeed_config(recipe, settings)
+    if uses_fsdp(settings):
+        arguments["fsdp"] = True
+        arguments["fsdp_config"] = fsdp_config(recipe, settings)
+    return arguments
+
+
+def _schedule(recipe: Recipe) -> dict[str, Any]:
+    training = recipe.training
+    if training.scheduler is None:
+        return {}
+    floor = {"min_lr": training.min_lr, "min_lr_rate": training.min_lr_rate}
+    floor = {name: value for name, value in floor.items() if value is not None}
+    if training.scheduler == "cosine" and floor:
+        return {"lr_scheduler_type": "cosine_with_min_lr", "lr_scheduler_kwargs": floor}
+    return {
+        "lr_scheduler_type": training.scheduler
+        if training.scheduler != "constant" or not training.warmup_steps
+        else "constant_with_warmup"
+    }
+
+
+def deepspeed_config(recipe: Recipe, settings: Settings) -> dict[str, Any]:
+    """DeepSpeed's configuration; ``auto`` is filled in by the Trainer.
+
+    Stages 1 and 2 offload the optimiser's states, stage 3 the parameters too (Appendix F).
+    Offloaded states are updated by DeepSpeed's own CPU optimiser.
+    """
+    stage = zero_stage(settings)
+    zero: dict[str, Any] = {"stage": stage, "overlap_comm": True, "contiguous_gradients": True}
+    if settings.offloading:
+        zero["offload_optimizer"] = {"device": "cpu", "pin_memory": True}
+        if stage == 3:
+            zero["offload_param"] = {"device": "cpu", "pin_memory": True}
+    if stage == 3:
+        zero["stage3_gather_16bit_weights_on_model_save"] = True
+    config: dict[str, Any] = {
+        "zero_optimization": zero,
+        "fp16": {"enabled": "auto"},
+        "bf16": {"enabled": "auto"},
+        "gradient_clipping": "auto",
+        "train_batch_size": "auto",
+        "train_micro_batch_size_per_gpu": "auto",
+        "gradient_accumulation_steps": "auto",
+    }
+    if settings.offloading and recipe.training.optimizer in ("adam", "adamw"):
+        config["optimizer"] = {
+            "type": "AdamW",
+            "params": {"lr": "auto", "betas": "auto", "eps": "auto", "weight_decay": "auto"},
+        }
+        if recipe.training.optimizer == "adam":
+            config["optimizer"]["params"]["adam_w_mode"] = False
+    else:
+        # torch's fused optimiser, as without sharding, instead of a kernel compiled on first use
+        config["zero_allow_untested_optimizer"] = True
+    return config
+
+
+def fsdp_config(recipe: Recipe, settings: Settings) -> dict[str, Any]:
+    """FSDP's configuration. Offloading moves parameters, gradients and optimiser states alike:
+    PyTorch's FSDP offers no offloading of the optimiser alone."""
+    config: dict[str, Any] = {
+        "version": 2,
+        "reshard_after_forward": settings.sharding == "fsdp-full-shard",
+        "cpu_offload": settings.offloading,
+        "activation_checkpointing": settings.activation_checkpointing,
+        "auto_wrap_policy": "TRANSFORMER_BASED_WRAP",
+    }
+    if recipe.support.fsdp_wrap:
+        config["transformer_layer_cls_to_wrap"] = list(recipe.support.fsdp_wrap)
+    return config
+
+
+def input_bytes_per_sample(recipe: Recipe) -> int:
+    """Bytes of one sample's inputs and labels on the device: int64 tokens or fp32 pixels."""
+    training = recipe.training
+    if recipe.family in IMAGE_FAMILIES:
+        assert training.image_size is not None
+        return 3 * training.image_size**2 * 4 + 8
+    assert training.sequence_length is not None
+    return training.sequence_length * 8 * (2 if recipe.family == "encoder" else 1)

@@ -1,0 +1,254 @@
+"""Which GPUs this machine has, how they are linked, whether anyone else is using them.
+
+Asks nvidia-smi and NVML, never torch: the process that plans a search stays light.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+import threading
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+GIB = 1024**3
+_QUERY = "index,uuid,name,memory.total,memory.used,utilization.gpu,compute_cap,driver_version,power.limit"
+_IDLE_MEMORY_GIB = 1.0
+"""Memory that a driver or a display may hold on an idle GPU."""
+_HOST_GIB_PER_GPU = 8.0
+_DISK_GIB = 5.0
+_LIBRARIES = (
+    "torch",
+    "transformers",
+    "accelerate",
+    "deepspeed",
+    "timm",
+    "flash-attn",
+    "mamba-ssm",
+    "causal-conv1d",
+    "triton",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpuState:
+    """One GPU as nvidia-smi reports it now."""
+
+    index: int
+    uuid: str
+    name: str
+    memory_gib: float
+    memory_used_gib: float
+    utilisation_percent: float | None
+    compute_capability: str
+    driver: str
+    power_limit_w: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """The machine that a search runs on."""
+
+    host: str
+    cpu: str
+    cpu_count: int
+    memory_gib: float | None
+    memory_available_gib: float | None
+    disk_free_gib: float
+    gpus: tuple[GpuState, ...]
+    topology: str | None
+    versions: dict[str, str | None]
+
+    def as_json(self) -> dict[str, Any]:
+        """The machine as JSON takes it."""
+        return asdict(self)
+
+
+def _nvidia_smi(*arguments: str) -> str | None:
+    """What nvidia-smi prints, or None where there is none or it fails."""
+    if shutil.which("nvidia-smi") is None:
+        return None
+    try:
+        answer = subprocess.run(
+            ["nvidia-smi", *arguments], capture_output=True, text=True, timeout=60, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return answer.stdout if answer.returncode == 0 else None
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def parse_gpus(listing: str) -> tuple[GpuState, ...]:
+    """The rows of ``nvidia-smi --query-gpu=... --format=csv,noheader,nounits``."""
+    gpus = []
+    for line in listing.strip().splitlines():
+        cells = [cell.strip() for cell in line.split(",")]
+        if len(cells) != len(_QUERY.split(",")):
+            continue
+        gpus.append(
+            GpuState(
+                index=int(cells[0]),
+                uuid=cells[1],
+                name=cells[2],
+                memory_gib=float(cells[3]) / 1024,
+                memory_used_gib=float(cells[4]) / 1024,
+                utilisation_percent=_number(cells[5]),
+                compute_capability=cells[6],
+                driver=cells[7],
+                power_limit_w=_number(cells[8]),
+            )
+        )
+    return tuple(gpus)
+
+
+def visible(gpus: tuple[GpuState, ...], setting: str | None) -> tuple[GpuState, ...]:
+    """The GPUs that CUDA_VISIBLE_DEVICES leaves, in its order."""
+    if setting is None:
+        return gpus
+    wanted = [word.strip() for word in setting.split(",") if word.strip()]
+    chosen = []
+    for word in wanted:
+        match = [gpu for gpu in gpus if word == str(gpu.index) or gpu.uuid.startswith(word)]
+        chosen.extend(match[:1])
+    return tuple(chosen)
+
+
+def _memory_gib(key: str) -> float | None:
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            name, _, rest = line.partition(":")
+            if name == key:
+                return int(rest.split()[0]) / 1024**2
+    except (OSError, ValueError, IndexError):
+        pass
+    return None
+
+
+def _cpu_name() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def library_versions() -> dict[str, str | None]:
+    """Versions of what decides a training time, read from package metadata alone."""
+    versions: dict[str, str | None] = {"python": platform.python_version()}
+    for name in _LIBRARIES:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            versions[name] = None
+    return versions
+
+
+def machine(work_directory: Path) -> Machine:
+    """This machine: GPUs, links, memory, free disk where the work is done, library versions."""
+    listing = _nvidia_smi(f"--query-gpu={_QUERY}", "--format=csv,noheader,nounits")
+    gpus = visible(parse_gpus(listing or ""), os.environ.get("CUDA_VISIBLE_DEVICES"))
+    existing = next(path for path in (work_directory, *work_directory.parents) if path.exists())
+    return Machine(
+        host=platform.node(),
+        cpu=_cpu_name(),
+        cpu_count=os.cpu_count() or 1,
+        memory_gib=_memory_gib("MemTotal"),
+        memory_available_gib=_memory_gib("MemAvailable"),
+        disk_free_gib=shutil.disk_usage(existing).free / GIB,
+        gpus=gpus,
+        topology=_nvidia_smi("topo", "-m") if len(gpus) > 1 else None,
+        versions=library_versions(),
+    )
+
+
+def concerns(found: Machine, gpu_count: int, parameters: int, offloading: bool) -> list[str]:
+    """What speaks against starting now, a sentence each; [] where nothing does.
+
+    ``parameters`` are the model's; offloaded states take 16 bytes of host memory for each.
+    """
+    sentences = []
+    for gpu in found.gpus[:gpu_count]:
+        if gpu.memory_used_gib > _IDLE_MEMORY_GIB or (gpu.utilisation_percent or 0) > 5:
+            sentences.append(
+                f"GPU {gpu.index} ({gpu.name}) is in use: {gpu.memory_used_gib:.1f} GiB taken, "
+                f"{gpu.utilisation_percent or 0:.0f} % busy; times taken beside other work are "
+                "not the machine's"
+            )
+    needed = _HOST_GIB_PER_GPU * gpu_count + (parameters * 16 / GIB if offloading else 0.0)
+    available = found.memory_available_gib
+    if available is not None and available < needed:
+        sentences.append(
+            f"{available:.0f} GiB of host memory is free where about {needed:.0f} GiB is needed; "
+            "offloading may fail"
+        )
+    if found.disk_free_gib < _DISK_GIB:
+        sentences.append(
+            f"{found.disk_free_gib:.1f} GiB of disk is free where {_DISK_GIB:.0f} GiB is needed "
+            "for compiled kernels and logs"
+        )
+    return sentences
+
+
+class GpuSampler:
+    """Reads one GPU's clock, power and temperature from NVML while steps are timed."""
+
+    def __init__(self, uuid: str | None, every_s: float = 0.5) -> None:
+        self._uuid = uuid
+        self._every_s = every_s
+        self._stop = threading.Event()
+        self._rows: list[tuple[float, float, float]] = []
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> GpuSampler:
+        if self._uuid is not None:
+            self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout=2)
+
+    def _run(self) -> None:
+        try:
+            import pynvml  # only a machine with NVIDIA GPUs has a use for it
+
+            pynvml.nvmlInit()
+            handle = pynvml.nvmlDeviceGetHandleByUUID(self._uuid)
+            while not self._stop.wait(self._every_s):
+                self._rows.append(
+                    (
+                        float(pynvml.nvmlDeviceGetClockInfo(handle, pynvml.NVML_CLOCK_SM)),
+                        pynvml.nvmlDeviceGetPowerUsage(handle) / 1000,
+                        float(pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU)),
+                    )
+                )
+        except Exception:
+            # NVML gives these on some machines only; a record without them is still a record.
+            return
+
+    def summary(self) -> dict[str, float]:
+        """Means over the samples; {} where NVML gave none."""
+        if not self._rows:
+            return {}
+        clock, power, temperature = (
+            sum(column) / len(self._rows) for column in zip(*self._rows, strict=True)
+        )
+        return {
+            "sm_clock_mhz": round(clock, 1),
+            "power_w": round(power, 1),
+            "temperature_c": round(temperature, 1),
+            "samples": len(self._rows),
+        }

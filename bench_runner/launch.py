@@ -1,0 +1,289 @@
+"""Process groups: torch's own elastic launcher as a child in a new session, locally or by SLURM.
+
+The group is watched, held to a time limit, and ended whole: terminate, then kill.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections import deque
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from bench_runner.trial import Outcome, TrialSpec
+
+EventHandler = Callable[[dict[str, Any]], None]
+MARK = "BENCH_RUNNER_GROUP"
+"""Environment variable by which every process of a group is known, whatever session it is in."""
+PARENT = "BENCH_RUNNER_PARENT"
+_POLL_S = 0.2
+_TERMINATE_S = 10.0
+_TAIL_LINES = 30
+_PACKAGE_ROOT = Path(__file__).resolve().parent.parent
+
+
+def command(
+    spec_file: Path, gpu_count: int, launcher: str, environment: dict[str, str]
+) -> list[str]:
+    """The command line that starts one process per GPU, by ``local`` torchrun or by ``slurm``."""
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--max-restarts=0"]
+    worker = ["-m", "bench_runner.worker", str(spec_file)]
+    if launcher == "local":
+        return [
+            *torchrun,
+            "--rdzv-backend=c10d",
+            "--rdzv-endpoint=localhost:0",
+            "--local-addr=127.0.0.1",
+            "--nnodes=1",
+            f"--nproc-per-node={gpu_count}",
+            *worker,
+        ]
+    if launcher != "slurm":
+        raise ValueError(f"--launcher is {launcher!r}: choose local or slurm")
+    nodes = int(environment.get("SLURM_NNODES") or environment.get("SLURM_JOB_NUM_NODES") or 0)
+    if not nodes or "SLURM_JOB_ID" not in environment:
+        raise ValueError("--launcher slurm outside a SLURM job: start it inside salloc or sbatch")
+    if gpu_count % nodes:
+        raise ValueError(
+            f"{gpu_count} GPUs cannot be shared evenly by the job's {nodes} nodes: change --gpus"
+        )
+    head = environment.get("SLURM_LAUNCH_NODE_IPADDR") or _first_host(
+        environment.get("SLURM_JOB_NODELIST", "")
+    )
+    # Above the ephemeral range of most clusters' firewalls, and different for each job.
+    port = 20_000 + int(environment["SLURM_JOB_ID"]) % 10_000
+    return [
+        "srun",
+        f"--nodes={nodes}",
+        "--ntasks-per-node=1",
+        "--kill-on-bad-exit=1",
+        *torchrun,
+        f"--nnodes={nodes}",
+        f"--nproc-per-node={gpu_count // nodes}",
+        "--rdzv-backend=c10d",
+        f"--rdzv-endpoint={head}:{port}",
+        f"--rdzv-id={environment['SLURM_JOB_ID']}",
+        *worker,
+    ]
+
+
+def _first_host(node_list: str) -> str:
+    """The first host of a SLURM node list, e.g. ``gpu[03-05,9]`` gives ``gpu03``."""
+    name, bracket, rest = node_list.partition("[")
+    if not bracket:
+        return node_list.split(",")[0]
+    if "," in name:
+        return name.split(",")[0]
+    return name + rest.split("]")[0].split(",")[0].split("-")[0]
+
+
+def child_environment(
+    base: dict[str, str],
+    *,
+    work_directory: Path,
+    processes: int,
+    compute_capability: str | None,
+    group: str,
+    launcher: str = "local",
+) -> dict[str, str]:
+    """The environment of a group: offline, its own mark, the GPU's own architecture."""
+    environment = dict(base)
+    path = environment.get("PYTHONPATH")
+    environment["PYTHONPATH"] = os.pathsep.join([str(_PACKAGE_ROOT), *([path] if path else [])])
+    environment["PYTHONUNBUFFERED"] = "1"
+    environment["HF_HUB_OFFLINE"] = "1"
+    environment["TRANSFORMERS_OFFLINE"] = "1"
+    environment["TOKENIZERS_PARALLELISM"] = "false"
+    environment[MARK] = group
+    if launcher == "local":
+        environment[PARENT] = str(os.getpid())
+    # torchrun gives each process one thread unless told; offloaded updates run on the CPU.
+    environment.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // processes)))
+    # What one trial compiled, the next one finds.
+    environment.setdefault("TORCHINDUCTOR_CACHE_DIR", str(work_directory / "compiled"))
+    if compute_capability:
+        environment.setdefault("TORCH_CUDA_ARCH_LIST", compute_capability)
+    return environment
+
+
+class _EventTail:
+    """Reads the lines that the worker has finished writing since the last look."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._offset = 0
+
+    def new(self) -> Iterator[dict[str, Any]]:
+        if not self._path.exists():
+            return
+        with self._path.open("rb") as file:
+            file.seek(self._offset)
+            block = file.read()
+        end = block.rfind(b"\n") + 1
+        self._offset += end
+        for line in block[:end].splitlines():
+            yield json.loads(line)
+
+
+def run_group(
+    spec: TrialSpec,
+    *,
+    work_directory: Path,
+    time_limit_s: float,
+    on_event: EventHandler = lambda event: None,
+    stop: Event | None = None,
+    launcher: str = "local",
+    compute_capability: str | None = None,
+) -> Outcome:
+    """Run one trial's process group to its end and say how it ended."""
+    stop = stop or Event()
+    group = uuid.uuid4().hex
+    directory = (work_directory / "trials" / group[:12]).absolute()
+    directory.mkdir(parents=True)
+    spec_file = directory / "spec.json"
+    spec_file.write_text(json.dumps(spec.as_json()))
+    environment = child_environment(
+        dict(os.environ),
+        work_directory=work_directory.absolute(),
+        processes=spec.gpu_count,
+        compute_capability=compute_capability,
+        group=group,
+        launcher=launcher,
+    )
+    events: list[dict[str, Any]] = []
+    tail = _EventTail(directory / "events.jsonl")
+    log_file = directory / "log.txt"
+    started = time.monotonic()
+    ended_by: str | None = None
+    with log_file.open("wb") as log:
+        process = subprocess.Popen(
+            command(spec_file, spec.gpu_count, launcher, environment),
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            env=environment,
+            cwd=directory,
+            start_new_session=True,
+        )
+
+        def drain() -> None:
+            for event in tail.new():
+                events.append(event)
+                on_event(event)
+
+        try:
+            while process.poll() is None:
+                if stop.wait(_POLL_S):
+                    ended_by = "cancelled"
+                    break
+                drain()
+                if time.monotonic() - started > time_limit_s:
+                    ended_by = "timed-out"
+                    break
+        finally:
+            # Also where the launcher itself ended: it may have left a process behind.
+            end_group(process, group)
+        drain()
+    return _outcome(
+        events=tuple(events),
+        ended_by=ended_by,
+        exit_code=process.returncode,
+        log_tail=log_tail(log_file),
+        wall_s=time.monotonic() - started,
+        time_limit_s=time_limit_s,
+    )
+
+
+def log_tail(path: Path, lines: int = _TAIL_LINES) -> str:
+    """The last lines of a log."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        return "".join(deque(file, maxlen=lines)).strip()
+
+
+def members(group: str) -> list[int]:
+    """The living processes that carry a group's mark (Linux; [] elsewhere)."""
+    wanted = f"{MARK}={group}".encode()
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if wanted not in (entry / "environ").read_bytes().split(b"\0"):
+                continue
+            # A zombie has ended already and only waits for its parent to look.
+            state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
+        except (OSError, IndexError):
+            continue
+        if state != "Z":
+            found.append(int(entry.name))
+    return found
+
+
+def end_group(process: subprocess.Popen[bytes], group: str) -> None:
+    """End every process of a group: terminate, wait, kill. torchrun's workers have sessions of
+    their own, so the mark in their environment is what finds them."""
+    _signal(process, group, signal.SIGTERM)
+    deadline = time.monotonic() + _TERMINATE_S
+    while time.monotonic() < deadline and (process.poll() is None or members(group)):
+        time.sleep(0.05)
+    for _ in range(20):
+        if process.poll() is not None and not members(group):
+            return
+        _signal(process, group, signal.SIGKILL)
+        time.sleep(0.1)
+
+
+def _signal(process: subprocess.Popen[bytes], group: str, number: signal.Signals) -> None:
+    if process.poll() is None:
+        try:
+            os.killpg(process.pid, number)
+        except ProcessLookupError:
+            pass
+    for pid in members(group):
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            pass
+
+
+def _outcome(
+    *,
+    events: tuple[dict[str, Any], ...],
+    ended_by: str | None,
+    exit_code: int | None,
+    log_tail: str,
+    wall_s: float,
+    time_limit_s: float,
+) -> Outcome:
+    """Judge a group by what it reported first and by how it ended second."""
+    kinds = {event["event"] for event in events}
+    misfit = next((e for e in events if e["event"] == "probe" and not e["fits"]), None)
+    fitted = any(event["event"] == "probe" and event["fits"] for event in events)
+    error = next((event for event in events if event["event"] == "error"), None)
+    status, reason = "failed", None
+    if "done" in kinds:
+        status = "ok"
+    elif ended_by == "cancelled":
+        status, reason = "cancelled", "cancelled"
+    elif misfit is not None:
+        # Sizes that fitted before it are in the events; the caller times the largest of them.
+        status = "infeasible"
+        reason = f"out of memory at micro-batch {misfit['micro_batch_size']}: {misfit['reason']}"
+        if fitted:
+            status = "climbed"
+    elif ended_by == "timed-out":
+        status = "timed-out"
+        reason = f"the time limit of {time_limit_s:.0f} s passed; the process group was ended"
+    elif error is not None:
+        reason = f"{error['type']}: {error['message']}"
+    elif exit_code in (-9, 137) or "Signal 9 (SIGKILL)" in log_tail:
+        reason = "a process was killed by the system (SIGKILL), most often for want of host memory"
+    else:
+        reason = f"the process group ended with exit code {exit_code} and no result"
+    return Outcome(status=status, reason=reason, events=events, log_tail=log_tail, wall_s=wall_s)

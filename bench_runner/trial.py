@@ -1,0 +1,111 @@
+"""What one trial is asked and what it answered: plain data between the planner and the worker."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from bench_runner.recipes import Architecture, Recipe, Support, Training
+from bench_runner.records import Settings
+
+CLIMBS = ("largest", "fastest", "none")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialSpec:
+    """One process group's task: find a micro-batch size for these settings, then time steps."""
+
+    recipe: dict[str, Any]
+    """The recipe's own fields, as bench_runner.recipes holds them."""
+    settings: Settings
+    """``micro_batch_size`` is where the climb starts, or the size to time where it does not."""
+    gpu_count: int
+    device: str = "cuda"
+    """``cuda`` or ``cpu``."""
+    climb: str = "largest"
+    """``largest`` doubles until memory ends, as the paper does; ``fastest`` stops as soon as
+    throughput stops growing or the next size is predicted not to fit; ``none`` takes the size."""
+    largest_micro_batch: int | None = None
+    """The climb goes no further than this."""
+    time_steps: bool = True
+    """Whether to time steps once the micro-batch size is known."""
+    validate_steps: int = 0
+    """Real optimiser steps at the full batch to set beside the prediction."""
+    memory_limit_gib: float | None = None
+    minimum_steps: int = 5
+    maximum_steps: int = 60
+    settle_s: float = 60.0
+    """Warm-up longer than this ends even where step times have not settled; the record says so."""
+    exchange_timeout_s: float = 60.0
+    """How long the ranks wait for one another's out-of-memory flag."""
+    headroom: float = 0.95
+    """Share of the memory that a predicted size may fill."""
+    growth: float = 0.02
+    """Gain in throughput from a doubling under which the climb to the fastest size stops."""
+    fault: dict[str, Any] = field(default_factory=dict)
+    """Faults that tests inject: ``oom_above`` (micro-batch), ``oom_rank``, ``hang_rank``,
+    ``die_rank``."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The task as JSON takes it."""
+        return asdict(self)
+
+    @staticmethod
+    def from_json(row: dict[str, Any]) -> TrialSpec:
+        """The task from its JSON object."""
+        return TrialSpec(**{**row, "settings": Settings(**row["settings"])})
+
+    def at(self, micro_batch_size: int) -> TrialSpec:
+        """The same task at one given micro-batch size, without a climb."""
+        settings = replace(self.settings, micro_batch_size=micro_batch_size)
+        return replace(self, settings=settings, climb="none")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How a process group ended, and what it reported before."""
+
+    status: str
+    """``ok``, ``infeasible``, ``failed``, ``timed-out`` or ``cancelled``."""
+    reason: str | None
+    events: tuple[dict[str, Any], ...]
+    log_tail: str
+    wall_s: float
+
+    def last(self, kind: str) -> dict[str, Any] | None:
+        """The last event of a kind, or None."""
+        return next((event for event in reversed(self.events) if event["event"] == kind), None)
+
+    def probes(self) -> tuple[dict[str, Any], ...]:
+        """The micro-batch sizes that were tried, in order."""
+        return tuple(event for event in self.events if event["event"] == "probe")
+
+    def largest_fitting(self) -> int | None:
+        """The largest micro-batch size that fitted, or None."""
+        sizes = [event["micro_batch_size"] for event in self.probes() if event["fits"]]
+        return max(sizes, default=None)
+
+
+def recipe_to_json(recipe: Recipe) -> dict[str, Any]:
+    """A recipe as JSON takes it, for the task's file."""
+    row = asdict(recipe)
+    if recipe.architecture.hf_config_json is not None:
+        row["architecture"]["hf_config_json"] = str(recipe.architecture.hf_config_json)
+    return row
+
+
+def recipe_from_json(row: dict[str, Any]) -> Recipe:
+    """The recipe of a task's file."""
+    architecture = dict(row["architecture"])
+    if architecture["hf_config_json"] is not None:
+        architecture["hf_config_json"] = Path(architecture["hf_config_json"])
+    support = {**row["support"], "fsdp_wrap": tuple(row["support"]["fsdp_wrap"])}
+    return Recipe(
+        **{
+            **row,
+            "architecture": Architecture(**architecture),
+            "training": Training(**row["training"]),
+            "support": Support(**support),
+        }
+    )

@@ -1,0 +1,4 @@
+"""The only room with torch: builds the model, finds its micro-batch size, times its steps.
+
+Nothing outside this package imports it; launch.py starts it as ``python -m bench_runner.worker``.
+"""

@@ -1,0 +1,138 @@
+"""``python -m bench_runner.worker SPEC.json``: one rank of one trial's process group.
+
+Rank 0 reports by appending JSON lines to events.jsonl beside the task; any rank reports the
+error that ended it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bench_runner.launch import PARENT
+from bench_runner.trial import TrialSpec, recipe_from_json
+
+if TYPE_CHECKING:
+    from bench_runner.worker.session import Report, Session
+
+OUT_OF_MEMORY_EXIT = 77
+FAILED_EXIT = 78
+
+
+def _watch_parent() -> None:
+    """End this process when the search that started it is gone (a kill leaves no time to tell)."""
+    parent = os.environ.get(PARENT)
+    if parent is None:
+        return
+
+    def watch() -> None:
+        while True:
+            try:
+                os.kill(int(parent), 0)
+            except ProcessLookupError:
+                os._exit(FAILED_EXIT)
+            except PermissionError:
+                pass
+            time.sleep(1.0)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def main(spec_file: Path) -> int:
+    """Run the task; 0 where it was answered."""
+    _watch_parent()
+    spec = TrialSpec.from_json(json.loads(spec_file.read_text()))
+    rank = int(os.environ.get("RANK", "0"))
+    events = spec_file.parent / "events.jsonl"
+
+    def report(event: dict[str, Any], *, from_any_rank: bool = False) -> None:
+        if rank != 0 and not from_any_rank:
+            return
+        # One write a line: the ranks share the file.
+        descriptor = os.open(events, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        try:
+            os.write(descriptor, (json.dumps({**event, "rank": rank}) + "\n").encode())
+        finally:
+            os.close(descriptor)
+
+    report({"event": "started", "pid": os.getpid()})
+    if not spec.settings.free_lunch:
+        from bench_runner.worker.models import hide_kernels
+
+        hide_kernels(recipe_from_json(spec.recipe))
+
+    from bench_runner.worker.about import about
+    from bench_runner.worker.session import Misfit, Session
+    from bench_runner.worker.timed_trainer import is_out_of_memory
+
+    session: Session | None = None
+    try:
+        session = Session(spec, report)
+        report({"event": "about", **about(session)})
+        size = spec.settings.micro_batch_size or 1
+        if spec.climb != "none":
+            size = climb(session, report)
+        if spec.time_steps:
+            session.time_steps(size)
+        if spec.validate_steps:
+            session.validate(size, spec.validate_steps)
+    except Misfit as error:
+        print(error, file=sys.stderr)
+        return OUT_OF_MEMORY_EXIT
+    except Exception as error:
+        traceback.print_exc()
+        if session is not None and is_out_of_memory(error):
+            report(misfit(session.size, error), from_any_rank=True)
+            session.tell_out_of_memory()
+            return OUT_OF_MEMORY_EXIT
+        report(
+            {"event": "error", "type": type(error).__name__, "message": _one_line(error)},
+            from_any_rank=True,
+        )
+        return FAILED_EXIT
+    report({"event": "done"})
+    return 0
+
+
+def climb(session: Session, report: Report) -> int:
+    """The micro-batch size to time; the climb may end in want of memory where that harms nobody."""
+    from bench_runner.worker.timed_trainer import is_out_of_memory
+
+    try:
+        return session.climb()
+    except Exception as error:
+        if not (session.recovers and session.rates and is_out_of_memory(error)):
+            raise
+        report(misfit(session.size, error))
+    # Out of the handler: the error's traceback holds the tensors of the failed pass.
+    session.memory.release()
+    return session.climbed("memory")
+
+
+def misfit(size: int, error: BaseException) -> dict[str, Any]:
+    """The event of a micro-batch size that did not fit."""
+    return {
+        "event": "probe",
+        "micro_batch_size": size,
+        "fits": False,
+        "reason": _one_line(error),
+    }
+
+
+def _one_line(error: BaseException) -> str:
+    words = " ".join(str(error).split())
+    return words if len(words) <= 400 else words[:400] + "…"
+
+
+if __name__ == "__main__":
+    code = main(Path(sys.argv[1]))
+    # Without waiting for the process group's own farewell: after a fault it may never come.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)

@@ -1,0 +1,65 @@
+"""What this rank runs on and with: the part of a record's environment that only torch knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from bench_runner import configure
+from bench_runner.worker import models
+from bench_runner.worker.session import Session
+
+
+def about(session: Session) -> dict[str, Any]:
+    """Devices, library builds, kernels, and what of the free lunch was served."""
+    recipe, settings = session.recipe, session.spec.settings
+    facts: dict[str, Any] = {
+        "device": session.device.type,
+        "devices": session.ranks.gather(_device_name(session.device)),
+        "torch": torch.__version__,
+        "cuda": torch.version.cuda,
+        "cudnn": torch.backends.cudnn.version() if torch.cuda.is_available() else None,
+        "nccl": ".".join(map(str, torch.cuda.nccl.version()))
+        if torch.cuda.is_available()
+        else None,
+        "backend": dist.get_backend() if dist.is_initialized() else None,
+        "compiled": configure.compiles(recipe, settings),
+        "not_compiled_because": configure.why_not_compiled(recipe, settings),
+        "attention": configure.attention(recipe, settings, flash_attn=models.has_flash_attention()),
+        "tf32": torch.backends.cuda.matmul.allow_tf32,
+        "missing_kernels": models.missing_kernels(recipe) if settings.free_lunch else [],
+        "usable_memory_gib": session.memory.usable_gib,
+        "memory_limit_gib": session.spec.memory_limit_gib,
+        "capability": session.capability,
+    }
+    if facts["attention"] == "sdpa" and session.device.type == "cuda":
+        facts["sdpa_kernel"] = _sdpa_kernel(session)
+    return facts
+
+
+def _device_name(device: torch.device) -> str:
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu"
+
+
+def _sdpa_kernel(session: Session) -> str:
+    """The kernel that torch's SDPA would take for this recipe's attention."""
+    from torch.backends.cuda import (
+        SDPAParams,
+        can_use_efficient_attention,
+        can_use_flash_attention,
+    )
+
+    arguments = session.recipe.architecture.arguments
+    heads = int(arguments.get("num_attention_heads", 1))
+    head_size = int(arguments.get("hidden_size", heads)) // heads
+    dtype = {"fp16": torch.float16, "bf16": torch.bfloat16}.get(
+        session.recipe.training.precision, torch.float32
+    )
+    query = torch.empty(1, heads, 128, head_size, device=session.device, dtype=dtype)
+    causal = session.recipe.family == "decoder"
+    parameters = SDPAParams(query, query, query, None, 0.0, causal, False)
+    if can_use_flash_attention(parameters):
+        return "flash"
+    return "memory-efficient" if can_use_efficient_attention(parameters) else "math"

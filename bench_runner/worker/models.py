@@ -1,0 +1,218 @@
+"""A recipe as a model with random weights and random data on the device. No download, ever."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from bench_runner.recipes import IMAGE_FAMILIES, Recipe
+
+_MASKED_SHARE = 0.15
+_IGNORED_LABEL = -100
+_KERNEL_PACKAGES = {"ssm": ("mamba_ssm", "causal_conv1d")}
+
+
+def hide_kernels(recipe: Recipe) -> None:
+    """Make the fused kernels' packages unimportable, before transformers looks for them.
+
+    Naive settings are those without any free-lunch method, and transformers takes these kernels
+    of its own accord where they are installed.
+    """
+    for package in _KERNEL_PACKAGES.get(recipe.family, ()):
+        sys.modules[package] = None  # type: ignore[assignment]
+
+
+def missing_kernels(recipe: Recipe) -> list[str]:
+    """Fused kernels that this recipe wants and the machine lacks."""
+    missing = []
+    for package in _KERNEL_PACKAGES.get(recipe.family, ()):
+        try:
+            __import__(package)
+        except Exception as error:
+            # A package built for another torch fails in ways of its own; transformers then
+            # falls back in silence, so the record has to say it.
+            missing.append(f"{package} ({type(error).__name__}: {error})")
+    if recipe.family == "ssm" and not missing:
+        from transformers.models.mamba import modeling_mamba
+
+        for name in ("mamba_inner_fn", "causal_conv1d_fn"):
+            function = getattr(modeling_mamba, name)
+            cells = dict(
+                zip(
+                    function.__code__.co_freevars,
+                    (cell.cell_contents for cell in function.__closure__ or ()),
+                    strict=False,
+                )
+            )
+            if not cells.get("is_new_implementation", True):
+                missing.append(f"{name} (transformers took its own slow path)")
+    return missing
+
+
+class TimmClassifier(nn.Module):
+    """A timm model that takes and returns what the Trainer expects."""
+
+    def __init__(self, name: str, arguments: dict[str, Any], classes: int | None) -> None:
+        super().__init__()
+        import timm
+
+        self.model = timm.create_model(name, pretrained=False, num_classes=classes, **arguments)
+        self.loss = nn.CrossEntropyLoss()
+
+    def gradient_checkpointing_enable(self, **_: Any) -> None:
+        """timm's own activation checkpointing."""
+        self.model.set_grad_checkpointing(True)
+
+    def forward(self, pixel_values: torch.Tensor, labels: torch.Tensor) -> dict[str, torch.Tensor]:
+        logits = self.model(pixel_values)
+        return {"loss": self.loss(logits.float(), labels), "logits": logits}
+
+
+def build_model(recipe: Recipe, attention: str | None) -> nn.Module:
+    """The model in fp32 with random weights, on the default device of the moment."""
+    architecture = recipe.architecture
+    if architecture.timm is not None:
+        return TimmClassifier(
+            architecture.timm, dict(architecture.arguments), recipe.training.classes
+        )
+    import transformers
+
+    arguments = dict(architecture.arguments)
+    if recipe.family in IMAGE_FAMILIES:
+        arguments.setdefault("num_labels", recipe.training.classes)
+        arguments.setdefault("problem_type", "single_label_classification")
+        auto = transformers.AutoModelForImageClassification
+    else:
+        arguments.setdefault("use_cache", False)
+        auto = (
+            transformers.AutoModelForMaskedLM
+            if recipe.family == "encoder"
+            else transformers.AutoModelForCausalLM
+        )
+    if architecture.config_class is not None:
+        config_class = getattr(transformers, architecture.config_class, None)
+        if config_class is None:
+            raise ValueError(
+                f"transformers {transformers.__version__} has no {architecture.config_class}: "
+                "correct architecture.config_class in the recipe"
+            )
+        config = config_class(**arguments)
+    else:
+        config = transformers.AutoConfig.for_model(**arguments)
+    keywords: dict[str, Any] = {"dtype": torch.float32}
+    if attention is not None:
+        keywords["attn_implementation"] = attention
+    model: nn.Module = auto.from_config(config, **keywords)
+    return model
+
+
+def checkpoint_by_hand(model: nn.Module, recipe: Recipe) -> bool:
+    """Activation checkpointing for models whose library code offers none; True where applied."""
+    if getattr(model, "supports_gradient_checkpointing", False) or hasattr(model, "model"):
+        return False
+    from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import (
+        apply_activation_checkpointing,
+    )
+
+    names = set(recipe.support.fsdp_wrap)
+    apply_activation_checkpointing(model, check_fn=lambda module: type(module).__name__ in names)
+    return True
+
+
+def parameter_count(model: nn.Module) -> int:
+    """Parameters of the model; ZeRO-3 keeps their number beside the empty shards."""
+    return sum(getattr(p, "ds_numel", p.numel()) for p in model.parameters())
+
+
+class RandomBatches:
+    """One optimiser step's random inputs on the device, handed out in micro-batches again and
+    again.
+
+    The Trainer fetches a step's batches before its first pass and holds them all, so the memory
+    that they take is the same as in training, whatever the micro-batch size.
+    """
+
+    def __init__(
+        self, recipe: Recipe, samples: int, passes: int, device: torch.device, seed: int
+    ) -> None:
+        generator = torch.Generator(device=device).manual_seed(seed)
+        training = recipe.training
+        self.micro_batch_size = 1
+        self._samples = samples
+        self._length = passes
+        self._inputs: dict[str, torch.Tensor]
+        if recipe.family in IMAGE_FAMILIES:
+            size = training.image_size or 224
+            self._inputs = {
+                "pixel_values": torch.randn(
+                    samples, 3, size, size, device=device, generator=generator
+                ),
+                "labels": torch.randint(
+                    training.classes or 1, (samples,), device=device, generator=generator
+                ),
+            }
+            return
+        vocabulary = _vocabulary(recipe)
+        shape = (samples, training.sequence_length or 1)
+        tokens = torch.randint(vocabulary, shape, device=device, generator=generator)
+        labels = tokens
+        if recipe.family == "encoder":
+            masked = torch.rand(shape, device=device, generator=generator) < _MASKED_SHARE
+            labels = torch.where(masked, tokens, _IGNORED_LABEL)
+        self._inputs = {"input_ids": tokens, "labels": labels}
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Iterator[dict[str, torch.Tensor]]:
+        start = 0
+        for _ in range(self._length):
+            size = self.micro_batch_size
+            if start + size > self._samples:
+                start = 0
+            yield {name: value[start : start + size] for name, value in self._inputs.items()}
+            start += size
+
+
+def _vocabulary(recipe: Recipe) -> int:
+    arguments = recipe.architecture.arguments
+    if "vocab_size" in arguments:
+        return int(arguments["vocab_size"])
+    path = recipe.architecture.hf_config_json
+    if path is not None:
+        return int(json.loads(Path(path).read_text())["vocab_size"])
+    import transformers
+
+    return int(getattr(transformers, str(recipe.architecture.config_class))().vocab_size)
+
+
+def has_flash_attention() -> bool:
+    """Whether the flash-attn package is installed and imports."""
+    try:
+        __import__("flash_attn")
+    except Exception:
+        return False
+    return True
+
+
+def optimizer(recipe: Recipe, device: torch.device) -> tuple[type, dict[str, Any]] | None:
+    """The recipe's optimiser for the Trainer, fused as is the Trainer's default.
+
+    None leaves the choice to the Trainer: SGD is one of its own.
+    """
+    training = recipe.training
+    if training.optimizer == "sgd":
+        return None
+    keywords: dict[str, Any] = {"fused": device.type == "cuda"}
+    optional = {"lr": training.learning_rate, "eps": training.epsilon}
+    keywords |= {name: value for name, value in optional.items() if value is not None}
+    if training.beta1 is not None and training.beta2 is not None:
+        keywords["betas"] = (training.beta1, training.beta2)
+    kind = torch.optim.Adam if training.optimizer == "adam" else torch.optim.AdamW
+    return kind, keywords

@@ -1,0 +1,416 @@
+"""One trial from end to end: the climb to a micro-batch size, the timed steps, the check."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from statistics import median
+from typing import Any
+
+import torch
+from transformers import TrainingArguments
+
+from bench_runner import configure, space, timing
+from bench_runner.hardware import GpuSampler
+from bench_runner.trial import TrialSpec, recipe_from_json
+from bench_runner.worker import models
+from bench_runner.worker.clock import Clock, StepSeconds
+from bench_runner.worker.memory import DeviceMemory, predicted_peak_gib
+from bench_runner.worker.ranks import Ranks
+from bench_runner.worker.timed_trainer import PlainTrainer, StepEnd, TimedTrainer
+
+Report = Callable[[dict[str, Any]], None]
+_TIMED_PASSES = 3
+_CLIMB_PASSES = 2
+_SKIPPED_UPDATES = 30
+"""So many updates may the loss scaler skip before a size is judged without one."""
+_FINE, _SKIPPED, _OUT_OF_MEMORY = 0.0, 1.0, 2.0
+"""What a rank says at the end of a step; the largest word counts."""
+
+
+class Misfit(Exception):
+    """Another rank ran out of memory at this micro-batch size."""
+
+
+class Session:
+    """What the phases of one trial share."""
+
+    def __init__(self, spec: TrialSpec, report: Report) -> None:
+        self.spec = spec
+        self.report = report
+        self.recipe = recipe_from_json(spec.recipe)
+        self.device = torch.device("cpu" if spec.device == "cpu" else "cuda")
+        self.capability: tuple[int, int] | None = None
+        if self.device.type == "cuda":
+            self.capability = torch.cuda.get_device_capability()
+        # Through TrainingArguments, so that the process group is the Trainer's own.
+        self._arguments(micro_batch_size=1, passes=1, compiled=False)
+        if self.device.type == "cuda":
+            self.device = torch.device("cuda", torch.cuda.current_device())
+        self.ranks = Ranks(spec.exchange_timeout_s)
+        self.memory = DeviceMemory(self.device, spec.memory_limit_gib)
+        self.size = 1
+        """The micro-batch size that is being tried."""
+        self.rates: dict[int, float] = {}
+        """Samples per second and GPU of each size that fitted, without compilation."""
+
+    def _arguments(
+        self, *, micro_batch_size: int, passes: int, compiled: bool
+    ) -> TrainingArguments:
+        keywords = configure.training_arguments(
+            self.recipe,
+            self.spec.settings,
+            micro_batch_size=micro_batch_size,
+            accumulation_steps=passes,
+            device=self.spec.device,
+            compute_capability=self.capability,
+        )
+        keywords["torch_compile"] = keywords["torch_compile"] and compiled
+        return TrainingArguments(**keywords)
+
+    def _full_passes(self, micro_batch_size: int) -> int:
+        return space.accumulation_steps(
+            self.recipe.training.batch_size, self.spec.gpu_count, micro_batch_size
+        )
+
+    def _trainer(
+        self,
+        kind: type[PlainTrainer],
+        *,
+        micro_batch_size: int,
+        passes: int,
+        compiled: bool,
+        ended: Callable[[], bool],
+        **keywords: Any,
+    ) -> PlainTrainer:
+        # The arguments come first: with ZeRO-3 they make the model be built in shards.
+        arguments = self._arguments(
+            micro_batch_size=micro_batch_size, passes=passes, compiled=compiled
+        )
+        flash = models.has_flash_attention()
+        attention = configure.attention(self.recipe, self.spec.settings, flash_attn=flash)
+        with self._build_device():
+            model = models.build_model(self.recipe, attention)
+        if (
+            self.spec.settings.activation_checkpointing
+            and not configure.uses_fsdp(self.spec.settings)
+            and models.checkpoint_by_hand(model, self.recipe)
+        ):
+            arguments.gradient_checkpointing = False
+        batches = models.RandomBatches(
+            self.recipe,
+            samples=self.recipe.training.batch_size // self.spec.gpu_count,
+            passes=passes * arguments.max_steps,
+            device=self.device,
+            seed=self.ranks.rank,
+        )
+        batches.micro_batch_size = micro_batch_size
+        self.batches = batches
+        trainer = kind(
+            model=model,
+            args=arguments,
+            batches=batches,
+            callbacks=[StepEnd(ended)],
+            optimizer_cls_and_kwargs=models.optimizer(self.recipe, self.device),
+            **keywords,
+        )
+        return trainer
+
+    def _build_device(self) -> Any:
+        """Where the weights are drawn: on the device unless the whole model might not fit it."""
+        if self.spec.settings.offloading and self.device.type == "cuda":
+            return torch.device("cpu")
+        return torch.device(self.device)
+
+    def _skipped(self, trainer: PlainTrainer) -> bool:
+        """Whether the loss scaler left the update out of the step that has just ended.
+
+        The ranks meet here after each step; one that ran out of memory says so in its place.
+        """
+        word = _SKIPPED if trainer.accelerator.optimizer_step_was_skipped else _FINE
+        worst = self.ranks.largest(word)
+        if worst == _OUT_OF_MEMORY:
+            raise Misfit(f"another rank ran out of memory at micro-batch {self.size}")
+        return worst == _SKIPPED
+
+    def tell_out_of_memory(self) -> None:
+        """Meet the other ranks after an out-of-memory error; those that are stuck in the
+        training's own exchange cannot come, and the launcher ends them."""
+        try:
+            self.ranks.largest(_OUT_OF_MEMORY)
+        except RuntimeError as error:
+            print(f"the other ranks did not answer: {error}", flush=True)
+
+    @property
+    def recovers(self) -> bool:
+        """Whether this process can go on after running out of memory: nobody else waits for it
+        and no library keeps state of its own."""
+        return self.ranks.size == 1 and self.spec.settings.sharding is None
+
+    # -- the climb --------------------------------------------------------------------------
+
+    def climb(self) -> int:
+        """The micro-batch size to time; raises where not even the first fits."""
+        spec = self.spec
+        fastest = spec.climb == "fastest"
+        sizes = [
+            size
+            for size in space.micro_batch_sizes(self.recipe.training.batch_size, spec.gpu_count)
+            if size >= (spec.settings.micro_batch_size or 1)
+            and size <= (spec.largest_micro_batch or size)
+        ]
+        passes = min(_CLIMB_PASSES, self._full_passes(1))
+        clock = Clock(self.device)
+        peaks: list[float] = []
+        steps: list[StepSeconds] = []
+        skipped = 0
+        stopped_by = "the recipe's batch size"
+
+        def ended() -> bool:
+            nonlocal skipped, stopped_by
+            clock.mark("end")
+            steps.append(clock.step())
+            if self._skipped(trainer) and skipped < _SKIPPED_UPDATES:
+                # Without an update, the optimiser's states are not yet in memory.
+                skipped += 1
+                return False
+            wanted = 2 if fastest else 1
+            if len(steps) - (0 if self.rates else skipped) < wanted:
+                return False
+            last = steps[-1]
+            pass_s = self.ranks.largest(min([*last.first_pass_s, *last.pass_s, *last.sync_pass_s]))
+            peak = self.memory.peak_gib()
+            if peak is not None:
+                peak = self.ranks.largest(peak)
+                peaks.append(peak)
+            self.rates[self.size] = self.size / pass_s
+            self.report(
+                {
+                    "event": "probe",
+                    "micro_batch_size": self.size,
+                    "fits": True,
+                    "pass_s": pass_s,
+                    "peak_memory_gib": peak,
+                }
+            )
+            rest = [size for size in sizes if size > self.size]
+            if not rest:
+                return True
+            if fastest:
+                rates = tuple(self.rates.values())
+                if len(rates) >= 2 and not timing.still_growing(rates, spec.growth):
+                    stopped_by = f"throughput grew by less than {spec.growth:.0%}"
+                    return True
+                expected = predicted_peak_gib(tuple(self.rates), peaks, rest[0])
+                usable = self.memory.usable_gib
+                if expected is not None and usable is not None:
+                    usable = -self.ranks.largest(-usable)
+                    if expected > spec.headroom * usable:
+                        stopped_by = (
+                            f"micro-batch {rest[0]} is predicted to need {expected:.1f} GiB "
+                            f"of {usable:.1f} GiB"
+                        )
+                        return True
+            self.size = self.batches.micro_batch_size = rest[0]
+            steps.clear()
+            self.memory.reset_peak()
+            return False
+
+        self.size = sizes[0]
+        self.report({"event": "phase", "phase": "climb"})
+        trainer = self._trainer(
+            TimedTrainer,
+            micro_batch_size=self.size,
+            passes=passes,
+            compiled=False,
+            ended=ended,
+            clock=clock,
+            fault=spec.fault,
+            world=(self.ranks.rank, self.ranks.size),
+        )
+        self.report({"event": "model", "parameters": models.parameter_count(trainer.model)})
+        self._train(trainer)
+        return self.climbed(stopped_by)
+
+    def climbed(self, stopped_by: str) -> int:
+        """End the climb with the sizes that fitted."""
+        best = max(self.rates)
+        if self.spec.climb == "fastest":
+            best = max(self.rates, key=lambda size: self.rates[size])
+        self.report(
+            {
+                "event": "climbed",
+                "micro_batch_size": best,
+                "stopped_by": stopped_by,
+                "samples_per_s": {str(size): rate for size, rate in self.rates.items()},
+            }
+        )
+        return best
+
+    def _train(self, trainer: PlainTrainer) -> None:
+        """Train until the callback ends it, then take the trainer apart."""
+        try:
+            trainer.train()
+        finally:
+            self._dismantle(trainer)
+
+    def _dismantle(self, trainer: PlainTrainer) -> None:
+        engine = getattr(trainer, "deepspeed", None)
+        if engine is not None:
+            engine.destroy()
+        trainer.accelerator.free_memory()
+        for name in ("model", "model_wrapped", "optimizer", "lr_scheduler", "deepspeed"):
+            setattr(trainer, name, None)
+        trainer.callback_handler.model = None
+        trainer.callback_handler.optimizer = None
+        trainer.callback_handler.lr_scheduler = None
+        self.memory.release()
+
+    # -- the timed steps --------------------------------------------------------------------
+
+    def time_steps(self, micro_batch_size: int) -> None:
+        """Warm up until steps settle, time them, and report every raw second."""
+        spec = self.spec
+        full = self._full_passes(micro_batch_size)
+        passes = min(_TIMED_PASSES, full)
+        clock = Clock(self.device)
+        steps: list[StepSeconds] = []
+        usable: list[bool] = []
+        allocations: list[tuple[int, int]] = []
+        settled_at: int | None = None
+        settled_how = ""
+        sampler = GpuSampler(self._device_uuid() if self.ranks.rank == 0 else None)
+        began = time.monotonic()
+
+        def ended() -> bool:
+            nonlocal settled_at, settled_how
+            clock.mark("end")
+            steps.append(clock.step())
+            usable.append(not self._skipped(trainer))
+            allocations.append(self.memory.counts())
+            if settled_at is None:
+                settled_at, settled_how = self._settled(steps, usable, allocations, began)
+                if settled_at is not None:
+                    self.report({"event": "phase", "phase": "timing", "settled": settled_how})
+            if settled_at is None:
+                return False
+            enough = sum(usable[settled_at:]) >= spec.minimum_steps
+            return self.ranks.all(enough or len(steps) >= spec.maximum_steps)
+
+        self.size = micro_batch_size
+        self.report({"event": "phase", "phase": "warm-up", "micro_batch_size": micro_batch_size})
+        trainer = self._trainer(
+            TimedTrainer,
+            micro_batch_size=micro_batch_size,
+            passes=passes,
+            compiled=True,
+            ended=ended,
+            clock=clock,
+            fault=spec.fault,
+            world=(self.ranks.rank, self.ranks.size),
+        )
+        parameters = models.parameter_count(trainer.model)
+        self.memory.reset_peak()
+        with sampler:
+            self._train(trainer)
+        assert settled_at is not None
+        timed = [s for s, good in zip(steps, usable, strict=True) if good][-spec.minimum_steps :]
+        raw = timing.RawSeconds(
+            **{
+                name: tuple(second for step in timed for second in getattr(step, name))
+                for name in ("pass_s", "sync_pass_s", "update_s", "first_pass_s", "fetch_s")
+            }
+        )
+        step = timing.step_time(raw, full)
+        # The slowest rank holds the others up, so its times are the group's.
+        by_rank = self.ranks.gather((step.step_s, asdict(raw), self.memory.peak_gib()))
+        slowest = max(range(len(by_rank)), key=lambda rank: by_rank[rank][0])
+        peaks = [peak for _, _, peak in by_rank if peak is not None]
+        self.report(
+            {
+                "event": "timed",
+                "micro_batch_size": micro_batch_size,
+                "accumulation_steps": full,
+                "timed_passes": passes,
+                "raw": by_rank[slowest][1],
+                "slowest_rank": slowest,
+                "step_s_by_rank": [row[0] for row in by_rank],
+                "warm_up_s": [s.total_s() for s in steps[:settled_at]],
+                "settled": settled_how,
+                "skipped_updates": usable.count(False),
+                "peak_memory_gib": max(peaks, default=None),
+                "peak_reserved_gib": self.memory.peak_reserved_gib(),
+                "allocator_retries": allocations[-1][1] - allocations[settled_at][1],
+                "parameters": parameters,
+                "gpu": sampler.summary(),
+            }
+        )
+
+    def _settled(
+        self,
+        steps: list[StepSeconds],
+        usable: list[bool],
+        allocations: list[tuple[int, int]],
+        began: float,
+    ) -> tuple[int | None, str]:
+        """From which step on times count, and how that was seen; the ranks decide together."""
+        totals = tuple(s.total_s() for s, good in zip(steps, usable, strict=True) if good)
+        calm = (
+            len(steps) >= 4
+            and all(usable[-3:])
+            and timing.settled(totals)
+            and allocations[-1][0] == allocations[-3][0]
+        )
+        if self.ranks.all(calm):
+            return len(steps) - 3, (
+                f"after {len(steps) - 3} steps: three in a row within "
+                f"{timing.SETTLED_WITHIN:.0%}, without an allocation from the device"
+            )
+        late = time.monotonic() - began > self.spec.settle_s or (
+            len(steps) >= self.spec.maximum_steps - self.spec.minimum_steps
+        )
+        if self.ranks.any(late) and len(totals) >= 2 and usable[-1]:
+            return len(steps) - 1, (
+                f"not settled after {len(steps)} steps: times still differed by more than "
+                f"{timing.SETTLED_WITHIN:.0%}, or memory was still being taken"
+            )
+        return None, ""
+
+    def _device_uuid(self) -> str | None:
+        if self.device.type != "cuda":
+            return None
+        return f"GPU-{torch.cuda.get_device_properties(self.device).uuid}"
+
+    # -- the check --------------------------------------------------------------------------
+
+    def validate(self, micro_batch_size: int, wanted: int) -> None:
+        """Real optimiser steps at the full batch, by the plain Trainer; only their ends are
+        noted."""
+        clock = Clock(self.device)
+        ends: list[Any] = []
+        usable: list[bool] = []
+
+        def ended() -> bool:
+            ends.append(clock.instant())
+            usable.append(not trainer.accelerator.optimizer_step_was_skipped)
+            return sum(usable) >= wanted + 2
+
+        self.report({"event": "phase", "phase": "validate"})
+        trainer = self._trainer(
+            PlainTrainer,
+            micro_batch_size=micro_batch_size,
+            passes=self._full_passes(micro_batch_size),
+            compiled=True,
+            ended=ended,
+        )
+        self._train(trainer)
+        seconds = [
+            clock.between(before, after)
+            for before, after, good in zip(ends, ends[1:], usable[1:], strict=False)
+            if good
+        ]
+        # The first full interval still holds compilation and allocation.
+        kept = seconds[1:]
+        slowest = max(self.ranks.gather(kept), key=median)
+        self.report({"event": "validated", "step_s": slowest, "median_s": median(slowest)})

@@ -1,0 +1,116 @@
+"""Hugging Face's Trainer with marks at its own boundaries. It runs the steps; this only looks."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from transformers import Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+
+from bench_runner.worker.clock import Clock
+from bench_runner.worker.models import RandomBatches
+
+_OUT_OF_MEMORY_WORDS = (
+    "out of memory",
+    "CUBLAS_STATUS_ALLOC_FAILED",
+    "CUDNN_STATUS_ALLOC_FAILED",
+    "can't allocate memory",
+)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error means that memory ended, by its class or, from libraries, by its words."""
+    if isinstance(error, torch.OutOfMemoryError | MemoryError):
+        return True
+    return isinstance(error, RuntimeError) and any(w in str(error) for w in _OUT_OF_MEMORY_WORDS)
+
+
+class StepEnd(TrainerCallback):  # type: ignore[misc]
+    """Calls back at the end of each optimiser step; the answer True ends the training."""
+
+    def __init__(self, ended: Callable[[], bool]) -> None:
+        self._ended = ended
+
+    def on_step_end(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        **_: Any,
+    ) -> TrainerControl:
+        """Hand the step over and stop where that was the last one wanted."""
+        if self._ended():
+            control.should_training_stop = True
+        return control
+
+
+class PlainTrainer(Trainer):  # type: ignore[misc]
+    """The Trainer as it is, fed with random batches that lie on the device."""
+
+    def __init__(self, *, batches: RandomBatches, **keywords: Any) -> None:
+        super().__init__(**keywords)
+        self._batches = batches
+
+    def get_train_dataloader(self) -> RandomBatches:  # type: ignore[override]
+        """The random batches; each rank has its own."""
+        return self._batches
+
+
+class TimedTrainer(PlainTrainer):
+    """Marks where a step begins, where its batches are there, where each pass and it itself ends."""
+
+    def __init__(
+        self, *, clock: Clock, fault: dict[str, Any], world: tuple[int, int], **keywords: Any
+    ) -> None:
+        super().__init__(**keywords)
+        self._clock = clock
+        self._fault = fault
+        self._rank = world[0]
+        self._engine_is_marked = False
+
+    def get_batch_samples(self, *arguments: Any, **keywords: Any) -> Any:
+        """As the Trainer does, between two marks."""
+        self._clock.clear()
+        self._clock.mark("begin")
+        samples = super().get_batch_samples(*arguments, **keywords)
+        self._clock.mark("fetched")
+        return samples
+
+    def training_step(self, model: Any, inputs: Any, *arguments: Any, **keywords: Any) -> Any:
+        """As the Trainer does; DeepSpeed's update lies inside its last pass and is cut off it."""
+        self._inject_faults()
+        if self.is_deepspeed_enabled and not self._engine_is_marked:
+            self._mark_engine(self.deepspeed)
+        self._update_began = False
+        loss = super().training_step(model, inputs, *arguments, **keywords)
+        if not self._update_began:
+            self._clock.mark("pass")
+        return loss
+
+    def _mark_engine(self, engine: Any) -> None:
+        step = engine.step
+
+        def marked(*arguments: Any, **keywords: Any) -> Any:
+            self._clock.mark("pass")
+            self._update_began = True
+            return step(*arguments, **keywords)
+
+        engine.step = marked
+        self._engine_is_marked = True
+
+    def _inject_faults(self) -> None:
+        fault = self._fault
+        if fault.get("hang_rank") == self._rank:
+            time.sleep(3600)
+        if fault.get("die_rank") == self._rank:
+            os._exit(41)
+        limit = fault.get("oom_above")
+        if (
+            limit is not None
+            and self._batches.micro_batch_size > limit
+            and fault.get("oom_rank", self._rank) == self._rank
+        ):
+            raise torch.OutOfMemoryError(f"injected: out of memory above micro-batch {limit}")
