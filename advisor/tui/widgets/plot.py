@@ -1,0 +1,460 @@
+"""The picture of cost against training time, as a widget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.strip import Strip
+from textual.widget import Widget
+
+from advisor.tui.widgets.plot_canvas import BLANK, Ink
+from advisor.tui.widgets.plot_data import PlotData, PointFlag
+from advisor.tui.widgets.plot_frame import (
+    LEGEND_NAME_WIDTH,
+    MIN_HEIGHT,
+    MIN_WIDTH,
+    Frame,
+    LegendItem,
+)
+from advisor.tui.widgets.plot_grid import LogPoints, PlotGrid, fit_scales
+from advisor.tui.widgets.plot_navigate import Direction, neighbour, point_at
+from advisor.tui.widgets.plot_paint import ASCII, UNICODE, Scene, paint
+from advisor.tui.widgets.plot_style import ANSI_COLOURS, SeriesMark, palette, series_marks
+from advisor.tui.widgets.safe_text import ascii_text, safe_text, shorten
+
+EVERY_POINT = 4000
+"""Up to this many points the arrow keys reach every one, beyond it those that are drawn."""
+DIMMED = 0.45
+"""How much of its colour a point keeps that is left out or over a limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Layout:
+    """What depends on the points and the size alone, kept while budget and selection change."""
+
+    frame: Frame
+    grid: PlotGrid
+    flags: bytes
+    winners: Mapping[tuple[int, int], int]
+    front: list[int]
+
+
+class CostTimePlot(Widget, can_focus=True):
+    """Cost against training time on logarithmic axes, one glyph and colour a GPU type."""
+
+    HELP = """
+## Cost against training time
+
+Each point is a machine: its glyph says which GPU, `×8` how many. Both axes are logarithmic.
+Further left is cheaper, further down is faster.
+
+- The stepped line is the **Pareto front**: no machine is both cheaper and faster than one on it.
+- Hollow glyphs are **predicted** times, `?` marks **doubtful** evidence, brackets what is
+  **left out** of the ranking.
+- The heavy lines are the budget and the time limit; what lies beyond them is dim.
+
+Arrow keys move to the nearest point in that direction, `home` and `end` to the cheapest and the
+dearest, `enter` opens the selected one. With a mouse: hover to read a point, click to select it;
+click again where several points share one place.
+"""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "plot--axis",
+        "plot--grid",
+        "plot--value",
+        "plot--title",
+        "plot--front",
+        "plot--budget",
+        "plot--crosshair",
+        "plot--legend",
+        "plot--point",
+        "plot--label",
+        "plot--hover",
+        "plot--message",
+    }
+
+    DEFAULT_CSS = """
+    CostTimePlot {
+        width: 1fr;
+        height: 1fr;
+        min-height: 1;
+        .plot--axis { color: $foreground 60%; }
+        .plot--grid { color: $foreground 16%; }
+        .plot--value { color: $foreground; }
+        .plot--title { color: $foreground; text-style: bold; }
+        .plot--front { color: $foreground 55%; }
+        .plot--budget { color: $text-error; }
+        .plot--crosshair { color: $foreground; }
+        .plot--hover { color: $foreground; text-style: reverse; }
+        .plot--message { color: $foreground 70%; }
+        &:ansi {
+            .plot--grid { color: ansi_bright_black; }
+            .plot--axis { color: ansi_default; }
+            .plot--front { color: ansi_default; }
+            .plot--budget { color: ansi_red; }
+        }
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "left",
+            "move('left')",
+            "Cheaper",
+            show=False,
+            id="plot-left",
+            tooltip="Select the nearest point to the left",
+        ),
+        Binding(
+            "right",
+            "move('right')",
+            "Dearer",
+            show=False,
+            id="plot-right",
+            tooltip="Select the nearest point to the right",
+        ),
+        Binding(
+            "up",
+            "move('up')",
+            "Slower",
+            show=False,
+            id="plot-up",
+            tooltip="Select the nearest point above",
+        ),
+        Binding(
+            "down",
+            "move('down')",
+            "Faster",
+            show=False,
+            id="plot-down",
+            tooltip="Select the nearest point below",
+        ),
+        Binding(
+            "home",
+            "first",
+            "Cheapest",
+            show=False,
+            id="plot-first",
+            tooltip="Select the cheapest point",
+        ),
+        Binding(
+            "end",
+            "last",
+            "Dearest",
+            show=False,
+            id="plot-last",
+            tooltip="Select the dearest point",
+        ),
+        Binding(
+            "enter,space",
+            "open",
+            "Open",
+            id="plot-open",
+            tooltip="Open the full record of the selected point",
+        ),
+    ]
+
+    data: reactive[PlotData] = reactive(PlotData(), init=False)
+    budget_usd: reactive[float | None] = reactive(None, init=False)
+    """Where to draw the budget, in the units of ``data.x_usd``; None draws none."""
+    max_days: reactive[float | None] = reactive(None, init=False)
+    selected: reactive[int | None] = reactive(None, init=False)
+    """The selected point; setting it posts no message, only the user's own doing does."""
+    hovered: reactive[int | None] = reactive(None, init=False)
+    ascii: reactive[bool] = reactive(False, init=False)
+    """Draw with ASCII alone, for terminals without Unicode."""
+    empty_message: reactive[str] = reactive("No points to draw.", init=False)
+
+    @dataclass
+    class PointSelected(Message):
+        """The user selected a point, by key or by click."""
+
+        plot: CostTimePlot
+        index: int
+
+        @property
+        def control(self) -> CostTimePlot:
+            return self.plot
+
+    @dataclass
+    class PointHovered(Message):
+        """The mouse came over a point, or left it (``index`` is None)."""
+
+        plot: CostTimePlot
+        index: int | None
+
+        @property
+        def control(self) -> CostTimePlot:
+            return self.plot
+
+    @dataclass
+    class PointOpened(Message):
+        """The user asked for everything about the selected point."""
+
+        plot: CostTimePlot
+        index: int
+
+        @property
+        def control(self) -> CostTimePlot:
+            return self.plot
+
+    def __init__(
+        self,
+        data: PlotData | None = None,
+        *,
+        name: str | None = None,
+        id: str | None = None,  # noqa: A002 - Textual's own name for it
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(name=name, id=id, classes=classes)
+        self._points: LogPoints | None = None
+        self._kept: _Layout | None = None
+        self._strips: list[Strip] = []
+        self._strips_of: tuple[object, ...] = ()
+        self._ink_styles: dict[Ink, Style] = {}
+        self._palettes: tuple[list[str], list[str]] = ([], [])
+        if data is not None:
+            self._points = LogPoints.of(data)
+            self.set_reactive(CostTimePlot.data, data)
+
+    # State
+
+    def validate_data(self, data: PlotData) -> PlotData:
+        """Take the logarithms, or raise a ValueError while the old picture still stands."""
+        if self._points is None or not self._points.belongs_to(data):
+            self._points = LogPoints.of(data)
+        return data
+
+    def watch_data(self, data: PlotData) -> None:
+        self.set_reactive(CostTimePlot.hovered, None)
+        if self.selected is not None and self.selected >= len(data):
+            self.set_reactive(CostTimePlot.selected, None)
+
+    def validate_selected(self, selected: int | None) -> int | None:
+        """None where there is no such point."""
+        return selected if selected is not None and 0 <= selected < len(self.data) else None
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._ink_styles = {}
+        self._strips_of = ()
+
+    # Drawing
+
+    def render_line(self, y: int) -> Strip:
+        state = (
+            self.data,
+            self.size,
+            self.budget_usd,
+            self.max_days,
+            self.selected,
+            self.hovered,
+            self.ascii,
+            self.empty_message,
+        )
+        if state != self._strips_of:
+            self._strips = self._draw(self.size)
+            self._strips_of = state
+        if y < len(self._strips):
+            return self._strips[y]
+        return Strip.blank(self.size.width, self.rich_style)
+
+    def _draw(self, size: Size) -> list[Strip]:
+        layout = self._arrange(size)
+        if layout is None:
+            return self._message(size)
+        marks = self._marks()
+        canvas = paint(
+            Scene(
+                data=self.data,
+                frame=layout.frame,
+                grid=layout.grid,
+                winners=layout.winners,
+                front=layout.front,
+                marks=marks,
+                legend=self._legend(marks),
+                budget_usd=self.budget_usd,
+                max_days=self.max_days,
+                selected=self.selected,
+                hovered=self.hovered,
+                ascii_only=self.ascii,
+            )
+        )
+        return [
+            Strip([Segment(text, self._ink_style(ink)) for text, ink in canvas.runs(y)], size.width)
+            for y in range(size.height)
+        ]
+
+    def _message(self, size: Size) -> list[Strip]:
+        """One line in the middle that says why there is no picture."""
+        if len(self.data):
+            text = f"The picture needs {MIN_WIDTH}×{MIN_HEIGHT} cells."
+        else:
+            text = self.empty_message
+        text = shorten(ascii_text(text) if self.ascii else safe_text(text), size.width)
+        blank = Strip.blank(size.width, self.rich_style)
+        line = Strip([Segment(text, self._ink_style(Ink("message")))])
+        rows = [blank] * size.height
+        if rows:
+            rows[(size.height - 1) // 2] = line.text_align(size.width, "center").apply_style(
+                self.rich_style
+            )
+        return rows
+
+    def _arrange(self, size: Size) -> _Layout | None:
+        """The points by cell, computed anew only for other points, flags, sizes or scales."""
+        data, points = self.data, self._points
+        if points is None or size.width < MIN_WIDTH or size.height < MIN_HEIGHT:
+            return None
+        x, y = fit_scales(points, (self.budget_usd,), (self.max_days,))
+        legend_width = sum(item.width + 2 for item in self._legend(self._marks()))
+        frame = Frame.of(size.width, size.height, y, data.y_title, legend_width)
+        old = self._kept
+        if old is not None and old.grid.covers(points, x, y, frame.columns, frame.rows):
+            if old.flags is data.flags and old.frame == frame:
+                return old
+            grid = old.grid
+        else:
+            grid = PlotGrid.of(points, x, y, frame.columns, frame.rows)
+        self._kept = _Layout(
+            frame=frame,
+            grid=grid,
+            flags=data.flags,
+            winners=grid.winners(data),
+            front=sorted(data.flagged(PointFlag.FRONT), key=points.x_log.__getitem__),
+        )
+        return self._kept
+
+    def _marks(self) -> list[SeriesMark]:
+        return series_marks(
+            len(self.data.series_names), ascii_only=self.ascii, coloured=not self.app.no_color
+        )
+
+    def _legend(self, marks: list[SeriesMark]) -> list[LegendItem]:
+        data = self.data
+        clean = ascii_text if self.ascii else safe_text
+        items = [
+            LegendItem(
+                glyph=marks[series].filled,
+                text=shorten(clean(data.series_names[series]), LEGEND_NAME_WIDTH),
+                series=series,
+                colour=marks[series].colour,
+            )
+            for series in sorted(set(data.series))
+        ]
+        lines = ASCII if self.ascii else UNICODE
+        for flag, glyph, text in (
+            (PointFlag.FRONT, lines.front_x + lines.front_corner, "Pareto front"),
+            (PointFlag.PREDICTED, marks[0].hollow if marks else "", "predicted"),
+            (PointFlag.DOUBTFUL, "?", "doubtful"),
+            (PointFlag.EXCLUDED, "( )", "left out"),
+        ):
+            if data.flagged(flag):
+                items.append(LegendItem(glyph=glyph, text=text))
+        return items
+
+    def _ink_style(self, ink: Ink) -> Style:
+        """How this ink looks in the present theme."""
+        if ink not in self._ink_styles:
+            self._ink_styles[ink] = self._new_ink_style(ink)
+        return self._ink_styles[ink]
+
+    def _new_ink_style(self, ink: Ink) -> Style:
+        if ink == BLANK:
+            return self.rich_style
+        style = self.get_component_rich_style(f"plot--{ink.role}")
+        if ink.colour is not None:
+            style += Style(color=self._colour(ink), dim=ink.dim and self.app.native_ansi_color)
+        return style + Style(bold=ink.bold or None, reverse=ink.reverse or None)
+
+    def _colour(self, ink: Ink) -> str:
+        assert ink.colour is not None
+        if self.app.native_ansi_color:
+            return ANSI_COLOURS[ink.colour]
+        background = self.background_colors[1]
+        contrast = 3.0 if ink.role == "point" else 4.5
+        colour = palette(background.hex6, contrast)[ink.colour]
+        if ink.dim:
+            from textual.color import Color
+
+            return background.blend(Color.parse(colour), DIMMED).hex6
+        return colour
+
+    # Keys and mouse
+
+    def _reachable(self, layout: _Layout) -> Iterable[int]:
+        return range(len(self.data)) if len(self.data) <= EVERY_POINT else layout.winners.values()
+
+    def _select(self, index: int) -> None:
+        if index != self.selected:
+            self.selected = index
+            self.post_message(self.PointSelected(self, index))
+
+    def action_move(self, direction: Direction) -> None:
+        """Select the nearest point in that direction."""
+        layout = self._arrange(self.size)
+        if layout is None:
+            return
+        if self.selected is None:
+            self.action_first()
+            return
+        found = neighbour(layout.grid, self._reachable(layout), self.selected, direction)
+        if found is not None:
+            self._select(found)
+
+    def action_first(self) -> None:
+        """Select the cheapest point, the fastest of equals."""
+        if len(self.data):
+            data = self.data
+            self._select(min(range(len(data)), key=lambda i: (data.x_usd[i], data.y_days[i])))
+
+    def action_last(self) -> None:
+        """Select the dearest point, the slowest of equals."""
+        if len(self.data):
+            data = self.data
+            self._select(max(range(len(data)), key=lambda i: (data.x_usd[i], data.y_days[i])))
+
+    def action_open(self) -> None:
+        """Ask the application for everything about the selected point."""
+        if self.selected is not None:
+            self.post_message(self.PointOpened(self, self.selected))
+
+    def _point_under(self, event: events.MouseEvent) -> int | None:
+        layout = self._arrange(self.size)
+        offset = event.get_content_offset(self)
+        if layout is None or offset is None:
+            return None
+        frame = layout.frame
+        column, row = offset.x - frame.left - 1, offset.y - frame.top
+        return point_at(layout.winners, column, row)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        self._hover(self._point_under(event))
+
+    def on_leave(self) -> None:
+        self._hover(None)
+
+    def _hover(self, index: int | None) -> None:
+        if index != self.hovered:
+            self.hovered = index
+            self.post_message(self.PointHovered(self, index))
+
+    def on_click(self, event: events.Click) -> None:
+        """Select the point under the mouse; again on the same place, the next one there."""
+        layout = self._arrange(self.size)
+        index = self._point_under(event)
+        if layout is None or index is None:
+            return
+        if self.selected is not None and layout.grid.keys[index] == layout.grid.keys[self.selected]:
+            sharing = layout.grid.sharing(index)
+            index = sharing[(sharing.index(self.selected) + 1) % len(sharing)]
+        self._select(index)

@@ -1,0 +1,94 @@
+"""A rectangle of character cells to draw on, read back as runs of one ink."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import NamedTuple
+
+from rich.cells import get_character_cell_size
+
+from advisor.tui.widgets.safe_text import ascii_text, safe_text
+
+
+class Ink(NamedTuple):
+    """What a cell stands for; the widget turns it into a style, and knows the theme."""
+
+    role: str
+    """``axis``, ``point``, ``label`` and so on: see ``CostTimePlot.COMPONENT_CLASSES``."""
+    colour: int | None = None
+    """A GPU type's colour, or None for the role's own."""
+    bold: bool = False
+    dim: bool = False
+    reverse: bool = False
+
+
+BLANK = Ink("blank")
+
+
+class Canvas:
+    """Cells with a character and an ink each; whatever is drawn outside is cut off."""
+
+    def __init__(self, width: int, height: int, *, ascii_only: bool = False) -> None:
+        self.width = width
+        self.height = height
+        self.ascii_only = ascii_only
+        self._characters = [[" "] * width for _ in range(height)]
+        self._inks = [[BLANK] * width for _ in range(height)]
+
+    def put(self, x: int, y: int, character: str, ink: Ink) -> None:
+        """Draw one character that is one cell wide."""
+        if 0 <= x < self.width and 0 <= y < self.height:
+            self._free(x, y)
+            self._characters[y][x] = character
+            self._inks[y][x] = ink
+
+    def horizontal(self, x_from: int, x_to: int, y: int, character: str, ink: Ink) -> None:
+        """Draw a line over the cells ``x_from <= x < x_to``."""
+        for x in range(max(0, x_from), min(self.width, x_to)):
+            self.put(x, y, character, ink)
+
+    def vertical(self, x: int, y_from: int, y_to: int, character: str, ink: Ink) -> None:
+        """Draw a line over the cells ``y_from <= y < y_to``."""
+        for y in range(max(0, y_from), min(self.height, y_to)):
+            self.put(x, y, character, ink)
+
+    def write(self, x: int, y: int, text: str, ink: Ink) -> int:
+        """Write text (data, never markup) and return its width; wide characters take two cells."""
+        text = ascii_text(text) if self.ascii_only else safe_text(text)
+        at = x
+        for character in text:
+            size = get_character_cell_size(character)
+            if size == 0:
+                continue  # what combines with its neighbour is measured differently everywhere
+            if size == 1:
+                self.put(at, y, character, ink)
+            elif at >= 0 and at + 1 < self.width and 0 <= y < self.height:
+                self.put(at, y, character, ink)
+                self.put(at + 1, y, " ", ink)
+                self._characters[y][at] = character
+                self._characters[y][at + 1] = ""
+            at += size
+        return at - x
+
+    def is_role(self, x: int, y: int, roles: frozenset[str]) -> bool:
+        """Whether this cell, if there is one, was last drawn in one of these roles."""
+        return 0 <= x < self.width and 0 <= y < self.height and self._inks[y][x].role in roles
+
+    def _free(self, x: int, y: int) -> None:
+        """Blank the other half of a wide character that is about to lose one half."""
+        row = self._characters[y]
+        if row[x] == "" and x:
+            row[x - 1] = " "
+        if x + 1 < self.width and row[x + 1] == "":
+            row[x + 1] = " "
+
+    def runs(self, y: int) -> Iterator[tuple[str, Ink]]:
+        """One row as pieces of text with the same ink; together exactly ``width`` cells wide."""
+        cells = zip(self._inks[y], self._characters[y], strict=True)
+        for ink, run in groupby(cells, key=lambda cell: cell[0]):
+            yield "".join(character for _, character in run), ink
+
+    def text(self) -> str:
+        """All rows as plain text."""
+        return "\n".join("".join(row) for row in self._characters)

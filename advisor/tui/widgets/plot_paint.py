@@ -1,0 +1,382 @@
+"""Draws the picture of cost against training time into character cells; knows no theme."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+
+from advisor.tui.widgets.plot_canvas import Canvas, Ink
+from advisor.tui.widgets.plot_data import PlotData, PointFlag
+from advisor.tui.widgets.plot_frame import (
+    COLUMNS_PER_X_TICK,
+    Frame,
+    LegendItem,
+    fit_legend,
+    fit_title,
+)
+from advisor.tui.widgets.plot_grid import PlotGrid
+from advisor.tui.widgets.plot_scale import format_days, format_usd, ticks
+from advisor.tui.widgets.plot_style import SeriesMark
+from advisor.tui.widgets.safe_text import shorten
+
+CROWDED_CELLS = 400
+"""With more occupied cells than this, labels of ordinary points would only be noise."""
+_MARKS = frozenset({"point", "label"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lines:
+    """The characters that lines are drawn with."""
+
+    axis_x: str = "─"
+    axis_y: str = "│"
+    corner: str = "└"
+    tick_x: str = "┴"
+    tick_y: str = "┤"
+    grid_x: str = "┈"
+    grid_y: str = "┊"
+    front_x: str = "─"
+    front_y: str = "│"
+    front_corner: str = "┐"
+    budget: str = "┃"
+    max_days: str = "━"
+    crosshair_x: str = "╌"
+    crosshair_y: str = "╎"
+    interval: str = "║"
+    interval_top: str = "╥"
+    interval_bottom: str = "╨"
+    before: str = "◂"
+    beyond: str = "▸"
+    above: str = "▴"
+    below: str = "▾"
+
+
+UNICODE = Lines()
+ASCII = Lines(
+    axis_x="-",
+    axis_y="|",
+    corner="+",
+    tick_x="+",
+    tick_y="+",
+    grid_x=".",
+    grid_y=".",
+    front_x="-",
+    front_y="|",
+    front_corner="+",
+    budget="!",
+    max_days="=",
+    crosshair_x="-",
+    crosshair_y=":",
+    interval="#",
+    interval_top="#",
+    interval_bottom="#",
+    before="<",
+    beyond=">",
+    above="^",
+    below="v",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """Everything that one picture shows."""
+
+    data: PlotData
+    frame: Frame
+    grid: PlotGrid
+    winners: Mapping[tuple[int, int], int]
+    front: Sequence[int]
+    """The points on the Pareto front, by ascending cost."""
+    marks: Sequence[SeriesMark]
+    legend: Sequence[LegendItem]
+    budget_usd: float | None = None
+    max_days: float | None = None
+    selected: int | None = None
+    hovered: int | None = None
+    ascii_only: bool = False
+
+
+def paint(scene: Scene) -> Canvas:
+    """Draw it all, from the back to the front."""
+    frame = scene.frame
+    canvas = Canvas(frame.width, frame.height, ascii_only=scene.ascii_only)
+    Painter(scene, canvas).paint()
+    return canvas
+
+
+class Painter:
+    """The order matters: what comes later covers what came before."""
+
+    def __init__(self, scene: Scene, canvas: Canvas) -> None:
+        self.scene = scene
+        self.canvas = canvas
+        self.lines = ASCII if scene.ascii_only else UNICODE
+        self.frame = scene.frame
+        self.right = scene.frame.left + 1 + scene.frame.columns
+        self.bottom = scene.frame.top + scene.frame.rows
+
+    def paint(self) -> None:
+        self.axes()
+        self.front()
+        self.limits()
+        for index in self.picked():
+            self.crosshair(index)
+        self.points()
+        self.labels()
+        self.legend()
+        if self.scene.selected is not None:
+            self.selection(self.scene.selected)
+        if self.scene.hovered is not None and self.scene.hovered != self.scene.selected:
+            self.hover(self.scene.hovered)
+
+    def picked(self) -> list[int]:
+        """The points with a crosshair, the selected one last."""
+        return [self.scene.selected] if self.scene.selected is not None else []
+
+    # Places
+
+    def at(self, index: int) -> tuple[int, int]:
+        column, row = self.scene.grid.cell_of(index)
+        return self.frame.left + 1 + column, self.frame.top + row
+
+    def x_of(self, value: float) -> int:
+        return self.frame.left + 1 + self.scene.grid.x.cell(value, self.frame.columns)
+
+    def y_of(self, value: float) -> int:
+        rows = self.frame.rows
+        return self.frame.top + rows - 1 - self.scene.grid.y.cell(value, rows)
+
+    # Axes and lines
+
+    def axes(self) -> None:
+        frame, canvas, lines = self.frame, self.canvas, self.lines
+        axis, grid, value = Ink("axis"), Ink("grid"), Ink("value")
+        x_ticks = ticks(self.scene.grid.x, max(2, frame.columns // COLUMNS_PER_X_TICK))
+        y_ticks = [(self.y_of(v), format_days(v)) for v in frame.y_ticks]
+        for y, _ in y_ticks:
+            canvas.horizontal(frame.left + 1, self.right, y, lines.grid_x, grid)
+        for v in x_ticks:
+            canvas.vertical(self.x_of(v), frame.top, self.bottom, lines.grid_y, grid)
+        canvas.vertical(frame.left, frame.top, self.bottom, lines.axis_y, axis)
+        if frame.has_axis_row:
+            canvas.put(frame.left, frame.axis_row, lines.corner, axis)
+            canvas.horizontal(frame.left + 1, self.right, frame.axis_row, lines.axis_x, axis)
+        for y, text in y_ticks:
+            canvas.put(frame.left, y, lines.tick_y, axis)
+            canvas.write(frame.left - cell_len(text), y, text, value)
+        free_from = 0
+        for v in x_ticks:
+            x, text = self.x_of(v), format_usd(v)
+            if frame.has_axis_row:
+                canvas.put(x, frame.axis_row, lines.tick_x, axis)
+            start = min(x - len(text) // 2, frame.width - len(text))
+            if start >= free_from:
+                canvas.write(start, frame.value_row, text, value)
+                free_from = start + len(text) + 1
+        if frame.has_x_title:
+            title = fit_title(self.scene.data.x_title, frame.columns)
+            middle = frame.left + 1 + (frame.columns - cell_len(title)) // 2
+            canvas.write(middle, frame.value_row + 1, title, Ink("title"))
+
+    def front(self) -> None:
+        """The best time for every cost: steps from one point of the front to the next."""
+        if not self.scene.front:
+            return
+        canvas, lines, ink = self.canvas, self.lines, Ink("front")
+        steps = [self.at(i) for i in self.scene.front]
+        for (x, y), (next_x, next_y) in zip(steps, [*steps[1:], (self.right, None)], strict=True):
+            canvas.horizontal(x, min(next_x, self.right), y, lines.front_x, ink)
+            if next_y is not None and next_y > y:
+                canvas.put(next_x, y, lines.front_corner, ink)
+                canvas.vertical(next_x, y + 1, next_y, lines.front_y, ink)
+
+    def limits(self) -> None:
+        """The budget as a vertical line, the time limit as a horizontal one, each with its name."""
+        canvas, lines, frame, ink = self.canvas, self.lines, self.frame, Ink("budget")
+        if self.scene.max_days is not None:
+            y = self.y_of(self.scene.max_days)
+            text = f" limit {format_days(self.scene.max_days)} "
+            if y < frame.top:
+                y, text = frame.top, f"{lines.above}{text}"
+            elif y >= self.bottom:
+                y, text = self.bottom - 1, f"{lines.below}{text}"
+            else:
+                canvas.horizontal(frame.left + 1, self.right, y, lines.max_days, ink)
+            canvas.write(self.right - cell_len(text) - 1, y, text, ink)
+        if self.scene.budget_usd is not None:
+            x = self.x_of(self.scene.budget_usd)
+            text = f"budget {format_usd(self.scene.budget_usd)}"
+            if x <= frame.left:
+                canvas.write(frame.left + 1, frame.top, f"{lines.before}{text} ", ink)
+                return
+            if x >= self.right:
+                canvas.write(self.right - len(text) - 2, frame.top, f" {text}{lines.beyond}", ink)
+                return
+            canvas.vertical(x, frame.top, self.bottom, lines.budget, ink)
+            if x - len(text) - 1 > frame.left:
+                canvas.write(x - len(text) - 1, frame.top, f"{text} ", ink)
+            else:
+                canvas.write(x + 1, frame.top, f" {text}"[: self.right - x - 1], ink)
+
+    def crosshair(self, index: int) -> None:
+        """Lines to both axes, and how far the time may be off."""
+        canvas, lines, data = self.canvas, self.lines, self.scene.data
+        x, y = self.at(index)
+        ink = Ink("crosshair")
+        canvas.horizontal(self.frame.left + 1, x, y, lines.crosshair_x, ink)
+        canvas.vertical(x, y + 1, self.bottom, lines.crosshair_y, ink)
+        low = data.y_low_days[index] if data.y_low_days is not None else None
+        high = data.y_high_days[index] if data.y_high_days is not None else None
+        for limit, step, cap in ((high, -1, lines.interval_top), (low, 1, lines.interval_bottom)):
+            if limit is None or limit <= 0:
+                continue
+            end = max(self.frame.top, min(self.y_of(limit), self.bottom - 1))
+            for row in range(y + step, end + step, step):
+                canvas.put(x, row, cap if row == end else lines.interval, ink)
+
+    # Points
+
+    def is_dim(self, index: int) -> bool:
+        data, budget, limit = self.scene.data, self.scene.budget_usd, self.scene.max_days
+        return (
+            data.has(index, PointFlag.EXCLUDED)
+            or (budget is not None and data.x_usd[index] > budget)
+            or (limit is not None and data.y_days[index] > limit)
+        )
+
+    def glyph(self, index: int) -> str:
+        mark = self.scene.marks[self.scene.data.series[index]]
+        return mark.hollow if self.scene.data.has(index, PointFlag.PREDICTED) else mark.filled
+
+    def ink(self, role: str, index: int) -> Ink:
+        data = self.scene.data
+        return Ink(
+            role,
+            colour=self.scene.marks[data.series[index]].colour,
+            bold=data.has(index, PointFlag.FRONT),
+            dim=self.is_dim(index),
+        )
+
+    def label(self, index: int) -> str:
+        """The count, with what a reader without colours must know of the point."""
+        data = self.scene.data
+        text = f"×{data.gpu_count[index]}"
+        if data.has(index, PointFlag.DOUBTFUL):
+            text += "?"
+        if data.has(index, PointFlag.OWNED):
+            text += " own"
+        return f"({text})" if data.has(index, PointFlag.EXCLUDED) else text
+
+    def name(self, index: int) -> str:
+        data = self.scene.data
+        return f"{shorten(data.series_names[data.series[index]], 24)} {self.label(index)}"
+
+    def points(self) -> None:
+        left, top = self.frame.left + 1, self.frame.top
+        for (column, row), index in self.scene.winners.items():
+            self.canvas.put(left + column, top + row, self.glyph(index), self.ink("point", index))
+
+    def labels(self) -> None:
+        """Counts beside the points, where they collide with nothing; the front's come first."""
+        data = self.scene.data
+        crowded = len(self.scene.winners) > CROWDED_CELLS
+        order = sorted(
+            self.scene.winners.values(),
+            key=lambda i: (
+                not data.has(i, PointFlag.OWNED | PointFlag.FRONT),
+                self.is_dim(i),
+                i,
+            ),
+        )
+        for index in order:
+            if crowded and not data.has(index, PointFlag.OWNED | PointFlag.FRONT):
+                break
+            if index != self.scene.selected:
+                text = self.label(index)
+                place = self.place(index, text, lambda x, y: self.canvas.is_role(x, y, _MARKS))
+                if place is not None:
+                    self.canvas.write(*place, text, self.ink("label", index))
+
+    def place(
+        self, index: int, text: str, taken: Callable[[int, int], bool]
+    ) -> tuple[int, int] | None:
+        """Right of the point or left of it, whichever keeps a cell's distance from the others."""
+        x, y = self.at(index)
+        width = cell_len(text)
+        for start in (x + 1, x - width):
+            inside = start > self.frame.left and start + width <= self.right
+            around = range(start - (start <= x), start + width + (start > x))
+            if inside and not any(taken(cell, y) for cell in around if cell != x):
+                return start, y
+        return None
+
+    def selection(self, index: int) -> None:
+        """The selected point last, in reverse, with its values on both axes."""
+        canvas, frame, data = self.canvas, self.frame, self.scene.data
+        x, y = self.at(index)
+        ink = self.ink("label", index)._replace(reverse=True, bold=True, dim=False)
+        value = Ink("value", reverse=True)
+        days = next(
+            (t for d in (3, 2, 1) if len(t := format_days(data.y_days[index], d)) <= frame.left),
+            format_days(data.y_days[index], 1),
+        )
+        canvas.write(0, y, days.rjust(frame.left), value)
+        usd = format_usd(data.x_usd[index])
+        start = max(frame.left, min(x - len(usd) // 2, frame.width - len(usd)))
+        self.clear_values(start - 1, start + len(usd) + 1)
+        canvas.write(start, frame.value_row, usd, value)
+        texts = [self.name(index), self.label(index)] if frame.width >= 60 else [self.label(index)]
+        for text in texts:
+            place = self.place(index, text, lambda x, y: self.canvas.is_role(x, y, _MARKS))
+            if place is not None:
+                break
+        else:
+            text = self.label(index)
+            right = x + 1 + cell_len(text) <= self.right
+            place = (x + 1 if right else max(frame.left + 1, x - cell_len(text)), y)
+        canvas.write(*place, text, ink)
+        canvas.put(x, y, self.glyph(index), ink)
+
+    def clear_values(self, start: int, stop: int) -> None:
+        """Remove the values of the horizontal axis that reach into these cells, whole."""
+        row, canvas = self.frame.value_row, self.canvas
+        value = frozenset({"value"})
+        while (
+            start > 0
+            and canvas.is_role(start, row, value)
+            and canvas.is_role(start - 1, row, value)
+        ):
+            start -= 1
+        while canvas.is_role(stop - 1, row, value) and canvas.is_role(stop, row, value):
+            stop += 1
+        canvas.horizontal(start, stop, row, " ", Ink("blank"))
+
+    def hover(self, index: int) -> None:
+        """Name and values of the point under the mouse, beside it and over everything."""
+        data, frame = self.scene.data, self.frame
+        x, y = self.at(index)
+        usd, days = format_usd(data.x_usd[index]), format_days(data.y_days[index])
+        text = shorten(f" {self.name(index)} · {usd} · {days} ", frame.columns)
+        start = x + 1 if x + 1 + cell_len(text) <= self.right else x - cell_len(text)
+        if start <= frame.left:  # too wide for either side
+            start = max(frame.left + 1, min(x, self.right - cell_len(text)))
+            y += 1 if y + 1 < self.bottom else -1
+        self.canvas.write(start, y, text, Ink("hover"))
+        x, y = self.at(index)
+        self.canvas.put(x, y, self.glyph(index), self.ink("point", index)._replace(reverse=True))
+
+    def legend(self) -> None:
+        """Right-aligned above the points, beside the vertical axis's title."""
+        frame, canvas, data = self.frame, self.canvas, self.scene.data
+        canvas.write(0, 0, frame.y_title, Ink("title"))
+        picked = self.scene.hovered if self.scene.hovered is not None else self.scene.selected
+        series = data.series[picked] if picked is not None else None
+        widths = [frame.width - cell_len(frame.y_title) - 3, *[frame.width] * (frame.top - 1)]
+        for row, items in enumerate(fit_legend(self.scene.legend, widths, series)):
+            x = frame.width - sum(item.width + 2 for item in items) + 2
+            for item in items:
+                chosen = item.series is not None and item.series == series
+                ink = Ink("legend", colour=item.colour, reverse=chosen)
+                x += canvas.write(x, row, f"{item.glyph} {item.text}".strip(), ink) + 2

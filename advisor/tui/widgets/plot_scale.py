@@ -1,0 +1,122 @@
+"""Logarithmic axes: bounds, 1-2-5 ticks, and how their values are written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+MIN_SPAN_DECADES = 0.12
+"""An axis never shows less than this, so that equal values do not divide by zero."""
+PADDING = 0.04
+"""Share of the span that is left free at either end."""
+EXTEND_DECADES = 0.5
+"""A limit (the budget) that lies at most this far outside the points is brought into view."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogScale:
+    """A stretch of a logarithmic axis; positions run from 0 at ``low`` to 1 at ``high``."""
+
+    low_log: float
+    """log10 of the left or lower end."""
+    high_log: float
+
+    @property
+    def span(self) -> float:
+        """Decades from end to end, above zero."""
+        return self.high_log - self.low_log
+
+    def position(self, value: float) -> float:
+        """Where a value above zero lies; outside 0..1 when it is out of view."""
+        return (math.log10(value) - self.low_log) / self.span
+
+    def value(self, position: float) -> float:
+        """The value at a position: the inverse of ``position``."""
+        return float(10.0 ** (self.low_log + position * self.span))
+
+    def cell(self, value: float, cells: int) -> int:
+        """Which of this many equal cells holds the value; negative or too large out of view."""
+        return math.floor(self.position(value) * cells)
+
+
+def fit_scale(low_log: float, high_log: float, limits: Iterable[float | None] = ()) -> LogScale:
+    """The scale that shows these log10 bounds with some air, and limits that are close by."""
+    low, high = low_log, high_log
+    for limit in limits:
+        if limit is not None and limit > 0 and math.isfinite(limit):
+            at = math.log10(limit)
+            if low_log - EXTEND_DECADES <= at <= high_log + EXTEND_DECADES:
+                low, high = min(low, at), max(high, at)
+    air = max((high - low) * PADDING, (MIN_SPAN_DECADES - (high - low)) / 2)
+    return LogScale(low_log=low - air, high_log=high + air)
+
+
+def ticks(scale: LogScale, most: int) -> list[float]:
+    """Round values in view, ascending, at most this many: 1-2-5, whole decades, or fine steps."""
+    if most < 1:
+        return []
+    first, last = math.floor(scale.low_log), math.ceil(scale.high_log)
+    found = _in_view(scale, _decimal((1, 2, 5), range(first, last + 1)))
+    if len(found) >= min(3, most):
+        if len(found) <= most:
+            return found
+        for mantissas in ((1, 3), (1,)):
+            thinner = _in_view(scale, _decimal(mantissas, range(first, last + 1)))
+            if 2 <= len(thinner) <= most:
+                return thinner
+        decades = range(first, last + 1)
+        stride = max(1, math.ceil(len(decades) / most))
+        sparse = _in_view(scale, _decimal((1,), (d for d in decades if d % stride == 0)))
+        return (sparse or found)[:most]
+    return _fine_ticks(scale, most) or found[:most]
+
+
+def _fine_ticks(scale: LogScale, most: int) -> list[float]:
+    """Evenly stepped round values, for an axis that spans less than a decade."""
+    low, high = scale.value(0), scale.value(1)
+    exponent = math.floor(math.log10((high - low) / most))
+    for step in _decimal((1, 2, 5), (exponent, exponent + 1, exponent + 2)):
+        start, stop = math.ceil(low / step), math.floor(high / step)
+        if 0 <= stop - start < most:
+            digits = max(0, -math.floor(math.log10(step)))
+            return _in_view(scale, (round(n * step, digits) for n in range(start, stop + 1)))
+    return []
+
+
+def _decimal(mantissas: Iterable[int], exponents: Iterable[int]) -> list[float]:
+    """Powers of ten times each mantissa, through text so that 0.2 is the 0.2 that one types."""
+    return [float(f"{m}e{e}") for e in exponents for m in mantissas]
+
+
+def _in_view(scale: LogScale, values: Iterable[float]) -> list[float]:
+    return [v for v in values if 0 < v < math.inf and 0 <= scale.position(v) <= 1]
+
+
+def compact(value: float, digits: int = 3) -> str:
+    """A number in at most about six characters: 950, 41k, 1.25M, 0.04, 1e-06."""
+    if not math.isfinite(value):
+        return "∞" if value > 0 else "?"
+    if value and not 1e-3 <= abs(value) < 1e15:
+        return f"{value:.0e}"
+    rounded = float(f"{value:.{digits}g}")
+    for size, suffix in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
+        if abs(rounded) >= size and (suffix != "k" or abs(rounded) >= 1000):
+            return _plain(rounded / size, digits) + suffix
+    return _plain(rounded, digits)
+
+
+def _plain(value: float, digits: int) -> str:
+    text = f"{value:.{digits}g}"
+    # At and above 1000 the g format turns to powers of ten, which nobody reads as dollars.
+    return f"{value:.0f}" if "e" in text else text
+
+
+def format_usd(value: float, digits: int = 3) -> str:
+    """A cost for an axis, e.g. ``$74k``."""
+    return "$" + compact(value, digits)
+
+
+def format_days(value: float, digits: int = 3) -> str:
+    """A training time for an axis, e.g. ``41 d``."""
+    return compact(value, digits) + " d"

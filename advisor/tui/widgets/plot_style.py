@@ -1,0 +1,95 @@
+"""Which glyph and which colour stand for which GPU type, so that no two share both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+OKABE_ITO = ("#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#F0E442", "#D55E00", "#0072B2")
+"""Okabe and Ito's palette without black, distinguishable with any common colour blindness."""
+ANSI_COLOURS = ("yellow", "cyan", "green", "magenta", "bright_yellow", "red", "blue")
+"""The same order in a terminal's own sixteen colours, for terminal-native themes."""
+
+FILLED = "●■▲◆▼★▶◀"
+HOLLOW = "○□△◇▽☆▷◁"
+"""Drawn for predicted times; same order as ``FILLED``."""
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""Without Unicode, or without colour and with more types than glyphs; lower case is hollow."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesMark:
+    """How one GPU type is drawn."""
+
+    filled: str
+    hollow: str
+    colour: int
+    """An index into the palette."""
+
+
+def series_marks(
+    count: int, *, ascii_only: bool = False, coloured: bool = True
+) -> list[SeriesMark]:
+    """A mark for each GPU type.
+
+    Eight glyphs and seven colours have no common factor, so stepping through both at once gives
+    56 pairs before one comes again. Without colours, letters tell 26 types apart.
+    """
+    letters = ascii_only or (not coloured and count > len(FILLED))
+    filled = LETTERS if letters else FILLED
+    hollow = LETTERS.lower() if letters else HOLLOW
+    return [
+        SeriesMark(
+            filled=filled[i % len(filled)],
+            hollow=hollow[i % len(hollow)],
+            colour=i % len(OKABE_ITO),
+        )
+        for i in range(count)
+    ]
+
+
+def palette(background: str, contrast: float) -> list[str]:
+    """The colours as ``#rrggbb``, moved towards black or white until they stand out enough.
+
+    ``contrast`` is WCAG's ratio against the background: 3 for glyphs, 4.5 for text.
+    """
+    behind = _rgb(background)
+    target = (255, 255, 255) if _luminance(behind) < 0.18 else (0, 0, 0)
+    return ["#%02x%02x%02x" % _readable(_rgb(c), behind, target, contrast) for c in OKABE_ITO]
+
+
+def contrast_ratio(one: str, other: str) -> float:
+    """WCAG's contrast ratio between two ``#rrggbb`` colours, from 1 to 21."""
+    return _ratio(_rgb(one), _rgb(other))
+
+
+RGB = tuple[int, int, int]
+
+
+def _readable(colour: RGB, behind: RGB, target: RGB, contrast: float) -> RGB:
+    for step in range(21):
+        mixed = _mix(colour, target, step / 20)
+        if _ratio(mixed, behind) >= contrast:
+            return mixed
+    return target
+
+
+def _mix(one: RGB, other: RGB, share: float) -> RGB:
+    r, g, b = (round(a + (c - a) * share) for a, c in zip(one, other, strict=True))
+    return r, g, b
+
+
+def _rgb(colour: str) -> RGB:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def _ratio(one: RGB, other: RGB) -> float:
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(colour: Sequence[int]) -> float:
+    red, green, blue = (
+        c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -1,0 +1,44 @@
+"""Strings from vendors and files are data: nothing in them may steer the terminal."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len, set_cell_size
+
+_SHOWN_AS_SPACE = "\t\n\r\v\f\u0085\u2028\u2029"
+_CONTROLS = dict.fromkeys((*range(0x00, 0x20), *range(0x7F, 0xA0)), "\ufffd")
+# Marks that reorder what follows them, and widthless ones that terminals disagree about.
+_INVISIBLE = dict.fromkeys(
+    (
+        0xAD,
+        *range(0x200B, 0x2010),
+        *range(0x202A, 0x202F),
+        *range(0x2060, 0x2070),
+        *range(0xFE00, 0xFE10),
+        0xFEFF,
+    )
+)
+_SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
+_TABLE = {
+    **_CONTROLS,
+    **_SURROGATES,
+    **_INVISIBLE,
+    **dict.fromkeys(map(ord, _SHOWN_AS_SPACE), " "),
+}
+_TO_ASCII = str.maketrans({"×": "x", "·": "-", "…": "~", "–": "-", "−": "-", "∞": "inf"})
+
+
+def safe_text(text: str) -> str:
+    """One line of text without control characters, for a terminal."""
+    return text if text.isascii() and text.isprintable() else text.translate(_TABLE)
+
+
+def ascii_text(text: str) -> str:
+    """The same with nothing outside ASCII, for terminals without Unicode."""
+    return safe_text(text).translate(_TO_ASCII).encode("ascii", "replace").decode("ascii")
+
+
+def shorten(text: str, width: int) -> str:
+    """Text of at most this many cells, with an ellipsis where something was left out."""
+    if cell_len(text) <= width:
+        return text
+    return set_cell_size(text, width - 1).rstrip() + "…" if width > 0 else ""
