@@ -1,0 +1,92 @@
+"""What the terminal program keeps between runs: the last question, the theme, the first welcome."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from advisor.rank import RULES
+
+APP_NAME = "gpu-grant-advisor"
+MAX_STATE_BYTES = 64 * 1024
+MAX_TEXT = 200
+COST_BASES = ("overall", "experiment")
+_CHOICES = {"rule": RULES, "evidence": ("sound", "published"), "cost_basis": COST_BASES}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """The inputs as they were typed, and how the program looked."""
+
+    budget: str = "40000"
+    model: str = "pythia-1b"
+    max_days: str = ""
+    lifetime: str = "5"
+    gpus: str = ""
+    rule: str = "days"
+    prices: str = "latest"
+    evidence: str = "sound"
+    cost_basis: str = "overall"
+    """Which cost the table and the picture show: of the machine, or of one experiment on it."""
+    theme: str = "textual-dark"
+    welcomed: bool = False
+    """Whether the welcome page has been seen."""
+
+
+def state_file() -> Path:
+    """Where the state is kept, unless $ADVISOR_STATE names another file."""
+    named = os.environ.get("ADVISOR_STATE")
+    if named:
+        return Path(named)
+    from platformdirs import user_state_dir  # late: not needed where the path is given
+
+    return Path(user_state_dir(APP_NAME)) / "state.json"
+
+
+def load_state(path: Path) -> tuple[State, str | None]:
+    """The state of the last run, and one line to show where it could not be used."""
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_STATE_BYTES + 1)
+        if len(raw) > MAX_STATE_BYTES:
+            raise ValueError(f"it is larger than {MAX_STATE_BYTES:,} bytes")
+        kept = json.loads(raw)
+        if not isinstance(kept, dict):
+            raise ValueError("it is not a JSON object")
+    except FileNotFoundError:
+        return State(), None
+    except (OSError, ValueError, RecursionError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        return State(), f"{path} was ignored ({why}): the defaults are shown and replace it"
+    return State(**_usable(kept)), None
+
+
+def _usable(kept: dict[str, Any]) -> dict[str, Any]:
+    """The entries that a State can hold; anything else keeps its default."""
+    found: dict[str, Any] = {}
+    for field in fields(State):
+        value = kept.get(field.name)
+        if type(value) is not type(field.default):
+            continue
+        if isinstance(value, str):
+            if len(value) > MAX_TEXT or not value.isprintable():
+                continue
+            if field.name in _CHOICES and value not in _CHOICES[field.name]:
+                continue
+        found[field.name] = value
+    return found
+
+
+def save_state(path: Path, state: State) -> str | None:
+    """Write the state, whole or not at all; returns one line where that failed."""
+    from advisor.export import write_whole
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, json.dumps(asdict(state), indent=2) + "\n", overwrite=True)
+    except OSError as error:
+        return f"the settings were not kept in {path}: {error.strerror or error}"
+    return None
