@@ -8,6 +8,9 @@ from datetime import date
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
+_CENT = Decimal("0.01")
+_HIGHEST = Decimal(10**9)
+
 
 def nearest(word: str, known: Collection[str]) -> str:
     """What is known instead of ``word``: the nearest spellings, or all of them where few."""
@@ -70,7 +73,8 @@ class Row:
 
     def whole_number(self, column: str) -> int:
         value = self.text(column)
-        if not (value.isascii() and value.isdigit() and int(value) > 0):
+        number = _decimal(value)
+        if number is None or not value.isdigit() or number <= 0:
             raise self.error(column, f"'{value}' is not a whole number above 0; write it like 8")
         return int(value)
 
@@ -79,7 +83,7 @@ class Row:
         if not value:
             return None
         money = _decimal(value)
-        if money is None or money <= 0:
+        if money is None or money <= 0 or money != money.quantize(_CENT):
             raise self.error(
                 column,
                 f"'{value}' is not a price in US dollars; write digits and a point, like 1300.00",
@@ -111,13 +115,14 @@ class Row:
 
 
 def _decimal(text: str) -> Decimal | None:
-    if not text.isascii() or "_" in text:
+    """A number in plain digits below a thousand million: nothing here is larger."""
+    if not set(text) <= set("+-.0123456789"):
         return None
     try:
         number = Decimal(text)
     except InvalidOperation:
         return None
-    return number if number.is_finite() else None
+    return number if abs(number) < _HIGHEST else None
 
 
 def read_rows(path: Path, columns: Sequence[str]) -> list[Row]:

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from price_catalog.gpu_names import find_gpu, index_gpus, normalise
+from price_catalog.load import Catalog, load_catalog
+
+INDEX = index_gpus(load_catalog().gpus)
+SPELLINGS = sorted(
+    {alias for gpu in INDEX.values() for alias in (gpu.gpu_id, gpu.name, *gpu.aliases)}
+)
+
+
+@pytest.mark.parametrize(
+    ("spelling", "gpu_id"),
+    [
+        # As nvidia-smi and torch.cuda.get_device_name print them.
+        ("NVIDIA GeForce RTX 3090", "rtx-3090"),
+        ("NVIDIA RTX A6000", "rtx-a6000"),
+        ("NVIDIA A100-SXM4-80GB", "a100-sxm4-80gb"),
+        ("NVIDIA A100-SXM4-40GB", "a100-sxm4-40gb"),
+        ("NVIDIA A100 80GB PCIe", "a100-pcie-80gb"),
+        ("A100-PCIE-40GB", "a100-pcie-40gb"),
+        ("NVIDIA H100 80GB HBM3", "h100-sxm5-80gb"),
+        ("NVIDIA H100 PCIe", "h100-pcie-80gb"),
+        ("NVIDIA H100 NVL", "h100-nvl-94gb"),
+        ("NVIDIA H200", "h200-sxm-141gb"),
+        ("Tesla V100-SXM2-32GB", "v100-sxm2-32gb"),
+        ("Tesla T4", "t4"),
+        ("Quadro RTX 6000", "quadro-rtx-6000"),
+        ("NVIDIA RTX 6000 Ada Generation", "rtx-6000-ada"),
+        ("NVIDIA L40S", "l40s"),
+        ("NVIDIA L40", "l40"),
+        ("AMD Instinct MI300X", "mi300x"),
+        # As people type them.
+        ("3090", "rtx-3090"),
+        ("geforce rtx3090", "rtx-3090"),
+        ("RTX A6000", "rtx-a6000"),
+        ("a100", "a100-sxm4-80gb"),
+        ("A100 80GB", "a100-sxm4-80gb"),
+        ("H100 SXM", "h100-sxm5-80gb"),
+        ("h200", "h200-sxm-141gb"),
+    ],
+)
+def test_finds_a_gpu_by_any_spelling(spelling: str, gpu_id: str) -> None:
+    assert find_gpu(spelling, INDEX).gpu_id == gpu_id
+
+
+@given(st.sampled_from(SPELLINGS), st.sampled_from(["", "NVIDIA ", "nvidia geforce ", "Tesla-"]))
+def test_case_hyphens_spaces_and_the_maker_do_not_matter(spelling: str, maker: str) -> None:
+    wanted = find_gpu(spelling, INDEX)
+    for variant in (spelling.upper(), spelling.lower(), spelling.replace(" ", "-")):
+        assert find_gpu(maker + variant, INDEX) is wanted
+
+
+@given(st.text())
+def test_normalising_twice_is_normalising_once(text: str) -> None:
+    assert normalise(normalise(text)) == normalise(text)
+
+
+@pytest.mark.parametrize("spelling", ["A100 40GB", "RTX 6000", "V100", "", "NVIDIA", "cpu"])
+def test_what_could_be_two_gpus_or_none_is_refused(spelling: str) -> None:
+    with pytest.raises(ValueError, match=f"GPU '{spelling}' is not known; .+"):
+        find_gpu(spelling, INDEX)
+
+
+def test_offers_the_nearest_name() -> None:
+    with pytest.raises(ValueError, match=r"did you mean .*'H100 PCIe'"):
+        find_gpu("H100 PCI", INDEX)
+
+
+def test_an_alias_on_two_gpus_is_an_error(catalog: Catalog) -> None:
+    first, second = catalog.gpus[:2]
+    clash = replace(second, aliases=("My Card",)), replace(first, aliases=("nvidia my-card",))
+    with pytest.raises(ValueError, match="stands for both"):
+        index_gpus(clash)
