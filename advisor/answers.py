@@ -47,17 +47,17 @@ def settings_words(settings: Settings | None) -> str:
 
 
 def time_words(time: TrainingTime) -> str:
-    """Where a time comes from and how far to trust it, as one short line."""
-    kind = "predicted, not measured" if time.basis == "predicted" else time.basis
-    if time.basis == "measured":
-        kind = f"measured, {time.timing} timers"
-    words = [f"{time.source_id}: {kind}"]
+    """How far to trust a time, as a few words."""
+    if time.basis == "predicted":
+        words = ["predicted"]
+    else:
+        words = ["measured" if time.timing == "synchronised" else "unsynchronised"]
     if time.method == "naive":
-        words.append("naive settings")
-    if time.verdict == "doubtful":
-        words.append("doubtful")
+        words.append("naive")
     if time.implied_mfu is not None:
         words.append(f"{time.implied_mfu:.0%} MFU")
+    if time.verdict in ("doubtful", "implausible"):
+        words.append(time.verdict)
     return ", ".join(words)
 
 
@@ -317,9 +317,9 @@ def _table(answer: Ranking, at_face_value: Ranking, prices: str, snapshot: Snaps
                         "days": days_words(row),
                         "per experiment": f"${row.experiment_cost_usd:,.2f}",
                         "front": "*" if row.on_pareto_front else "-",
+                        "time": time_words(row.time),
                         "prices of": str(min(row.gpu_quote.quoted_on, row.host_quote.quoted_on)),
                         "settings": settings_words(row.time.settings),
-                        "where the time comes from": time_words(row.time),
                     }
                     for row in rows
                 ],
@@ -328,9 +328,10 @@ def _table(answer: Ranking, at_face_value: Ranking, prices: str, snapshot: Snaps
         )
         lifetime = answer.question.lifetime_years
         blocks.append(
-            "* on the Pareto front: no other build here is both cheaper and faster. Days with "
-            "their interval. Per experiment: cost × days / "
-            f"({lifetime:g} years × 365)."
+            "* on the Pareto front: no other build here is both cheaper and faster. Days come "
+            f"with their interval. Per experiment = cost × days / ({lifetime:g} years × 365). "
+            "Unsynchronised: timed without waiting for the GPU, so possibly too low. MFU: the "
+            "share of the GPUs' peak that the time implies."
         )
     else:
         blocks.append("No build answers this question.")
@@ -338,21 +339,9 @@ def _table(answer: Ranking, at_face_value: Ranking, prices: str, snapshot: Snaps
     note = published_note(answer, at_face_value)
     if note:
         blocks.append(note)
-    left = answer.excluded()
+    left = _grouped(answer.excluded())
     if left:
-        blocks.append(
-            render_rows(
-                [
-                    {
-                        "left out": f"{row.build.gpu_count} × {row.build.gpu.name}",
-                        "reason": row.reason,
-                        "in words": row.detail,
-                    }
-                    for row in left
-                ],
-                "table",
-            )
-        )
+        blocks.append(render_rows(left, "table"))
     used = {row.time.source_id for row in rows} | {row.gpu_quote.source_id for row in rows}
     used |= {row.host_quote.source_id for row in rows}
     for source in snapshot.sources:
@@ -360,3 +349,19 @@ def _table(answer: Ranking, at_face_value: Ranking, prices: str, snapshot: Snaps
             where = f", {source.url}" if source.url else ""
             blocks.append(f"{source.source_id}: {source.title}{where}. {source.how_measured}")
     return "\n\n".join(blocks)
+
+
+def _grouped(left: list[ExcludedRow]) -> list[dict[str, str]]:
+    """Left-out builds as rows; those that differ only in the number of GPUs share one."""
+    counts: dict[tuple[str, str, str], list[int]] = {}
+    for row in left:
+        key = (row.build.gpu.name, row.reason, row.detail)
+        counts.setdefault(key, []).append(row.build.gpu_count)
+    return [
+        {
+            "left out": f"{', '.join(map(str, numbers))} × {gpu}",
+            "reason": reason,
+            "in words": detail,
+        }
+        for (gpu, reason, detail), numbers in counts.items()
+    ]

@@ -81,16 +81,18 @@ def make_field(
     evidence: str,
     gpu_ids: frozenset[str] | None = None,
 ) -> Field:
-    """Every build (of these GPUs, where given) with its cost and its time for the model."""
+    """Every build with its cost and its time for the model; only of these GPUs, where given.
+
+    A GPU that the price rule knows no price for and that nobody timed with this model is no
+    candidate: the catalogue's specification alone says nothing about buying it.
+    """
     if evidence not in EVIDENCE:
         raise InputError(f"evidence {shown(evidence)} is not known: write sound or published")
-    builds: Iterable[Build] = snapshot.builds
+    book = snapshot.prices(prices)
+    times = reader.best_times(model.recipe_id, evidence)
+    wanted = {gpu_id for kind, gpu_id in book if kind == "gpu"}
+    wanted.update(time.gpu_id for time in times)
     if gpu_ids is not None:
-        builds = [build for build in builds if build.gpu.gpu_id in gpu_ids]
-    return Field(
-        model,
-        tuple(builds),
-        reader.best_times(model.recipe_id, evidence),
-        snapshot.prices(prices),
-        evidence,
-    )
+        wanted &= gpu_ids
+    builds = tuple(build for build in snapshot.builds if build.gpu.gpu_id in wanted)
+    return Field(model, builds, times, book, evidence)
