@@ -55,7 +55,7 @@ def palette(background: str, contrast: float) -> list[str]:
     """
     behind = _rgb(background)
     target = (255, 255, 255) if _luminance(behind) < 0.18 else (0, 0, 0)
-    return ["#%02x%02x%02x" % _readable(_rgb(c), behind, target, contrast) for c in OKABE_ITO]
+    return [_hex(_readable(_rgb(c), behind, target, contrast)) for c in OKABE_ITO]
 
 
 def contrast_ratio(one: str, other: str) -> float:
@@ -81,6 +81,11 @@ def _mix(one: RGB, other: RGB, share: float) -> RGB:
 
 def _rgb(colour: str) -> RGB:
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def _hex(colour: RGB) -> str:
+    red, green, blue = colour
+    return f"#{red:02x}{green:02x}{blue:02x}"
 
 
 def _ratio(one: RGB, other: RGB) -> float:

@@ -1,0 +1,105 @@
+"""What a table shows: columns, and a source of rows that is asked for visible ones only."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Literal, Protocol, runtime_checkable
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from advisor.tui.widgets.safe_text import safe_text
+
+RowStyle = Literal["dimmed", "doubtful", "owned", "front"]
+"""How a row looks as a whole; each is the component class ``rank-table--NAME``."""
+
+WIDEST = 40
+"""A column without a width of its own is at most this wide, in cells."""
+SAMPLED_FIRST, SAMPLED_SPREAD = 40, 16
+"""Which rows decide on its width: so many from the top, and so many spread over the rest."""
+SORT_ARROW_WIDTH = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One column of a table."""
+
+    key: str
+    title: str
+    width: int | None = None
+    """In cells; None takes it from the title and a bounded sample of the rows."""
+    align: Literal["left", "right"] = "left"
+    sort_key: str | None = None
+    """What the rows are sorted by when the header is clicked; None for not at all."""
+
+
+class RowSource(Protocol):
+    """Rows by index. Must not change in place: hand the table a new source instead."""
+
+    def __len__(self) -> int: ...
+
+    def cells(self, index: int) -> Sequence[str | Text]:
+        """One text a column; strings are data, never markup."""
+        ...
+
+
+@runtime_checkable
+class StyledRows(Protocol):
+    """A source that makes some rows look different."""
+
+    def row_style(self, index: int) -> RowStyle | None: ...
+
+
+@runtime_checkable
+class IdentifiedRows(Protocol):
+    """A source whose rows the cursor can follow from one source to the next."""
+
+    def row_id(self, index: int) -> Hashable: ...
+
+
+@runtime_checkable
+class IndexedRows(Protocol):
+    """A source that finds a row faster than by asking every one for its id."""
+
+    def index_of(self, row_id: Hashable) -> int | None: ...
+
+
+class NoRows:
+    """The source of a table that has not been given one."""
+
+    def __len__(self) -> int:
+        return 0
+
+    def cells(self, index: int) -> Sequence[str | Text]:
+        raise IndexError(index)
+
+
+def find_row(source: RowSource, row_id: Hashable) -> int | None:
+    """Where the row with this id is, or None."""
+    if isinstance(source, IndexedRows):
+        return source.index_of(row_id)
+    if isinstance(source, IdentifiedRows):
+        id_at = source.row_id
+        return next((i for i in range(len(source)) if id_at(i) == row_id), None)
+    return None
+
+
+def column_widths(columns: Sequence[Column], source: RowSource) -> list[int]:
+    """Every column's width in cells, at a cost that does not grow with the number of rows."""
+    widths = [
+        cell_len(safe_text(column.title)) + (SORT_ARROW_WIDTH if column.sort_key else 0)
+        for column in columns
+    ]
+    count = len(source)
+    stride = max(1, (count - SAMPLED_FIRST) // SAMPLED_SPREAD)
+    spread = range(SAMPLED_FIRST, count, stride)[:SAMPLED_SPREAD]
+    for index in chain(range(min(count, SAMPLED_FIRST)), spread):
+        for at, cell in enumerate(source.cells(index)[: len(widths)]):
+            plain = cell if isinstance(cell, str) else cell.plain
+            widths[at] = max(widths[at], cell_len(safe_text(plain)))
+    return [
+        min(width, WIDEST) if column.width is None else column.width
+        for column, width in zip(columns, widths, strict=True)
+    ]

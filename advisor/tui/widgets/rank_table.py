@@ -1,0 +1,412 @@
+"""A table that draws only the rows in view, however many there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from rich.text import Text
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.cache import LRUCache
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from advisor.tui.widgets.rank_source import (
+    Column,
+    IdentifiedRows,
+    NoRows,
+    RowSource,
+    StyledRows,
+    column_widths,
+    find_row,
+)
+from advisor.tui.widgets.safe_text import ascii_text, safe_text, shorten
+
+GAP = 2
+"""Cells between two columns."""
+MARGIN = 1
+"""Cells before the first column and after the last."""
+
+
+class RankTable(ScrollView, can_focus=True):
+    """Rows from a ``RowSource`` under a header that stays in place."""
+
+    HELP = """
+## Table
+
+`up`, `down`, `pageup`, `pagedown`, `home` and `end` move through the rows, `left` and `right`
+scroll to columns that are out of view. `enter` or `space` opens the full record of a row.
+
+The arrow in the header says what the rows are sorted by. With a mouse: click a header to sort by
+it, click a row to select it, double-click to open it.
+"""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "rank-table--header",
+        "rank-table--sorted",
+        "rank-table--cursor",
+        "rank-table--cursor-blurred",
+        "rank-table--empty",
+        "rank-table--dimmed",
+        "rank-table--doubtful",
+        "rank-table--owned",
+        "rank-table--front",
+    }
+
+    DEFAULT_CSS = """
+    RankTable {
+        height: 1fr;
+        color: $foreground;
+        .rank-table--header { color: $foreground; text-style: bold; background: $panel; }
+        .rank-table--sorted { color: $foreground; text-style: bold underline; background: $panel; }
+        .rank-table--cursor { color: $foreground; text-style: reverse; }
+        .rank-table--cursor-blurred { color: $foreground 60%; text-style: reverse; }
+        .rank-table--empty { color: $foreground 70%; }
+        .rank-table--dimmed { color: $foreground 50%; }
+        .rank-table--doubtful { color: $text-warning; }
+        .rank-table--owned { color: $text-success; }
+        .rank-table--front { color: $foreground; text-style: bold; }
+        &:ansi {
+            .rank-table--dimmed { color: ansi_bright_black; }
+            .rank-table--cursor-blurred { color: ansi_bright_black; }
+        }
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(
+            Binding(key, action, label, show=False, id=f"table-{key}", tooltip=tip)
+            for key, action, label, tip in (
+                ("up", "move(-1)", "Up", "Highlight the row above"),
+                ("down", "move(1)", "Down", "Highlight the row below"),
+                ("pageup", "page(-1)", "Page up", "Move up by one screen"),
+                ("pagedown", "page(1)", "Page down", "Move down by one screen"),
+                ("home", "first", "First", "Highlight the first row"),
+                ("end", "last", "Last", "Highlight the last row"),
+                ("left", "shift(-1)", "Left", "Scroll to the columns on the left"),
+                ("right", "shift(1)", "Right", "Scroll to the columns on the right"),
+            )
+        ),
+        Binding(
+            "enter,space",
+            "open",
+            "Open",
+            id="table-open",
+            tooltip="Open the full record of the highlighted row",
+        ),
+    ]
+
+    source: reactive[RowSource] = reactive(NoRows, init=False, always_update=True)
+    """Where the rows come from; assigning it redraws, even when it is the same again."""
+    columns: reactive[tuple[Column, ...]] = reactive((), init=False)
+    cursor: reactive[int] = reactive(0, init=False)
+    """The highlighted row; setting it posts no message, only the user's own doing does."""
+    sorted_by: reactive[str | None] = reactive(None, init=False)
+    """The key of the column that the rows are sorted by."""
+    sort_descending: reactive[bool] = reactive(False, init=False)
+    empty_message: reactive[str] = reactive("No rows.", init=False)
+    """Shown in place of rows when there are none."""
+    ascii: reactive[bool] = reactive(False, init=False)
+    """Draw with ASCII alone, for terminals without Unicode."""
+
+    @dataclass
+    class RowHighlighted(Message):
+        """The cursor came to another row: by the user, or because new rows lack the old one."""
+
+        table: RankTable
+        index: int
+
+        @property
+        def control(self) -> RankTable:
+            return self.table
+
+    @dataclass
+    class RowOpened(Message):
+        """The user asked for everything about a row."""
+
+        table: RankTable
+        index: int
+
+        @property
+        def control(self) -> RankTable:
+            return self.table
+
+    @dataclass
+    class HeaderClicked(Message):
+        """The user clicked the header of a column that can be sorted by."""
+
+        table: RankTable
+        key: str
+        sort_key: str
+
+        @property
+        def control(self) -> RankTable:
+            return self.table
+
+    def __init__(
+        self,
+        columns: Sequence[Column] = (),
+        source: RowSource | None = None,
+        *,
+        fixed_columns: int = 0,
+        name: str | None = None,
+        id: str | None = None,  # noqa: A002 - Textual's own name for it
+        classes: str | None = None,
+    ) -> None:
+        """Make a table whose first ``fixed_columns`` stay in view when it scrolls sideways."""
+        super().__init__(name=name, id=id, classes=classes)
+        self._fixed_columns = fixed_columns
+        self._widths: list[int] = []
+        self._starts: list[int] = []
+        self._lines: LRUCache[tuple[int, bool, bool], Strip] = LRUCache(512)
+        self.set_reactive(RankTable.columns, tuple(columns))
+        if source is not None:
+            self.set_reactive(RankTable.source, source)
+        self._measure()
+
+    # State
+
+    def validate_cursor(self, cursor: int) -> int:
+        return max(0, min(cursor, len(self.source) - 1))
+
+    def watch_cursor(self, old: int, new: int) -> None:
+        self.refresh_line(old + 1)
+        self.refresh_line(new + 1)
+        self._show_cursor()
+
+    def watch_source(self, old: RowSource, new: RowSource) -> None:
+        was_in_view = self._in_view(self.cursor)
+        followed = None
+        if isinstance(old, IdentifiedRows) and self.cursor < len(old):
+            followed = find_row(new, old.row_id(self.cursor))
+        index = self.validate_cursor(self.cursor if followed is None else followed)
+        self.set_reactive(RankTable.cursor, index)
+        self._measure()
+        if was_in_view:
+            self._show_cursor()
+        if followed is None and len(new) and self.is_attached:
+            self.post_message(self.RowHighlighted(self, index))
+
+    def watch_columns(self) -> None:
+        self._measure()
+
+    def watch_sorted_by(self) -> None:
+        self.refresh()
+
+    def watch_ascii(self) -> None:
+        self._forget_lines()
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._lines.clear()
+
+    def on_resize(self) -> None:
+        self._show_cursor()
+
+    def _measure(self) -> None:
+        """Widths and virtual size; what is cached of the rows no longer holds."""
+        self._widths = column_widths(self.columns, self.source)
+        self._starts, at = [], MARGIN
+        for width in self._widths:
+            self._starts.append(at)
+            at += width + GAP
+        total = at - GAP + MARGIN if self._widths else 0
+        self.virtual_size = Size(total, len(self.source) + 1)
+        self._forget_lines()
+
+    def _forget_lines(self) -> None:
+        self._lines.clear()
+        self.refresh()
+
+    # Drawing
+
+    def render_line(self, y: int) -> Strip:
+        width = self.scrollable_content_region.width
+        if y == 0:
+            style = self.get_component_rich_style("rank-table--header")
+            return self._in_window(self._header(), width, style)
+        if not len(self.source):
+            return self._empty_line(y - 1, width)
+        index = self.scroll_offset.y + y - 1
+        if index >= len(self.source):
+            return Strip.blank(width, self.rich_style)
+        return self._in_window(self._line(index), width, self._row_style(index))
+
+    def _in_window(self, strip: Strip, width: int, style: Style) -> Strip:
+        """What of a whole line is in view: the fixed columns, then the scrolled ones."""
+        fixed = self._fixed_width(width)
+        x = self.scroll_offset.x
+        if not fixed or not x:
+            return strip.crop_extend(x, x + width, style)
+        scrolled = strip.crop_extend(x + fixed, x + width, style)
+        return Strip.join([strip.crop(0, fixed), scrolled])
+
+    def _fixed_width(self, width: int) -> int:
+        """Cells of the columns that stay, none where they would leave no room for others."""
+        if not 0 < self._fixed_columns < len(self._starts):
+            return 0
+        fixed = self._starts[self._fixed_columns]
+        return fixed if fixed <= width // 2 else 0
+
+    def _header(self) -> Strip:
+        header = self.get_component_rich_style("rank-table--header")
+        sorted_style = self.get_component_rich_style("rank-table--sorted")
+        up, down = ("^", "v") if self.ascii else ("▲", "▼")
+        segments = [Segment(" " * MARGIN, header)]
+        for column, width in zip(self.columns, self._widths, strict=True):
+            is_sorted = column.key == self.sorted_by
+            arrow = f" {down if self.sort_descending else up}" if is_sorted else ""
+            title = shorten(self._clean(column.title), width - len(arrow)) + arrow
+            blank = Segment(" " * (width - Segment(title).cell_length), header)
+            cell = Segment(title, sorted_style if is_sorted else header)
+            segments += [blank, cell] if column.align == "right" else [cell, blank]
+            segments.append(Segment(" " * GAP, header))
+        return Strip([s for s in segments if s.text])
+
+    def _row_style(self, index: int) -> Style:
+        if index == self.cursor:
+            return self.get_component_rich_style(
+                "rank-table--cursor" if self.has_focus else "rank-table--cursor-blurred"
+            )
+        name = self.source.row_style(index) if isinstance(self.source, StyledRows) else None
+        return self.get_component_rich_style(f"rank-table--{name}") if name else self.rich_style
+
+    def _line(self, index: int) -> Strip:
+        """One row in full width."""
+        key = (index, index == self.cursor, self.has_focus)
+        line = self._lines.get(key)
+        if line is None:
+            line = self._lines[key] = Strip(self._row_segments(index))
+        return line
+
+    def _row_segments(self, index: int) -> Iterator[Segment]:
+        style = self._row_style(index)
+        cells = self.source.cells(index)
+        yield Segment(" " * MARGIN, style)
+        for at, (column, width) in enumerate(zip(self.columns, self._widths, strict=True)):
+            if at:
+                yield Segment(" " * GAP, style)
+            cell = self._cell(cells[at] if at < len(cells) else "", width, style)
+            blank = Segment(" " * (width - cell.cell_length), style)
+            if column.align == "right":
+                yield blank
+                yield from cell
+            else:
+                yield from cell
+                yield blank
+
+    def _cell(self, content: str | Text, width: int, row: Style) -> Strip:
+        """A cell's content, cut with an ellipsis where it is too long."""
+        if isinstance(content, str):
+            return Strip([Segment(shorten(self._clean(content), width), row)])
+        # The cursor is one bar: of a styled cell it keeps bold or italic, not the colours.
+        plain = bool(row.reverse)
+        strip = Strip(
+            Segment(
+                self._clean(text),
+                row + (style.without_color if plain else style) if style else row,
+            )
+            for text, style, _ in content.render(self.app.console)
+        )
+        if strip.cell_length <= width:
+            return strip
+        ellipsis = Segment("~" if self.ascii else "…", row)
+        return Strip([*strip.crop(0, width - 1), ellipsis]) if width else Strip([])
+
+    def _clean(self, text: str) -> str:
+        return ascii_text(text) if self.ascii else safe_text(text)
+
+    def _empty_line(self, y: int, width: int) -> Strip:
+        style = self.get_component_rich_style("rank-table--empty")
+        text = Text(self.empty_message, style=style)
+        wrapped = text.wrap(self.app.console, max(1, width - 2 * MARGIN))
+        # One line of air above the message where there is room for it.
+        at = y - 1 if self.size.height > len(wrapped) + 1 else y
+        if not 0 <= at < len(wrapped):
+            return Strip.blank(width, self.rich_style)
+        line = self._clean(wrapped[at].plain.rstrip())
+        return Strip([Segment(" " * MARGIN + line, style)]).crop_extend(0, width, self.rich_style)
+
+    # Scrolling and the cursor
+
+    @property
+    def _rows_in_view(self) -> int:
+        return max(1, self.scrollable_content_region.height - 1)
+
+    def _in_view(self, index: int) -> bool:
+        return 0 <= index - self.scroll_offset.y < self._rows_in_view
+
+    def _show_cursor(self) -> None:
+        """Scroll as little as it takes."""
+        top = self.scroll_offset.y
+        wanted = max(min(top, self.cursor), self.cursor - self._rows_in_view + 1)
+        if wanted != top:
+            self.scroll_to(y=wanted, animate=False)
+
+    def _highlight(self, index: int) -> None:
+        """Move the cursor for the user."""
+        before = self.cursor
+        self.cursor = index
+        if self.cursor != before:
+            self.post_message(self.RowHighlighted(self, self.cursor))
+        else:
+            self._show_cursor()
+
+    def action_move(self, rows: int) -> None:
+        """Move the cursor by some rows."""
+        self._highlight(self.cursor + rows)
+
+    def action_page(self, pages: int) -> None:
+        """Move the cursor by some screens."""
+        self._highlight(self.cursor + pages * self._rows_in_view)
+
+    def action_first(self) -> None:
+        """Move the cursor to the first row."""
+        self._highlight(0)
+
+    def action_last(self) -> None:
+        """Move the cursor to the last row."""
+        self._highlight(len(self.source) - 1)
+
+    def action_shift(self, columns: int) -> None:
+        """Scroll sideways so that another column comes first."""
+        fixed = self._fixed_width(self.scrollable_content_region.width)
+        stops = sorted({max(0, start - MARGIN - fixed) for start in self._starts} | {0})
+        x = self.scroll_offset.x
+        if columns > 0:
+            target = next((stop for stop in stops if stop > x), x)
+        else:
+            target = next((stop for stop in reversed(stops) if stop < x), 0)
+        self.scroll_to(x=target, animate=False)
+
+    def action_open(self) -> None:
+        """Ask the application for everything about the highlighted row."""
+        if len(self.source):
+            self.post_message(self.RowOpened(self, self.cursor))
+
+    def on_click(self, event: events.Click) -> None:
+        offset = event.get_content_offset(self)
+        if offset is None:
+            return
+        if offset.y == 0:
+            self._click_header(offset.x)
+            return
+        index = self.scroll_offset.y + offset.y - 1
+        if index < len(self.source):
+            self._highlight(index)
+            if event.chain == 2:
+                self.action_open()
+
+    def _click_header(self, x: int) -> None:
+        if x >= self._fixed_width(self.scrollable_content_region.width):
+            x += self.scroll_offset.x
+        for column, start, width in zip(self.columns, self._starts, self._widths, strict=True):
+            if start <= x < start + width + GAP and column.sort_key is not None:
+                self.post_message(self.HeaderClicked(self, column.key, column.sort_key))
