@@ -1,0 +1,88 @@
+"""What a GPU offers a training step, as numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from price_catalog.model import Gpu
+
+_SWITCHED_FORMS = ("SXM", "OAM", "superchip")
+"""Form factors whose servers join every GPU with every other one."""
+
+_PCIE_GB_S = {
+    "Volta": 12.0,
+    "Turing": 12.0,
+    "Ampere": 24.0,
+    "Ada Lovelace": 24.0,
+    "Hopper": 48.0,
+    "Blackwell": 48.0,
+    "Blackwell Ultra": 48.0,
+    "Blackwell 2.0": 48.0,
+    "CDNA 2.0": 24.0,
+    "CDNA 3.0": 48.0,
+    "CDNA 4.0": 48.0,
+    "RDNA 3.0": 24.0,
+}
+"""What a copy over 16 lanes reaches one way: PCIe 3.0, 4.0 or 5.0, some three quarters of the rate
+that the standard names."""
+_OLDEST_PCIE_GB_S = 12.0
+"""For an architecture that the catalogue does not name: the slowest of the above, so that nothing
+is promised that the bus might not keep."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chip:
+    """One GPU and its place in a machine. Rates are dense, with FP32 accumulate."""
+
+    gpu_id: str
+    name: str
+    memory_gib: float
+    bandwidth_gb_s: float | None
+    fp32_tflops: float | None
+    tf32_tflops: float | None
+    fp16_tflops: float | None
+    bf16_tflops: float | None
+    pcie_gb_s: float
+    pair_gb_s: float
+    """What two GPUs exchange at best, one way."""
+    group_gb_s: float
+    """What each of more than two GPUs exchanges at best, one way."""
+    switched: bool
+    """Whether a switch joins all GPUs (SXM, OAM), else PCIe and perhaps bridges between pairs."""
+
+    def peak_tflops(self, precision: str, *, free_lunch: bool) -> float | None:
+        """The dense peak of the units that a recipe of this precision uses, None: not known."""
+        if precision == "fp16":
+            return self.fp16_tflops
+        if precision == "bf16":
+            return self.bf16_tflops
+        return self.tf32_tflops if free_lunch else self.fp32_tflops
+
+
+def chip_of(gpu: Gpu) -> Chip:
+    """A GPU of the catalogue as prediction sees it."""
+    pcie = _PCIE_GB_S.get(gpu.architecture or "", _OLDEST_PCIE_GB_S)
+    switched = any(form in gpu.form_factor for form in _SWITCHED_FORMS)
+    tf32 = gpu.tf32_tflops
+    if tf32 is None and gpu.vendor == "NVIDIA" and gpu.bf16_tflops is not None:
+        # Tensor cores that know BF16 run TF32 at half its rate (NVIDIA's Ampere white paper), as
+        # in every row of the catalogue that has both.
+        tf32 = gpu.bf16_tflops / 2
+    # NVLink figures count both ways; of one way, collectives reach some three quarters.
+    linked = None if gpu.nvlink_gb_s is None else gpu.nvlink_gb_s / 2 * 0.75
+    through_host = pcie / 2
+    group = (linked or pcie) if switched else through_host
+    return Chip(
+        gpu_id=gpu.gpu_id,
+        name=gpu.name,
+        memory_gib=gpu.memory_gib,
+        bandwidth_gb_s=gpu.memory_bandwidth_gb_s,
+        fp32_tflops=gpu.fp32_tflops,
+        tf32_tflops=tf32,
+        fp16_tflops=gpu.fp16_tflops,
+        bf16_tflops=gpu.bf16_tflops,
+        pcie_gb_s=pcie,
+        pair_gb_s=max(linked or 0.0, group),
+        group_gb_s=group,
+        switched=switched,
+    )

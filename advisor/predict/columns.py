@@ -1,0 +1,146 @@
+"""Pairs of workloads and machines as columns of numbers, one row a pair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from advisor.predict.chip import Chip
+from advisor.predict.workload import Workload
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Flags = NDArray[np.bool_]
+    Whole = NDArray[np.int64]
+
+_WORKLOAD_NUMBERS = (
+    "batch_size",
+    "tokens",
+    "parameters",
+    "layers",
+    "width",
+    "linear_flops",
+    "attention_flops",
+    "layer_elements",
+    "logit_elements",
+    "score_elements",
+    "scan_elements",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """What memory.py and physics.py compute with. A rate that is not known is NaN."""
+
+    count: Floats
+    batch: Floats
+    tokens: Floats
+    parameters: Floats
+    layers: Floats
+    width: Floats
+    linear_flops: Floats
+    attention_flops: Floats
+    layer_elements: Floats
+    logit_elements: Floats
+    score_elements: Floats
+    scan_elements: Floats
+    half: Flags
+    bf16: Flags
+    causal: Flags
+    fused: Flags
+    compiles: Flags
+    checkpoints: Flags
+    convnet: Flags
+    memory_gib: Floats
+    bandwidth: Floats
+    """Bytes a second."""
+    peak: Floats
+    """FLOP a second with free-lunch settings."""
+    naive_peak: Floats
+    pcie: Floats
+    """Bytes a second, one way; so are the links."""
+    link: Floats
+    """Between this pair's GPUs, inside a machine."""
+
+    def __len__(self) -> int:
+        return len(self.count)
+
+
+def make_columns(
+    workloads: Sequence[Workload],
+    chips: Sequence[Chip],
+    workload_index: Whole,
+    chip_index: Whole,
+    counts: Whole,
+) -> Columns:
+    """One row for each entry of the three index arrays."""
+    import numpy as np
+
+    w, c = workload_index, chip_index
+    numbers = np.array(
+        [[getattr(item, name) for name in _WORKLOAD_NUMBERS] for item in workloads], dtype=float
+    )[w].T
+    flags = np.array(
+        [
+            (
+                item.precision != "fp32",
+                item.precision == "bf16",
+                item.causal,
+                item.fused_attention,
+                item.compiles,
+                item.checkpoints,
+                item.family == "convnet",
+            )
+            for item in workloads
+        ],
+        dtype=bool,
+    )[w].T
+    precisions = ("fp16", "bf16", "fp32")
+    precision = np.array([precisions.index(item.precision) for item in workloads])[w]
+    peaks = [
+        np.array(
+            [[chip.peak_tflops(p, free_lunch=lunch) for p in precisions] for chip in chips],
+            dtype=float,
+        )[c, precision]
+        * 1e12
+        for lunch in (True, False)
+    ]
+    rates = np.array(
+        [
+            (item.memory_gib, item.bandwidth_gb_s, item.pcie_gb_s, item.pair_gb_s, item.group_gb_s)
+            for item in chips
+        ],
+        dtype=float,
+    )[c].T
+    count = counts.astype(float)
+    return Columns(
+        count=count,
+        batch=numbers[0],
+        tokens=numbers[1],
+        parameters=numbers[2],
+        layers=numbers[3],
+        width=numbers[4],
+        linear_flops=numbers[5],
+        attention_flops=numbers[6],
+        layer_elements=numbers[7],
+        logit_elements=numbers[8],
+        score_elements=numbers[9],
+        scan_elements=numbers[10],
+        half=flags[0],
+        bf16=flags[1],
+        causal=flags[2],
+        fused=flags[3],
+        compiles=flags[4],
+        checkpoints=flags[5],
+        convnet=flags[6],
+        memory_gib=rates[0],
+        bandwidth=rates[1] * 1e9,
+        peak=peaks[0],
+        naive_peak=peaks[1],
+        pcie=rates[2] * 1e9,
+        link=np.where(count == 2, rates[3], rates[4]) * 1e9,
+    )

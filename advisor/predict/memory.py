@@ -1,0 +1,205 @@
+"""Which settings fit a GPU, and with which micro-batch: weights, gradients, optimiser states,
+activations, logits, scores, by setting.
+
+Bytes a parameter follow from how each setting keeps its states (Rajbhandari et al. 2020, section
+3; Zhao et al. 2023). How many bytes an element of each kind costs while it waits for the backward
+pass is fitted once to the micro-batches of the paper's Appendix J (`COSTS`, see report.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bench_runner.records import Settings
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from advisor.predict.columns import Columns
+
+    Floats = NDArray[np.float64]
+
+GIB = 2.0**30
+ADAM_STATES = 2
+"""Numbers that Adam keeps a parameter, in FP32."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryCosts:
+    """Bytes that an element costs until the backward pass has used it, and what is always gone."""
+
+    mixed_layer: float
+    """An element that the layers keep, under automatic mixed precision: some are FP32."""
+    half_layer: float
+    """The same where the whole model is in half precision (DeepSpeed)."""
+    naive_layer: float
+    """The same without compilation or fused kernels."""
+    fp32_layer: float
+    naive_fp32_layer: float
+    mixed_logit: float
+    """A logit: in half precision, in FP32 for the loss, its gradient, and copies of it."""
+    half_logit: float
+    score: float
+    """An attention score that is not fused away, compiled."""
+    naive_score: float
+    buckets: float
+    """Bytes a parameter that data parallelism keeps to exchange gradients in."""
+    fixed_gib: float
+    """CUDA context, library workspaces, fragmentation."""
+    usable: float
+    """Share of the memory that can be had."""
+
+
+COSTS = MemoryCosts(
+    mixed_layer=2.12,
+    half_layer=1.58,
+    naive_layer=4.19,
+    fp32_layer=3.6,
+    naive_fp32_layer=9.25,
+    mixed_logit=16.1,
+    half_logit=10.1,
+    score=6.1,
+    naive_score=5.7,
+    buckets=2.35,
+    fixed_gib=1.17,
+    usable=0.985,
+)
+
+HOST_GIB_A_GPU = 64.0
+"""Host memory for each GPU, as in the paper's appendix B; offloading is held against it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One combination of settings that prediction considers."""
+
+    free_lunch: bool
+    checkpointing: bool
+    stage: int
+    """What is sharded: 0 nothing, 1 optimiser states, 2 gradients too, 3 parameters too."""
+    offloading: bool
+
+    def settings(self, micro_batch_size: int, accumulation_steps: int) -> Settings:
+        """The same in the runner's terms."""
+        return Settings(
+            free_lunch=self.free_lunch,
+            activation_checkpointing=self.checkpointing,
+            sharding=f"zero-{self.stage}" if self.stage else None,
+            offloading=self.offloading,
+            micro_batch_size=micro_batch_size,
+            gradient_accumulation_steps=accumulation_steps,
+        )
+
+
+NAIVE = Option(free_lunch=False, checkpointing=False, stage=0, offloading=False)
+OPTIONS = tuple(
+    Option(free_lunch=True, checkpointing=checkpointing, stage=stage, offloading=offloading)
+    for stage, offloading in (
+        (0, False),
+        (1, False),
+        (2, False),
+        (3, False),
+        (1, True),
+        (2, True),
+        (3, True),
+    )
+    for checkpointing in (False, True)
+)
+"""Those of the paper's appendix F that differ for the model; ZeRO and FSDP are one."""
+
+
+def applies(option: Option, columns: Columns) -> NDArray[np.bool_]:
+    """Whether an option is in the space at all: sharding over one GPU only with offloading."""
+    import numpy as np
+
+    ok = np.ones(len(columns), dtype=bool)
+    if option.stage and not option.offloading:
+        ok &= columns.count > 1
+    if option.checkpointing:
+        ok &= columns.checkpoints
+    return ok
+
+
+def static_bytes(option: Option, columns: Columns, costs: MemoryCosts = COSTS) -> Floats:
+    """What a GPU holds whatever the micro-batch: weights, gradients and optimiser states."""
+    import numpy as np
+
+    half, count, parameters = columns.half, columns.count, columns.parameters
+    weight = np.where(half, 2.0, 4.0)
+    states = 4.0 * ADAM_STATES + np.where(half, 4.0, 0.0)  # FP32 master copy of half weights
+    if option.stage == 0:
+        cast = np.where(half, 2.0, 0.0)  # autocast keeps its half-precision copies for the pass
+        return parameters * (16.0 + cast + np.where(count > 1, costs.buckets, 0.0))
+    sharded = 0.0 if option.offloading else states / count
+    if option.stage == 1:
+        return parameters * (2 * weight + sharded)
+    if option.stage == 2:
+        own = 0.0 if option.offloading else weight / count
+        bucket = np.minimum(parameters * weight, 2e9)
+        return parameters * (weight + own + sharded) + bucket
+    gathered = np.minimum(parameters, 1e9) * weight + 3 * parameters / columns.layers * weight
+    own = 0.0 if option.offloading else 2 * weight / count
+    return gathered + parameters * (own + sharded)
+
+
+def update_bytes(option: Option, columns: Columns, static: Floats) -> Floats:
+    """What a GPU holds during the update, when the activations are gone: FP32 gradients too."""
+    if option.stage == 0:
+        return columns.parameters * (16.0 + 4.0)
+    if option.offloading:
+        return static
+    return static + 4.0 * columns.parameters / columns.count
+
+
+def sample_bytes(option: Option, columns: Columns, costs: MemoryCosts = COSTS) -> Floats:
+    """What one more sample in the micro-batch costs."""
+    import numpy as np
+
+    half = columns.half
+    if option.free_lunch:
+        kept = costs.half_layer if option.stage else costs.mixed_layer
+        layer = np.where(half, kept, costs.fp32_layer)
+        score = np.where(columns.fused, 0.0, costs.score)
+        logit = costs.half_logit if option.stage else costs.mixed_logit
+        scan = 0.0
+    else:
+        layer = np.where(half, costs.naive_layer, costs.naive_fp32_layer)
+        score = np.full(len(columns), costs.naive_score)
+        logit = costs.mixed_logit
+        scan = 12.0  # without its kernel a scan writes three FP32 arrays of all states
+    layers = columns.layer_elements * layer + columns.score_elements * score
+    layers = layers + columns.scan_elements * scan
+    if option.checkpointing:
+        weight = np.where(half, 2.0, 4.0)
+        inputs = columns.layers * columns.tokens * columns.width * weight
+        # A convolutional network is checkpointed stage by stage: its largest stage stays.
+        layers = np.where(
+            columns.convnet, 0.35 * layers, inputs + 1.5 * layers / columns.layers
+        )
+    return layers + columns.logit_elements * np.where(half, logit, costs.mixed_logit)
+
+
+def micro_batch(
+    option: Option,
+    columns: Columns,
+    costs: MemoryCosts = COSTS,
+    host_gib: float = HOST_GIB_A_GPU,
+) -> Floats:
+    """The largest power of two that fits, 0 where none does, at most a GPU's share of the batch."""
+    import numpy as np
+
+    budget = (columns.memory_gib * costs.usable - costs.fixed_gib) * GIB
+    static = static_bytes(option, columns, costs)
+    room = (budget - static) / sample_bytes(option, columns, costs)
+    share = columns.batch / columns.count
+    most = np.minimum(room, share)
+    fitting = np.exp2(np.floor(np.log2(np.maximum(most, 0.5))))
+    ok = (most >= 1.0) & applies(option, columns)
+    ok &= update_bytes(option, columns, static) <= budget
+    if option.offloading:
+        states = np.where(columns.half, 18.0 if option.stage == 3 else 16.0, 16.0)
+        ok &= columns.parameters * states <= host_gib * 0.94 * columns.count * GIB
+    result: Floats = np.where(ok, fitting, 0.0)
+    return result
