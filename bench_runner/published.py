@@ -242,7 +242,7 @@ class _Row:
 
     def whole(self, column: str) -> int:
         value = self.text(column)
-        if not (value.isascii() and value.isdigit() and int(value) > 0):
+        if not (value.isascii() and value.isdigit() and len(value) < 10 and int(value) > 0):
             raise self.error(column, f"'{value}' is not a whole number above 0")
         return int(value)
 

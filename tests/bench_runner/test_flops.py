@@ -1,0 +1,292 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench_runner.flops import FlopCount, UncountedArchitectureError, count_flops
+from bench_runner.recipes import Architecture, Recipe, Support, Training, load_recipes
+
+RECIPES = {recipe.recipe_id: recipe for recipe in load_recipes()}
+
+PUBLISHED_PARAMETERS = {  # as the model cards count them
+    "pythia-14m": 14_067_712,
+    "pythia-31m": 30_494_720,
+    "pythia-70m": 70_426_624,
+    "pythia-160m": 162_322_944,
+    "pythia-410m": 405_334_016,
+    "pythia-1b": 1_011_781_632,
+    "pythia-1.4b": 1_414_647_808,
+    "pythia-2.8b": 2_775_208_960,
+    "pythia-12b": 11_846_072_320,
+    "mamba": 2_768_345_600,
+}
+
+FIGURE_9A = {
+    "pythia-160m": 2.9e20,
+    "pythia-410m": 8.2e20,
+    "pythia-1b": 1.9e21,
+    "pythia-2.8b": 5.4e21,
+    "pythia-6.9b": 1.3e22,
+    "roberta": 4.8e21,
+    "mamba": 8.7e20,
+    "convnext-xlarge-22k": 1.4e21,
+    "vit": 4.7e20,
+}
+
+
+def own_recipe(config_class: str, *, family: str = "decoder", **arguments: Any) -> Recipe:
+    text = family in ("decoder", "encoder", "ssm")
+    return Recipe(
+        recipe_id="own",
+        name="Own",
+        family=family,
+        architecture=Architecture(config_class=config_class, arguments=arguments),
+        training=Training(
+            batch_size=4,
+            training_steps=10,
+            sequence_length=24 if text else None,
+            image_size=None if text else 64,
+            classes=None if text else 7,
+            precision="bf16",
+            optimizer="adamw",
+        ),
+        support=Support(),
+        source="test",
+    )
+
+
+def count(recipe_id: str) -> FlopCount:
+    return count_flops(RECIPES[recipe_id])
+
+
+@pytest.mark.parametrize(("recipe_id", "parameters"), PUBLISHED_PARAMETERS.items())
+def test_parameters_are_those_of_the_published_models(recipe_id: str, parameters: int) -> None:
+    assert count(recipe_id).parameters == parameters
+
+
+def test_pythia_160m_by_hand() -> None:
+    tokens, hidden, layers, vocabulary = 2049, 768, 12, 50304
+    found = count("pythia-160m")
+    assert found.forward_full.matmul == 2 * tokens * (layers * 12 * hidden**2 + hidden * vocabulary)
+    assert found.forward_full.attention == layers * 4 * tokens**2 * hidden
+    assert found.forward_lowest.attention * 2 == found.forward_full.attention
+    assert found.forward_lowest.matmul == found.forward_full.matmul
+    assert found.samples == 1024 * 143_000
+    assert found.flops_full == 3 * 1024 * 143_000 * found.forward_full.total
+
+
+def test_convnext_counts_depthwise_convolutions_as_depthwise() -> None:
+    # Liu et al. 2022, table 12: ConvNeXt-XL at 224 pixels needs 60.9 GMAC with 1000 classes.
+    xlarge = RECIPES["convnext-xlarge-22k"]
+    arguments = {**xlarge.architecture.arguments, "num_labels": 1000}
+    thousand = replace(
+        xlarge,
+        architecture=replace(xlarge.architecture, arguments=arguments),
+        training=replace(xlarge.training, classes=1000),
+    )
+    assert count_flops(thousand).forward_lowest.total / 2e9 == pytest.approx(60.9, abs=0.1)
+
+
+def test_the_paper_s_own_counts() -> None:
+    """Figure 9a agrees with the full count but for ConvNeXt and Mamba, as flops.py says."""
+    ratios = {name: flops / count(name).flops_full for name, flops in FIGURE_9A.items()}
+    assert ratios.pop("convnext-xlarge-22k") == pytest.approx(3.0, abs=0.05)
+    assert ratios.pop("mamba") == pytest.approx(0.17, abs=0.01)
+    assert all(ratio == pytest.approx(1, abs=0.02) for ratio in ratios.values()), ratios
+    assert count("pythia-160m").train_sample_full / 2049 == pytest.approx(966e6, rel=0.003)
+
+
+@pytest.mark.parametrize("recipe_id", RECIPES)
+def test_lowest_is_never_above_full(recipe_id: str) -> None:
+    found = count(recipe_id)
+    assert 0 < found.flops_lowest <= found.flops_full
+    assert (found.flops_lowest < found.flops_full) is (RECIPES[recipe_id].family == "decoder")
+
+
+@given(
+    hidden=st.integers(1, 64).map(lambda heads: 64 * heads),
+    layers=st.integers(1, 96),
+    tokens=st.integers(1, 16384),
+)
+def test_every_term_grows_with_the_model_and_its_sample(
+    hidden: int, layers: int, tokens: int
+) -> None:
+    def counted(hidden: int, layers: int, tokens: int) -> FlopCount:
+        recipe = own_recipe("GPTNeoXConfig", hidden_size=hidden, num_hidden_layers=layers)
+        training = replace(recipe.training, sequence_length=tokens)
+        return count_flops(replace(recipe, training=training))
+
+    smaller = counted(hidden, layers, tokens)
+    for larger in (
+        counted(hidden + 64, layers, tokens),
+        counted(hidden, layers + 1, tokens),
+        counted(hidden, layers, tokens + 1),
+    ):
+        assert larger.flops_full > smaller.flops_full
+        assert larger.flops_lowest > smaller.flops_lowest
+        assert larger.parameters >= smaller.parameters
+
+
+def test_needs_no_torch() -> None:
+    code = (
+        "import sys\nfrom bench_runner import flops, recipes\n"
+        "[flops.count_flops(r) for r in recipes.load_recipes()]\n"
+        "assert not {'torch', 'transformers', 'numpy'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_an_architecture_that_is_not_known_is_refused_with_those_that_are() -> None:
+    for recipe in (
+        own_recipe("T5Config"),
+        replace(RECIPES["vit"], architecture=Architecture(timm="resnet50", arguments={})),
+    ):
+        with pytest.raises(UncountedArchitectureError, match=r"GPTNeoXConfig.*MambaConfig"):
+            count_flops(recipe)
+
+
+@pytest.mark.parametrize("value", ["768", -1, 0, 1.5, True])
+def test_a_size_that_is_none_names_the_key(value: object) -> None:
+    with pytest.raises(ValueError, match="recipe 'own', architecture key 'hidden_size'"):
+        count_flops(own_recipe("GPTNeoXConfig", hidden_size=value))
+
+
+@pytest.mark.torch
+class TestAgainstTorch:
+    """The real models, built without memory, counted by torch's own counter."""
+
+    OWN = (
+        own_recipe("GPT2Config", n_embd=64, n_layer=2, n_head=4),
+        own_recipe("GPT2Config", n_embd=64, n_layer=1, n_head=4, n_inner=100, vocab_size=512),
+        own_recipe(
+            "LlamaConfig",
+            hidden_size=64,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            num_key_value_heads=2,
+            intermediate_size=96,
+            vocab_size=512,
+        ),
+        own_recipe(
+            "LlamaConfig",
+            hidden_size=64,
+            num_hidden_layers=1,
+            num_attention_heads=4,
+            head_dim=32,
+            attention_bias=True,
+            mlp_bias=True,
+            tie_word_embeddings=True,
+        ),
+        own_recipe("BertConfig", family="encoder", hidden_size=48, num_hidden_layers=2),
+        own_recipe("RobertaConfig", family="encoder", hidden_size=48, num_hidden_layers=1),
+        own_recipe("GPTNeoXConfig", num_hidden_layers=2, attention_bias=False),
+        own_recipe("ConvNextConfig", family="convnet", layer_scale_init_value=0.0),
+        own_recipe("ViTConfig", family="vit", image_size=64, patch_size=8, qkv_bias=False),
+        own_recipe("MambaConfig", family="ssm", hidden_size=40, num_hidden_layers=2, use_bias=True),
+        # Nothing given: the defaults here must be those of the library.
+        own_recipe("GPTNeoXConfig"),
+        own_recipe("GPT2Config"),
+        own_recipe("LlamaConfig"),
+        own_recipe("BertConfig", family="encoder"),
+        own_recipe("RobertaConfig", family="encoder"),
+        own_recipe("MambaConfig", family="ssm"),
+        own_recipe("ConvNextConfig", family="convnet"),
+        own_recipe("ViTConfig", family="vit", image_size=64),
+    )
+
+    @pytest.mark.parametrize(
+        "recipe",
+        [*RECIPES.values(), *OWN],
+        ids=lambda recipe: f"{recipe.recipe_id}-{recipe.architecture.config_class}",
+    )
+    def test_parameters_and_forward_pass(self, recipe: Recipe) -> None:
+        torch = pytest.importorskip("torch")
+        pytest.importorskip("transformers")
+        from torch.utils.flop_counter import FlopCounterMode
+
+        if recipe.family == "ssm":  # the library's own scan steps through the tokens one by one
+            recipe = replace(recipe, training=replace(recipe.training, sequence_length=8))
+        model = self.build(recipe)
+        expected = count_flops(recipe)
+        parameters = sum(parameter.numel() for parameter in model.parameters())
+        assert expected.parameters == parameters
+
+        training = recipe.training
+        if training.sequence_length is not None:
+            shape: tuple[int, ...] = (1, training.sequence_length)
+            sample = {"input_ids": torch.zeros(shape, dtype=torch.long, device="meta")}
+        else:
+            shape = (1, 3, training.image_size or 0, training.image_size or 0)
+            sample = {"pixel_values": torch.zeros(shape, device="meta")}
+        with FlopCounterMode(display=False) as counter:
+            model(**sample)
+        counted = {str(op): flops for op, flops in counter.get_flop_counts()["Global"].items()}
+        forward = expected.forward_full
+        if recipe.family == "ssm":
+            # Of the scan the counter sees the read-out y = C h alone, as a batched product.
+            readout = counted.pop("aten.bmm")
+            assert readout * 3 == forward.scan
+            # The library pads the convolution and cuts what is past the end: 3 tokens of 4 - 1.
+            convolution = counted.pop("aten.convolution")
+            assert convolution * 8 == forward.convolution * (8 + 3)
+            assert sum(counted.values()) == forward.matmul
+        else:
+            # Rotary frequencies are a batched product too: less than a thousandth of a percent.
+            assert forward.total == pytest.approx(sum(counted.values()), rel=1e-3)
+            assert forward.convolution == counted.get("aten.convolution", 0)
+
+    def test_the_counter_takes_a_depthwise_backward_pass_for_a_dense_one(self) -> None:
+        """Why the paper's Figure 9a has three times ConvNeXt's operations."""
+        torch = pytest.importorskip("torch")
+        pytest.importorskip("transformers")
+        from torch.utils.flop_counter import FlopCounterMode
+
+        recipe = RECIPES["convnext-xlarge-22k"]
+        model = self.build(recipe)
+        pixels = torch.zeros((1, 3, 224, 224), device="meta")
+        label = torch.zeros(1, dtype=torch.long, device="meta")
+        with FlopCounterMode(display=False) as counter:
+            model(pixel_values=pixels, labels=label).loss.backward()
+        wrong = counter.get_total_flops() / count_flops(recipe).train_sample_full
+        assert wrong == pytest.approx(2.98, abs=0.02)
+
+    def test_a_saved_config_counts_like_the_recipe(self, tmp_path: Path) -> None:
+        transformers = pytest.importorskip("transformers")
+        import json
+
+        for recipe_id in ("pythia-160m", "roberta", "mamba", "vit", "convnext-large-1k"):
+            recipe = RECIPES[recipe_id]
+            assert recipe.architecture.config_class is not None
+            config = getattr(transformers, recipe.architecture.config_class)(
+                **recipe.architecture.arguments
+            )
+            path = tmp_path / "config.json"
+            config.to_json_file(path)
+            saved = Architecture(
+                hf_config_json=path, arguments=json.loads(path.read_text(encoding="utf-8"))
+            )
+            assert count_flops(replace(recipe, architecture=saved)) == count_flops(recipe)
+
+    @staticmethod
+    def build(recipe: Recipe) -> Any:
+        torch = pytest.importorskip("torch")
+        transformers = pytest.importorskip("transformers")
+        arguments = dict(recipe.architecture.arguments)
+        if recipe.training.classes is not None:
+            arguments["num_labels"] = recipe.training.classes
+        assert recipe.architecture.config_class is not None
+        config = getattr(transformers, recipe.architecture.config_class)(**arguments)
+        auto = {
+            "encoder": transformers.AutoModelForMaskedLM,
+            "convnet": transformers.AutoModelForImageClassification,
+            "vit": transformers.AutoModelForImageClassification,
+        }.get(recipe.family, transformers.AutoModelForCausalLM)
+        with torch.device("meta"):
+            return auto.from_config(config)

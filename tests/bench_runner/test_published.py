@@ -1,0 +1,370 @@
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from bench_runner.published import (
+    PUBLISHED_FOLDER,
+    load_paper,
+    load_published,
+    load_sources,
+)
+from bench_runner.recipes import load_recipes
+from bench_runner.records import Measurement, Settings
+
+PAPER = load_paper()
+BY_ID = {record.measurement_id: record for record in PAPER}
+RECIPES = {recipe.recipe_id: recipe for recipe in load_recipes()}
+
+MODELS = (
+    "pythia-160m",
+    "pythia-410m",
+    "pythia-1b",
+    "pythia-2.8b",
+    "pythia-6.9b",
+    "roberta",
+    "mamba",
+    "convnext-xlarge-22k",
+    "vit",
+)
+GPUS = ("RTX 3090", "A6000", "A100", "H100")
+COUNTS = (1, 2, 4, 8)
+
+DASH = None
+TABLE_1 = {  # rows of the table as printed, left to right
+    "pythia-160m": (41, 18, 6, 3, 29, 15, 7, 4, 14, 7, 3, 2, 7, 4, 2, 1),
+    "pythia-1b": (370, 109, 77, 30, 152, 72, 40, 22, 72, 36, 18, 9, 34, 16, 8, 4),
+    "pythia-6.9b": (
+        *(DASH, 7157, 1769, 1250),
+        *(DASH, 1110, 819, 264),
+        *(DASH, 488, 170, 77),
+        *(DASH, 220, 69, 32),
+    ),
+    "vit": (156, 87, 45, 29, 111, 56, 31, 16, 53, 26, 14, 7, 27, 14, 7, 4),
+}
+TABLE_4 = {
+    "pythia-1b": (*(DASH,) * 4, 326, 238, 82, 41, 160, 81, 41, 21, 90, 45, 23, 12),
+    "pythia-2.8b": (DASH,) * 16,
+    "convnext-xlarge-22k": (
+        *(240, 196, 60, 30),
+        *(233, 166, 68, 30),
+        *(236, 119, 60, 31),
+        *(DASH, 49, 25, 13),
+    ),
+}
+
+
+def days(method: str, recipe_id: str) -> tuple[float | None, ...]:
+    """One row of a table, as the records have it."""
+    return tuple(
+        record.training_days
+        for gpu in GPUS
+        for count in COUNTS
+        for record in PAPER
+        if (record.method, record.recipe_id, record.gpu, record.gpu_count)
+        == (method, recipe_id, gpu, count)
+    )
+
+
+class TestPaper:
+    def test_every_cell_of_both_tables_is_there_once(self) -> None:
+        cells = Counter(
+            (record.method, record.recipe_id, record.gpu, record.gpu_count) for record in PAPER
+        )
+        wanted = {
+            (method, recipe_id, gpu, count)
+            for method in ("naive", "optimal")
+            for recipe_id in MODELS
+            for gpu in GPUS
+            for count in COUNTS
+        }
+        assert set(cells) == wanted
+        assert set(cells.values()) == {1}
+        assert len(PAPER) == 288
+
+    @pytest.mark.parametrize(("recipe_id", "row"), TABLE_1.items())
+    def test_table_1(self, recipe_id: str, row: tuple[int | None, ...]) -> None:
+        assert days("optimal", recipe_id) == row
+
+    @pytest.mark.parametrize(("recipe_id", "row"), TABLE_4.items())
+    def test_table_4(self, recipe_id: str, row: tuple[int | None, ...]) -> None:
+        assert days("naive", recipe_id) == row
+
+    def test_how_many_are_feasible(self) -> None:
+        feasible = Counter(record.method for record in PAPER if record.status == "ok")
+        assert feasible == {"optimal": 140, "naive": 91}
+
+    def test_a_record_in_full(self) -> None:
+        assert BY_ID["paper-table1:pythia-1b:rtx-3090:8"] == Measurement(
+            measurement_id="paper-table1:pythia-1b:rtx-3090:8",
+            recipe_id="pythia-1b",
+            recipe_hash=None,
+            gpu="RTX 3090",
+            gpu_count=8,
+            method="optimal",
+            settings=Settings(
+                free_lunch=True,
+                activation_checkpointing=False,
+                sharding="zero-1",
+                offloading=False,
+                micro_batch_size=4,
+                gradient_accumulation_steps=32,
+            ),
+            status="ok",
+            reason=None,
+            training_days=30.0,
+            training_days_low=29.5,
+            training_days_high=30.5,
+            timing="unsynchronised",
+            source_id="paper-table1",
+            measured_on=None,
+            environment={"settings_source_id": "paper-appendix-j"},
+        )
+
+    def test_rounding_is_half_a_day_either_way(self) -> None:
+        fastest = BY_ID["paper-table1:pythia-160m:h100:8"]
+        assert (fastest.training_days_low, fastest.training_days_high) == (0.5, 1.5)
+        for record in PAPER:
+            if record.training_days is not None:
+                assert record.training_days_low == record.training_days - 0.5
+                assert record.training_days_high == record.training_days + 0.5
+
+    def test_infeasible_has_a_reason_and_no_time(self) -> None:
+        for record in PAPER:
+            infeasible = record.status == "infeasible"
+            assert (record.reason is not None) is infeasible
+            assert (record.training_days is None) is infeasible
+            assert (record.training_days_low is None) is infeasible
+        assert "236 days" in (BY_ID["paper-table4:convnext-xlarge-22k:h100:1"].reason or "")
+
+    def test_naive_settings_are_off_the_shelf(self) -> None:
+        for record in PAPER:
+            if record.method == "naive":
+                assert record.settings == Settings(
+                    free_lunch=False,
+                    activation_checkpointing=False,
+                    sharding=None,
+                    offloading=False,
+                    micro_batch_size=None,
+                    gradient_accumulation_steps=None,
+                )
+
+
+class TestAppendixJ:
+    OPTIMAL = tuple(
+        record for record in PAPER if record.method == "optimal" and record.status == "ok"
+    )
+
+    def test_settings_make_up_the_recipe_s_batch(self) -> None:
+        assert len(self.OPTIMAL) == 140
+        for record in self.OPTIMAL:
+            assert record.settings is not None
+            micro = record.settings.micro_batch_size
+            accumulation = record.settings.gradient_accumulation_steps
+            assert micro is not None
+            assert accumulation is not None
+            batch = record.gpu_count * micro * accumulation
+            assert batch == RECIPES[record.recipe_id].training.batch_size, record.measurement_id
+
+    @pytest.mark.parametrize(
+        ("cell", "checkpointing", "sharding", "offloading", "micro", "accumulation"),
+        [
+            ("pythia-160m:rtx-3090:1", False, None, False, 8, 128),
+            ("pythia-2.8b:rtx-3090:2", True, "zero-3", True, 16, 32),
+            ("pythia-6.9b:rtx-3090:2", False, "fsdp-full-shard", True, 1, 512),
+            ("pythia-6.9b:a100:2", True, "zero-2", True, 32, 16),
+            ("pythia-6.9b:h100:2", True, "fsdp-shard-grad-op", False, 4, 128),
+            ("roberta:h100:8", True, None, False, 128, 8),
+            ("mamba:rtx-3090:1", True, "fsdp-shard-grad-op", True, 4, 32),
+            ("convnext-xlarge-22k:a6000:8", True, None, False, 128, 4),
+            ("vit:h100:8", False, None, False, 128, 4),
+        ],
+    )
+    def test_cell(
+        self,
+        cell: str,
+        checkpointing: bool,
+        sharding: str | None,
+        offloading: bool,
+        micro: int,
+        accumulation: int,
+    ) -> None:
+        assert BY_ID[f"paper-table1:{cell}"].settings == Settings(
+            free_lunch=True,
+            activation_checkpointing=checkpointing,
+            sharding=sharding,
+            offloading=offloading,
+            micro_batch_size=micro,
+            gradient_accumulation_steps=accumulation,
+        )
+
+    def test_how_often_each_sharding_wins(self) -> None:
+        shardings = Counter(
+            record.settings.sharding for record in self.OPTIMAL if record.settings is not None
+        )
+        assert shardings == {
+            None: 63,
+            "zero-1": 65,
+            "zero-2": 2,
+            "zero-3": 5,
+            "fsdp-shard-grad-op": 3,
+            "fsdp-full-shard": 2,
+        }
+
+
+class TestSources:
+    def test_every_record_and_recipe_names_one(self) -> None:
+        known = {source.source_id for source in load_sources()}
+        assert {record.source_id for record in load_published()} <= known
+        assert {recipe.source for recipe in RECIPES.values()} <= known
+        assert "paper-appendix-j" in known
+
+    def test_say_what_is_wrong_with_the_times(self) -> None:
+        for source in load_sources():
+            if source.source_id in ("paper-table1", "paper-table4"):
+                assert "not synchronised" in source.how_measured
+                assert "whole days" in source.how_measured
+
+    def test_reading_needs_no_training_library(self) -> None:
+        code = (
+            "import sys, bench_runner.published as p\nassert 'csv' not in sys.modules\n"
+            "p.load_published()\nassert not {'torch', 'transformers', 'numpy'} & set(sys.modules)"
+        )
+        subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy of the paper's tables that a test may change."""
+    for path in PUBLISHED_FOLDER.glob("*.csv"):
+        shutil.copy(path, tmp_path / path.name)
+    return tmp_path
+
+
+@pytest.fixture
+def broken(folder: Path) -> Callable[[str, str, str], str]:
+    def break_it(table: str, old: str, new: str) -> str:
+        path = folder / table
+        text = path.read_text(encoding="utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+        with pytest.raises(ValueError) as caught:  # noqa: PT011 - the test looks at the message
+            load_published(folder)
+        assert "\n" not in str(caught.value)
+        return str(caught.value)
+
+    return break_it
+
+
+class TestOwnRecords:
+    """Records of this program's own runs, as its journal writes them."""
+
+    @staticmethod
+    def line(**changes: object) -> str:
+        row = asdict(BY_ID["paper-table1:vit:h100:1"])
+        row |= {"measurement_id": "m-1", "timing": "synchronised", "measured_on": "2026-11-21"}
+        row |= {"gpu": "NVIDIA H200", "pass_s": [0.5, 0.25], **changes}
+        return json.dumps(row) + "\n"
+
+    def test_stand_behind_the_paper_s(self, folder: Path) -> None:
+        (folder / "h200.jsonl").write_text(self.line() + self.line(measurement_id="m-2"))
+        records = load_published(folder)
+        assert [record.measurement_id for record in records[288:]] == ["m-1", "m-2"]
+        assert records[288].pass_s == (0.5, 0.25)
+        assert records[:288] == PAPER
+
+    def test_the_same_record_in_two_files_counts_once(self, folder: Path) -> None:
+        for name in ("a.jsonl", "b.jsonl"):
+            (folder / name).write_text(self.line())
+        assert len(load_published(folder)) == 289
+
+    def test_an_id_that_the_paper_has_is_refused(self, folder: Path) -> None:
+        (folder / "a.jsonl").write_text(self.line(measurement_id="paper-table1:vit:h100:1"))
+        with pytest.raises(ValueError, match="'paper-table1:vit:h100:1' is there twice"):
+            load_published(folder)
+
+    def test_a_source_that_nobody_describes_is_refused(self, folder: Path) -> None:
+        (folder / "a.jsonl").write_text(self.line(source_id="hearsay"))
+        with pytest.raises(ValueError, match=r"source 'hearsay', which is not in published/sour"):
+            load_published(folder)
+
+    @pytest.mark.parametrize("line", ["{", "[]", '{"measurement_id": "m-1"}', '{"x": 1}'])
+    def test_a_line_that_is_no_record_names_its_place(self, folder: Path, line: str) -> None:
+        (folder / "a.jsonl").write_text(self.line() + line + "\n")
+        with pytest.raises(ValueError, match=r"a\.jsonl:2"):
+            load_published(folder)
+
+
+class TestBrokenTables:
+    @pytest.mark.parametrize(
+        ("table", "old", "new", "place", "remedy"),
+        [
+            ("paper_times.csv", "ok,41,", "ok,41.5,", "line 2, column 'training_days'", "whole"),
+            ("paper_times.csv", "ok,41,", "ok,0,", "line 2, column 'training_days'", "above 0"),
+            ("paper_times.csv", "ok,41,", "ok,,", "line 2, column 'training_days'", "has days"),
+            ("paper_times.csv", "ok,41,", "ook,41,", "line 2, column 'status'", "infeasible"),
+            ("paper_times.csv", ",optimal,", ",best,", "line 2, column 'method'", "naive, optimal"),
+            ("paper_times.csv", "3090,1,", "3090,,", "line 2, column 'gpu_count'", "empty"),
+            ("paper_times.csv", "3090,2,", "3090,1,", "line 3, column 'gpu_count'", "no settings"),
+            ("paper_times.csv", "naive,ok,125", "naive,ok,x", "column 'training_days'", "whole"),
+            ("paper_times.csv", "unsynchronised,", "guessed,", "column 'timing'", "synchronised"),
+            ("paper_times.csv", "recipe_id", "recipe", "line 1", "the header is not"),
+            ("paper_times.csv", "ok,41,", "ok,4,1,", "line 2", "does not have 9 cells"),
+            ("paper_settings.csv", "Zero (1)", "Zero (9)", "column 'sharding'", "Zero (1), Zero"),
+            ("paper_settings.csv", "yes,no", "Yes,no", "column 'free_lunch'", "yes, no"),
+            ("paper_settings.csv", "RTX 3090,1,", "RTX 3090,2,", "line 3", "there twice"),
+            ("paper_settings.csv", "vit,H100,8,", "vit,H100,9,", "line 145", "no settings"),
+            ("sources.csv", "2025-07-08", "8 July 2025", "column 'published_on'", "2024-09-21"),
+            (
+                "sources.csv",
+                "paper-table4,",
+                "paper-table1,",
+                "line 3, column 'source_id'",
+                "twice",
+            ),
+        ],
+    )
+    def test_names_the_place_and_the_way_out(
+        self,
+        broken: Callable[[str, str, str], str],
+        table: str,
+        old: str,
+        new: str,
+        place: str,
+        remedy: str,
+    ) -> None:
+        message = broken(table, old, new)
+        assert place in message
+        assert remedy in message
+
+    def test_settings_without_a_time(self, folder: Path) -> None:
+        with (folder / "paper_settings.csv").open("a") as file:
+            file.write("vit,H100,16,yes,no,,no,64,4\n")
+        with pytest.raises(ValueError, match=r"vit on 16 x H100 has settings but no feasible"):
+            load_paper(folder)
+
+    def test_a_cell_that_is_there_twice(self, folder: Path) -> None:
+        path = folder / "paper_times.csv"
+        last = path.read_text().splitlines()[-1]
+        with path.open("a") as file:
+            file.write(last + "\n")
+        with pytest.raises(ValueError, match=r"line 290, .* already in line 289"):
+            load_paper(folder)
+
+    def test_missing(self, folder: Path) -> None:
+        (folder / "paper_times.csv").unlink()
+        with pytest.raises(ValueError, match=r"paper_times\.csv is missing"):
+            load_paper(folder)
+
+    def test_not_text(self, folder: Path) -> None:
+        (folder / "paper_times.csv").write_bytes(b"\xff\xfe")
+        with pytest.raises(ValueError, match=r"paper_times\.csv is not a CSV table in UTF-8"):
+            load_paper(folder)
