@@ -1,13 +1,17 @@
 -- Which time stands for each (GPU, count) where published times are taken at face value: the
 -- fastest published one that is not naive, else the fastest naive one, else what else is on
--- record; a row that did not fit only where nothing else is there.
-WITH candidate AS MATERIALIZED (
+-- record; a row that did not fit only where nothing else is there. In no order.
+WITH candidate AS (
     SELECT
-        *,
+        rowid AS row_number,
+        gpu_id,
+        gpu_count,
+        training_days,
+        measurement_id,
         status = 'ok' AS ok,
         method = 'naive' AS naive,
         timing = 'synchronised' AS synchronised,
-        coalesce(verdict = 'implausible', false) AS implausible,
+        verdict IS NOT DISTINCT FROM 'implausible' AS implausible,
         origin = 'shipped' AND timing = 'unsynchronised' AS printed
     FROM measurement
     WHERE recipe_id = $recipe_id
@@ -24,7 +28,7 @@ choice AS (
         gpu_id,
         gpu_count,
         arg_min(
-            measurement_id,
+            row_number,
             row(
                 CASE
                     WHEN NOT ok THEN 4
@@ -35,25 +39,21 @@ choice AS (
                 measurement_id
             )
         ) AS chosen,
-        NULL::VARCHAR AS published,
-        arg_min(measurement_id, row(training_days, measurement_id)) FILTER (ok AND naive) AS naive
+        arg_min(row_number, row(training_days, measurement_id)) FILTER (ok AND naive) AS naive
     FROM candidate
     GROUP BY gpu_id, gpu_count
+),
+wanted AS (
+    SELECT 'chosen' AS part, chosen AS row_number FROM choice
+    UNION ALL
+    SELECT 'naive', naive FROM choice WHERE naive <> chosen
 )
 SELECT
-    CASE candidate.measurement_id
-        WHEN choice.chosen THEN 'chosen'
-        WHEN choice.published THEN 'published'
-        ELSE 'naive'
-    END AS part,
-    measurement_id, recipe_id, candidate.gpu_id, candidate.gpu_count, method,
-    free_lunch, activation_checkpointing, sharding, offloading, micro_batch_size,
+    part, measurement_id, recipe_id, gpu_id, gpu_count, method, free_lunch,
+    activation_checkpointing, sharding, offloading, micro_batch_size,
     gradient_accumulation_steps, status, reason, training_days, training_days_low,
     training_days_high, timing, implied_mfu, implied_mfu_printed, verdict, verdict_reason,
     peak_memory_gib, source_id, measured_on, origin
-FROM candidate
-JOIN choice
-    ON candidate.gpu_id = choice.gpu_id
-    AND candidate.gpu_count = choice.gpu_count
-    AND candidate.measurement_id IN (choice.chosen, choice.published, choice.naive)
-ORDER BY candidate.gpu_id, candidate.gpu_count, part
+FROM measurement
+JOIN wanted ON measurement.rowid = wanted.row_number
+WHERE recipe_id = $recipe_id

@@ -1,14 +1,19 @@
 -- Which time stands for each (GPU, count) where evidence is audited: times that were synchronised
 -- with the device, then others that are possible. Where the only times with tuned settings are
 -- impossible the row is that one, so that the build is left out: a naive time instead would
--- compare what cannot be compared. Beside it, what the published ranking would have used.
-WITH candidate AS MATERIALIZED (
+-- compare what cannot be compared. Beside it, what the published ranking would have used. In no
+-- order.
+WITH candidate AS (
     SELECT
-        *,
+        rowid AS row_number,
+        gpu_id,
+        gpu_count,
+        training_days,
+        measurement_id,
         status = 'ok' AS ok,
         method = 'naive' AS naive,
         timing = 'synchronised' AS synchronised,
-        coalesce(verdict = 'implausible', false) AS implausible,
+        verdict IS NOT DISTINCT FROM 'implausible' AS implausible,
         origin = 'shipped' AND timing = 'unsynchronised' AS printed
     FROM measurement
     WHERE recipe_id = $recipe_id
@@ -25,7 +30,7 @@ choice AS (
         gpu_id,
         gpu_count,
         arg_min(
-            measurement_id,
+            row_number,
             row(
                 CASE
                     WHEN NOT ok THEN 7 + naive::INTEGER
@@ -41,7 +46,7 @@ choice AS (
             )
         ) AS chosen,
         arg_min(
-            measurement_id,
+            row_number,
             row(
                 CASE
                     WHEN NOT ok THEN 4
@@ -52,24 +57,23 @@ choice AS (
                 measurement_id
             )
         ) AS published,
-        arg_min(measurement_id, row(training_days, measurement_id)) FILTER (ok AND naive) AS naive
+        arg_min(row_number, row(training_days, measurement_id)) FILTER (ok AND naive) AS naive
     FROM candidate
     GROUP BY gpu_id, gpu_count
+),
+wanted AS (
+    SELECT 'chosen' AS part, chosen AS row_number FROM choice
+    UNION ALL
+    SELECT 'published', published FROM choice WHERE published <> chosen
+    UNION ALL
+    SELECT 'naive', naive FROM choice WHERE naive <> chosen
 )
 SELECT
-    CASE candidate.measurement_id
-        WHEN choice.chosen THEN 'chosen'
-        WHEN choice.published THEN 'published'
-        ELSE 'naive'
-    END AS part,
-    measurement_id, recipe_id, candidate.gpu_id, candidate.gpu_count, method,
-    free_lunch, activation_checkpointing, sharding, offloading, micro_batch_size,
+    part, measurement_id, recipe_id, gpu_id, gpu_count, method, free_lunch,
+    activation_checkpointing, sharding, offloading, micro_batch_size,
     gradient_accumulation_steps, status, reason, training_days, training_days_low,
     training_days_high, timing, implied_mfu, implied_mfu_printed, verdict, verdict_reason,
     peak_memory_gib, source_id, measured_on, origin
-FROM candidate
-JOIN choice
-    ON candidate.gpu_id = choice.gpu_id
-    AND candidate.gpu_count = choice.gpu_count
-    AND candidate.measurement_id IN (choice.chosen, choice.published, choice.naive)
-ORDER BY candidate.gpu_id, candidate.gpu_count, part
+FROM measurement
+JOIN wanted ON measurement.rowid = wanted.row_number
+WHERE recipe_id = $recipe_id

@@ -48,7 +48,7 @@ CREATE TABLE host (
     host_id  VARCHAR NOT NULL,
     name     VARCHAR NOT NULL,
     kind     VARCHAR NOT NULL,
-    max_gpus INTEGER NOT NULL,
+    max_gpus INTEGER NOT NULL CHECK (max_gpus > 0),
     origin   VARCHAR NOT NULL CHECK (origin IN ('shipped', 'local'))
 );
 
@@ -58,7 +58,7 @@ CREATE TABLE host_part (
     position  INTEGER NOT NULL,
     role      VARCHAR NOT NULL,
     detail    VARCHAR NOT NULL,
-    price_usd DECIMAL(14, 2) NOT NULL,
+    price_usd DECIMAL(14, 2) NOT NULL CHECK (price_usd > 0),
     priced_on DATE NOT NULL,
     source_id VARCHAR NOT NULL,
     origin    VARCHAR NOT NULL CHECK (origin IN ('shipped', 'local'))
@@ -90,7 +90,7 @@ CREATE TABLE measurement (
     recipe_hash                 VARCHAR,
     gpu                         VARCHAR NOT NULL, -- the device's name, as recorded
     gpu_id                      VARCHAR,          -- NULL where no GPU of ours has that name
-    gpu_count                   INTEGER NOT NULL,
+    gpu_count                   INTEGER NOT NULL CHECK (gpu_count > 0),
     method                      VARCHAR NOT NULL,
     free_lunch                  BOOLEAN,          -- NULL where the settings are not known
     activation_checkpointing    BOOLEAN,
@@ -101,7 +101,8 @@ CREATE TABLE measurement (
     status                      VARCHAR NOT NULL
         CHECK (status IN ('ok', 'infeasible', 'failed', 'pruned')),
     reason                      VARCHAR,
-    training_days               DOUBLE,
+    training_days               DOUBLE
+        CHECK (training_days > 0 AND isfinite(training_days)),
     training_days_low           DOUBLE,
     training_days_high          DOUBLE,
     timing                      VARCHAR NOT NULL,
@@ -128,7 +129,7 @@ CREATE TABLE quote (
     quote_id  VARCHAR NOT NULL,
     item_kind VARCHAR NOT NULL CHECK (item_kind IN ('gpu', 'host')),
     item_id   VARCHAR NOT NULL,
-    price_usd DECIMAL(14, 2) NOT NULL,
+    price_usd DECIMAL(14, 2) NOT NULL CHECK (price_usd > 0),
     kind      VARCHAR NOT NULL,
     vendor    VARCHAR NOT NULL,
     quoted_on DATE NOT NULL,
@@ -145,8 +146,8 @@ CREATE TABLE rental (
     provider           VARCHAR NOT NULL,
     instance           VARCHAR,
     gpu_id             VARCHAR NOT NULL,
-    gpu_count          INTEGER NOT NULL,
-    price_per_hour_usd DECIMAL(14, 4) NOT NULL,
+    gpu_count          INTEGER NOT NULL CHECK (gpu_count > 0),
+    price_per_hour_usd DECIMAL(14, 4) NOT NULL CHECK (price_per_hour_usd > 0),
     kind               VARCHAR NOT NULL, -- 'on-demand', 'reserved' or 'spot'
     region             VARCHAR,
     priced_on          DATE NOT NULL,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 
@@ -16,7 +17,11 @@ from advisor.store.migrate import check_known, migrate, migrations, schema_versi
 from advisor.store.reader import Reader
 from advisor.store.seed import replace_shipped, stored_digest
 from advisor.store.shipped import read_shipped, shipped_digest
+from bench_runner.records import Measurement
 from price_catalog.model import Gpu, Host, Quote, Source
+
+if TYPE_CHECKING:
+    from advisor.store.exchange import Tables
 
 
 def to_stderr(note: str) -> None:
@@ -93,6 +98,49 @@ class Store:
         """Which time stands for each (GPU, count), under ``sound`` or ``published`` evidence."""
         with self.reading() as reader:
             return reader.best_times(recipe_id, evidence)
+
+    def append_measurements(
+        self, records: Iterable[Measurement], sources: Iterable[Source] = ()
+    ) -> int:
+        """Keep records as the user's own; how many were new. All or, on StoreError, none."""
+        from advisor.store.exchange import record_tables
+
+        return self._add(record_tables(records, sources))
+
+    def add_quotes(self, quotes: Iterable[Quote], sources: Iterable[Source] = ()) -> int:
+        """Keep quotes as the user's own; how many rows were new. All or, on StoreError, none."""
+        from advisor.store.exchange import quote_tables
+
+        return self._add(quote_tables(quotes, sources))
+
+    def merge(self, path: str | Path) -> int:
+        """Bring in a JSON-lines file or another store's own rows; how many rows were new.
+
+        Twice is the same as once. The other store is only read.
+        """
+        from advisor.store.exchange import read_tables
+
+        other = Path(path)
+        if other.exists() and self.path.exists() and other.samefile(self.path):
+            raise StoreError(f"{other} is this store itself: name another one to merge")
+        return self._add(read_tables(other, wait_s=wait_limit_s(self._wait_s)))
+
+    def export_local(self, path: str | Path) -> int:
+        """Write the user's own rows as JSON lines, which `merge` reads; how many there are."""
+        from advisor.store.exchange import local_tables, write_tables
+
+        with self.reading() as reader:
+            tables = local_tables(reader.connection)
+        return write_tables(tables, Path(path))
+
+    def _add(self, tables: Tables) -> int:
+        from advisor.store.exchange import add_local
+
+        self._create_users_own()
+        with self._open(write=True) as connection:
+            if update(connection, self.path):
+                self._note(f"updated the shipped rows of {self.path}")
+            return add_local(connection, tables)
 
     def change_token(self) -> tuple[int, ...]:
         """Differs from an earlier one where the store may have changed since; costs two stats."""

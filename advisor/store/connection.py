@@ -21,6 +21,15 @@ _CATALOG = "store"
 _MAGIC = b"DUCK"
 _MAGIC_OFFSET = 8
 _HEADER_BYTES = 3 * 4096
+_DAMAGE = (
+    duckdb.IOException,
+    duckdb.SerializationException,
+    duckdb.FatalException,
+    duckdb.InternalException,
+    duckdb.CatalogException,
+    duckdb.BinderException,
+)
+"""What DuckDB raises where the file is not what we wrote: cut, overwritten, tables gone."""
 
 
 class StoreError(ValueError):
@@ -101,10 +110,19 @@ def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
     connection.commit()
 
 
-def attach_beside(connection: duckdb.DuckDBPyConnection, path: Path, name: str) -> None:
-    """Attach another database, to be read, under ``name``."""
-    quoted = str(path).replace("'", "''")
-    connection.execute(f"ATTACH '{quoted}' AS {name} (READ_ONLY)")
+def attach_beside(
+    connection: duckdb.DuckDBPyConnection, path: Path, name: str, *, read_only: bool = True
+) -> None:
+    """Attach another database under ``name``; a new one where it is to be written."""
+    options = "READ_ONLY" if read_only else f"STORAGE_VERSION '{STORAGE_VERSION}'"
+    connection.execute(f"ATTACH {_quoted(path)} AS {name} ({options})")
+
+
+def is_database(path: Path) -> bool:
+    """Whether the file begins as a DuckDB database does. Raises OSError."""
+    with path.open("rb") as file:
+        head = file.read(_MAGIC_OFFSET + len(_MAGIC))
+    return head.endswith(_MAGIC) and len(head) == _MAGIC_OFFSET + len(_MAGIC)
 
 
 def can_write(path: Path) -> bool:
@@ -167,9 +185,12 @@ def _connect() -> duckdb.DuckDBPyConnection:
 
 
 def _attach(connection: duckdb.DuckDBPyConnection, path: Path, options: str) -> None:
-    quoted = str(path).replace("'", "''")
-    connection.execute(f"ATTACH '{quoted}' AS {_CATALOG} ({options})")
+    connection.execute(f"ATTACH {_quoted(path)} AS {_CATALOG} ({options})")
     connection.execute(f"USE {_CATALOG}")
+
+
+def _quoted(path: Path) -> str:
+    return "'" + str(path).replace("'", "''") + "'"
 
 
 def _attach_when_free(
@@ -219,7 +240,9 @@ def _wording(path: Path, error: duckdb.Error, *, write: bool, wait_s: float = 0.
         return f"the store {path} could not be written, and is unchanged ({said}): free some space"
     if isinstance(error, duckdb.IOException) and "Permission denied" in text:
         return f"the store {path} may not be {'changed' if write else 'read'} by you ({said})"
-    return (
-        f"the store {path} is damaged ({said}): restore a copy, or move it away, "
-        f"then: advisor rebuild --store {path}"
-    )
+    if isinstance(error, _DAMAGE):
+        return (
+            f"the store {path} is damaged ({said}): restore a copy, or move it away, "
+            f"then: advisor rebuild --store {path}"
+        )
+    return f"the store {path} does not take this, and is unchanged ({said})"

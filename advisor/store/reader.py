@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from functools import cache
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from price_catalog.model import Gpu, Host, Part, Quote, Source
 
 QUERIES_FOLDER = Path(__file__).parent.parent / "queries"
 
-Row = tuple[Any, ...]
+Row = Sequence[Any]
 
 
 @cache
@@ -29,10 +29,10 @@ class Reader:
     """Answers from one open store; use it inside ``with store.reading() as reader``."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        self._connection = connection
+        self.connection = connection
 
     def _records(self, name: str, **parameters: object) -> list[dict[str, Any]]:
-        answer = self._connection.execute(query(name), parameters or None)
+        answer = self.connection.execute(query(name), parameters or None)
         columns = [column[0] for column in answer.description or ()]
         return [dict(zip(columns, row, strict=True)) for row in answer.fetchall()]
 
@@ -79,7 +79,7 @@ class Reader:
         offset: int = 0,
     ) -> tuple[TrainingTime, ...]:
         """Every tried setting, those without a time too; each filter that is given applies."""
-        answer = self._connection.execute(
+        answer = self.connection.execute(
             query("times"),
             {
                 "recipe_id": recipe_id,
@@ -107,7 +107,7 @@ class Reader:
         origin: str | None = None,
     ) -> int:
         """How many rows `times` would give without a limit."""
-        row = self._connection.execute(
+        row = self.connection.execute(
             query("count_times"),
             {
                 "recipe_id": recipe_id,
@@ -125,22 +125,23 @@ class Reader:
         """Which time stands for each (GPU, count), under ``sound`` or ``published`` evidence."""
         if evidence not in ("sound", "published"):
             raise ValueError(f"evidence '{evidence}' is not one of sound, published")
-        rows = self._connection.execute(
+        rows = self.connection.execute(
             query(f"best_times_{evidence}"), {"recipe_id": recipe_id}
         ).fetchall()
-        best = []
-        for (gpu_id, gpu_count), group in groupby(rows, key=lambda row: (row[3], row[4])):
-            parts = {row[0]: training_time(row[1:]) for row in group}
-            best.append(
-                BestTime(
-                    gpu_id=gpu_id,
-                    gpu_count=gpu_count,
-                    chosen=parts.get("chosen"),
-                    published=parts.get("published"),
-                    naive=parts.get("naive"),
-                )
+        found: dict[tuple[str, int], dict[str, TrainingTime]] = {}
+        for part, *row in rows:
+            time = training_time(row)
+            found.setdefault((time.gpu_id, time.gpu_count), {})[part] = time
+        return tuple(
+            BestTime(
+                gpu_id=gpu_id,
+                gpu_count=gpu_count,
+                chosen=parts["chosen"],
+                published=parts.get("published"),
+                naive=parts.get("naive"),
             )
-        return tuple(best)
+            for (gpu_id, gpu_count), parts in sorted(found.items())
+        )
 
 
 def training_time(row: Row) -> TrainingTime:

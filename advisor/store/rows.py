@@ -11,6 +11,7 @@ import duckdb
 
 from advisor.audit import Audit, audit_time
 from advisor.facts import Model
+from advisor.store.connection import StoreError
 from bench_runner.records import Measurement
 from price_catalog.gpu_names import index_gpus, normalise
 from price_catalog.model import Gpu, Host, Quote, Source
@@ -55,12 +56,17 @@ def insert_missing(
             [table],
         ).fetchall()
     )
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    for name in columns:
+        if name not in types:
+            raise StoreError(f"the table {table} has no column '{name}'; nothing was added")
     key = KEYS[table]
     same = " AND ".join(f"held.{column} = fresh.{column}" for column in key)
-    columns = list(rows[0])
     unnested = ", ".join(f"unnest(${name}::{types[name]}[]) AS {name}" for name in columns)
     before = _count(connection, table)
-    unique = list({tuple(row[column] for column in key): row for row in reversed(rows)}.values())
+    unique = list(
+        {tuple(row.get(column) for column in key): row for row in reversed(rows)}.values()
+    )
     unique.reverse()
     for start in range(0, len(unique), BATCH_ROWS):
         batch = unique[start : start + BATCH_ROWS]
@@ -68,7 +74,7 @@ def insert_missing(
             f"INSERT INTO {table} ({', '.join(columns)})"
             f" SELECT {', '.join(columns)} FROM (SELECT {unnested}) AS fresh"
             f" WHERE NOT EXISTS (FROM {table} AS held WHERE {same})",
-            {name: [row[name] for row in batch] for name in columns},
+            {name: [row.get(name) for row in batch] for name in columns},
         )
     return _count(connection, table) - before
 
@@ -109,28 +115,16 @@ def part_values(host: Host) -> list[Values]:
     ]
 
 
-def measurement_values(record: Measurement, auditor: Auditor) -> Values:
-    """A measurement with its settings as columns, and what the audit says."""
+def measurement_values(record: Measurement) -> Values:
+    """A measurement with its settings as columns, not audited yet."""
     values = {
         field.name: getattr(record, field.name)
         for field in fields(record)
         if field.name not in _NOT_COLUMNS
     }
-    settings = record.settings
     for name in _SETTINGS:
-        values[name] = None if settings is None else getattr(settings, name)
+        values[name] = None if record.settings is None else getattr(record.settings, name)
     values["environment"] = json.dumps(record.environment, sort_keys=True, default=str)
-    tuned = settings.free_lunch if settings is not None else record.method != "naive"
-    values.update(
-        auditor.columns(
-            gpu=record.gpu,
-            gpu_count=record.gpu_count,
-            recipe_id=record.recipe_id,
-            tuned=tuned,
-            training_days=record.training_days if record.status == "ok" else None,
-            training_days_high=record.training_days_high,
-        )
-    )
     return values
 
 
@@ -150,61 +144,41 @@ class Auditor:
             recipes={model.recipe_id: (model.precision, model.flops_lowest) for model in models},
         )
 
-    def columns(
-        self,
-        *,
-        gpu: str,
-        gpu_count: int,
-        recipe_id: str,
-        tuned: bool,
-        training_days: float | None,
-        training_days_high: float | None,
-    ) -> Values:
-        """The columns of a measurement that follow from the catalogue: device and verdict.
-
-        ``tuned``: whether the settings let fp32 products run as TF32.
-        """
-        known = self.gpus.get(normalise(gpu))
-        audit = self._audit(
-            known, gpu, gpu_count, recipe_id, tuned, training_days, training_days_high
-        )
+    def verdict(self, values: Values) -> Values:
+        """The columns of a measurement that follow from the catalogue: its GPU and the audit."""
+        gpu = self.gpus.get(normalise(values["gpu"]))
+        audit = self._audit(values, gpu) if values["status"] == "ok" else None
         return {
-            "gpu_id": known.gpu_id if known is not None else None,
+            "gpu_id": gpu.gpu_id if gpu is not None else None,
             "implied_mfu": audit.implied_mfu if audit else None,
             "implied_mfu_printed": audit.implied_mfu_printed if audit else None,
             "verdict": audit.verdict if audit else None,
             "verdict_reason": audit.reason if audit else None,
         }
 
-    def _audit(
-        self,
-        known: Gpu | None,
-        gpu: str,
-        gpu_count: int,
-        recipe_id: str,
-        tuned: bool,
-        training_days: float | None,
-        training_days_high: float | None,
-    ) -> Audit | None:
-        if training_days is None:
-            return None
-        missing = f"no GPU of the catalogue is called {gpu}" if known is None else None
-        if recipe_id not in self.recipes:
-            missing = f"the recipe {recipe_id} is not known here"
-        if known is None or missing is not None:
+    def _audit(self, values: Values, gpu: Gpu | None) -> Audit:
+        recipe = self.recipes.get(values["recipe_id"])
+        if gpu is None or recipe is None:
+            missing = (
+                f"no GPU of the catalogue is called {values['gpu']}"
+                if gpu is None
+                else f"the recipe {values['recipe_id']} is not known here"
+            )
             return Audit(
                 implied_mfu=None,
                 implied_mfu_printed=None,
                 verdict="unchecked",
                 reason=f"not checked against the hardware: {missing}",
             )
-        precision, flops = self.recipes[recipe_id]
+        precision, flops = recipe
+        free_lunch = values["free_lunch"]
         return audit_time(
-            gpu=known,
-            gpu_count=gpu_count,
+            gpu=gpu,
+            gpu_count=values["gpu_count"],
             precision=precision,
-            naive=not tuned,
+            # Without the free lunch an fp32 recipe runs in FP32, whatever the method is called.
+            naive=values["method"] == "naive" if free_lunch is None else not free_lunch,
             flops=flops,
-            training_days=training_days,
-            training_days_high=training_days_high,
+            training_days=values["training_days"],
+            training_days_high=values["training_days_high"],
         )

@@ -51,11 +51,13 @@ def replace_shipped(connection: duckdb.DuckDBPyConnection, shipped: Shipped, dig
         for table, rows in tables:
             insert_missing(connection, table, [{**row, "origin": "shipped"} for row in rows])
         auditor = auditor_of(connection)
-        measurements = [measurement_values(record, auditor) for record in shipped.measurements]
+        measurements = [measurement_values(record) for record in shipped.measurements]
         insert_missing(
-            connection, "measurement", [{**row, "origin": "shipped"} for row in measurements]
+            connection,
+            "measurement",
+            [{**row, **auditor.verdict(row), "origin": "shipped"} for row in measurements],
         )
-        _audit_local(connection, auditor)
+        audit_local(connection, auditor)
         connection.execute("DELETE FROM meta WHERE key = 'shipped_digest'")
         connection.execute("INSERT INTO meta VALUES ('shipped_digest', ?)", [digest])
 
@@ -73,26 +75,20 @@ def _is_local(connection: duckdb.DuckDBPyConnection, host_id: str) -> bool:
     )
 
 
-def _audit_local(connection: duckdb.DuckDBPyConnection, auditor: Auditor) -> None:
+def audit_local(connection: duckdb.DuckDBPyConnection, auditor: Auditor) -> None:
     """Hold a user's own times against the GPUs and recipes as they are now."""
-    rows = connection.execute(
-        "SELECT measurement_id, gpu, gpu_count, recipe_id, coalesce(free_lunch, method <> 'naive'),"
-        " CASE WHEN status = 'ok' THEN training_days END, training_days_high,"
-        f" {', '.join(_AUDITED)} FROM measurement WHERE origin = 'local'"
-    ).fetchall()
+    answer = connection.execute(
+        "SELECT measurement_id, gpu, gpu_count, recipe_id, method, free_lunch, status,"
+        f" training_days, training_days_high, {', '.join(_AUDITED)}"
+        " FROM measurement WHERE origin = 'local'"
+    )
+    names = [column[0] for column in answer.description or ()]
     changed: list[tuple[Any, ...]] = []
-    for measurement_id, gpu, gpu_count, recipe_id, tuned, days, days_high, *held in rows:
-        now = auditor.columns(
-            gpu=gpu,
-            gpu_count=gpu_count,
-            recipe_id=recipe_id,
-            tuned=tuned,
-            training_days=days,
-            training_days_high=days_high,
-        )
-        values = [now[name] for name in _AUDITED]
-        if values != held:
-            changed.append((measurement_id, *values))
+    for row in answer.fetchall():
+        held = dict(zip(names, row, strict=True))
+        now = auditor.verdict(held)
+        if any(now[name] != held[name] for name in _AUDITED):
+            changed.append((held["measurement_id"], *(now[name] for name in _AUDITED)))
     for start in range(0, len(changed), BATCH_ROWS):
         columns = list(zip(*changed[start : start + BATCH_ROWS], strict=True))
         unnested = ", ".join(

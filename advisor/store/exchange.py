@@ -1,0 +1,241 @@
+"""Brings rows of a user's own in and out: records as JSON lines, quotes, another store."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from advisor.store.connection import (
+    StoreError,
+    attach_beside,
+    created,
+    is_database,
+    opened,
+    transaction,
+)
+from advisor.store.migrate import check_known, migrate, migrations, schema_version
+from advisor.store.rows import KEYS, Values, insert_missing, measurement_values, plain_values
+from advisor.store.seed import audit_local, auditor_of
+from bench_runner.journal import from_json
+from bench_runner.records import Measurement
+from price_catalog.model import Quote, Source
+
+Tables = Mapping[str, list[Values]]
+"""Rows without their origin, by table."""
+
+_AUDITED = ("gpu_id", "implied_mfu", "implied_mfu_printed", "verdict", "verdict_reason")
+_STATUSES = ("ok", "infeasible", "failed", "pruned")
+
+
+def record_tables(records: Iterable[Measurement], sources: Iterable[Source]) -> Tables:
+    """Measurements and their sources, checked. Raises StoreError."""
+    checked = list(records)
+    for record in checked:
+        if problem := _problem(record):
+            raise StoreError(f"record '{record.measurement_id}': {problem}; nothing was added")
+    return {
+        "source": [plain_values(source) for source in sources],
+        "measurement": [measurement_values(record) for record in checked],
+    }
+
+
+def quote_tables(quotes: Iterable[Quote], sources: Iterable[Source]) -> Tables:
+    """Quotes and their sources, checked. Raises StoreError."""
+    checked = list(quotes)
+    for quote in checked:
+        if not quote.price_usd.is_finite() or quote.price_usd <= 0:
+            raise StoreError(
+                f"quote '{quote.quote_id}': the price {quote.price_usd} is not above 0; "
+                "nothing was added"
+            )
+    return {
+        "source": [plain_values(source) for source in sources],
+        "quote": [plain_values(quote) for quote in checked],
+    }
+
+
+def _problem(record: Measurement) -> str | None:
+    """What is wrong with a record; None where it can be kept."""
+    days = record.training_days
+    if record.status not in _STATUSES:
+        return f"status '{record.status}' is not one of {', '.join(_STATUSES)}"
+    if not isinstance(record.gpu_count, int) or record.gpu_count < 1:
+        return f"gpu_count is {record.gpu_count}, not a whole number above 0"
+    if (record.status == "ok") != (days is not None):
+        return "has a time exactly where its status is ok"
+    if days is not None and not (math.isfinite(days) and days > 0):
+        return f"training_days is {days}, not a number above 0"
+    return None
+
+
+def add_local(connection: duckdb.DuckDBPyConnection, tables: Tables) -> int:
+    """Add the rows that are not there yet, all in one transaction; how many those were."""
+    with transaction(connection):
+        added = 0
+        for table, rows in tables.items():
+            if table != "measurement":
+                added += _insert(connection, table, rows)
+        if tables.get("gpu") or tables.get("recipe"):
+            audit_local(connection, auditor_of(connection))
+        if measurements := tables.get("measurement"):
+            auditor = auditor_of(connection)
+            added += _insert(
+                connection, "measurement", [{**row, **auditor.verdict(row)} for row in measurements]
+            )
+    return added
+
+
+def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: list[Values]) -> int:
+    return insert_missing(connection, table, [{**row, "origin": "local"} for row in rows])
+
+
+def read_tables(path: Path, *, wait_s: float) -> Tables:
+    """The rows of another store that are a user's own, or those of a JSON-lines file."""
+    try:
+        database = is_database(path)
+    except OSError as error:
+        raise StoreError(
+            f"{path} cannot be merged ({error.strerror}): name a record file or another store"
+        ) from None
+    if not database:
+        return _json_tables(path)
+    with _as_new_as_we(path, wait_s) as connection:
+        return local_tables(connection)
+
+
+@contextmanager
+def _as_new_as_we(path: Path, wait_s: float) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Another store, open, with our schema; an older one as a migrated copy. It stays as it is."""
+    steps = migrations()
+    with opened(path, write=False, wait_s=wait_s) as connection:
+        version = schema_version(connection, path)
+        check_known(version, path, steps[-1].version)
+        if version == steps[-1].version:
+            yield connection
+            return
+        with tempfile.TemporaryDirectory(prefix="advisor-") as folder:
+            copy = Path(folder, "copy.duckdb")
+            attach_beside(connection, copy, "copy", read_only=False)
+            connection.execute("COPY FROM DATABASE store TO copy")
+            connection.execute("DETACH copy")
+            with created(copy) as migrated:
+                migrate(migrated, version, steps)
+                yield migrated
+
+
+def local_tables(connection: duckdb.DuckDBPyConnection) -> Tables:
+    """The rows of an open store that are a user's own, with every source that they name."""
+    tables: dict[str, list[Values]] = {}
+    for table in KEYS:
+        answer = connection.execute(
+            f"SELECT * EXCLUDE (origin) FROM {table} WHERE origin = 'local' ORDER BY ALL"
+        )
+        names = [column[0] for column in answer.description or ()]
+        tables[table] = [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
+    for row in tables["measurement"]:
+        for name in _AUDITED:
+            del row[name]
+    named = {row["source_id"] for rows in tables.values() for row in rows if "source_id" in row}
+    held = {row["source_id"] for row in tables["source"]}
+    answer = connection.execute("SELECT * EXCLUDE (origin) FROM source ORDER BY source_id")
+    names = [column[0] for column in answer.description or ()]
+    for values in answer.fetchall():
+        source = dict(zip(names, values, strict=True))
+        if source["source_id"] in named - held:
+            tables["source"].append(source)
+    return tables
+
+
+def write_tables(tables: Tables, path: Path) -> int:
+    """Write rows as JSON lines, which `read_tables` reads; the file appears whole or not at all."""
+    lines = []
+    for table, rows in tables.items():
+        for row in rows:
+            record = _journal_record(row) if table == "measurement" else {"table": table, **row}
+            lines.append(json.dumps(record, separators=(",", ":"), default=_as_text) + "\n")
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.writelines(lines)
+            os.replace(name, path)
+        except BaseException:
+            os.unlink(name)
+            raise
+    except OSError as error:
+        raise StoreError(
+            f"{path} cannot be written ({error.strerror}): name a file in a folder of yours"
+        ) from None
+    return len(lines)
+
+
+def _journal_record(row: Values) -> Values:
+    """A measurement as bench_runner.journal writes it."""
+    record = dict(row)
+    settings = {
+        name: record.pop(name)
+        for name in (
+            "free_lunch",
+            "activation_checkpointing",
+            "sharding",
+            "offloading",
+            "micro_batch_size",
+            "gradient_accumulation_steps",
+        )
+    }
+    record["settings"] = None if settings["free_lunch"] is None else settings
+    record["environment"] = json.loads(record["environment"])
+    return record
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return str(value)
+    raise TypeError(f"{value!r} is not a value of the store")
+
+
+def _json_tables(path: Path) -> Tables:
+    """The rows of a JSON-lines file; a StoreError names the line that cannot be read."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise StoreError(
+            f"{path} is neither a store nor JSON lines in UTF-8: name a record file"
+        ) from None
+    tables: dict[str, list[Values]] = {}
+    records: list[Measurement] = []
+    lines = text.split("\n")
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            if not isinstance(row, dict):
+                raise ValueError("not a JSON object")
+            table = row.pop("table", None)
+            if table is None:
+                records.append(from_json(row))
+            elif table in KEYS and table != "measurement":
+                tables.setdefault(table, []).append(row)
+            else:
+                raise ValueError(f"no table is called {table!r}")
+        except (ValueError, TypeError, KeyError) as error:
+            if number == len(lines) and isinstance(error, json.JSONDecodeError):
+                continue  # torn by a kill while it was written; the journal drops it as well
+            problem = "not a JSON line" if isinstance(error, json.JSONDecodeError) else error
+            raise StoreError(
+                f"{path}:{number}: {problem}; mend the line or take it out; nothing was added"
+            ) from None
+    return {**tables, **record_tables(records, ())} | {"source": tables.get("source", [])}
