@@ -1,0 +1,218 @@
+"""The command line as a person and a script meet it: real processes where it matters."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from advisor.cli import main
+
+
+def run(*argv: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """`advisor` in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "advisor", *argv],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=os.environ | environment,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def refused(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
+    """The one line with which a command refuses its input."""
+    assert main(list(argv)) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("advisor: ")
+    assert printed.err.count("\n") == 1
+    assert len(printed.err) < 400
+    return printed.err
+
+
+WRONG = [
+    (["--budget", ""], "the budget is empty"),
+    (["--budget", "0"], "the budget is zero"),
+    (["--budget=-5"], "negative"),
+    (["--budget", "-5"], "negative"),
+    (["--budget", "NaN"], "not an amount"),
+    (["--budget", "1e400"], "not an amount"),
+    (["--budget", "40.000"], "could mean"),
+    (["--max-days", "0"], "out of range"),
+    (["--max-days", "soon"], "not a number of days"),
+    (["--lifetime-years", "nan"], "not a number of years"),
+    (["--by", "price"], "days, cost, experiment-cost"),
+    (["--prices", "yesterday"], "paper, latest, or a day"),
+    (["--evidence", "all"], "sound or published"),
+    (["--gpus", ""], "no GPU is named"),
+    (["--gpus", "RTX 309"], "RTX 3090"),
+    (["--format", "xml"], "table, json or csv"),
+    (["--model", "pythia-1B-deduped"], "pythia-1b"),
+    (["--model", ""], "no model is named"),
+    (["--model", "a\nb\x1b[2J"], "not known"),
+    (["--cheapest"], "unrecognized arguments"),
+]
+
+
+@pytest.mark.parametrize(("flags", "says"), WRONG, ids=lambda value: " ".join(value)[:30])
+def test_wrong_input_is_one_line_and_exit_code_2(
+    flags: list[str], says: str, store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["rank", "--store", str(store_path), "--model", "pythia-1b", *flags]
+    message = refused(capsys, *argv)
+    assert says in message
+    assert "\x1b" not in message
+
+
+def test_commands_that_do_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "invalid choice: 'rnk'" in refused(capsys, "rnk")
+    assert "times" in refused(capsys, "data", "tims")
+    refused(capsys, "rank")
+    refused(capsys, "merge")
+
+
+def test_amounts_as_people_write_them(store_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answers = []
+    for budget in ("40000", "40k", "$40,000"):
+        argv = ["rank", "--model", "Pythia 1B", "--budget", budget, "--format", "json"]
+        assert main([*argv, "--store", str(store_path)]) == 0
+        answers.append(json.loads(capsys.readouterr().out))
+    assert answers[0] == answers[1] == answers[2]
+    assert answers[0]["model"] == "pythia-1b"
+    assert answers[0]["budget_usd"] == 40_000
+
+
+def test_no_answer_is_exit_code_1_and_says_why(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["rank", "--model", "pythia-1b", "--budget", "100", "--store", str(store_path)]
+    assert main(argv) == 1
+    out = capsys.readouterr().out
+    assert "No build answers this question." in out
+    assert "over budget" in out
+    assert main([*argv, "--format", "json"]) == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["ranked"] == []
+    assert {row["reason"] for row in answer["excluded"]} == {"over-budget", "implausible-time"}
+
+
+def test_the_csv_holds_ranked_and_left_out_builds(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["rank", "--model", "pythia-1b", "--budget", "40k", "--format", "csv"]
+    assert main([*argv, "--store", str(store_path)]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    ranked = [row for row in rows if row["rank"]]
+    assert [int(row["rank"]) for row in ranked] == list(range(1, len(ranked) + 1))
+    assert all(row["reason"] for row in rows if not row["rank"])
+    assert all(row["gpu_price_date"] == "2024-09-21" for row in ranked)
+
+
+@pytest.mark.parametrize("table", ["times", "settings", "prices", "gpus", "sources"])
+@pytest.mark.parametrize("form", ["table", "json", "csv"])
+def test_every_table_in_every_format(
+    table: str, form: str, store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["data", table, "--format", form, "--store", str(store_path)]) == 0
+    out = capsys.readouterr().out
+    if form == "json":
+        rows = json.loads(out)
+        assert isinstance(rows, list)
+        assert all(set(row) == set(rows[0]) for row in rows)
+    elif form == "csv":
+        assert len(list(csv.DictReader(io.StringIO(out)))) > 3
+    else:
+        assert len(out.splitlines()) > 4
+
+
+def test_gpus_by_any_of_their_names(store_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = "NVIDIA GeForce RTX 3090, h100"
+    argv = ["rank", "--model", "pythia-1b", "--gpus", names, "--format", "json"]
+    assert main([*argv, "--store", str(store_path)]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    found = {row["gpu"] for row in answer["ranked"] + answer["excluded"]}
+    assert found == {"RTX 3090", "H100"}
+
+
+def test_price_rules_change_the_cost(store_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    costs = {}
+    for prices in ("paper", "latest", "2024-09-21"):
+        argv = ["rank", "--model", "pythia-1b", "--gpus", "H100", "--prices", prices]
+        assert main([*argv, "--format", "json", "--store", str(store_path)]) == 0
+        answer = json.loads(capsys.readouterr().out)
+        costs[prices] = [row["overall_cost_usd"] for row in answer["ranked"]]
+    assert costs["paper"] == [250_500, 127_500, 61_500, 31_000]
+    assert costs["2024-09-21"] == [250_673, 127_482, 61_456.29, 31_020.41]
+    argv = ["rank", "--model", "pythia-1b", "--prices", "2020-01-01", "--format", "json"]
+    assert main([*argv, "--store", str(store_path)]) == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert {row["reason"] for row in answer["excluded"]} <= {"no-price", "implausible-time"}
+
+
+def test_answers_go_to_stdout_and_talk_to_stderr(own_store: Path) -> None:
+    done = run("rank", "--model", "pythia-1b", "--format", "json", "--store", str(own_store))
+    assert done.returncode == 0
+    json.loads(done.stdout)
+    assert done.stderr == ""
+
+
+def test_a_reader_that_goes_away_is_no_error(store_path: Path) -> None:
+    command = f"{sys.executable} -m advisor data times --store {store_path} | head -1"
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, timeout=60
+    )
+    assert "Traceback" not in done.stderr
+    assert "Error" not in done.stderr
+
+
+def test_the_store_comes_from_the_flag_then_the_environment(
+    store_path: Path, tmp_path: Path
+) -> None:
+    assert run("data", "gpus", ADVISOR_STORE=str(store_path)).returncode == 0
+    missing = str(tmp_path / "missing.duckdb")
+    done = run("data", "gpus", "--store", missing, ADVISOR_STORE=str(store_path))
+    assert done.returncode == 2
+    assert "rebuild --store" in done.stderr
+    assert not Path(missing).exists()
+
+
+def test_without_a_terminal_the_program_says_what_to_do(store_path: Path) -> None:
+    done = run("--store", str(store_path))
+    assert done.returncode == 2
+    assert "needs a terminal" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_rebuild_makes_a_store_and_check_compares_it(tmp_path: Path) -> None:
+    path = str(tmp_path / "new.duckdb")
+    assert run("rebuild", "--store", path).returncode == 0
+    done = run("rebuild", "--check", "--store", path)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_doctor_and_paths(store_path: Path, tmp_path: Path) -> None:
+    done = run("doctor", "--store", str(store_path))
+    assert done.returncode == 0, done.stdout
+    assert str(store_path) in done.stdout
+    broken = tmp_path / "broken.duckdb"
+    broken.write_text("not a store")
+    done = run("doctor", "--store", str(broken))
+    assert done.returncode == 1
+    assert "FAIL  store" in done.stdout
+    done = run("paths", "--store", str(store_path))
+    assert f"store\t{store_path}" in done.stdout
+
+
+def test_help_and_version() -> None:
+    done = run("--help")
+    assert done.returncode == 0
+    assert "rank" in done.stdout
+    assert run("--version").stdout.startswith("advisor ")
