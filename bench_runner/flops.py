@@ -10,10 +10,10 @@ Two counts. `full` is what torch's FlopCounterMode counts in a forward pass, the
 attention scores among it. `lowest` is the lowest count that can be defended, for an audit that must
 never accuse wrongly: a decoder's attention looks back only, which is half of the square.
 
-Beside the paper's Figure 9a, which ran FlopCounterMode over forward and backward passes: Pythia
-agrees with `full` (966 MFLOP a token for 160M). ConvNeXt is about three times `full`, because the
-counter takes the backward pass of a depthwise convolution for a dense one. Mamba is far below
-`full`.
+Beside the paper's Figure 9a, whose code runs FlopCounterMode over forward and backward passes:
+Pythia, RoBERTa and ViT agree with `full` (966 MFLOP a token for Pythia 160M). ConvNeXt is three times
+`full`, because the counter takes the backward pass of a depthwise convolution for a dense one.
+Mamba is a sixth of `full`, for a reason that the paper does not give.
 """
 
 from __future__ import annotations

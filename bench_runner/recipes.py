@@ -128,11 +128,6 @@ class Recipe:
     """Id of a published source, or in words."""
     note: str | None = None
 
-    @property
-    def tokens_per_sample(self) -> int | None:
-        """Tokens of one sample, None for images."""
-        return self.training.sequence_length
-
 
 def load_recipes(folder: Path | None = None) -> tuple[Recipe, ...]:
     """Every recipe in ``folder`` (the shipped ones unless given), smallest id first."""
