@@ -11,9 +11,9 @@ attention scores among it. `lowest` is the lowest count that can be defended, fo
 never accuse wrongly: a decoder's attention looks back only, which is half of the square.
 
 Beside the paper's Figure 9a, whose code runs FlopCounterMode over forward and backward passes:
-Pythia, RoBERTa and ViT agree with `full` (966 MFLOP a token for Pythia 160M). ConvNeXt is three times
-`full`, because the counter takes the backward pass of a depthwise convolution for a dense one.
-Mamba is a sixth of `full`, for a reason that the paper does not give.
+Pythia, RoBERTa and ViT agree with `full` (966 MFLOP a token for Pythia 160M). ConvNeXt is three
+times `full`, because the counter takes the backward pass of a depthwise convolution for a dense
+one. Mamba is a sixth of `full`, for a reason that the paper does not give.
 """
 
 from __future__ import annotations
