@@ -16,7 +16,10 @@ from pathlib import Path
 from typing import Any
 
 GIB = 1024**3
-_QUERY = "index,uuid,name,memory.total,memory.used,utilization.gpu,compute_cap,driver_version,power.limit"
+_QUERY = (
+    "index,uuid,name,memory.total,memory.used,utilization.gpu,compute_cap,driver_version,"
+    "power.limit"
+)
 _IDLE_MEMORY_GIB = 1.0
 """Memory that a driver or a display may hold on an idle GPU."""
 _HOST_GIB_PER_GPU = 8.0

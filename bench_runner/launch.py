@@ -14,6 +14,7 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -241,15 +242,11 @@ def end_group(process: subprocess.Popen[bytes], group: str) -> None:
 
 def _signal(process: subprocess.Popen[bytes], group: str, number: signal.Signals) -> None:
     if process.poll() is None:
-        try:
+        with suppress(ProcessLookupError):
             os.killpg(process.pid, number)
-        except ProcessLookupError:
-            pass
     for pid in members(group):
-        try:
+        with suppress(ProcessLookupError):
             os.kill(pid, number)
-        except ProcessLookupError:
-            pass
 
 
 def _outcome(

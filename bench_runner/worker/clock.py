@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -68,10 +69,7 @@ class Clock:
         """The seconds of the step that has just ended: begin, fetched, pass..., end."""
         seconds = StepSeconds()
         marks, self._marks = self._marks, []
-        gaps = [
-            self.between(before, after)
-            for (_, before), (_, after) in zip(marks, marks[1:], strict=False)
-        ]
+        gaps = [self.between(before, after) for (_, before), (_, after) in pairwise(marks)]
         passes = gaps[1:-1]
         seconds.fetch_s = [gaps[0] / len(passes)] * len(passes)
         seconds.sync_pass_s = passes[-1:]

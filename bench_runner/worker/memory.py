@@ -58,7 +58,7 @@ class DeviceMemory:
 
 def predicted_peak_gib(sizes: Sequence[int], peaks_gib: Sequence[float], size: int) -> float | None:
     """The peak at a micro-batch size by a straight line through the last two; None before that."""
-    if len(sizes) < 2:
+    if len(sizes) < 2 or len(peaks_gib) < 2:
         return None
     slope = (peaks_gib[-1] - peaks_gib[-2]) / (sizes[-1] - sizes[-2])
     return peaks_gib[-1] + max(0.0, slope) * (size - sizes[-1])

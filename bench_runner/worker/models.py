@@ -55,7 +55,7 @@ def missing_kernels(recipe: Recipe) -> list[str]:
     return missing
 
 
-class TimmClassifier(nn.Module):
+class TimmClassifier(nn.Module):  # type: ignore[misc]
     """A timm model that takes and returns what the Trainer expects."""
 
     def __init__(self, name: str, arguments: dict[str, Any], classes: int | None) -> None:

@@ -54,13 +54,13 @@ class PlainTrainer(Trainer):  # type: ignore[misc]
         super().__init__(**keywords)
         self._batches = batches
 
-    def get_train_dataloader(self) -> RandomBatches:  # type: ignore[override]
+    def get_train_dataloader(self) -> RandomBatches:
         """The random batches; each rank has its own."""
         return self._batches
 
 
 class TimedTrainer(PlainTrainer):
-    """Marks where a step begins, where its batches are there, where each pass and it itself ends."""
+    """Marks where a step begins, has its batches, ends each of its passes, and ends itself."""
 
     def __init__(
         self, *, clock: Clock, fault: dict[str, Any], world: tuple[int, int], **keywords: Any

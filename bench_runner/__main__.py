@@ -1,0 +1,403 @@
+"""``python -m bench_runner``: the space of settings, this machine, a search, one trial, a check.
+
+Stdout holds the answer alone, one JSON object a line where it is a stream; messages go to stderr.
+Exit codes: 0 answered; 1 no settings have a time (or the check failed); 2 the input is wrong, with
+one line that says what and how to mend it; 130 cancelled.
+
+Commands
+    space --gpus N [--format json|table]
+        The settings that are tried, and the rule that leaves each other one out. One object:
+        {"gpus", "settings": [{free_lunch, activation_checkpointing, sharding, offloading, label}],
+        "left_out": [{..., "rule"}]}.
+    hardware [--gpus N] [--recipe R] [--format json|table]
+        One object: {"machine": {host, cpu, cpu_count, memory_gib, memory_available_gib,
+        disk_free_gib, gpus: [{index, uuid, name, memory_gib, memory_used_gib,
+        utilisation_percent, compute_capability, driver, power_limit_w}], topology, versions},
+        "concerns": [sentence, ...]}: what speaks against starting now.
+    run --recipe R [--gpus N] [--methods naive,free-lunch,all] [--search fast|exhaustive]
+        [--minutes M] [--trial-minutes M] [--memory-limit-gib G] [--peak-tflops P] [--records FILE]
+        [--work DIR] [--again] [--yes] [--device cuda|cpu] [--launcher local|slurm]
+        [--only SETTINGS]... [--source-id ID]
+        The search. Prints the events below; appends each record to FILE (records.jsonl) as its
+        trial ends. R is a recipe's id or a TOML file. P is dense TFLOP/s of one GPU with FP32
+        accumulation: a number for the recipe's own precision, or fp16=989,tf32=494,fp32=67.
+        SIGINT or SIGTERM cancels: the running group is ended, finished trials are kept.
+    trial --recipe R --settings SETTINGS [--micro-batch M] [--largest-micro-batch M]
+        [--validate-steps K] [--feasibility] and the flags of run
+        One combination. SETTINGS: naive, or words joined by commas: free-lunch, zero-1, zero-2,
+        zero-3, fsdp-shard-grad-op, fsdp-full-shard, offloading, checkpointing. Same events.
+    validate: trial with --validate-steps 5; exit code 1 where the predicted step is more than
+        3 % off the median of real Trainer.train() steps at the full batch.
+    merge FILE...
+        The records of several files, each once, as JSON lines.
+
+Events of run, trial and validate (one JSON object a line, key "event")
+    search-started   recipe_id, recipe_name, gpu, gpu_count, search, methods, labels, settings,
+                     estimated_minutes, concerns, records_file
+    trial-started    label, settings, reason
+    trial-progress   label, phase (climb, probe, climbed, warm-up, timing, validate, again);
+                     probe: micro_batch_size, fits, pass_s, peak_memory_gib, or reason
+    trial-finished   label, record: a measurement as bench_runner.journal writes it
+                     (status ok, infeasible or failed, with its reason)
+    left-out         label, record (status pruned, with its reason)
+    reused           label, record: measured before on this machine with these versions
+    best             label, training_days, step_s, elapsed_s: after each of the three above
+    search-finished  complete, cancelled, best (a record or null), label, gpu_s, wall_s
+    validated        label, predicted_s, median_s, ratio, within (true or false)
+    error            message; the exit code is 2
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from bench_runner import hardware, journal, search, space
+from bench_runner.recipes import PRECISIONS, Recipe, load_recipe, load_recipes
+from bench_runner.records import Measurement, Settings
+from bench_runner.results import LOCAL_SOURCE, Setup
+from bench_runner.runner import Options, Search, estimated_minutes
+
+VALIDATED_WITHIN = 0.03
+_VALIDATE_STEPS = 5
+_PEAK_KINDS = ("fp16", "bf16", "tf32", "fp32")
+
+
+def emit(event: dict[str, Any]) -> None:
+    """Print one event and flush, so that whoever follows sees it at once."""
+    print(json.dumps(event, separators=(",", ":")), flush=True)
+
+
+def find_recipe(name: str) -> Recipe:
+    """A shipped recipe by its id, or one in a TOML file."""
+    if name.endswith(".toml"):
+        return load_recipe(Path(name))
+    recipes = {recipe.recipe_id: recipe for recipe in load_recipes()}
+    if name not in recipes:
+        from difflib import get_close_matches
+
+        close = get_close_matches(name, recipes, n=3) or sorted(recipes)
+        raise ValueError(f"no recipe is called {name!r}: try {', '.join(close)}, or a .toml file")
+    return recipes[name]
+
+
+def parse_settings(text: str) -> Settings:
+    """Words as in ``--settings free-lunch,zero-1,checkpointing``."""
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    shardings = [word for word in words if word in space.SHARDINGS]
+    known = {"naive", "free-lunch", "offloading", "checkpointing", *shardings}
+    if not words or len(shardings) > 1 or not known.issuperset(words):
+        raise ValueError(
+            f"--settings is {text!r}: give naive, or free-lunch, offloading, checkpointing and at "
+            f"most one of {', '.join(s for s in space.SHARDINGS if s)}, joined by commas"
+        )
+    sharding = shardings[0] if shardings else None
+    if "offloading" in words and sharding is None:
+        raise ValueError(f"--settings is {text!r}: {space.OFFLOADING_NEEDS_SHARDING}")
+    return space.settings_for(
+        free_lunch="naive" not in words,
+        activation_checkpointing="checkpointing" in words,
+        sharding=sharding,
+        offloading="offloading" in words,
+    )
+
+
+def parse_peaks(text: str | None, recipe: Recipe) -> dict[str, float]:
+    """``989`` for the recipe's own precision, or ``fp16=989,tf32=494`` for each by name."""
+    if text is None:
+        return {}
+    own = "tf32" if recipe.training.precision == "fp32" else recipe.training.precision
+    assert own in (*PRECISIONS, "tf32")
+    peaks = {}
+    for part in text.split(","):
+        name, equals, number = part.rpartition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            value = 0.0
+        if not 0 < value < float("inf") or (equals and name not in _PEAK_KINDS):
+            raise ValueError(
+                f"--peak-tflops is {text!r}: give a number, or {'=N,'.join(_PEAK_KINDS)}=N"
+            )
+        peaks[name if equals else own] = value
+    return peaks
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
+    return value
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number of 1 or more")
+    return value
+
+
+def parser() -> argparse.ArgumentParser:
+    """All commands and flags."""
+    root = argparse.ArgumentParser(
+        prog="python -m bench_runner", description="Measure this machine, honestly."
+    )
+    commands = root.add_subparsers(dest="command", required=True)
+    spaces = commands.add_parser("space", help="the settings that can be tried")
+    spaces.add_argument("--gpus", type=_count, default=1)
+    spaces.add_argument("--format", choices=("json", "table"), default="table")
+    machine = commands.add_parser("hardware", help="this machine, and what speaks against starting")
+    machine.add_argument("--gpus", type=_count)
+    machine.add_argument("--recipe")
+    machine.add_argument("--format", choices=("json", "table"), default="table")
+    for name, words in (
+        ("run", "search the settings of a recipe"),
+        ("trial", "measure one combination"),
+        ("validate", "hold the predicted step against real training steps"),
+    ):
+        _measuring_flags(commands.add_parser(name, help=words), name)
+    merging = commands.add_parser("merge", help="several record files as one")
+    merging.add_argument("files", nargs="+", type=Path)
+    return root
+
+
+def _measuring_flags(command: argparse.ArgumentParser, name: str) -> None:
+    add = command.add_argument
+    add("--recipe", required=True, help="a recipe's id or a TOML file")
+    add("--gpus", type=_count, default=1)
+    if name == "run":
+        add("--methods", default="all", help="naive, free-lunch, all; several by commas")
+        add("--only", action="append", help="of these, only these settings; repeatable")
+        add("--search", choices=search.STRATEGIES, default="fast")
+        add("--minutes", type=_positive)
+    else:
+        add("--settings", required=True)
+        add("--micro-batch", type=_count)
+        add("--largest-micro-batch", type=_count)
+        add("--validate-steps", type=int, default=_VALIDATE_STEPS if name == "validate" else 0)
+        add("--feasibility", action="store_true", help="find what fits, time nothing")
+        add("--search", choices=search.STRATEGIES, default="fast", help="how to climb")
+        add("--minutes", type=_positive)
+        add("--fault", type=json.loads, default={}, help=argparse.SUPPRESS)
+    add("--trial-minutes", type=_positive, default=20.0)
+    add("--memory-limit-gib", type=_positive)
+    add("--peak-tflops")
+    add("--records", type=Path, default=Path("records.jsonl"))
+    add("--work", type=Path, default=Path("bench-work"))
+    add("--again", action="store_true", help="measure what was measured before, too")
+    add("--yes", action="store_true", help="start in spite of busy GPUs or scarce memory")
+    add("--device", choices=("cuda", "cpu"), default="cuda")
+    add("--launcher", choices=("local", "slurm"), default="local")
+    add("--source-id", default=LOCAL_SOURCE)
+    add("--minimum-steps", type=_count, default=5)
+    add("--maximum-steps", type=_count, default=60)
+    add("--settle-s", type=_positive, default=60.0)
+    add("--exchange-timeout-s", type=_positive, default=60.0)
+
+
+def _print_space(gpus: int, form: str) -> int:
+    rows = space.choices(gpus)
+    if form == "table":
+        for row in rows:
+            print(f"{space.label(row.settings):45} {row.left_out_by or 'tried'}")
+        return 0
+    fields = ("free_lunch", "activation_checkpointing", "sharding", "offloading")
+
+    def as_json(settings: Settings) -> dict[str, Any]:
+        return {name: getattr(settings, name) for name in fields} | {"label": space.label(settings)}
+
+    answer = {
+        "gpus": gpus,
+        "settings": [as_json(row.settings) for row in rows if row.left_out_by is None],
+        "left_out": [
+            as_json(row.settings) | {"rule": row.left_out_by} for row in rows if row.left_out_by
+        ],
+    }
+    print(json.dumps(answer))
+    return 0
+
+
+def _parameters(recipe: Recipe) -> int:
+    from bench_runner.flops import UncountedArchitectureError, count_flops
+
+    try:
+        return count_flops(recipe).parameters
+    except UncountedArchitectureError:
+        return 0
+
+
+def _print_hardware(arguments: argparse.Namespace) -> int:
+    found = hardware.machine(Path.cwd())
+    parameters = _parameters(find_recipe(arguments.recipe)) if arguments.recipe else 0
+    gpus = arguments.gpus or max(1, len(found.gpus))
+    concerns = hardware.concerns(found, gpus, parameters, offloading=False)
+    if arguments.format == "json":
+        print(json.dumps({"machine": found.as_json(), "concerns": concerns}))
+        return 0
+    for gpu in found.gpus:
+        print(f"GPU {gpu.index}: {gpu.name}, {gpu.memory_gib:.0f} GiB, driver {gpu.driver}")
+    if not found.gpus:
+        print("no NVIDIA GPU was found (nvidia-smi lists none)")
+    print(f"host: {found.cpu}, {found.cpu_count} CPUs, {found.memory_gib or 0:.0f} GiB")
+    for concern in concerns:
+        print(f"! {concern}")
+    return 0
+
+
+def _setup(arguments: argparse.Namespace) -> Setup:
+    recipe = find_recipe(arguments.recipe)
+    space.micro_batch_sizes(recipe.training.batch_size, arguments.gpus)
+    machine = hardware.machine(arguments.work)
+    found = len(machine.gpus)
+    if arguments.device == "cuda" and arguments.launcher == "local" and found < arguments.gpus:
+        raise ValueError(
+            f"--gpus is {arguments.gpus} but nvidia-smi shows {found}: ask for at most that, or "
+            "try the path without a GPU by --device cpu"
+        )
+    if arguments.device == "cuda" and not machine.gpus:
+        raise ValueError("nvidia-smi shows no GPU on this node: start where the GPUs are")
+    return Setup(
+        recipe=recipe,
+        machine=machine,
+        gpu_count=arguments.gpus,
+        device=arguments.device,
+        peak_tflops=parse_peaks(arguments.peak_tflops, recipe),
+        memory_limit_gib=arguments.memory_limit_gib,
+        source_id=arguments.source_id,
+    )
+
+
+def _candidates(arguments: argparse.Namespace) -> list[Settings]:
+    if arguments.command != "run":
+        return [parse_settings(arguments.settings)]
+    found: list[Settings] = []
+    for method in arguments.methods.split(","):
+        for settings in space.settings_of_method(method.strip(), arguments.gpus):
+            if settings not in found:
+                found.append(settings)
+    if arguments.only:
+        wanted = [parse_settings(text) for text in arguments.only]
+        found = [settings for settings in found if settings in wanted]
+        if not found:
+            raise ValueError(f"--only names nothing that --methods {arguments.methods} holds")
+    return found
+
+
+def _confirmed(concerns: Sequence[str], arguments: argparse.Namespace) -> bool:
+    for sentence in concerns:
+        print(sentence, file=sys.stderr)
+    if not concerns or arguments.yes:
+        return True
+    if not sys.stdin.isatty():
+        raise ValueError(f"{concerns[0]}; give --yes to start all the same")
+    print("Start all the same? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _measure(arguments: argparse.Namespace) -> int:
+    setup = _setup(arguments)
+    candidates = _candidates(arguments)
+    one = arguments.command != "run"
+    options = Options(
+        strategy=arguments.search,
+        records_file=arguments.records,
+        work_directory=arguments.work,
+        minutes=arguments.minutes,
+        trial_minutes=arguments.trial_minutes,
+        again=arguments.again or arguments.command == "validate",
+        launcher=arguments.launcher,
+        validate_steps=arguments.validate_steps if one else 0,
+        minimum_steps=arguments.minimum_steps,
+        maximum_steps=arguments.maximum_steps,
+        settle_s=arguments.settle_s,
+        exchange_timeout_s=arguments.exchange_timeout_s,
+        micro_batch_size=arguments.micro_batch if one else None,
+        largest_micro_batch=arguments.largest_micro_batch if one else None,
+        time_steps=not (one and arguments.feasibility),
+        fault=tuple(arguments.fault.items()) if one else (),
+    )
+    # Records that cannot be read are an error before anything is measured.
+    journal.read(options.records_file)
+    offloading = any(settings.offloading for settings in candidates)
+    concerns = hardware.concerns(
+        setup.machine, setup.gpu_count, _parameters(setup.recipe), offloading
+    )
+    emit(
+        {
+            "event": "search-started",
+            "recipe_id": setup.recipe.recipe_id,
+            "recipe_name": setup.recipe.name,
+            "gpu": setup.gpu,
+            "gpu_count": setup.gpu_count,
+            "search": options.strategy,
+            "methods": arguments.methods if not one else None,
+            "labels": [space.label(settings) for settings in candidates],
+            "estimated_minutes": estimated_minutes(len(candidates), options.strategy),
+            "concerns": concerns,
+            "records_file": str(options.records_file),
+        }
+    )
+    if not _confirmed(concerns, arguments):
+        return 130
+    stop = Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    searches = arguments.command == "run" and "all" in arguments.methods.split(",")
+    best = Search(setup, options, emit, stop).run(candidates, name_the_best=searches)
+    if stop.is_set():
+        return 130
+    if arguments.command == "validate":
+        return _judge(best)
+    if one and arguments.feasibility:
+        return 0
+    return 0 if best is not None else 1
+
+
+def _judge(record: Measurement | None) -> int:
+    validation = None if record is None else record.environment.get("validation")
+    if record is None or validation is None or record.settings is None:
+        return 1
+    ratio = float(validation["predicted_over_median"])
+    within = abs(ratio - 1) <= VALIDATED_WITHIN
+    emit(
+        {
+            "event": "validated",
+            "label": space.label(record.settings),
+            "predicted_s": record.step_s,
+            "median_s": validation["median_s"],
+            "ratio": ratio,
+            "within": within,
+        }
+    )
+    return 0 if within else 1
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Answer one command; the exit code."""
+    arguments = parser().parse_args(words)
+    try:
+        if arguments.command == "space":
+            return _print_space(arguments.gpus, arguments.format)
+        if arguments.command == "hardware":
+            return _print_hardware(arguments)
+        if arguments.command == "merge":
+            for record in journal.merge(arguments.files):
+                print(json.dumps(journal.to_json(record)))
+            return 0
+        return _measure(arguments)
+    except ValueError as error:
+        message = " ".join(str(error).split())
+        if arguments.command in ("run", "trial", "validate"):
+            emit({"event": "error", "message": message})
+        print(f"bench_runner: {message}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,279 @@
+"""A process group's outcome as a record: times, memory, MFU, or the reason why there are none."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any
+
+from bench_runner import space, timing
+from bench_runner.flops import UncountedArchitectureError, count_flops
+from bench_runner.hardware import Machine
+from bench_runner.journal import with_id
+from bench_runner.recipes import Recipe, recipe_hash
+from bench_runner.records import Measurement, Settings
+from bench_runner.trial import Outcome
+
+LOCAL_SOURCE = "measured-here"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """What all trials of one search have in common."""
+
+    recipe: Recipe
+    machine: Machine
+    gpu_count: int
+    device: str
+    peak_tflops: Mapping[str, float]
+    """Dense peaks of one GPU with FP32 accumulation, by ``fp16``, ``bf16``, ``tf32``, ``fp32``."""
+    memory_limit_gib: float | None
+    source_id: str = LOCAL_SOURCE
+
+    @property
+    def gpu(self) -> str:
+        """The device's name as its vendor spells it, or ``cpu``.
+
+        Under a memory cap it is neither this GPU nor the smaller one, and is named as neither.
+        """
+        if self.device == "cpu":
+            return "cpu"
+        name = self.machine.gpus[0].name
+        cap = self.memory_limit_gib
+        return name if cap is None else f"{name} capped at {cap:g} GiB"
+
+    def peak_for(self, settings: Settings) -> float | None:
+        """The peak that these settings can reach; None where it was not given."""
+        precision = self.recipe.training.precision
+        if precision == "fp32" and settings.free_lunch:
+            precision = "tf32"
+        return self.peak_tflops.get(precision)
+
+    @property
+    def machine_key(self) -> str:
+        """The same devices, driver and libraries have the same key."""
+        facts: dict[str, Any] = {
+            "device": self.device,
+            "gpus": [gpu.name for gpu in self.machine.gpus[: self.gpu_count]],
+            "driver": [gpu.driver for gpu in self.machine.gpus[:1]],
+            "versions": self.machine.versions,
+            "memory_limit_gib": self.memory_limit_gib,
+            "cpu": self.machine.cpu,
+        }
+        text = json.dumps(facts, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def configuration_key(setup: Setup, settings: Settings, search: str) -> str:
+    """What must agree for a record to stand for a trial: recipe, settings, machine, versions."""
+    combination = replace(settings, micro_batch_size=None, gradient_accumulation_steps=None)
+    climb = "fastest" if search == "fast" else "largest"
+    text = json.dumps(
+        [
+            recipe_hash(setup.recipe),
+            setup.gpu_count,
+            setup.machine_key,
+            [getattr(combination, name) for name in Settings.__dataclass_fields__],
+            climb,
+        ]
+    )
+    return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+def flops_per_sample(recipe: Recipe) -> tuple[int, int] | None:
+    """Lowest and full count of one sample's training FLOPs; None where nothing counts them."""
+    try:
+        count = count_flops(recipe)
+    except UncountedArchitectureError:
+        return None
+    return count.train_sample_lowest, count.train_sample_full
+
+
+def _facts(
+    setup: Setup, outcome: Outcome | None, search: str, settings: Settings
+) -> dict[str, Any]:
+    """The record's environment."""
+    machine = setup.machine
+    facts: dict[str, Any] = {
+        "host": machine.host,
+        "cpu": machine.cpu,
+        "cpu_count": machine.cpu_count,
+        "host_memory_gib": machine.memory_gib,
+        "driver": machine.gpus[0].driver if machine.gpus else None,
+        "topology": machine.topology,
+        "versions": machine.versions,
+        "search": search,
+        "machine_key": setup.machine_key,
+        "configuration_key": configuration_key(setup, settings, search),
+        "memory_limit_gib": setup.memory_limit_gib,
+    }
+    if setup.device == "cpu":
+        facts["not_a_gpu"] = True
+    if outcome is None:
+        return facts
+    facts["trial_wall_s"] = round(outcome.wall_s, 2)
+    facts["gpu_s"] = round(outcome.wall_s * setup.gpu_count, 2)
+    about = outcome.last("about")
+    if about is not None:
+        facts["about"] = {k: v for k, v in about.items() if k not in ("event", "rank")}
+    climbed = outcome.last("climbed")
+    probes = [
+        {k: v for k, v in probe.items() if k not in ("event", "rank")} for probe in outcome.probes()
+    ]
+    if probes:
+        facts["probes"] = probes
+    if climbed is not None:
+        sizes = space.micro_batch_sizes(setup.recipe.training.batch_size, setup.gpu_count)
+        facts["climb"] = {
+            "samples_per_s": climbed["samples_per_s"],
+            "stopped_by": climbed["stopped_by"],
+            "at_the_end": climbed["micro_batch_size"] == sizes[-1],
+        }
+    model = outcome.last("model")
+    if model is not None:
+        facts["parameters"] = model["parameters"]
+    return facts
+
+
+def record_of(
+    setup: Setup, settings: Settings, outcome: Outcome, *, search: str, measured_on: date
+) -> Measurement:
+    """The record of one trial."""
+    facts = _facts(setup, outcome, search, settings)
+    timed = outcome.last("timed")
+    missing = (facts.get("about") or {}).get("missing_kernels") or []
+    if missing and settings.free_lunch:
+        # Without the kernels it is not the free lunch, and must not be filed as one.
+        settings = replace(settings, free_lunch=False)
+        facts["not_free_lunch_because"] = "missing kernels: " + ", ".join(missing)
+    base = _without_time(setup, settings, facts, measured_on)
+    fitting = outcome.largest_fitting()
+    if timed is None and fitting is not None and outcome.status in ("ok", "climbed"):
+        # Nobody asked for a time: what fits is the answer.
+        fits = replace(settings, micro_batch_size=fitting)
+        reason = f"fits up to micro-batch {fitting}; no steps were timed"
+        return with_id(replace(base, status="ok", settings=fits, reason=reason, environment=facts))
+    if timed is None or outcome.status != "ok":
+        status = "infeasible" if outcome.status in ("infeasible", "climbed") else "failed"
+        if outcome.status not in ("infeasible", "climbed", "ok"):
+            facts["log_tail"] = outcome.log_tail
+        reason = outcome.reason or "no steps were timed"
+        return with_id(replace(base, status=status, reason=reason, environment=facts))
+    return _timed_record(setup, base, facts, timed, outcome)
+
+
+def _timed_record(
+    setup: Setup,
+    base: Measurement,
+    facts: dict[str, Any],
+    timed: dict[str, Any],
+    outcome: Outcome,
+) -> Measurement:
+    raw = timing.RawSeconds(**{name: tuple(values) for name, values in timed["raw"].items()})
+    passes = int(timed["accumulation_steps"])
+    step = timing.step_time(raw, passes)
+    training = setup.recipe.training
+    for name in (
+        "settled",
+        "warm_up_s",
+        "skipped_updates",
+        "step_s_by_rank",
+        "slowest_rank",
+        "timed_passes",
+        "peak_reserved_gib",
+        "gpu",
+        "parameters",
+    ):
+        facts[name] = timed[name]
+    validated = outcome.last("validated")
+    if validated is not None:
+        facts["validation"] = {
+            "step_s": validated["step_s"],
+            "median_s": validated["median_s"],
+            "predicted_over_median": step.step_s / validated["median_s"],
+        }
+    mfu = None
+    counted = flops_per_sample(setup.recipe)
+    assert base.settings is not None
+    peak = setup.peak_for(base.settings)
+    if counted is not None:
+        facts["flops_per_step_lowest"] = counted[0] * training.batch_size
+        facts["flops_per_step_full"] = counted[1] * training.batch_size
+        facts["peak_tflops"] = peak
+        mfu = timing.model_flops_utilisation(
+            flops_per_step=counted[0] * training.batch_size,
+            step_s=step.step_s,
+            peak_tflops=peak,
+            gpu_count=setup.gpu_count,
+        )
+    settings = replace(
+        base.settings,
+        micro_batch_size=int(timed["micro_batch_size"]),
+        gradient_accumulation_steps=passes,
+    )
+    if mfu is not None and mfu > 1:
+        reason = (
+            f"refused: {step.step_s:.4g} s a step implies {mfu:.0%} of the GPUs' peak of {peak} "
+            "TFLOP/s, which no measurement can show; check --peak-tflops and the clock"
+        )
+        refused = replace(base, status="failed", settings=settings, reason=reason)
+        return with_id(replace(refused, environment=facts))
+
+    def days(step_s: float) -> float:
+        return timing.training_days(step_s, training.training_steps)
+
+    return with_id(
+        replace(
+            base,
+            status="ok",
+            settings=settings,
+            training_days=days(step.step_s),
+            training_days_low=days(step.step_s_low),
+            training_days_high=days(step.step_s_high),
+            step_s=step.step_s,
+            pass_s=raw.pass_s,
+            sync_pass_s=raw.sync_pass_s,
+            update_s=raw.update_s,
+            first_pass_s=raw.first_pass_s,
+            fetch_s=raw.fetch_s,
+            peak_memory_gib=timed["peak_memory_gib"],
+            allocator_retries=timed["allocator_retries"],
+            mfu=mfu,
+            environment=facts,
+        )
+    )
+
+
+def left_out(
+    setup: Setup, settings: Settings, reason: str, *, search: str, measured_on: date
+) -> Measurement:
+    """The record of settings that the planner left out."""
+    facts = _facts(setup, None, search, settings)
+    base = _without_time(setup, settings, facts, measured_on)
+    return with_id(replace(base, status="pruned", reason=reason))
+
+
+def _without_time(
+    setup: Setup, settings: Settings, facts: dict[str, Any], measured_on: date
+) -> Measurement:
+    return Measurement(
+        measurement_id="",
+        recipe_id=setup.recipe.recipe_id,
+        recipe_hash=recipe_hash(setup.recipe),
+        gpu=setup.gpu,
+        gpu_count=setup.gpu_count,
+        method=space.method_name(settings),
+        settings=settings,
+        status="failed",
+        reason=None,
+        training_days=None,
+        training_days_low=None,
+        training_days_high=None,
+        timing="synchronised",
+        source_id=setup.source_id,
+        measured_on=measured_on,
+        environment=facts,
+    )

@@ -1,0 +1,313 @@
+"""The search as it runs: asks the planner, starts process groups, writes records, tells events."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from bench_runner import journal, search, space
+from bench_runner.launch import run_group
+from bench_runner.records import Measurement, Settings
+from bench_runner.results import Setup, configuration_key, flops_per_sample, left_out, record_of
+from bench_runner.trial import Outcome, TrialSpec, recipe_to_json
+
+Emit = Callable[[dict[str, Any]], None]
+MINUTES_PER_TRIAL = 1.5
+"""For the estimate before anything was measured, compilation included."""
+_NOT_REPEATED = ("ok", "infeasible", "failed")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How a search is to be run."""
+
+    strategy: str
+    records_file: Path
+    work_directory: Path
+    minutes: float | None = None
+    """The whole search may take this long; it then answers with the best so far."""
+    trial_minutes: float = 20.0
+    again: bool = False
+    launcher: str = "local"
+    validate_steps: int = 0
+    minimum_steps: int = 5
+    maximum_steps: int = 60
+    settle_s: float = 60.0
+    exchange_timeout_s: float = 60.0
+    micro_batch_size: int | None = None
+    """Time this size alone, without a climb."""
+    largest_micro_batch: int | None = None
+    time_steps: bool = True
+    fault: tuple[tuple[str, Any], ...] = ()
+
+
+class Search:
+    """One recipe on one machine: every chosen setting measured, left out, or reused."""
+
+    def __init__(self, setup: Setup, options: Options, emit: Emit, stop: Event) -> None:
+        self._setup = setup
+        self._options = options
+        self._emit = emit
+        self._stop = stop
+        self._began = time.monotonic()
+        self._gpu_s = 0.0
+        self._done: list[Measurement] = []
+
+    def run(self, candidates: Sequence[Settings], *, name_the_best: bool) -> Measurement | None:
+        """Work through the candidates; the fastest record, or None where none has a time."""
+        journalled = journal.read(self._options.records_file)
+        self._reuse(candidates, journalled)
+        situation = self._situation()
+        complete = True
+        while True:
+            if self._stop.is_set() or self._seconds_left() <= 0:
+                complete = False
+                break
+            action = search.next_action(candidates, self._done, situation, self._options.strategy)
+            if action is None:
+                break
+            if isinstance(action, search.LeaveOut):
+                self._leave_out(action, journalled)
+                continue
+            self._emit(
+                {
+                    "event": "trial-started",
+                    "label": space.label(action.settings),
+                    "settings": _as_json(action.settings),
+                    "reason": action.reason,
+                }
+            )
+            record = self._trial(action.settings)
+            if record is None:
+                complete = False
+                break
+            self._keep(record)
+            self._tell("trial-finished", record)
+            situation = self._situation()
+        best = search.best_of(self._done)
+        if best is not None and name_the_best and self._options.time_steps:
+            answer = journal.with_id(replace(best, method="optimal"))
+            if all(answer.measurement_id != old.measurement_id for old in journalled):
+                journal.append(self._options.records_file, answer)
+            best = answer
+        self._emit(
+            {
+                "event": "search-finished",
+                "complete": complete,
+                "cancelled": self._stop.is_set(),
+                "best": None if best is None else journal.to_json(best),
+                "label": None if best is None or not best.settings else space.label(best.settings),
+                "gpu_s": round(self._gpu_s, 1),
+                "wall_s": round(time.monotonic() - self._began, 1),
+            }
+        )
+        return best
+
+    def _situation(self) -> search.Situation:
+        setup = self._setup
+        parameters = None
+        usable = None
+        for record in self._done:
+            parameters = record.environment.get("parameters") or parameters
+            usable = (record.environment.get("about") or {}).get("usable_memory_gib") or usable
+        if usable is None and setup.device == "cuda":
+            limits = [gpu.memory_gib for gpu in setup.machine.gpus[: setup.gpu_count]]
+            usable = min([*limits, setup.memory_limit_gib or limits[0]])
+        return search.Situation(
+            gpu_count=setup.gpu_count,
+            batch_size=setup.recipe.training.batch_size,
+            parameters=parameters or _counted_parameters(setup),
+            half_precision=setup.recipe.training.precision != "fp32",
+            usable_memory_gib=usable,
+            host_memory_gib=setup.machine.memory_gib,
+        )
+
+    def _reuse(self, candidates: Sequence[Settings], journalled: list[Measurement]) -> None:
+        if self._options.again:
+            return
+        by_key = {
+            record.environment.get("configuration_key"): record
+            for record in journalled
+            if record.status in _NOT_REPEATED and record.method != "optimal"
+        }
+        for settings in candidates:
+            key = configuration_key(self._setup, settings, self._options.strategy)
+            record = by_key.get(key)
+            if record is not None:
+                # Under the settings that were asked for: kernels may have been missing.
+                asked = replace(record.settings or settings, free_lunch=settings.free_lunch)
+                self._done.append(replace(record, settings=asked))
+                self._tell("reused", record)
+
+    def _keep(self, record: Measurement) -> None:
+        journal.append(self._options.records_file, record)
+        self._gpu_s += float(record.environment.get("gpu_s") or 0.0)
+
+    def _tell(self, kind: str, record: Measurement) -> None:
+        assert record.settings is not None
+        self._emit(
+            {
+                "event": kind,
+                "label": space.label(record.settings),
+                "record": journal.to_json(record),
+            }
+        )
+        best = search.best_of(self._done)
+        if best is not None and best.settings is not None:
+            self._emit(
+                {
+                    "event": "best",
+                    "label": space.label(best.settings),
+                    "training_days": best.training_days,
+                    "step_s": best.step_s,
+                    "elapsed_s": round(time.monotonic() - self._began, 1),
+                }
+            )
+
+    def _leave_out(self, action: search.LeaveOut, journalled: list[Measurement]) -> None:
+        record = left_out(
+            self._setup,
+            action.settings,
+            action.reason,
+            search=self._options.strategy,
+            measured_on=date.today(),
+        )
+        self._done.append(record)
+        if all(record.measurement_id != old.measurement_id for old in journalled):
+            journal.append(self._options.records_file, record)
+        self._tell("left-out", record)
+
+    # -- one trial --------------------------------------------------------------------------
+
+    def _trial(self, settings: Settings) -> Measurement | None:
+        """Measure one combination; None where the search itself was ended in the middle."""
+        options = self._options
+        spec = TrialSpec(
+            recipe=recipe_to_json(self._setup.recipe),
+            settings=settings,
+            gpu_count=self._setup.gpu_count,
+            device=self._setup.device,
+            climb="fastest" if options.strategy == "fast" else "largest",
+            largest_micro_batch=options.largest_micro_batch,
+            time_steps=options.time_steps,
+            validate_steps=options.validate_steps,
+            memory_limit_gib=self._setup.memory_limit_gib,
+            minimum_steps=options.minimum_steps,
+            maximum_steps=options.maximum_steps,
+            settle_s=options.settle_s,
+            exchange_timeout_s=options.exchange_timeout_s,
+            fault=dict(options.fault),
+        )
+        if options.micro_batch_size is not None:
+            spec = spec.at(options.micro_batch_size)
+        outcome = self._group(spec)
+        while True:
+            if outcome.status == "cancelled" or self._out_of_minutes(outcome):
+                return None
+            smaller = next_size(outcome) if options.time_steps else None
+            if smaller is None:
+                break
+            self._emit(
+                {
+                    "event": "trial-progress",
+                    "label": space.label(settings),
+                    "phase": "again",
+                    "micro_batch_size": smaller,
+                    "reason": outcome.reason,
+                }
+            )
+            again = self._group(spec.at(smaller))
+            outcome = replace(
+                again,
+                events=(*outcome.events, *again.events),
+                wall_s=outcome.wall_s + again.wall_s,
+            )
+        record = record_of(
+            self._setup,
+            settings,
+            outcome,
+            search=options.strategy,
+            measured_on=date.today(),
+        )
+        # The planner goes by the settings that were asked for.
+        asked = replace(record.settings or settings, free_lunch=settings.free_lunch)
+        self._done.append(replace(record, settings=asked))
+        return record
+
+    def _group(self, spec: TrialSpec) -> Outcome:
+        def progress(event: dict[str, Any]) -> None:
+            kind = event.get("event")
+            if kind in ("probe", "phase", "climbed"):
+                self._emit(
+                    {
+                        **{k: v for k, v in event.items() if k != "rank"},
+                        "event": "trial-progress",
+                        "phase": event.get("phase", kind),
+                        "label": space.label(spec.settings),
+                    }
+                )
+
+        gpus = self._setup.machine.gpus
+        return run_group(
+            spec,
+            work_directory=self._options.work_directory,
+            time_limit_s=min(self._options.trial_minutes * 60, self._seconds_left()),
+            on_event=progress,
+            stop=self._stop,
+            launcher=self._options.launcher,
+            compute_capability=gpus[0].compute_capability if gpus else None,
+        )
+
+    def _seconds_left(self) -> float:
+        if self._options.minutes is None:
+            return float("inf")
+        return self._options.minutes * 60 - (time.monotonic() - self._began)
+
+    def _out_of_minutes(self, outcome: Outcome) -> bool:
+        """Whether the search's own time, not the trial's, ended this group."""
+        return outcome.status == "timed-out" and self._seconds_left() <= 0
+
+
+def next_size(outcome: Outcome) -> int | None:
+    """The micro-batch size to start the group again with, or None where it has its answer.
+
+    After a climb that ended the group: the largest size that fitted, or what the climb chose.
+    After a timed run that fell over: half of its size.
+    """
+    misfits = [probe["micro_batch_size"] for probe in outcome.probes() if not probe["fits"]]
+    climbed = outcome.last("climbed")
+    if outcome.status in ("climbed", "infeasible") and misfits:
+        if misfits[-1] == 1:
+            return None
+        if climbed is None and len(misfits) == 1 and outcome.largest_fitting() is not None:
+            return outcome.largest_fitting()
+        half = int(misfits[-1]) // 2
+        return half if half >= 1 else None
+    if outcome.status == "failed" and climbed is not None:
+        # The climb went well and its group then broke: once more, in a group of its own.
+        restarted = sum(event["event"] == "started" for event in outcome.events) > 1
+        return None if restarted else int(climbed["micro_batch_size"])
+    return None
+
+
+def _counted_parameters(setup: Setup) -> int | None:
+    if flops_per_sample(setup.recipe) is None:
+        return None
+    from bench_runner.flops import count_flops
+
+    return count_flops(setup.recipe).parameters
+
+
+def _as_json(settings: Settings) -> dict[str, Any]:
+    return {name: getattr(settings, name) for name in Settings.__dataclass_fields__}
+
+
+def estimated_minutes(count: int, strategy: str) -> float:
+    """A rough duration before anything was measured: fast tries about a sixth of the settings."""
+    trials = count if strategy == "exhaustive" else max(1.0, count / 6)
+    return trials * MINUTES_PER_TRIAL
