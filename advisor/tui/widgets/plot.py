@@ -10,6 +10,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.color import Color
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
@@ -28,12 +29,13 @@ from advisor.tui.widgets.plot_frame import (
 from advisor.tui.widgets.plot_grid import LogPoints, PlotGrid, fit_scales
 from advisor.tui.widgets.plot_navigate import Direction, neighbour, point_at
 from advisor.tui.widgets.plot_paint import ASCII, UNICODE, Scene, paint
+from advisor.tui.widgets.plot_scale import drawable
 from advisor.tui.widgets.plot_style import ANSI_COLOURS, SeriesMark, palette, series_marks
 from advisor.tui.widgets.safe_text import ascii_text, safe_text, shorten
 
 EVERY_POINT = 4000
 """Up to this many points the arrow keys reach every one, beyond it those that are drawn."""
-DIMMED = 0.45
+DIMMED = 0.6
 """How much of its colour a point keeps that is left out or over a limit."""
 
 
@@ -46,6 +48,15 @@ class _Layout:
     flags: bytes
     winners: Mapping[tuple[int, int], int]
     front: list[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Key:
+    """How the GPU types are drawn, and the legend that says so."""
+
+    made_for: tuple[PlotData, bool, bool]
+    marks: list[SeriesMark]
+    legend: list[LegendItem]
 
 
 class CostTimePlot(Widget, can_focus=True):
@@ -74,6 +85,7 @@ click again where several points share one place.
         "plot--title",
         "plot--front",
         "plot--budget",
+        "plot--limit-name",
         "plot--crosshair",
         "plot--legend",
         "plot--point",
@@ -93,6 +105,7 @@ click again where several points share one place.
         .plot--title { color: $foreground; text-style: bold; }
         .plot--front { color: $foreground 55%; }
         .plot--budget { color: $text-error; }
+        .plot--limit-name { color: $text-error; }
         .plot--crosshair { color: $foreground; }
         .plot--hover { color: $foreground; text-style: reverse; }
         .plot--message { color: $foreground 70%; }
@@ -101,6 +114,7 @@ click again where several points share one place.
             .plot--axis { color: ansi_default; }
             .plot--front { color: ansi_default; }
             .plot--budget { color: ansi_red; }
+            .plot--limit-name { color: ansi_red; }
         }
     }
     """
@@ -218,6 +232,7 @@ click again where several points share one place.
         super().__init__(name=name, id=id, classes=classes)
         self._points: LogPoints | None = None
         self._kept: _Layout | None = None
+        self._kept_key: _Key | None = None
         self._strips: list[Strip] = []
         self._strips_of: tuple[object, ...] = ()
         self._ink_styles: dict[Ink, Style] = {}
@@ -242,6 +257,14 @@ click again where several points share one place.
     def validate_selected(self, selected: int | None) -> int | None:
         """None where there is no such point."""
         return selected if selected is not None and 0 <= selected < len(self.data) else None
+
+    def validate_budget_usd(self, budget_usd: float | None) -> float | None:
+        """None where a logarithmic axis has no place for it."""
+        return drawable(budget_usd)
+
+    def validate_max_days(self, max_days: float | None) -> float | None:
+        """None where a logarithmic axis has no place for it."""
+        return drawable(max_days)
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
@@ -272,7 +295,7 @@ click again where several points share one place.
         layout = self._arrange(size)
         if layout is None:
             return self._message(size)
-        marks = self._marks()
+        key = self._key()
         canvas = paint(
             Scene(
                 data=self.data,
@@ -280,8 +303,8 @@ click again where several points share one place.
                 grid=layout.grid,
                 winners=layout.winners,
                 front=layout.front,
-                marks=marks,
-                legend=self._legend(marks),
+                marks=key.marks,
+                legend=key.legend,
                 budget_usd=self.budget_usd,
                 max_days=self.max_days,
                 selected=self.selected,
@@ -316,7 +339,7 @@ click again where several points share one place.
         if points is None or size.width < MIN_WIDTH or size.height < MIN_HEIGHT:
             return None
         x, y = fit_scales(points, (self.budget_usd,), (self.max_days,))
-        legend_width = sum(item.width + 2 for item in self._legend(self._marks()))
+        legend_width = sum(item.width + 2 for item in self._key().legend)
         frame = Frame.of(size.width, size.height, y, data.y_title, legend_width)
         old = self._kept
         if old is not None and old.grid.covers(points, x, y, frame.columns, frame.rows):
@@ -334,13 +357,18 @@ click again where several points share one place.
         )
         return self._kept
 
-    def _marks(self) -> list[SeriesMark]:
-        return series_marks(
-            len(self.data.series_names), ascii_only=self.ascii, coloured=not self.app.no_color
-        )
+    def _key(self) -> _Key:
+        """Glyphs, colours and legend, computed anew only for other data."""
+        data, asked = self.data, (self.data, self.ascii, self.app.no_color)
+        if self._kept_key is None or self._kept_key.made_for != asked:
+            marks = series_marks(
+                len(data.series_names), ascii_only=self.ascii, coloured=not self.app.no_color
+            )
+            legend = self._legend(data, marks)
+            self._kept_key = _Key(made_for=asked, marks=marks, legend=legend)
+        return self._kept_key
 
-    def _legend(self, marks: list[SeriesMark]) -> list[LegendItem]:
-        data = self.data
+    def _legend(self, data: PlotData, marks: list[SeriesMark]) -> list[LegendItem]:
         clean = ascii_text if self.ascii else safe_text
         items = [
             LegendItem(
@@ -352,13 +380,14 @@ click again where several points share one place.
             for series in sorted(set(data.series))
         ]
         lines = ASCII if self.ascii else UNICODE
+        present = set(data.flags)
         for flag, glyph, text in (
             (PointFlag.FRONT, lines.front_x + lines.front_corner, "Pareto front"),
             (PointFlag.PREDICTED, marks[0].hollow if marks else "", "predicted"),
             (PointFlag.DOUBTFUL, "?", "doubtful"),
             (PointFlag.EXCLUDED, "( )", "left out"),
         ):
-            if data.flagged(flag):
+            if any(byte & flag for byte in present):
                 items.append(LegendItem(glyph=glyph, text=text))
         return items
 
@@ -384,8 +413,6 @@ click again where several points share one place.
         contrast = 3.0 if ink.role == "point" else 4.5
         colour = palette(background.hex6, contrast)[ink.colour]
         if ink.dim:
-            from textual.color import Color
-
             return background.blend(Color.parse(colour), DIMMED).hex6
         return colour
 

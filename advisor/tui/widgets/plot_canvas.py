@@ -71,9 +71,10 @@ class Canvas:
             at += size
         return at - x
 
-    def is_role(self, x: int, y: int, roles: frozenset[str]) -> bool:
-        """Whether this cell, if there is one, was last drawn in one of these roles."""
-        return 0 <= x < self.width and 0 <= y < self.height and self._inks[y][x].role in roles
+    def role(self, x: int, y: int) -> str | None:
+        """What this cell was last drawn as; None outside."""
+        inside = 0 <= x < self.width and 0 <= y < self.height
+        return self._inks[y][x].role if inside else None
 
     def _free(self, x: int, y: int) -> None:
         """Blank the other half of a wide character that is about to lose one half."""
@@ -85,9 +86,11 @@ class Canvas:
 
     def runs(self, y: int) -> Iterator[tuple[str, Ink]]:
         """One row as pieces of text with the same ink; together exactly ``width`` cells wide."""
-        cells = zip(self._inks[y], self._characters[y], strict=True)
-        for ink, run in groupby(cells, key=lambda cell: cell[0]):
-            yield "".join(character for _, character in run), ink
+        characters, start = self._characters[y], 0
+        for ink, run in groupby(self._inks[y]):
+            stop = start + sum(1 for _ in run)
+            yield "".join(characters[start:stop]), ink
+            start = stop
 
     def text(self) -> str:
         """All rows as plain text."""

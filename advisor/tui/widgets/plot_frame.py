@@ -109,7 +109,8 @@ def fit_legend(
         rows = _fill(chosen, widths)
         if rows is not None:
             return rows
-    return []
+    # No room to count what is left out: what was asked for alone, or nothing.
+    return (_fill([items[order[0]]], widths) if first is not None else None) or []
 
 
 def _fill(items: Sequence[LegendItem], widths: Sequence[int]) -> list[list[LegendItem]] | None:

@@ -155,9 +155,9 @@ class PlotGrid:
                         strict=True,
                     )
                 )
-            for flag in (PointFlag.OWNED, PointFlag.FRONT):
-                for index in reversed(data.flagged(flag)):
-                    found[keys[index]] = index
+            notable = data.flagged(PointFlag.OWNED | PointFlag.FRONT)[::-1]
+            for index in sorted(notable, key=lambda i: data.flags[i] & PointFlag.FRONT):
+                found[keys[index]] = index
         return {self._cell(key): index for key, index in found.items()}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
@@ -23,7 +23,9 @@ from advisor.tui.widgets.safe_text import shorten
 
 CROWDED_CELLS = 400
 """With more occupied cells than this, labels of ordinary points would only be noise."""
-_MARKS = frozenset({"point", "label"})
+NAMED_FROM = 60
+"""In a picture at least this wide the selected point carries its GPU's name."""
+_MARKS = frozenset({"point", "label", "limit-name"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,19 +123,16 @@ class Painter:
         self.axes()
         self.front()
         self.limits()
-        for index in self.picked():
-            self.crosshair(index)
+        if self.scene.selected is not None:
+            self.crosshair(self.scene.selected)
         self.points()
-        self.labels()
-        self.legend()
+        self.limit_names()
         if self.scene.selected is not None:
             self.selection(self.scene.selected)
+        self.labels()
+        self.legend()
         if self.scene.hovered is not None and self.scene.hovered != self.scene.selected:
             self.hover(self.scene.hovered)
-
-    def picked(self) -> list[int]:
-        """The points with a crosshair, the selected one last."""
-        return [self.scene.selected] if self.scene.selected is not None else []
 
     # Places
 
@@ -193,44 +192,59 @@ class Painter:
                 canvas.vertical(next_x, y + 1, next_y, lines.front_y, ink)
 
     def limits(self) -> None:
-        """The budget as a vertical line, the time limit as a horizontal one, each with its name."""
+        """The budget as a vertical line, the time limit as a horizontal one."""
         canvas, lines, frame, ink = self.canvas, self.lines, self.frame, Ink("budget")
         if self.scene.max_days is not None:
             y = self.y_of(self.scene.max_days)
-            text = f" limit {format_days(self.scene.max_days)} "
-            if y < frame.top:
-                y, text = frame.top, f"{lines.above}{text}"
-            elif y >= self.bottom:
-                y, text = self.bottom - 1, f"{lines.below}{text}"
-            else:
+            if frame.top <= y < self.bottom:
                 canvas.horizontal(frame.left + 1, self.right, y, lines.max_days, ink)
-            canvas.write(self.right - cell_len(text) - 1, y, text, ink)
         if self.scene.budget_usd is not None:
             x = self.x_of(self.scene.budget_usd)
-            text = f"budget {format_usd(self.scene.budget_usd)}"
+            if frame.left < x < self.right:
+                canvas.vertical(x, frame.top, self.bottom, lines.budget, ink)
+
+    def limit_names(self) -> None:
+        """What the two lines are, beside them and where no point is; an arrow if out of view."""
+        lines, frame, budget = self.lines, self.frame, self.scene.budget_usd
+        if self.scene.max_days is not None:
+            y = self.y_of(self.scene.max_days)
+            name = f" limit {format_days(self.scene.max_days)} "
+            arrow = lines.above if y < frame.top else lines.below if y >= self.bottom else ""
+            y = max(frame.top, min(y, self.bottom - 1))
+            end = self.right - 1 - cell_len(arrow + name)
+            self.write_free([(x, y) for x in range(end, frame.left, -4)], f"{arrow}{name}")
+        if budget is not None:
+            x, name = self.x_of(budget), f"budget {format_usd(budget)}"
+            rows = range(frame.top, self.bottom)
             if x <= frame.left:
-                canvas.write(frame.left + 1, frame.top, f"{lines.before}{text} ", ink)
-                return
-            if x >= self.right:
-                canvas.write(self.right - len(text) - 2, frame.top, f" {text}{lines.beyond}", ink)
-                return
-            canvas.vertical(x, frame.top, self.bottom, lines.budget, ink)
-            if x - len(text) - 1 > frame.left:
-                canvas.write(x - len(text) - 1, frame.top, f"{text} ", ink)
+                places, name = [(frame.left + 1, y) for y in rows], f"{lines.before}{name} "
+            elif x >= self.right:
+                name = f" {name}{lines.beyond}"
+                places = [(self.right - cell_len(name), y) for y in rows]
             else:
-                canvas.write(x + 1, frame.top, f" {text}"[: self.right - x - 1], ink)
+                name = f" {name} "
+                places = [(at, y) for y in rows for at in (x - cell_len(name), x + 1)]
+            self.write_free(places, name)
+
+    def write_free(self, places: Sequence[tuple[int, int]], text: str) -> None:
+        """Write a limit's name at the first of these places that covers no point."""
+        for x, y in places:
+            cells = range(x, x + cell_len(text))
+            inside = self.frame.left < x and cells.stop <= self.right
+            if inside and not any(self.canvas.role(cell, y) in _MARKS for cell in cells):
+                self.canvas.write(x, y, text, Ink("limit-name"))
+                return
 
     def crosshair(self, index: int) -> None:
         """Lines to both axes, and how far the time may be off."""
-        canvas, lines, data = self.canvas, self.lines, self.scene.data
+        canvas, lines = self.canvas, self.lines
         x, y = self.at(index)
         ink = Ink("crosshair")
         canvas.horizontal(self.frame.left + 1, x, y, lines.crosshair_x, ink)
         canvas.vertical(x, y + 1, self.bottom, lines.crosshair_y, ink)
-        low = data.y_low_days[index] if data.y_low_days is not None else None
-        high = data.y_high_days[index] if data.y_high_days is not None else None
+        low, high = self.scene.data.interval(index)
         for limit, step, cap in ((high, -1, lines.interval_top), (low, 1, lines.interval_bottom)):
-            if limit is None or limit <= 0:
+            if limit is None:
                 continue
             end = max(self.frame.top, min(self.y_of(limit), self.bottom - 1))
             for row in range(y + step, end + step, step):
@@ -239,12 +253,7 @@ class Painter:
     # Points
 
     def is_dim(self, index: int) -> bool:
-        data, budget, limit = self.scene.data, self.scene.budget_usd, self.scene.max_days
-        return (
-            data.has(index, PointFlag.EXCLUDED)
-            or (budget is not None and data.x_usd[index] > budget)
-            or (limit is not None and data.y_days[index] > limit)
-        )
+        return self.scene.data.is_out(index, self.scene.budget_usd, self.scene.max_days)
 
     def glyph(self, index: int) -> str:
         mark = self.scene.marks[self.scene.data.series[index]]
@@ -259,19 +268,9 @@ class Painter:
             dim=self.is_dim(index),
         )
 
-    def label(self, index: int) -> str:
-        """The count, with what a reader without colours must know of the point."""
-        data = self.scene.data
-        text = f"×{data.gpu_count[index]}"
-        if data.has(index, PointFlag.DOUBTFUL):
-            text += "?"
-        if data.has(index, PointFlag.OWNED):
-            text += " own"
-        return f"({text})" if data.has(index, PointFlag.EXCLUDED) else text
-
     def name(self, index: int) -> str:
         data = self.scene.data
-        return f"{shorten(data.series_names[data.series[index]], 24)} {self.label(index)}"
+        return f"{shorten(data.series_names[data.series[index]], 24)} {data.label(index)}"
 
     def points(self) -> None:
         left, top = self.frame.left + 1, self.frame.top
@@ -294,26 +293,24 @@ class Painter:
             if crowded and not data.has(index, PointFlag.OWNED | PointFlag.FRONT):
                 break
             if index != self.scene.selected:
-                text = self.label(index)
-                place = self.place(index, text, lambda x, y: self.canvas.is_role(x, y, _MARKS))
+                text = data.label(index)
+                place = self.place(index, text)
                 if place is not None:
                     self.canvas.write(*place, text, self.ink("label", index))
 
-    def place(
-        self, index: int, text: str, taken: Callable[[int, int], bool]
-    ) -> tuple[int, int] | None:
+    def place(self, index: int, text: str) -> tuple[int, int] | None:
         """Right of the point or left of it, whichever keeps a cell's distance from the others."""
         x, y = self.at(index)
-        width = cell_len(text)
+        width, role = cell_len(text), self.canvas.role
         for start in (x + 1, x - width):
             inside = start > self.frame.left and start + width <= self.right
             around = range(start - (start <= x), start + width + (start > x))
-            if inside and not any(taken(cell, y) for cell in around if cell != x):
+            if inside and not any(role(cell, y) in _MARKS for cell in around if cell != x):
                 return start, y
         return None
 
     def selection(self, index: int) -> None:
-        """The selected point last, in reverse, with its values on both axes."""
+        """The selected point in reverse, with its values on both axes; other labels give way."""
         canvas, frame, data = self.canvas, self.frame, self.scene.data
         x, y = self.at(index)
         ink = self.ink("label", index)._replace(reverse=True, bold=True, dim=False)
@@ -327,13 +324,15 @@ class Painter:
         start = max(frame.left, min(x - len(usd) // 2, frame.width - len(usd)))
         self.clear_values(start - 1, start + len(usd) + 1)
         canvas.write(start, frame.value_row, usd, value)
-        texts = [self.name(index), self.label(index)] if frame.width >= 60 else [self.label(index)]
+        texts = [data.label(index)]
+        if frame.width >= NAMED_FROM:
+            texts.insert(0, f" {self.name(index)} ")
         for text in texts:
-            place = self.place(index, text, lambda x, y: self.canvas.is_role(x, y, _MARKS))
+            place = self.place(index, text)
             if place is not None:
                 break
         else:
-            text = self.label(index)
+            text = data.label(index)
             right = x + 1 + cell_len(text) <= self.right
             place = (x + 1 if right else max(frame.left + 1, x - cell_len(text)), y)
         canvas.write(*place, text, ink)
@@ -342,14 +341,9 @@ class Painter:
     def clear_values(self, start: int, stop: int) -> None:
         """Remove the values of the horizontal axis that reach into these cells, whole."""
         row, canvas = self.frame.value_row, self.canvas
-        value = frozenset({"value"})
-        while (
-            start > 0
-            and canvas.is_role(start, row, value)
-            and canvas.is_role(start - 1, row, value)
-        ):
+        while canvas.role(start, row) == canvas.role(start - 1, row) == "value":
             start -= 1
-        while canvas.is_role(stop - 1, row, value) and canvas.is_role(stop, row, value):
+        while canvas.role(stop - 1, row) == canvas.role(stop, row) == "value":
             stop += 1
         canvas.horizontal(start, stop, row, " ", Ink("blank"))
 

@@ -40,12 +40,18 @@ class LogScale:
         return math.floor(self.position(value) * cells)
 
 
+def drawable(value: float | None) -> float | None:
+    """The value if a logarithmic axis has a place for it, else None."""
+    return value if value is not None and 0 < value < math.inf else None
+
+
 def fit_scale(low_log: float, high_log: float, limits: Iterable[float | None] = ()) -> LogScale:
     """The scale that shows these log10 bounds with some air, and limits that are close by."""
     low, high = low_log, high_log
     for limit in limits:
-        if limit is not None and limit > 0 and math.isfinite(limit):
-            at = math.log10(limit)
+        shown = drawable(limit)
+        if shown is not None:
+            at = math.log10(shown)
             if low_log - EXTEND_DECADES <= at <= high_log + EXTEND_DECADES:
                 low, high = min(low, at), max(high, at)
     air = max((high - low) * PADDING, (MIN_SPAN_DECADES - (high - low)) / 2)
@@ -56,20 +62,21 @@ def ticks(scale: LogScale, most: int) -> list[float]:
     """Round values in view, ascending, at most this many: 1-2-5, whole decades, or fine steps."""
     if most < 1:
         return []
-    first, last = math.floor(scale.low_log), math.ceil(scale.high_log)
-    found = _in_view(scale, _decimal((1, 2, 5), range(first, last + 1)))
-    if len(found) >= min(3, most):
-        if len(found) <= most:
-            return found
-        for mantissas in ((1, 3), (1,)):
-            thinner = _in_view(scale, _decimal(mantissas, range(first, last + 1)))
-            if 2 <= len(thinner) <= most:
-                return thinner
-        decades = range(first, last + 1)
-        stride = max(1, math.ceil(len(decades) / most))
+    decades = range(math.floor(scale.low_log), math.ceil(scale.high_log) + 1)
+    found = _in_view(scale, _decimal((1, 2, 5), decades))
+    if len(found) < min(3, most):
+        return _fine_ticks(scale, most) or found[:most]
+    if len(found) <= most:
+        return found
+    for stride in range(1, len(decades) + 1):
         sparse = _in_view(scale, _decimal((1,), (d for d in decades if d % stride == 0)))
-        return (sparse or found)[:most]
-    return _fine_ticks(scale, most) or found[:most]
+        if stride == 1 and len(sparse) < 3:
+            # Halving each decade reads better than one or two lonely values.
+            halves = _in_view(scale, _decimal((1, 3), decades))
+            sparse = halves if len(halves) <= most else sparse
+        if len(sparse) <= most:
+            break
+    return sparse or found[:most]
 
 
 def _fine_ticks(scale: LogScale, most: int) -> list[float]:
