@@ -42,9 +42,10 @@ class TrainingTime:
     measurement_id: str
     recipe_id: str
     gpu_id: str
+    """The device's own name, as recorded, where the catalogue knows no such GPU."""
     gpu_count: int
     method: str
-    """``naive``, ``free-lunch``, ``memory-saving`` or ``optimal``."""
+    """``naive``, ``free-lunch``, ``memory-saving``, ``optimal`` or ``original``."""
     settings: Settings | None
     status: str
     """``ok``, ``infeasible``, ``failed`` or ``pruned``."""

@@ -75,10 +75,10 @@ def load_sources(folder: Path | None = None) -> tuple[PublishedSource, ...]:
 
 
 def load_published(folder: Path | None = None) -> tuple[Measurement, ...]:
-    """Every published and measured record: the paper's 288 first, then those of `*.jsonl`."""
+    """Every published and measured record: the paper's first, then those of `*.jsonl`."""
     from bench_runner.journal import merge
 
-    records = list(load_paper(folder))
+    records = [*load_paper(folder), *load_original(folder)]
     records.extend(merge(sorted(_folder(folder).glob("*.jsonl"))))
     known = {source.source_id for source in load_sources(folder)}
     seen: set[str] = set()
@@ -131,6 +131,33 @@ def load_paper(folder: Path | None = None) -> tuple[Measurement, ...]:
             "optimal time in paper_times.csv; add the time or remove the settings"
         )
     return tuple(records)
+
+
+def load_original(folder: Path | None = None) -> tuple[Measurement, ...]:
+    """What the models were first trained on (Figure 6a): for comparison, never ranked."""
+    return tuple(
+        Measurement(
+            measurement_id=f"paper-figure6:{row.text('recipe_id')}",
+            recipe_id=row.text("recipe_id"),
+            recipe_hash=None,
+            gpu=row.text("gpu"),
+            gpu_count=row.whole("gpu_count"),
+            method="original",
+            settings=None,
+            status="ok",
+            reason=None,
+            training_days=float(row.whole("training_days")),
+            training_days_low=row.whole("training_days") - ROUNDING_DAYS,
+            training_days_high=row.whole("training_days") + ROUNDING_DAYS,
+            timing="unsynchronised",
+            source_id="paper-figure6",
+            measured_on=None,
+        )
+        for row in _rows(
+            _folder(folder) / "paper_original.csv",
+            ("recipe_id", "gpu", "gpu_count", "training_days"),
+        )
+    )
 
 
 def _paper_record(row: _Row, settings: dict[_Key, Settings]) -> Measurement:

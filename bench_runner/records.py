@@ -41,7 +41,8 @@ class Measurement:
     """A name or an alias from the GPU catalogue; for a CPU run, ``cpu``."""
     gpu_count: int
     method: str
-    """``naive``, ``free-lunch``, ``memory-saving``, or ``optimal`` (the best of a search)."""
+    """``naive``, ``free-lunch``, ``memory-saving``, ``optimal`` (the best of a search), or
+    ``original`` (how the model was first trained: for comparison, on no machine of ours)."""
     settings: Settings | None
     status: str
     """``ok``, ``infeasible`` (does not fit), ``failed`` or ``pruned``; only ``ok`` has a time."""
