@@ -121,6 +121,38 @@ class Reader:
         ).fetchone()
         return int(row[0]) if row else 0
 
+    def search_times(
+        self,
+        words: Sequence[str],
+        *,
+        sort: str = "model",
+        descending: bool = False,
+        limit: int,
+        offset: int = 0,
+    ) -> tuple[TrainingTime, ...]:
+        """One page of the times that have every one of these lower-case words.
+
+        ``sort`` is model, gpu, gpu_count, method, days, mfu, verdict, source or day.
+        """
+        answer = self.connection.execute(
+            query("search_times"),
+            {
+                "words": list(words),
+                "sort": sort,
+                "descending": descending,
+                "limit": limit,
+                "offset": offset,
+            },
+        )
+        return tuple(training_time(row) for row in answer.fetchall())
+
+    def count_search_times(self, words: Sequence[str]) -> int:
+        """How many rows all pages of `search_times` have."""
+        row = self.connection.execute(
+            query("count_search_times"), {"words": list(words)}
+        ).fetchone()
+        return int(row[0]) if row else 0
+
     def best_times(self, recipe_id: str, evidence: str) -> tuple[BestTime, ...]:
         """Which time stands for each (GPU, count), under ``sound`` or ``published`` evidence."""
         if evidence not in ("sound", "published"):
