@@ -70,7 +70,7 @@ def chip_of(gpu: Gpu) -> Chip:
         tf32 = gpu.bf16_tflops / 2
     # NVLink figures count both ways; of one way, collectives reach some three quarters.
     linked = None if gpu.nvlink_gb_s is None else gpu.nvlink_gb_s / 2 * 0.75
-    through_host = pcie / 2
+    through_host = pcie / 4  # staged in host memory, in and out, by several GPUs at once
     group = (linked or pcie) if switched else through_host
     return Chip(
         gpu_id=gpu.gpu_id,

@@ -135,6 +135,8 @@ def static_bytes(option: Option, columns: Columns, costs: MemoryCosts = COSTS) -
     sharded = 0.0 if option.offloading else states / count
     if option.stage == 1:
         return parameters * (2 * weight + sharded)
+    if not option.offloading:
+        sharded = sharded + 4.0 / count  # gradients are added up in FP32
     if option.stage == 2:
         own = 0.0 if option.offloading else weight / count
         bucket = np.minimum(parameters * weight, 2e9)
@@ -150,7 +152,8 @@ def update_bytes(option: Option, columns: Columns, static: Floats) -> Floats:
         return columns.parameters * (16.0 + 4.0)
     if option.offloading:
         return static
-    return static + 4.0 * columns.parameters / columns.count
+    own = 4.0 if option.stage == 1 else 0.0
+    return static + own * columns.parameters / columns.count
 
 
 def sample_bytes(option: Option, columns: Columns, costs: MemoryCosts = COSTS) -> Floats:

@@ -36,14 +36,23 @@ TERMS = (
 
 OPERAND_REUSE = 200.0
 """FLOPs for each byte that a matrix product moves in half precision: operands are read in tiles."""
+MIXED_PASS_BYTES = 26.0
+"""Moved a parameter by each pass under automatic mixed precision, whatever the micro-batch: the
+FP32 weight is cast (6) and read twice (4), its gradient written, cast and added up (16)."""
+HALF_PASS_BYTES = 12.0
+"""The same where weights and gradients are half precision throughout."""
+FULL_PASS_BYTES = 24.0
+"""The same in FP32."""
+OVERLAP = 4.0
+"""How sharply an exchange hides behind the computation: 1 not at all, infinity wholly."""
 ADAM_BYTES = 26.0
 """Read and written a parameter by the update: weight, gradient, two moments, half copy."""
 CPU_ADAM_PARAMETERS_S = 1e9
 """Parameters a second that a host updates for each GPU when states are offloaded."""
 GPUS_A_NODE = 8
-NODE_LINK = 50e9
-"""Bytes a second and GPU between machines: one 400 Gb/s port each, as in every record with more
-than eight GPUs that the evidence holds."""
+NODE_LINK = GPUS_A_NODE * 50e9
+"""Bytes a second between machines: a 400 Gb/s port for each GPU, as in every record with more than
+eight GPUs that the evidence holds. A ring through all of a machine's ports uses them together."""
 
 OVERHEADS = {"offload": 1.12, "stage-3": 1.08, "checkpoint": 1.02}
 """What a memory-saving method costs beyond its traffic (hooks, waits): breaks ties towards the
@@ -81,7 +90,8 @@ def step_terms(option: Option, columns: Columns, micro_batch_size: Floats) -> li
     logits = work * columns.logit_elements * 4.0 * per_byte
     scores = np.where(fused, 0.0, work * columns.score_elements * width * per_byte)
     scan = work * columns.scan_elements * width * per_byte
-    weights = passes * 3.0 * parameters * width * per_byte
+    touched = MIXED_PASS_BYTES if option.stage == 0 else HALF_PASS_BYTES
+    weights = passes * parameters * np.where(columns.half, touched, FULL_PASS_BYTES) * per_byte
     own = count if option.stage else 1.0
     update = weights + parameters * ADAM_BYTES * per_byte / own
     several = count > 1
@@ -89,18 +99,22 @@ def step_terms(option: Option, columns: Columns, micro_batch_size: Floats) -> li
     nodes = count > GPUS_A_NODE
     link = np.where(nodes, np.minimum(columns.link, NODE_LINK), columns.link)
     volume = parameters * (width if option.stage else 4.0)
-    exchanges = passes if option.stage >= 2 else 1.0  # sharded gradients leave after every pass
+    # Sharded gradients leave after every pass, each GPU keeping its part: half of a full exchange.
+    exchanges = passes * 0.5 if option.stage >= 2 else 1.0
     exchange = np.where(several, ring * volume * exchanges / link, 0.0)
     if option.stage == 3:
         gathers = passes * ring * parameters * width / link
         exchange = exchange + np.where(several, gathers, 0.0)
+    # Exchange runs beside the computation: what shows is what outlasts it.
+    busy = compute + operands
+    exchange = (exchange**OVERLAP + busy**OVERLAP) ** (1.0 / OVERLAP) - busy
     if option.offloading:
-        offload = 2.0 * parameters * width / columns.pcie / count
+        # Every pass hands its gradients to the host, which adds them up; stage 3 fetches its
+        # weights from there as well, for the forward and for the backward pass.
+        trips = 3.0 if option.stage == 3 else 1.0
+        # All GPUs share the host's memory and its way to the bus.
+        offload = (passes * trips + 2.0) * parameters * width / columns.pcie
         offload = offload + parameters / count / CPU_ADAM_PARAMETERS_S
-        if option.stage == 2:
-            offload = offload + passes * parameters * width / count / columns.pcie
-        if option.stage == 3:
-            offload = offload + passes * 3.0 * parameters * width / count / columns.pcie
     else:
         offload = np.zeros(len(columns))
     return [

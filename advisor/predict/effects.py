@@ -1,0 +1,119 @@
+"""What physics leaves over: random effects of models, GPUs, sources and their pairs.
+
+Each effect is a number with a normal prior around zero; how wide each kind's prior is, the
+evidence decides (marginal likelihood, Rasmussen and Williams 2006, chapter 5). An effect that the
+evidence does not know stays zero and adds its whole variance to the interval: so a new model on a
+new GPU has a wider one than a known model on a known GPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from advisor.predict.evidence import PAPER, REFERENCE, Observation
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+Key = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One kind of effect: which observations share one, and how large it starts."""
+
+    name: str
+    key: Callable[[Observation], Key | None]
+    start: float
+    spread: float = 0.7
+    """Standard deviation of the logarithm of the width."""
+
+
+def _paper(key: Callable[[Observation], Key]) -> Callable[[Observation], Key | None]:
+    return lambda o: key(o) if o.harness == PAPER else None
+
+
+def _foreign(key: Callable[[Observation], Key]) -> Callable[[Observation], Key | None]:
+    return lambda o: key(o) if o.harness not in (PAPER, REFERENCE) else None
+
+
+def _measured(key: Callable[[Observation], Key]) -> Callable[[Observation], Key | None]:
+    return lambda o: key(o) if o.harness != PAPER else None
+
+
+KINDS = (
+    Kind(name="family", key=lambda o: (o.workload.family,), start=0.08),
+    Kind(name="model", key=lambda o: (o.workload.workload_id,), start=0.08),
+    Kind(name="gpu", key=lambda o: (o.chip.gpu_id,), start=0.08),
+    Kind(name="paper model", key=_paper(lambda o: (o.workload.workload_id,)), start=0.1),
+    Kind(name="paper gpu", key=_paper(lambda o: (o.chip.gpu_id,)), start=0.1),
+    Kind(
+        name="paper model x gpu",
+        key=_paper(lambda o: (o.workload.workload_id, o.chip.gpu_id)),
+        start=0.1,
+    ),
+    Kind(name="paper gpu x count", key=_paper(lambda o: (o.chip.gpu_id, o.count)), start=0.08),
+    Kind(
+        name="paper model x count",
+        key=_paper(lambda o: (o.workload.workload_id, o.count)),
+        start=0.05,
+    ),
+    Kind(
+        name="paper model x method",
+        key=_paper(lambda o: (o.workload.workload_id, o.method)),
+        start=0.1,
+    ),
+    Kind(
+        name="paper gpu x method",
+        key=_paper(lambda o: (o.chip.gpu_id, o.method)),
+        start=0.05,
+    ),
+    Kind(name="source", key=_foreign(lambda o: (o.source_id,)), start=0.12),
+    Kind(
+        name="source x gpu",
+        key=_foreign(lambda o: (o.source_id, o.chip.gpu_id)),
+        start=0.05,
+    ),
+    Kind(
+        name="measured model x gpu",
+        key=_measured(lambda o: (o.workload.workload_id, o.chip.gpu_id)),
+        start=0.04,
+    ),
+)
+SHARED = ("family", "model", "gpu")
+"""What every harness shares: what a prediction of a real run is made of."""
+NOISES = (("bus", 0.15, 0.7), ("switch", 0.05, 0.7))
+"""Scatter of single measurements where GPUs sit on a bus, and where a switch joins them: start
+and spread of the logarithm."""
+
+
+def masks(observations: Sequence[Observation]) -> Floats:
+    """Which of the two noises each observation has: 1 for the bus."""
+    import numpy as np
+
+    return np.array([0.0 if o.chip.switched else 1.0 for o in observations])
+
+
+def shared_matrices(
+    left: Sequence[Observation], right: Sequence[Observation]
+) -> list[Floats]:
+    """For each kind, 1 where two observations share an effect of it."""
+    import numpy as np
+
+    matrices = []
+    for kind in KINDS:
+        codes: dict[Key, int] = {}
+
+        def code(o: Observation, kind: Kind = kind, codes: dict[Key, int] = codes) -> int:
+            key = kind.key(o)
+            return -1 if key is None else codes.setdefault(key, len(codes))
+
+        a = np.array([code(o) for o in left])
+        b = np.array([code(o) for o in right])
+        matrices.append(((a[:, None] == b[None, :]) & (a[:, None] >= 0)).astype(float))
+    return matrices

@@ -1,0 +1,224 @@
+"""Measured training speeds as observations that the fit learns from, each with its source.
+
+Three kinds: the paper's tables (biased by their harness, `harness = "paper"`), published
+throughput of other stacks (`evidence/throughput.csv`, each source with its own bias), and this
+project's own synchronised records, which are what a prediction means (`harness = "reference"`).
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from advisor.predict.chip import Chip, chip_of
+from advisor.predict.memory import Option
+from advisor.predict.workload import Workload, workload_of
+from bench_runner.published import load_published
+from bench_runner.recipes import Architecture, Recipe, Support, Training, load_recipes
+from bench_runner.records import Measurement, Settings
+from price_catalog.load import load_catalog
+
+EVIDENCE_FOLDER = Path(__file__).parent / "evidence"
+SECONDS_PER_DAY = 86_400.0
+PAPER_SOURCES = ("paper-table1", "paper-table4")
+REFERENCE = "reference"
+PAPER = "paper"
+ROUNDING_SD = 0.29
+"""Standard deviation of a figure rounded to whole days, in days."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """One measured step time, or (``step_s`` None) that a setting did not fit."""
+
+    observation_id: str
+    source_id: str
+    harness: str
+    """``paper``, ``reference``, or the source's own id: whose bias it carries."""
+    workload: Workload
+    chip: Chip
+    count: int
+    method: str
+    option: Option | None
+    """The settings where they were given and not searched for; None: the method's best."""
+    micro_batch_size: int | None
+    step_s: float | None
+    rounding: float
+    """Relative standard deviation that printing added."""
+
+    @property
+    def training_days(self) -> float | None:
+        """The whole run's days."""
+        if self.step_s is None:
+            return None
+        return self.step_s * self.workload.training_steps / SECONDS_PER_DAY
+
+    @property
+    def half_width_days(self) -> float:
+        """Half the width of the interval that the printed figure stands for."""
+        return 0.5 if self.harness == PAPER else 0.0
+
+
+_STAGES: Mapping[str | None, int] = {
+    None: 0,
+    "zero-1": 1,
+    "zero-2": 2,
+    "fsdp-shard-grad-op": 2,
+    "zero-3": 3,
+    "fsdp-full-shard": 3,
+}
+
+
+def option_of(settings: Settings) -> Option:
+    """The runner's settings as prediction sees them: ZeRO and FSDP of one stage are one."""
+    return Option(
+        free_lunch=settings.free_lunch,
+        checkpointing=settings.activation_checkpointing,
+        stage=_STAGES[settings.sharding],
+        offloading=settings.offloading,
+    )
+
+
+def load_evidence() -> tuple[Observation, ...]:
+    """Everything that ships: the paper, published throughput, this project's own records."""
+    recipes = {recipe.recipe_id: recipe for recipe in load_recipes()}
+    workloads = {name: workload_of(recipe) for name, recipe in recipes.items()}
+    chips = chips_by_name()
+    return (
+        *from_measurements(load_published(), workloads, chips),
+        *from_throughput(EVIDENCE_FOLDER / "throughput.csv", chips),
+    )
+
+
+def chips_by_name() -> dict[str, Chip]:
+    """Every GPU of the catalogue under its name and its aliases."""
+    chips: dict[str, Chip] = {}
+    for gpu in load_catalog().gpus:
+        chip = chip_of(gpu)
+        for name in (gpu.name, gpu.gpu_id, *gpu.aliases):
+            chips.setdefault(name, chip)
+    return chips
+
+
+def from_measurements(
+    records: Iterable[Measurement],
+    workloads: Mapping[str, Workload],
+    chips: Mapping[str, Chip],
+) -> list[Observation]:
+    """Records of known recipes on known GPUs. Failed and pruned trials say nothing about speed,
+    and of a search's trials only the fastest of each method counts."""
+    observations: dict[tuple[object, ...], Observation] = {}
+    for record in records:
+        workload, chip = workloads.get(record.recipe_id), chips.get(record.gpu)
+        if workload is None or chip is None or record.status not in ("ok", "infeasible"):
+            continue
+        paper = record.source_id in PAPER_SOURCES
+        if not paper and record.timing != "synchronised":
+            continue
+        if not paper and record.status == "infeasible":
+            continue  # one setting of a search; whether the recipe fits is the search's to say
+        days = record.training_days
+        method = "naive" if record.method == "naive" else "optimal"
+        key = (record.source_id, record.recipe_id, chip.gpu_id, record.gpu_count, method)
+        step_s = None if days is None else days * SECONDS_PER_DAY / workload.training_steps
+        known = observations.get(key)
+        if known is not None and (known.step_s or math.inf) <= (step_s or math.inf):
+            continue
+        observations[key] = Observation(
+            observation_id=record.measurement_id,
+            source_id=record.source_id,
+            harness=PAPER if paper else REFERENCE,
+            workload=workload,
+            chip=chip,
+            count=record.gpu_count,
+            method=method,
+            option=None,
+            micro_batch_size=None,
+            step_s=step_s,
+            rounding=ROUNDING_SD / days if paper and days else 0.0,
+        )
+    return list(observations.values())
+
+
+def from_throughput(path: Path, chips: Mapping[str, Chip]) -> list[Observation]:
+    """Tokens a second that other stacks reached, as seconds an optimiser step."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    observations = []
+    for number, row in enumerate(rows, start=2):
+        gpu = row["gpu"]
+        if gpu not in chips:
+            raise ValueError(f"{path.name}, line {number}: no GPU '{gpu}' in the catalogue")
+        recipe = _row_recipe(row)
+        option = None
+        if row["sharding"]:
+            option = option_of(
+                Settings(
+                    free_lunch=True,
+                    activation_checkpointing=row["activation_checkpointing"] == "yes",
+                    sharding=None if row["sharding"] == "none" else row["sharding"],
+                    offloading=False,
+                    micro_batch_size=None,
+                    gradient_accumulation_steps=None,
+                )
+            )
+        tokens = recipe.training.batch_size * int(row["sequence_length"])
+        observations.append(
+            Observation(
+                observation_id=f"{path.name}:{number}",
+                source_id=row["source_id"],
+                harness=row["source_id"],
+                workload=workload_of(recipe),
+                chip=chips[gpu],
+                count=int(row["gpu_count"]),
+                method="optimal",
+                option=option,
+                micro_batch_size=int(row["micro_batch_size"]) if row["micro_batch_size"] else None,
+                step_s=tokens / float(row["tokens_per_s"]),
+                rounding=0.0,
+            )
+        )
+    return observations
+
+
+def _row_recipe(row: Mapping[str, str]) -> Recipe:
+    """The model of one row of throughput.csv, as the recipe that workload_of counts."""
+    gated = row["gated"] == "yes"
+    sizes = {
+        "tie_word_embeddings": row["tied"] == "yes",
+        "vocab_size": int(row["vocab_size"]),
+    }
+    if gated:
+        config, arguments = "LlamaConfig", {
+            "hidden_size": int(row["hidden_size"]),
+            "num_hidden_layers": int(row["layers"]),
+            "num_attention_heads": int(row["heads"]),
+            "num_key_value_heads": int(row["kv_heads"]),
+            "intermediate_size": int(row["intermediate_size"]),
+        }
+    else:
+        config, arguments = "GPT2Config", {
+            "n_embd": int(row["hidden_size"]),
+            "n_layer": int(row["layers"]),
+            "n_head": int(row["heads"]),
+            "n_inner": int(row["intermediate_size"]),
+            "n_positions": int(row["sequence_length"]),
+        }
+    return Recipe(
+        recipe_id=row["model"],
+        name=row["model"],
+        family=row["family"],
+        architecture=Architecture(config_class=config, arguments={**arguments, **sizes}),
+        training=Training(
+            batch_size=int(row["global_batch_size"]),
+            training_steps=1,
+            sequence_length=int(row["sequence_length"]),
+            precision=row["precision"],
+            optimizer="adamw",
+        ),
+        support=Support(),
+        source=row["source_id"],
+    )

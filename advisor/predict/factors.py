@@ -1,0 +1,160 @@
+"""The fitted factors: what they mean, where they start, and the step time they give.
+
+Every factor is a logarithm with a prior: where the evidence is silent, it stays at what kernels
+are known to do. Fitting moves it no further than the evidence asks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from advisor.predict.columns import Columns
+from advisor.predict.memory import COSTS, MemoryCosts, Option
+from advisor.predict.physics import TERMS, fitting_options, step_terms
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Factor:
+    """One number that is fitted, as a logarithm, with where it starts and how freely it moves."""
+
+    name: str
+    start: float
+    """The factor itself, not its logarithm."""
+    spread: float
+    """Standard deviation of the prior, of the logarithm."""
+
+
+FACTORS = (
+    Factor(name="compute", start=1.1, spread=0.15),
+    Factor(name="operands", start=0.4, spread=0.5),
+    Factor(name="attention", start=2.2, spread=0.3),
+    Factor(name="elementwise", start=6.0, spread=0.3),
+    Factor(name="logits", start=4.0, spread=0.6),
+    Factor(name="scores", start=10.0, spread=0.6),
+    Factor(name="scan", start=4.0, spread=1.0),
+    Factor(name="update", start=1.5, spread=0.4),
+    Factor(name="exchange", start=1.0, spread=0.6),
+    Factor(name="offload", start=2.0, spread=0.7),
+    Factor(name="naive compute", start=1.1, spread=0.15),
+    Factor(name="naive elementwise", start=12.0, spread=0.6),
+    Factor(name="naive scores", start=40.0, spread=1.0),
+    Factor(name="uncompiled elementwise", start=2.0, spread=0.4),
+    Factor(name="hidden layers", start=4.0, spread=0.5),
+    Factor(name="naive hidden layers", start=2.0, spread=0.6),
+    Factor(name="hidden layers of bf16", start=1.0, spread=0.3),
+)
+"""The last three are the paper's harness: see `harness`."""
+NAMES = tuple(factor.name for factor in FACTORS)
+_INDEX = {name: i for i, name in enumerate(NAMES)}
+LEAST_SEEN = 0.15
+"""The harness sees at least this share of a step."""
+
+
+def starts() -> list[float]:
+    """Logarithms of the factors before anything is fitted."""
+    return [math.log(factor.start) for factor in FACTORS]
+
+
+class StepModel:
+    """The step times of a set of pairs, as a function of the factors.
+
+    Terms are counted once; a fit asks for the times of many factors.
+    """
+
+    def __init__(
+        self,
+        columns: Columns,
+        naive: Sequence[bool],
+        options: Sequence[tuple[Option | None, int | None]],
+        costs: MemoryCosts = COSTS,
+    ) -> None:
+        import numpy as np
+
+        rows = len(columns)
+        naive_rows = np.array(naive, dtype=bool)
+        self.columns = columns
+        self.naive = naive_rows
+        self.term_factor = np.tile(np.arange(len(TERMS)), (rows, 1))
+        self.term_factor[naive_rows, TERMS.index("compute")] = _INDEX["naive compute"]
+        self.term_factor[naive_rows, TERMS.index("attention")] = _INDEX["naive compute"]
+        self.term_factor[naive_rows, TERMS.index("elementwise")] = _INDEX["naive elementwise"]
+        self.term_factor[naive_rows, TERMS.index("scores")] = _INDEX["naive scores"]
+        self.uncompiled = ~columns.compiles & ~naive_rows
+        choices = [*fitting_options("naive", columns, costs)]
+        choices += fitting_options("optimal", columns, costs)
+        given = np.array([option is not None for option, _ in options])
+        terms, fits = [], []
+        for option, micro in choices:
+            usable = (micro > 0) & (naive_rows != option.free_lunch)
+            for i in np.flatnonzero(given):
+                wanted, wanted_micro = options[i]
+                usable[i] = wanted == option
+                if usable[i]:
+                    micro[i] = wanted_micro or max(micro[i], 1.0)
+            terms.append(np.stack(step_terms(option, columns, micro), axis=1))
+            fits.append(usable)
+        self.options = [option for option, _ in choices]
+        self.micro = np.stack([micro for _, micro in choices], axis=1)
+        self.terms = np.stack(terms, axis=1)  # rows x options x terms
+        self.usable = np.stack(fits, axis=1)
+        # A row that fits nowhere by the memory model, and was measured, ran all the same.
+        nowhere = ~self.usable.any(axis=1)
+        self.fits = ~nowhere
+        first = [option.free_lunch for option in self.options].index(True)
+        self.usable[nowhere & naive_rows, 0] = True
+        self.usable[nowhere & ~naive_rows, first] = True
+
+    def log_step(self, theta: Floats) -> tuple[Floats, Floats, NDArray[np.int64]]:
+        """Log seconds of each row's best option, their derivative by theta, and which option."""
+        import numpy as np
+
+        logs = theta[self.term_factor]
+        logs[:, TERMS.index("elementwise")] += (
+            self.uncompiled * theta[_INDEX["uncompiled elementwise"]]
+        )
+        parts = self.terms * np.exp(logs)[:, None, :]
+        seconds = np.where(self.usable, parts.sum(axis=2), np.inf)
+        best = seconds.argmin(axis=1)
+        rows = np.arange(len(best))
+        total = seconds[rows, best]
+        shares = parts[rows, best] / total[:, None]
+        jacobian = np.zeros((len(best), len(FACTORS)))
+        for k in range(len(TERMS)):
+            np.add.at(jacobian, (rows, self.term_factor[:, k]), shares[:, k])
+        jacobian[:, _INDEX["uncompiled elementwise"]] = (
+            shares[:, TERMS.index("elementwise")] * self.uncompiled
+        )
+        return np.log(total), jacobian, best
+
+
+def harness(
+    theta: Floats, columns: Columns, naive: NDArray[np.bool_]
+) -> tuple[Floats, Floats]:
+    """The logarithm of what the paper's harness saw of a step, and its derivative by theta.
+
+    Its host timers did not wait for the GPU: what still stood in the queue when a timer stopped
+    was not seen. A queue holds a number of kernels, so that it hides a number of layers, the same
+    for each model: a large share of a shallow model's step, a small one of a deep model's. Mixed
+    precision in fp16 waits for its loss scaler where bf16 runs on.
+    """
+    import numpy as np
+
+    lunch, plain = _INDEX["hidden layers"], _INDEX["naive hidden layers"]
+    brain = _INDEX["hidden layers of bf16"]
+    hidden = np.exp(np.where(naive, theta[plain], theta[lunch]) + columns.bf16 * theta[brain])
+    seen = np.maximum(1.0 - hidden / columns.layers, LEAST_SEEN)
+    slope = np.where(seen > LEAST_SEEN, -(hidden / columns.layers) / seen, 0.0)
+    jacobian = np.zeros((len(columns), len(FACTORS)))
+    jacobian[:, lunch] = slope * ~naive
+    jacobian[:, plain] = slope * naive
+    jacobian[:, brain] = slope * columns.bf16
+    return np.log(seen), jacobian

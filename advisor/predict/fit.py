@@ -1,0 +1,207 @@
+"""Fits factors and effects to evidence. The only module here that loads scipy, when asked to fit.
+
+The factors are fitted by Gauss-Newton steps on the marginal likelihood (generalised least squares
+with priors), the effects' widths by L-BFGS on it, in turns. Nothing here looks at what was held
+out: the caller leaves it out of ``observations``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from advisor.predict.columns import Columns, make_columns
+from advisor.predict.effects import KINDS, NOISES, masks, shared_matrices
+from advisor.predict.evidence import PAPER, Observation
+from advisor.predict.factors import FACTORS, StepModel, harness, starts
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+ROUNDS = 3
+STEPS = 8
+OUTLIER = 3.0
+"""Standard deviations beyond which an observation counts less (Huber's weights)."""
+
+
+def columns_of(observations: Sequence[Observation]) -> Columns:
+    """One row an observation."""
+    import numpy as np
+
+    index = np.arange(len(observations))
+    return make_columns(
+        [o.workload for o in observations],
+        [o.chip for o in observations],
+        index,
+        index,
+        np.array([o.count for o in observations]),
+    )
+
+
+def step_model(observations: Sequence[Observation]) -> StepModel:
+    """The physics of each observation, with its settings where they were given."""
+    return StepModel(
+        columns_of(observations),
+        [o.method == "naive" for o in observations],
+        [(o.option, o.micro_batch_size) for o in observations],
+    )
+
+
+class Mean:
+    """Log step seconds as the physics and the harness of each observation give them."""
+
+    def __init__(self, observations: Sequence[Observation]) -> None:
+        import numpy as np
+
+        self.model = step_model(observations)
+        self.paper = np.array([o.harness == PAPER for o in observations])
+
+    def at(self, theta: Floats) -> tuple[Floats, Floats]:
+        """The means and their derivatives by theta."""
+        log_step, jacobian, _ = self.model.log_step(theta)
+        seen, seen_jacobian = harness(theta, self.model.columns, self.model.naive)
+        return (
+            log_step + self.paper * seen,
+            jacobian + self.paper[:, None] * seen_jacobian,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Posterior:
+    """A fit, ready to predict: the factors, the widths and the training residuals."""
+
+    theta: Floats
+    widths: Floats
+    """Of each of KINDS, then of each of NOISES."""
+    observations: Sequence[Observation]
+    weighted: Floats
+    """Inverse covariance times residuals."""
+    inverse: Floats
+    """Inverse covariance of the observations."""
+
+    def predict(self, asked: Sequence[Observation]) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of log step seconds, as the asked harness would see it."""
+        import numpy as np
+
+        mean, _ = Mean(asked).at(self.theta)
+        kinds = self.widths[: len(KINDS)] ** 2
+        cross = sum(
+            v * m
+            for v, m in zip(kinds, shared_matrices(self.observations, asked), strict=True)
+        )
+        own = sum(
+            v * np.array([0.0 if kind.key(o) is None else 1.0 for o in asked])
+            for v, kind in zip(kinds, KINDS, strict=True)
+        )
+        variance = own + _noise(self.widths, asked)
+        variance = variance - np.einsum("ij,ik,kj->j", cross, self.inverse, cross)
+        return mean + cross.T @ self.weighted, np.sqrt(variance)
+
+
+def _noise(widths: Floats, observations: Sequence[Observation]) -> Floats:
+    import numpy as np
+
+    bus = masks(observations)
+    rounding = np.array([o.rounding for o in observations])
+    return np.where(bus > 0, widths[-2], widths[-1]) ** 2 + rounding**2
+
+
+def fit_posterior(observations: Sequence[Observation]) -> Posterior:
+    """Fit everything to the timed observations given."""
+    import numpy as np
+
+    timed = [o for o in observations if o.step_s is not None]
+    if not timed:
+        raise ValueError("there is no measured time to fit; give evidence with times")
+    y = np.log([o.step_s for o in timed])
+    mean = Mean(timed)
+    matrices = shared_matrices(timed, timed)
+    theta = np.array(starts())
+    prior = np.array(starts())
+    precision = 1.0 / np.array([factor.spread for factor in FACTORS]) ** 2
+    widths = np.array([kind.start for kind in KINDS] + [start for _, start, _ in NOISES])
+    inflate = np.ones(len(timed))
+    for _ in range(ROUNDS):
+        inverse = np.linalg.inv(_covariance(widths, matrices, timed, inflate))
+        for _ in range(STEPS):
+            f, jacobian = mean.at(theta)
+            normal = jacobian.T @ inverse @ jacobian + np.diag(precision)
+            gradient = jacobian.T @ inverse @ (y - f) - precision * (theta - prior)
+            theta = theta + np.clip(np.linalg.solve(normal, gradient), -0.5, 0.5)
+        residuals = y - mean.at(theta)[0]
+        widths = _fit_widths(residuals, matrices, timed, inflate)
+        inflate = _outliers(residuals, widths, matrices, timed)
+    covariance = _covariance(widths, matrices, timed, inflate)
+    inverse = np.linalg.inv(covariance)
+    residuals = y - mean.at(theta)[0]
+    return Posterior(theta, widths, timed, inverse @ residuals, inverse)
+
+
+def _covariance(
+    widths: Floats,
+    matrices: Sequence[Floats],
+    observations: Sequence[Observation],
+    inflate: Floats,
+) -> Floats:
+    import numpy as np
+
+    total = np.diag(_noise(widths, observations) * inflate)
+    for width, matrix in zip(widths, matrices, strict=False):
+        total += width**2 * matrix
+    return total
+
+
+def _outliers(
+    residuals: Floats,
+    widths: Floats,
+    matrices: Sequence[Floats],
+    observations: Sequence[Observation],
+) -> Floats:
+    """How much more variance each observation gets: 1, more where even its neighbours are at odds
+    with it (leave-one-out residuals of the effects)."""
+    import numpy as np
+
+    inverse = np.linalg.inv(_covariance(widths, matrices, observations, np.ones(len(residuals))))
+    alone = (inverse @ residuals) / np.sqrt(np.diag(inverse))
+    return np.maximum(np.abs(alone) / OUTLIER, 1.0) ** 2
+
+
+def _fit_widths(
+    residuals: Floats,
+    matrices: Sequence[Floats],
+    observations: Sequence[Observation],
+    inflate: Floats,
+) -> Floats:
+    """The widths that make the residuals likeliest, with log-normal priors."""
+    import numpy as np
+    from scipy.optimize import minimize
+
+    start = np.log([kind.start for kind in KINDS] + [start for _, start, _ in NOISES])
+    spread = np.array([kind.spread for kind in KINDS] + [spread for _, _, spread in NOISES])
+    bus = masks(observations)
+    names = len(KINDS)
+
+    def loss(log_widths: Floats) -> tuple[float, Floats]:
+        widths = np.exp(log_widths)
+        covariance = _covariance(widths, matrices, observations, inflate)
+        inverse = np.linalg.inv(covariance)
+        weighted = inverse @ residuals
+        off = (log_widths - start) / spread
+        _, log_determinant = np.linalg.slogdet(covariance)
+        value = 0.5 * (log_determinant + residuals @ weighted + off @ off)
+        pull = inverse - np.outer(weighted, weighted)
+        diagonal = np.diag(pull) * inflate
+        gradient = np.empty(names + 2)
+        for i, matrix in enumerate(matrices):
+            gradient[i] = widths[i] ** 2 * np.sum(pull * matrix)
+        gradient[names] = widths[-2] ** 2 * np.sum(diagonal * bus)
+        gradient[names + 1] = widths[-1] ** 2 * np.sum(diagonal * (1.0 - bus))
+        return float(value), gradient + off / spread
+
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 60})
+    result: Floats = np.exp(found.x)
+    return result
