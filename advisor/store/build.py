@@ -30,7 +30,6 @@ def build_store(path: str | Path, *, wait_s: float | None = None) -> None:
         with opened(path, write=True, wait_s=wait_limit_s(wait_s)) as connection:
             update(connection, path, force=True)
         return
-    shipped = read_shipped()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         scratch = tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent)
@@ -40,6 +39,7 @@ def build_store(path: str | Path, *, wait_s: float | None = None) -> None:
             "you may write, or name another place with --store"
         ) from None
     with scratch as folder:
+        shipped = read_shipped()
         fresh = Path(folder, path.name)
         with created(fresh) as connection:
             migrate(connection, 0, migrations())

@@ -76,6 +76,8 @@ def opened(path: Path, *, write: bool, wait_s: float) -> Iterator[duckdb.DuckDBP
             check_writable(path)
         connection = _attach_when_free(path, write=write, deadline=deadline, wait_s=wait_s)
         try:
+            if write:
+                _check_whole(connection, path)
             yield connection
         except duckdb.Error as error:
             raise StoreError(_wording(path, error, write=write)) from error
@@ -176,12 +178,19 @@ def check_file(path: Path) -> None:
     if head[_MAGIC_OFFSET : _MAGIC_OFFSET + len(_MAGIC)] != _MAGIC:
         raise StoreError(f"{path} is not a store (no DuckDB file): name another with --store")
     if len(head) < _HEADER_BYTES:
-        raise StoreError(f"the store {path} is cut short: restore a copy, or {remake}")
+        raise StoreError(f"the store {path} is damaged (cut short): {_remedy(path)}")
 
 
 def _connect() -> duckdb.DuckDBPyConnection:
-    # More threads cost more to start than our queries gain from them.
-    return duckdb.connect(":memory:", config={"threads": min(4, os.cpu_count() or 1)})
+    return duckdb.connect(
+        ":memory:",
+        config={
+            # More threads cost more to start than our queries gain from them.
+            "threads": min(4, os.cpu_count() or 1),
+            # A table that is not there must not turn into a Python variable of that name.
+            "python_enable_replacements": False,
+        },
+    )
 
 
 def _attach(connection: duckdb.DuckDBPyConnection, path: Path, options: str) -> None:
@@ -216,6 +225,35 @@ def _attach_when_free(
         pause_s = min(pause_s * 2, 0.02 if write else 0.08)
 
 
+def _check_whole(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Raise StoreError where blocks in use lie beyond the end of the file, before we write there.
+
+    DuckDB itself sees that a file is cut short only when it reads what is missing.
+    """
+    tables = connection.execute(
+        "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()"
+    ).fetchall()
+    used = "".join(
+        " UNION ALL SELECT greatest(block_id, list_max(additional_block_ids)) AS block"
+        f" FROM pragma_storage_info('{name}')"
+        for (name,) in tables
+    )
+    row = connection.execute(
+        f"SELECT max(block), any_value(size) FROM (FROM pragma_metadata_info()"
+        f" SELECT block_id AS block{used}),"
+        " (SELECT block_size AS size FROM pragma_database_size()"
+        " WHERE database_name = current_database())"
+    ).fetchone()
+    if row is None or row[0] is None:
+        return
+    if path.stat().st_size < _HEADER_BYTES + (row[0] + 1) * row[1]:
+        raise StoreError(f"the store {path} is damaged (cut short): {_remedy(path)}")
+
+
+def _remedy(path: Path) -> str:
+    return f"restore a copy, or move it away, then: advisor rebuild --store {path}"
+
+
 def _is_held(error: duckdb.Error) -> bool:
     text = str(error)
     return isinstance(error, duckdb.IOException) and (
@@ -240,9 +278,6 @@ def _wording(path: Path, error: duckdb.Error, *, write: bool, wait_s: float = 0.
         return f"the store {path} could not be written, and is unchanged ({said}): free some space"
     if isinstance(error, duckdb.IOException) and "Permission denied" in text:
         return f"the store {path} may not be {'changed' if write else 'read'} by you ({said})"
-    if isinstance(error, _DAMAGE):
-        return (
-            f"the store {path} is damaged ({said}): restore a copy, or move it away, "
-            f"then: advisor rebuild --store {path}"
-        )
+    if isinstance(error, _DAMAGE) or "Corrupt database" in text:
+        return f"the store {path} is damaged ({said}): {_remedy(path)}"
     return f"the store {path} does not take this, and is unchanged ({said})"

@@ -75,6 +75,11 @@ def _problem(record: Measurement) -> str | None:
         return "has a time exactly where its status is ok"
     if days is not None and not (math.isfinite(days) and days > 0):
         return f"training_days is {days}, not a number above 0"
+    low, high = record.training_days_low, record.training_days_high
+    if days is not None and not (low if low is not None else days) <= days <= (
+        high if high is not None else days
+    ):
+        return f"training_days is {days}, not between its bounds {low} and {high}"
     return None
 
 

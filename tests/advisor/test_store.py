@@ -1,0 +1,289 @@
+"""The store answers with what the text says, and chooses the time that stands for a build."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from advisor.facts import BestTime
+from advisor.store import Store
+from advisor.store.shipped import read_shipped
+from bench_runner.records import Measurement
+from price_catalog.load import load_catalog
+from tests.advisor.store_for_tests import record
+
+
+def test_reading_gives_back_what_the_text_says(store_path: Path) -> None:
+    catalog = load_catalog()
+    shipped = read_shipped()
+    with Store(store_path).reading() as reader:
+        assert set(reader.gpus()) == set(catalog.gpus)
+        assert set(reader.hosts()) == set(catalog.hosts)
+        assert set(reader.quotes()) == set(catalog.quotes)
+        assert set(reader.sources()) == set(shipped.sources)
+        assert set(reader.models()) == set(shipped.models)
+        times = {time.measurement_id: time for time in reader.times()}
+    assert len(times) == len(shipped.measurements) >= 288
+    for measurement in shipped.measurements:
+        time = times[measurement.measurement_id]
+        assert time.settings == measurement.settings
+        assert time.training_days == measurement.training_days
+        assert time.training_days_high == measurement.training_days_high
+        assert (time.method, time.status, time.reason, time.timing, time.source_id) == (
+            measurement.method,
+            measurement.status,
+            measurement.reason,
+            measurement.timing,
+            measurement.source_id,
+        )
+        assert (time.verdict is None) == (measurement.status != "ok")
+
+
+def test_ids_are_unique(store_path: Path) -> None:
+    with Store(store_path).reading() as reader:
+        for table, key in (
+            ("source", "source_id"),
+            ("gpu", "gpu_id"),
+            ("host", "host_id"),
+            ("recipe", "recipe_id"),
+            ("measurement", "measurement_id"),
+            ("quote", "quote_id"),
+        ):
+            row = reader.connection.execute(
+                f"SELECT count(*) - count(DISTINCT {key}) FROM {table}"
+            ).fetchone()
+            assert row == (0,), table
+
+
+def test_every_field_of_a_measurement_is_kept(own_store: Path) -> None:
+    given = record("m-1", peak_memory_gib=21.5, allocator_retries=3, mfu=0.41)
+    Store(own_store).append_measurements([given])
+    with Store(own_store).reading() as reader:
+        columns = [
+            row[0]
+            for row in reader.connection.execute(
+                "SELECT column_name FROM duckdb_columns() WHERE table_name = 'measurement'"
+            ).fetchall()
+        ]
+        row = reader.connection.execute(
+            "SELECT pass_s, update_s, environment, mfu, allocator_retries FROM measurement"
+            " WHERE measurement_id = 'm-1'"
+        ).fetchone()
+    assert set(Measurement.__dataclass_fields__) - {"settings"} <= set(columns)
+    assert row is not None
+    assert tuple(row[0]) == given.pass_s
+    assert tuple(row[1]) == given.update_s
+    assert row[3:] == (0.41, 3)
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ({"gpu_id": "rtx-3090"}, {"gpu_id": "rtx-3090"}),
+        ({"gpu_count": 8, "method": "naive"}, {"gpu_count": 8, "method": "naive"}),
+        ({"status": "infeasible"}, {"status": "infeasible"}),
+        ({"verdict": "implausible"}, {"verdict": "implausible"}),
+        ({"origin": "local"}, None),
+    ],
+)
+def test_times_can_be_filtered_counted_and_paged(
+    store_path: Path, filters: dict[str, Any], expected: dict[str, Any] | None
+) -> None:
+    with Store(store_path).reading() as reader:
+        found = reader.times("pythia-1b", **filters)
+        everything = reader.times("pythia-1b")
+        assert reader.count_times("pythia-1b", **filters) == len(found)
+        pages = [reader.times("pythia-1b", **filters, limit=3, offset=at) for at in (0, 3)]
+    assert pages[0] + pages[1] == found[:6]
+    wanted = [
+        time
+        for time in everything
+        if expected is not None
+        and all(getattr(time, name) == value for name, value in expected.items())
+    ]
+    assert list(found) == wanted
+
+
+# The choice of the time that stands for a build. Each case adds rows for a GPU count that no
+# published row has, and names the row that must come out under each kind of evidence.
+
+_SLOW = 400.0
+_IMPOSSIBLE = 1.0
+
+
+def _choose(path: Path, rows: list[dict[str, Any]], shipped: set[str]) -> dict[str, BestTime]:
+    """What stands for 3 x RTX 3090 under each evidence, of these rows."""
+    store = Store(path)
+    store.append_measurements(
+        [
+            record(**{"gpu_count": 3, "training_days_low": None, "training_days_high": None, **row})
+            for row in rows
+        ]
+    )
+    if shipped:
+        _mark_shipped(path, shipped)
+    return {
+        evidence: next(
+            best
+            for best in store.best_times("pythia-1b", evidence)
+            if (best.gpu_id, best.gpu_count) == ("rtx-3090", 3)
+        )
+        for evidence in ("sound", "published")
+    }
+
+
+def _mark_shipped(path: Path, ids: set[str]) -> None:
+    import duckdb
+
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            "UPDATE measurement SET origin = 'shipped' WHERE measurement_id IN"
+            " (SELECT unnest(?::VARCHAR[]))",
+            [list(ids)],
+        )
+
+
+PRINTED = {"measurement_id": "printed", "timing": "unsynchronised", "training_days": 200.0}
+PRINTED_NAIVE = {**PRINTED, "measurement_id": "printed-naive", "method": "naive"} | {
+    "training_days": 300.0
+}
+OWN = {"measurement_id": "own", "training_days": _SLOW}
+OWN_NAIVE = {"measurement_id": "own-naive", "method": "naive", "training_days": 350.0}
+IMPOSSIBLE = {**PRINTED, "training_days": _IMPOSSIBLE}
+DOES_NOT_FIT = {"measurement_id": "no-fit", "status": "infeasible", "reason": "out of memory"}
+FAILED = {"measurement_id": "failed", "status": "failed", "reason": "crashed"}
+
+
+@pytest.mark.parametrize(
+    ("rows", "sound", "published"),
+    [
+        pytest.param([PRINTED, PRINTED_NAIVE], "printed", "printed", id="tuned before naive"),
+        pytest.param([PRINTED_NAIVE], "printed-naive", "printed-naive", id="only naive"),
+        pytest.param([PRINTED, OWN], "own", "printed", id="synchronised first, though slower"),
+        pytest.param(
+            [PRINTED, OWN_NAIVE, OWN], "own", "printed", id="synchronised tuned before naive"
+        ),
+        pytest.param([OWN_NAIVE], "own-naive", "own-naive", id="nothing published"),
+        pytest.param([OWN, DOES_NOT_FIT], "own", "own", id="a time before a failure"),
+        pytest.param([DOES_NOT_FIT, FAILED], "no-fit", "no-fit", id="does not fit"),
+        pytest.param(
+            [IMPOSSIBLE, PRINTED_NAIVE],
+            "printed",
+            "printed",
+            id="impossible: no falling back on the naive time",
+        ),
+        pytest.param([IMPOSSIBLE, OWN], "own", "printed", id="impossible, but measured since"),
+        pytest.param(
+            [IMPOSSIBLE, {**PRINTED, "measurement_id": "other"}],
+            "other",
+            "printed",
+            id="impossible, but published elsewhere",
+        ),
+        pytest.param(
+            [PRINTED, {**PRINTED, "measurement_id": "slower", "training_days": 201.0}],
+            "printed",
+            "printed",
+            id="the faster of two",
+        ),
+        pytest.param(
+            [{**PRINTED, "measurement_id": "b"}, {**PRINTED, "measurement_id": "a"}],
+            "a",
+            "a",
+            id="the same one of two as fast",
+        ),
+    ],
+)
+def test_the_time_that_stands_for_a_build(
+    own_store: Path, rows: list[dict[str, Any]], sound: str, published: str
+) -> None:
+    printed = {row["measurement_id"] for row in rows if row.get("timing") == "unsynchronised"}
+    best = _choose(own_store, rows, printed)
+    for evidence, wanted in (("sound", sound), ("published", published)):
+        chosen = best[evidence].chosen
+        assert chosen is not None
+        assert chosen.measurement_id == wanted, evidence
+    beside = best["sound"].published
+    assert (beside.measurement_id if beside else sound) == published
+
+
+def test_the_naive_time_is_beside_the_chosen_one(own_store: Path) -> None:
+    best = _choose(own_store, [IMPOSSIBLE, PRINTED_NAIVE], {"printed", "printed-naive"})["sound"]
+    assert best.chosen is not None
+    assert best.naive is not None
+    assert best.chosen.verdict == "implausible"
+    assert best.naive.measurement_id == "printed-naive"
+
+
+def test_only_failures_are_no_time(own_store: Path) -> None:
+    Store(own_store).append_measurements([record("failed", gpu_count=3, status="failed")])
+    best = Store(own_store).best_times("pythia-1b", "sound")
+    assert ("rtx-3090", 3) not in {(b.gpu_id, b.gpu_count) for b in best}
+
+
+def test_a_time_for_another_definition_of_the_recipe_does_not_count(own_store: Path) -> None:
+    store = Store(own_store)
+    now = next(model for model in store.models() if model.recipe_id == "pythia-1b").recipe_hash
+    store.append_measurements(
+        [
+            record("before", gpu_count=3, recipe_hash="0123456789ab", training_days=129.5),
+            record("now", gpu_count=3, recipe_hash=now, training_days=130.5),
+        ]
+    )
+    (best,) = (b for b in store.best_times("pythia-1b", "sound") if b.gpu_count == 3)
+    assert best.chosen is not None
+    assert best.chosen.measurement_id == "now"
+    assert store.times("pythia-1b", gpu_count=3, limit=9) != ()
+
+
+def test_an_unknown_gpu_is_kept_and_listed_but_never_ranked(own_store: Path) -> None:
+    store = Store(own_store)
+    assert store.append_measurements([record("odd", gpu="Quantum Brick 9", gpu_count=1)]) == 1
+    (time,) = store.times("pythia-1b", gpu_id="Quantum Brick 9")
+    assert (time.verdict, time.gpu_count) == ("unchecked", 1)
+    assert time.verdict_reason is not None
+    assert "Quantum Brick 9" in time.verdict_reason
+    assert "Quantum Brick 9" not in {b.gpu_id for b in store.best_times("pythia-1b", "sound")}
+
+
+def test_an_alias_of_the_driver_finds_its_gpu_and_is_audited(own_store: Path) -> None:
+    store = Store(own_store)
+    fast = {"training_days": 2.0, "training_days_low": 1.9, "training_days_high": 2.1}
+    store.append_measurements([record("fast", gpu="NVIDIA GeForce RTX 3090", **fast)])
+    (time,) = store.times("pythia-1b", origin="local")
+    assert time.gpu_id == "rtx-3090"
+    assert time.verdict == "implausible"
+    assert time.implied_mfu is not None
+    assert time.implied_mfu > 1
+
+
+def test_the_change_token_moves_with_each_append_and_not_with_reading(own_store: Path) -> None:
+    store = Store(own_store)
+    store.models()
+    token = store.change_token()
+    store.models()
+    assert store.change_token() == token
+    store.append_measurements([record("one")])
+    assert store.change_token() != token
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"training_days": float("nan")}, "training_days is nan"),
+        ({"training_days": -1.0}, "training_days is -1.0"),
+        ({"training_days_high": 100.0}, "not between"),
+        ({"gpu_count": 0}, "gpu_count is 0"),
+        ({"status": "great"}, "status 'great'"),
+    ],
+)
+def test_a_wrong_record_is_refused_in_one_line(
+    own_store: Path, changes: dict[str, Any], said: str
+) -> None:
+    store = Store(own_store)
+    with pytest.raises(ValueError, match=said) as caught:
+        store.append_measurements([record("fine"), replace(record("bad"), **changes)])
+    assert "\n" not in str(caught.value)
+    assert store.times("pythia-1b", origin="local") == ()

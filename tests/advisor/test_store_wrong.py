@@ -1,0 +1,312 @@
+"""Whatever is wrong with a store, the answer is one line, and nothing is lost or half written."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from advisor.store import Store, StoreError, build_store, check_store
+from tests.advisor.store_for_tests import answer, program, record
+
+
+def _missing(path: Path) -> None:
+    path.unlink()
+
+
+def _empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def _text(path: Path) -> None:
+    path.write_text("gpu,price\nRTX 3090,1300\n" * 4000)
+
+
+def _few_bytes(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:100])
+
+
+def _cut_header(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:6000])
+
+
+def _cut_early(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:20_000])
+
+
+def _cut_late(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-300_000])
+
+
+def _overwritten(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    for start in range(12_288, len(content), 64 * 1024):
+        content[start : start + 4096] = b"\xff" * 4096
+    path.write_bytes(content)
+
+
+def _directory(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def _below_a_file(path: Path) -> None:
+    # The path of the store leads through what is no folder.
+    folder = path.parent
+    shutil.rmtree(folder)
+    folder.write_text("not a folder")
+
+
+def _newer(path: Path) -> None:
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("INSERT INTO schema_version VALUES (999, '999_from_the_future')")
+
+
+def _someone_elses(path: Path) -> None:
+    path.unlink()
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE cats (name VARCHAR)")
+
+
+def _table_gone(path: Path) -> None:
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("DROP TABLE recipe; DROP TABLE measurement")
+
+
+WRONG: list[tuple[Callable[[Path], None], str]] = [
+    (_missing, "no store at {path}; make one with: advisor rebuild --store {path}"),
+    (_empty, "is empty"),
+    (_text, "no DuckDB file"),
+    (_few_bytes, "is damaged (cut short)"),
+    (_cut_header, "cut short"),
+    (_cut_early, "is damaged"),
+    (_cut_late, "is damaged"),
+    (_overwritten, "is damaged"),
+    (_directory, "is a directory"),
+    (_below_a_file, "is not a directory"),
+    (_newer, "from a newer version of this program"),
+    (_someone_elses, "not a store of this program"),
+    (_table_gone, "is damaged"),
+]
+
+
+@pytest.mark.parametrize(("spoil", "said"), WRONG, ids=[spoil.__name__ for spoil, _ in WRONG])
+def test_a_wrong_store_is_one_line_and_stays_as_it_is(
+    store_path: Path, tmp_path: Path, spoil: Callable[[Path], None], said: str
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    path = Path(shutil.copy(store_path, folder / "results.duckdb"))
+    spoil(path)
+    before = path.read_bytes() if path.is_file() else None
+
+    def read() -> object:
+        with Store(path).reading() as reader:
+            best = reader.best_times("pythia-1b", "sound")
+            return best, reader.models(), reader.hosts(), reader.quotes(), reader.sources()
+
+    actions: list[Callable[[], object]] = [
+        read,
+        lambda: Store(path).append_measurements([record("lost?")]),
+        lambda: check_store(path),
+    ]
+    if spoil is not _missing:
+        actions.append(lambda: build_store(path))
+    for action in actions:
+        with pytest.raises(StoreError) as caught:
+            action()
+        message = str(caught.value)
+        assert said.format(path=path) in message or "no store can be made at" in message
+        assert "\n" not in message
+        assert len(message) < 500
+    assert (path.read_bytes() if path.is_file() else None) == before
+    if folder.is_dir():
+        assert {entry.name for entry in folder.iterdir()} <= {"results.duckdb"}
+
+
+def test_a_store_cut_anywhere_answers_rightly_or_says_so(store_path: Path, tmp_path: Path) -> None:
+    path = tmp_path / "cut.duckdb"
+    whole = store_path.read_bytes()
+    with Store(store_path).reading() as reader:
+        expected = reader.models(), reader.times()
+    refused = 0
+    for size in range(0, len(whole), len(whole) // 25):
+        path.write_bytes(whole[:size])
+        try:
+            with Store(path).reading() as reader:
+                assert (reader.models(), reader.times()) == expected
+        except StoreError as error:
+            refused += 1
+            assert "\n" not in str(error)
+        assert path.stat().st_size == size
+    assert refused > 20
+
+
+HOLD = """
+import sys, duckdb
+connection = duckdb.connect()
+connection.execute(f"ATTACH '{sys.argv[1]}' AS s ({sys.argv[2]})")
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("how", ["READ_WRITE", "READ_ONLY"])
+def test_a_store_that_another_program_holds_names_it(own_store: Path, how: str) -> None:
+    holder = program(HOLD, own_store, how, stdin=subprocess.PIPE)
+    assert holder.stdout is not None
+    assert holder.stdin is not None
+    assert holder.stdout.readline() == "held\n"
+    store = Store(own_store, wait_s=0.3)
+    start = time.monotonic()
+    with pytest.raises(StoreError, match=rf"held by \S+ \(PID {holder.pid}\)") as caught:
+        store.append_measurements([record("waits")])
+    assert 0.3 <= time.monotonic() - start < 10
+    assert "\n" not in str(caught.value)
+    if how == "READ_WRITE":
+        with pytest.raises(StoreError, match=rf"PID {holder.pid}"):
+            store.models()
+    else:
+        assert store.models()
+    holder.stdin.close()
+    holder.wait(timeout=30)
+    assert store.append_measurements([record("waits")]) == 1
+
+
+def test_a_store_is_waited_for(own_store: Path) -> None:
+    holder = program(HOLD, own_store, "READ_WRITE", stdin=subprocess.PIPE)
+    assert holder.stdout is not None
+    assert holder.stdin is not None
+    assert holder.stdout.readline() == "held\n"
+    reader = program(
+        "import sys; from advisor.store import Store; print(len(Store(sys.argv[1]).models()))",
+        own_store,
+    )
+    time.sleep(0.5)
+    assert reader.poll() is None
+    holder.stdin.close()
+    out, err = reader.communicate(timeout=60)
+    assert (int(out) > 0, err) == (True, "")
+    holder.wait(timeout=30)
+
+
+@pytest.mark.parametrize("text", ["soon", "-1", "nan", "inf"])
+def test_a_wrong_waiting_time_is_refused(
+    own_store: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setenv("ADVISOR_STORE_WAIT", text)
+    with pytest.raises(StoreError, match="ADVISOR_STORE_WAIT"):
+        Store(own_store).models()
+
+
+def test_a_nested_opening_in_one_thread_ends_in_words(own_store: Path) -> None:
+    store = Store(own_store, wait_s=0.05)
+    with store.reading(), pytest.raises(StoreError, match="in use by this program itself"):
+        store.models()
+    assert store.models()
+
+
+# Read-only files and folders mean nothing to root, so these run as another user where we are root.
+
+AS_ANOTHER = """
+import os, sys, tempfile
+from pathlib import Path
+import advisor.store.exchange
+from advisor.store import Store, StoreError, build_store
+from tests.advisor.store_for_tests import record
+if os.geteuid() == 0:
+    os.setgroups([]); os.setgid(65534); os.setuid(65534)
+path, action = Path(sys.argv[1]), sys.argv[2]
+store = Store(path, note=lambda note: print("note:", note))
+try:
+    if action == "read":
+        print(len(store.models()) > 0)
+    elif action == "build":
+        build_store(path)
+    else:
+        store.append_measurements([record("x")])
+except StoreError as error:
+    print("error:", error)
+"""
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every user can reach."""
+    folder = Path(tempfile.mkdtemp(prefix="advisor-test-"))
+    folder.chmod(0o755)
+    yield folder
+    folder.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+def _as_another(path: Path, action: str) -> str:
+    return answer(program(AS_ANOTHER, path, action))
+
+
+def test_a_read_only_store_is_read_and_refuses_to_be_written(
+    store_path: Path, open_folder: Path
+) -> None:
+    path = Path(shutil.copy(store_path, open_folder / "results.duckdb"))
+    path.chmod(0o444)
+    open_folder.chmod(0o555)
+    assert _as_another(path, "read") == "True\n"
+    for action in ("write", "build"):
+        said = _as_another(path, action)
+        assert said.startswith(f"error: the store {path} is read-only: make it writable")
+        assert said.count("\n") == 1
+    path.chmod(0o666)
+    assert "because its folder is read-only" in _as_another(path, "write")
+    assert "no store can be made" in _as_another(open_folder / "new.duckdb", "build")
+
+
+def test_a_read_only_store_from_older_text_is_used_as_it_is(
+    store_path: Path, open_folder: Path
+) -> None:
+    path = Path(shutil.copy(store_path, open_folder / "results.duckdb"))
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("UPDATE meta SET value = 'older'")
+    path.chmod(0o444)
+    open_folder.chmod(0o555)
+    assert _as_another(path, "read") == (
+        f"note: the store {path} is read-only and not from the shipped text as it is now: "
+        "used as it is\nTrue\n"
+    )
+
+
+def test_a_store_that_may_not_be_read_says_so(store_path: Path, open_folder: Path) -> None:
+    path = Path(shutil.copy(store_path, open_folder / "results.duckdb"))
+    path.chmod(0o000)
+    if os.geteuid() != 0:
+        pytest.skip("its owner can always change it back")
+    assert "may not be read by you" in _as_another(path, "read")
+
+
+def test_a_full_disk_loses_nothing(own_store: Path) -> None:
+    store = Store(own_store)
+    store.append_measurements([record("before")])
+    # A limit on the size of files is what a full disk looks like to a program.
+    code = """
+import resource, signal, sys
+from advisor.store import Store, StoreError
+from tests.advisor.store_for_tests import record
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+raw = tuple(float(i) for i in range(50_000))
+try:
+    Store(sys.argv[1]).append_measurements([record("big", pass_s=raw)])
+except StoreError as error:
+    print(error)
+"""
+    out, err = program(code, own_store).communicate(timeout=60)
+    assert err == ""
+    assert out.count("\n") == 1
+    assert {time.measurement_id for time in store.times(origin="local")} == {"before"}
+    assert store.append_measurements([record("after")]) == 1
