@@ -28,7 +28,7 @@ def about(session: Session) -> dict[str, Any]:
         "compiled": configure.compiles(recipe, settings),
         "not_compiled_because": configure.why_not_compiled(recipe, settings),
         "attention": configure.attention(recipe, settings, flash_attn=models.has_flash_attention()),
-        "tf32": torch.backends.cuda.matmul.allow_tf32,
+        "tf32": torch.backends.cuda.matmul.fp32_precision == "tf32",
         "missing_kernels": models.missing_kernels(recipe) if settings.free_lunch else [],
         "usable_memory_gib": session.memory.usable_gib,
         "memory_limit_gib": session.spec.memory_limit_gib,

@@ -1,0 +1,182 @@
+"""The winner as files: TrainingArguments, DeepSpeed or FSDP configuration, train.py, the command.
+
+What is written is what was measured, from the same functions. Imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from bench_runner import configure, space
+from bench_runner.recipes import IMAGE_FAMILIES, Recipe
+from bench_runner.records import Measurement, Settings
+
+_TRAIN = '''"""Trains {name} with the settings that {where} was measured with.
+
+Put your own data where the TODO stands; the random data only shows that everything runs.
+Start it with launch.sh.
+"""
+
+import json
+from pathlib import Path
+
+import torch
+import transformers
+from torch.utils.data import Dataset
+
+HERE = Path(__file__).parent
+
+
+class RandomData(Dataset):
+    """TODO: your own data, with the same keys."""
+
+    def __len__(self):
+        return 1_000_000
+
+    def __getitem__(self, index):
+{item}
+
+
+def main(max_steps=None, folder=HERE, use_cpu=None):
+    arguments = json.loads((Path(folder) / "training_arguments.json").read_text())
+    if (Path(folder) / "deepspeed.json").exists():
+        arguments["deepspeed"] = str(Path(folder) / "deepspeed.json")
+    if (Path(folder) / "fsdp.json").exists():
+        arguments["fsdp_config"] = str(Path(folder) / "fsdp.json")
+    if max_steps is not None:
+        arguments["max_steps"] = max_steps
+    if use_cpu is not None:
+        arguments["use_cpu"] = use_cpu
+    # The arguments come first: with ZeRO-3 they make the model be built in shards.
+    arguments = transformers.TrainingArguments(**arguments)
+{model}
+    trainer = transformers.Trainer(
+        model=model,
+        args=arguments,
+        train_dataset=RandomData(),{optimizer}
+    )
+    return trainer, trainer.train()
+
+
+if __name__ == "__main__":
+    main()
+'''
+
+_TEXT_ITEM = """        tokens = torch.randint({vocabulary}, ({length},))
+        return {{"input_ids": tokens, "labels": tokens}}"""
+_IMAGE_ITEM = """        return {{
+            "pixel_values": torch.randn(3, {size}, {size}),
+            "labels": torch.randint({classes}, ()),
+        }}"""
+
+
+def write(recipe: Recipe, winner: Measurement, folder: Path) -> list[Path]:
+    """Write the files of a record that has a time; their paths, the launch command last."""
+    settings = winner.settings
+    if winner.status != "ok" or settings is None or settings.micro_batch_size is None:
+        raise ValueError(
+            f"record {winner.measurement_id} is {winner.status} and has no settings to train "
+            "with: choose one that has a time"
+        )
+    assert settings.gradient_accumulation_steps is not None
+    folder.mkdir(parents=True, exist_ok=True)
+    about = winner.environment.get("about") or {}
+    capability = about.get("capability")
+    arguments = configure.training_arguments(
+        recipe,
+        settings,
+        micro_batch_size=settings.micro_batch_size,
+        accumulation_steps=settings.gradient_accumulation_steps,
+        device="cpu" if winner.gpu == "cpu" else "cuda",
+        compute_capability=tuple(capability) if capability else None,
+    )
+    # What a measurement switches off and a training wants.
+    for name in ("disable_tqdm", "save_strategy", "logging_strategy", "remove_unused_columns"):
+        arguments.pop(name, None)
+    written = []
+
+    def put(name: str, content: str) -> None:
+        (folder / name).write_text(content, encoding="utf-8")
+        written.append(folder / name)
+
+    for key, name in (("deepspeed", "deepspeed.json"), ("fsdp_config", "fsdp.json")):
+        if key in arguments:
+            put(name, _json(arguments.pop(key)))
+    put("training_arguments.json", _json(arguments))
+    put("train.py", _train_script(recipe, settings, winner, about.get("attention")))
+    put("launch.sh", f"#!/bin/sh\n{launch_command(winner.gpu_count)}\n")
+    os.chmod(folder / "launch.sh", 0o755)
+    return written
+
+
+def launch_command(gpu_count: int) -> str:
+    """The command that starts the training, one process a GPU."""
+    return f'torchrun --standalone --nproc-per-node={gpu_count} "$(dirname "$0")/train.py"'
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=2) + "\n"
+
+
+def _train_script(
+    recipe: Recipe, settings: Settings, winner: Measurement, attention: str | None
+) -> str:
+    training = recipe.training
+    if recipe.family in IMAGE_FAMILIES:
+        item = _IMAGE_ITEM.format(size=training.image_size, classes=training.classes)
+    else:
+        vocabulary = recipe.architecture.arguments.get("vocab_size", "model_vocabulary")
+        item = _TEXT_ITEM.format(vocabulary=vocabulary, length=training.sequence_length)
+    return _TRAIN.format(
+        name=recipe.name,
+        where=f"{space.label(settings)} on {winner.gpu_count} x {winner.gpu}",
+        item=item,
+        model=_model_lines(recipe, attention),
+        optimizer=_optimizer_line(recipe, winner.gpu == "cpu"),
+    )
+
+
+def _model_lines(recipe: Recipe, attention: str | None) -> str:
+    architecture = recipe.architecture
+    if architecture.timm is not None:
+        return (
+            "    from bench_runner.worker.models import TimmClassifier\n\n"
+            f"    model = TimmClassifier({architecture.timm!r}, {dict(architecture.arguments)!r}, "
+            f"{recipe.training.classes})"
+        )
+    arguments = dict(architecture.arguments)
+    if recipe.family in IMAGE_FAMILIES:
+        auto = "AutoModelForImageClassification"
+        arguments.setdefault("num_labels", recipe.training.classes)
+        arguments.setdefault("problem_type", "single_label_classification")
+    else:
+        auto = "AutoModelForMaskedLM" if recipe.family == "encoder" else "AutoModelForCausalLM"
+        arguments.setdefault("use_cache", False)
+    build = (
+        f"transformers.{architecture.config_class}"
+        if architecture.config_class
+        else "transformers.AutoConfig.for_model"
+    )
+    keyword = "" if attention is None else f", attn_implementation={attention!r}"
+    return (
+        f"    config = {build}(**{arguments!r})\n"
+        f"    model = transformers.{auto}.from_config(config, dtype=torch.float32{keyword})"
+    )
+
+
+def _optimizer_line(recipe: Recipe, on_cpu: bool) -> str:
+    training = recipe.training
+    if training.optimizer == "sgd":
+        return ""
+    keywords: dict[str, Any] = {"fused": not on_cpu}
+    if training.learning_rate is not None:
+        keywords["lr"] = training.learning_rate
+    if training.beta1 is not None and training.beta2 is not None:
+        keywords["betas"] = (training.beta1, training.beta2)
+    if training.epsilon is not None:
+        keywords["eps"] = training.epsilon
+    kind = "Adam" if training.optimizer == "adam" else "AdamW"
+    return f"\n        optimizer_cls_and_kwargs=(torch.optim.{kind}, {keywords!r}),"

@@ -1,0 +1,65 @@
+"""The space of Appendix F: 12 combinations on one GPU, 22 on several, each omission explained."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench_runner import space
+
+
+@pytest.mark.parametrize(("gpus", "count"), [(1, 12), (2, 22), (8, 22)])
+def test_as_many_as_the_paper_counts(gpus: int, count: int) -> None:
+    assert len(space.space(gpus)) == count
+    assert len(space.choices(gpus)) == 24
+
+
+def test_each_left_out_combination_names_its_rule() -> None:
+    rules = [c.left_out_by for c in space.choices(1) if c.left_out_by]
+    assert rules.count(space.OFFLOADING_NEEDS_SHARDING) == 2
+    assert rules.count(space.SHARDING_NEEDS_GPUS) == 10
+
+
+def test_the_command_prints_them_as_json() -> None:
+    answer = subprocess.run(
+        [sys.executable, "-m", "bench_runner", "space", "--gpus", "4", "--format", "json"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    printed = json.loads(answer.stdout)
+    assert len(printed["settings"]) == 22
+    assert all(row["rule"] for row in printed["left_out"])
+
+
+def test_no_gpu_is_an_error_that_says_how_to_mend_it() -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        space.space(0)
+
+
+@given(st.integers(1, 16), st.integers(1, 4096))
+def test_every_micro_batch_makes_up_the_whole_batch(gpus: int, share: int) -> None:
+    batch = gpus * share
+    for size in space.micro_batch_sizes(batch, gpus):
+        assert gpus * size * space.accumulation_steps(batch, gpus, size) == batch
+
+
+@pytest.mark.parametrize(("batch", "gpus"), [(7, 2), (1, 8)])
+def test_a_batch_that_cannot_be_shared_is_refused(batch: int, gpus: int) -> None:
+    with pytest.raises(ValueError, match="--gpus"):
+        space.micro_batch_sizes(batch, gpus)
+
+
+def test_methods_name_their_settings() -> None:
+    assert [space.method_name(s) for s in space.settings_of_method("naive", 1)] == ["naive"]
+    assert [space.method_name(s) for s in space.settings_of_method("free-lunch", 1)] == [
+        "free-lunch"
+    ]
+    assert len(space.settings_of_method("all", 2)) == 22
+    with pytest.raises(ValueError, match="naive, free-lunch, all"):
+        space.settings_of_method("best", 1)

@@ -1,0 +1,112 @@
+"""Step arithmetic: kinds of passes, spread, settling, MFU."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench_runner.timing import (
+    RawSeconds,
+    model_flops_utilisation,
+    settled,
+    step_time,
+    training_days,
+)
+
+seconds = st.floats(min_value=1e-4, max_value=1e3, allow_nan=False)
+several = st.lists(seconds, min_size=1, max_size=9).map(tuple)
+
+
+def test_a_step_is_each_kind_of_pass_as_often_as_it_happens() -> None:
+    raw = RawSeconds(
+        fetch_s=(0.1, 0.1),
+        first_pass_s=(1.0, 1.0),
+        pass_s=(2.0, 2.0, 2.0),
+        sync_pass_s=(3.0,),
+        update_s=(0.5,),
+    )
+    # 8 fetches, one first pass, 6 more without exchange, one with it, the update
+    assert step_time(raw, 8).step_s == pytest.approx(0.8 + 1 + 6 * 2 + 3 + 0.5)
+
+
+def test_the_dearest_pass_is_not_multiplied() -> None:
+    raw = RawSeconds(pass_s=(1.0,), sync_pass_s=(10.0,), update_s=(5.0,))
+    assert step_time(raw, 100).step_s == pytest.approx(99 + 10 + 5)
+
+
+def test_without_accumulation_there_is_only_the_exchanging_pass() -> None:
+    raw = RawSeconds(pass_s=(), sync_pass_s=(3.0, 3.2, 3.1), update_s=(0.5,))
+    assert step_time(raw, 1).step_s == pytest.approx(3.6)
+
+
+def test_two_passes_need_no_later_pass() -> None:
+    raw = RawSeconds(first_pass_s=(1.0,), pass_s=(), sync_pass_s=(3.0,), update_s=(0.5,))
+    assert step_time(raw, 2).step_s == pytest.approx(4.5)
+
+
+@pytest.mark.parametrize(
+    ("raw", "passes", "words"),
+    [
+        (RawSeconds(pass_s=(1.0,), sync_pass_s=(), update_s=(1.0,)), 2, "gradient exchange"),
+        (RawSeconds(pass_s=(), sync_pass_s=(1.0,), update_s=(1.0,)), 2, "without"),
+        (RawSeconds(pass_s=(1.0,), sync_pass_s=(1.0,), update_s=(1.0,)), 0, "at least one"),
+    ],
+)
+def test_what_was_not_timed_is_not_invented(raw: RawSeconds, passes: int, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        step_time(raw, passes)
+
+
+@given(several, several, several, several, several, st.integers(2, 1024))
+def test_the_median_lies_within_its_spread_and_more_passes_take_longer(
+    first: tuple[float, ...],
+    later: tuple[float, ...],
+    sync: tuple[float, ...],
+    update: tuple[float, ...],
+    fetch: tuple[float, ...],
+    passes: int,
+) -> None:
+    raw = RawSeconds(
+        first_pass_s=first, pass_s=later, sync_pass_s=sync, update_s=update, fetch_s=fetch
+    )
+    one = step_time(raw, passes)
+    assert one.step_s_low <= one.step_s * (1 + 1e-9)
+    assert one.step_s <= one.step_s_high * (1 + 1e-9)
+    assert step_time(raw, passes + 1).step_s > one.step_s
+
+
+@given(several, several, several, st.floats(1.1, 10), st.integers(2, 64))
+def test_a_slower_device_takes_proportionally_longer(
+    later: tuple[float, ...],
+    sync: tuple[float, ...],
+    update: tuple[float, ...],
+    factor: float,
+    passes: int,
+) -> None:
+    raw = RawSeconds(pass_s=later, sync_pass_s=sync, update_s=update)
+    slower = RawSeconds(
+        pass_s=tuple(s * factor for s in later),
+        sync_pass_s=tuple(s * factor for s in sync),
+        update_s=tuple(s * factor for s in update),
+    )
+    assert step_time(slower, passes).step_s == pytest.approx(step_time(raw, passes).step_s * factor)
+
+
+def test_days_are_steps_times_seconds() -> None:
+    assert training_days(8.64, 10_000) == pytest.approx(1.0)
+
+
+def test_settled_looks_at_the_last_steps_only() -> None:
+    assert settled((60.0, 1.0, 1.01, 1.0))
+    assert not settled((1.0, 1.0, 1.0, 1.5))
+    assert not settled((1.0, 1.0))
+
+
+def test_utilisation_counts_every_gpu_and_is_none_without_a_peak() -> None:
+    assert model_flops_utilisation(
+        flops_per_step=4e15, step_s=1.0, peak_tflops=1000.0, gpu_count=8
+    ) == pytest.approx(0.5)
+    assert (
+        model_flops_utilisation(flops_per_step=1, step_s=1, peak_tflops=None, gpu_count=1) is None
+    )
