@@ -155,21 +155,11 @@ def answer_rank(
         chosen = snapshot.model(model)
         gpu_ids = None if gpus is None else snapshot.gpu_ids(_names(gpus))
 
-        def ranking(rule_of_evidence: str) -> Ranking:
-            return rank(
-                make_field(
-                    reader,
-                    snapshot,
-                    chosen,
-                    prices=price_rule,
-                    evidence=rule_of_evidence,
-                    gpu_ids=gpu_ids,
-                ),
-                question,
-            )
-
-        answer = ranking(evidence)
-        at_face_value = ranking("published") if evidence == "sound" else answer
+        field = make_field(
+            reader, snapshot, chosen, prices=price_rule, evidence=evidence, gpu_ids=gpu_ids
+        )
+    answer = rank(field, question)
+    at_face_value = rank(field.at_face_value(), question) if evidence == "sound" else answer
     if form == "json":
         text = to_json(_object(answer, at_face_value, prices))
     elif form == "csv":

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 
@@ -92,6 +92,7 @@ class Field:
     ) -> None:
         self.model = model
         self.evidence = evidence
+        self.prices = prices
         self.builds = builds
         self.times: list[BestTime | None] = []
         self.gpu_quotes: list[Quote | None] = []
@@ -119,6 +120,15 @@ class Field:
             self.cents.append(cents)
             self.days.append(days)
             self.gap.append(gap)
+
+    def at_face_value(self) -> Field:
+        """The same builds and prices with the times that the published evidence would use."""
+        times = [
+            replace(time, chosen=time.published or time.chosen, published=None)
+            for time in self.times
+            if time is not None
+        ]
+        return Field(self.model, self.builds, times, self.prices, "published")
 
     @cached_property
     def rankable(self) -> list[int]:
