@@ -50,11 +50,7 @@ def insert_missing(
     if not rows:
         return 0
     types = dict(
-        connection.execute(
-            "SELECT column_name, data_type FROM duckdb_columns()"
-            " WHERE database_name = current_database() AND table_name = ?",
-            [table],
-        ).fetchall()
+        connection.execute("SELECT name, type FROM pragma_table_info(?)", [table]).fetchall()
     )
     columns = list(dict.fromkeys(name for row in rows for name in row))
     for name in columns:

@@ -1,0 +1,179 @@
+"""Many programs at once, and programs that are killed: no error, no lost row, no broken store."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from advisor.store import Store, build_store, check_store
+from tests.advisor.store_for_tests import answer, program
+
+WRITE = """
+import sys
+from advisor.store import Store
+from tests.advisor.store_for_tests import record
+path, name, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+store = Store(path)
+sys.stdin.readline()
+for n in range(count):
+    assert store.append_measurements([record(f"{name}-{n}")]) == 1
+"""
+
+READ = """
+import sys
+from advisor.store import Store
+store = Store(sys.argv[1])
+sys.stdin.readline()
+seen = -1
+for _ in range(int(sys.argv[3])):
+    with store.reading() as reader:
+        now = reader.count_times(origin="local")
+        assert len(reader.best_times("pythia-1b", "sound")) >= 16
+    assert now >= seen, (now, seen)
+    seen = now
+"""
+
+
+def test_ten_programs_at_once_see_no_error_and_lose_no_row(own_store: Path) -> None:
+    writers = [f"w{n}" for n in range(6)]
+    appends, reads = 8, 12
+    programs = [program(WRITE, own_store, name, appends, stdin=-1) for name in writers]
+    programs += [program(READ, own_store, f"r{n}", reads, stdin=-1) for n in range(4)]
+    for running in programs:  # all at the same moment, after each has loaded
+        assert running.stdin is not None
+        running.stdin.write("go\n")
+        running.stdin.flush()
+    for running in programs:
+        answer(running)
+    kept = {time.measurement_id for time in Store(own_store).times(origin="local")}
+    assert kept == {f"{name}-{n}" for name in writers for n in range(appends)}
+    assert check_store(own_store) == []
+
+
+def test_ten_programs_that_all_find_an_old_store_update_it_once(own_store: Path) -> None:
+    import duckdb
+
+    with duckdb.connect(str(own_store)) as connection:
+        connection.execute("UPDATE meta SET value = 'older'; DELETE FROM quote")
+    programs = [program(READ, own_store, "r", 1, stdin=-1) for _ in range(4)]
+    notes = []
+    for running in programs:
+        out, err = running.communicate("go\n", timeout=60)
+        assert (running.returncode, out) == (0, ""), err
+        notes += err.splitlines()
+    assert notes == [f"advisor: updated the shipped rows of {own_store}"]
+    assert check_store(own_store) == []
+
+
+def test_programs_that_make_one_store_at_once_agree(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "results.duckdb"
+    make = """
+import sys
+from advisor.store import Store, build_store
+from tests.advisor.store_for_tests import record
+sys.stdin.readline()
+build_store(sys.argv[1])
+Store(sys.argv[1]).append_measurements([record(sys.argv[2])])
+"""
+    programs = [program(make, path, f"m{n}", stdin=-1) for n in range(4)]
+    for running in programs:
+        assert running.stdin is not None
+        running.stdin.write("go\n")
+        running.stdin.flush()
+    for running in programs:
+        answer(running)
+    kept = {time.measurement_id for time in Store(path).times(origin="local")}
+    assert kept == {f"m{n}" for n in range(4)}
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+
+
+# Kills. One program forks the victims, since starting Python for each would take most of the time.
+# A victim writes the id of each append to a pipe as it ends; whatever stands there must be kept.
+
+KILL = """
+import json, os, random, signal, sys, time
+from advisor.store import Store
+from advisor.store import build
+from advisor.store.shipped import read_shipped
+from tests.advisor.store_for_tests import record
+
+path, kills = sys.argv[1], int(sys.argv[2])
+random.seed(int(sys.argv[3]))
+kept = read_shipped()                       # so that a victim spends its time in the store
+build.read_shipped = lambda: kept
+import advisor.store.access as access
+access.read_shipped = lambda: kept
+finished, interrupted = [], 0
+for victim in range(kills):
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        store = Store(path)
+        for n in range(10_000):
+            name = f"v{victim}-{n}"
+            raw = tuple(random.random() for _ in range(random.choice((1, 10, 20_000))))
+            store.append_measurements([record(name, pass_s=raw)])
+            if n % 3 == 1:
+                build.build_store(path)     # replaces every shipped row
+            os.write(writing, (name + "\\n").encode())
+        os._exit(0)
+    os.close(writing)
+    time.sleep(random.uniform(0.0, 0.4))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    done = os.read(reading, 1 << 20).decode().split()
+    os.close(reading)
+    finished += done
+    held = {time.measurement_id for time in Store(path).times(origin="local")}
+    missing = set(finished) - held
+    assert not missing, missing
+    interrupted += any(name.startswith(f"v{victim}-") and name not in done for name in held)
+print(json.dumps({"finished": len(finished), "kept_but_not_told": interrupted}))
+"""
+
+
+def test_a_killed_writer_leaves_every_finished_append(own_store: Path) -> None:
+    told = json.loads(answer(program(KILL, own_store, 36, 1)))
+    assert told["finished"] > 5  # else the victims never came to write
+    store = Store(own_store)
+    held = [time.measurement_id for time in store.times(origin="local")]
+    assert len(held) == len(set(held)) >= told["finished"]
+    assert check_store(own_store) == []
+    # What is there is whole, and the store still takes rows and rebuilds.
+    with store.reading() as reader:
+        row = reader.connection.execute(
+            "SELECT count(*) FROM measurement WHERE origin = 'local'"
+            " AND len(pass_s) NOT IN (1, 10, 20000)"
+        ).fetchone()
+    assert row == (0,)
+    build_store(own_store)
+    assert len(store.times(origin="local")) == len(held)
+
+
+def test_a_killed_creation_leaves_no_half_store(tmp_path: Path) -> None:
+    path = tmp_path / "results.duckdb"
+    kill = """
+import os, random, signal, sys, time
+from advisor.store import build, check_store
+from advisor.store.shipped import read_shipped
+path = sys.argv[1]
+kept = read_shipped()
+build.read_shipped = lambda: kept
+made = 0
+for kill in range(15):
+    child = os.fork()
+    if child == 0:
+        build.build_store(path)
+        os._exit(0)
+    time.sleep(random.Random(kill).uniform(0.0, 0.2))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    if os.path.exists(path):
+        assert check_store(path) == [], check_store(path)
+        os.unlink(path)
+        made += 1
+print(made)
+"""
+    answer(program(kill, path))
+    build_store(path)
+    assert check_store(path) == []
