@@ -1,0 +1,205 @@
+"""Every action once: bindings, footer, help and palette are all made from this list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from textual.binding import Binding
+
+EVERYWHERE = "everywhere"
+RANKING = "ranking"
+EVIDENCE = "evidence"
+MAX_FOOTER_KEYS = 7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """One thing that a person can do."""
+
+    action: str
+    """What Textual runs, e.g. ``toggle_cost``."""
+    keys: str
+    """The keys that do it, separated by commas; the first one is shown."""
+    area: str
+    verb: str
+    """The palette shows ``area: verb``."""
+    text: str
+    """What it does, in one sentence, for the help."""
+    where: str
+    """The screen that has it, or EVERYWHERE."""
+    footer: str = ""
+    """Its word in the footer; empty keeps it out."""
+
+    @property
+    def key(self) -> str:
+        """The key that is shown for it."""
+        return KEY_NAMES.get(first := self.keys.split(",")[0], first)
+
+    @property
+    def shown_keys(self) -> str:
+        """All its keys, as they are written on the keyboard."""
+        return " ".join(KEY_NAMES.get(key, key) for key in self.keys.split(","))
+
+    @property
+    def title(self) -> str:
+        """How the palette names it."""
+        return f"{self.area}: {self.verb}"
+
+    def binding(self) -> Binding:
+        """The same as Textual wants it; the id lets a keymap move it."""
+        return Binding(
+            self.keys,
+            self.action,
+            self.footer or self.title,
+            show=bool(self.footer),
+            key_display=self.key,
+            tooltip=self.text,
+            id=f"{self.where}.{self.action}",
+        )
+
+
+KEY_NAMES = {
+    "question_mark": "?",
+    "slash": "/",
+    "f1": "F1",
+    "f2": "F2",
+    "f3": "F3",
+    "f4": "F4",
+    "f5": "F5",
+    "ctrl+q": "^q",
+    "ctrl+z": "^z",
+    "ctrl+p": "^p",
+    "escape": "Esc",
+    "T": "T",
+}
+
+
+def _of(where: str, area: str, *rows: tuple[str, str, str, str, str]) -> Iterator[Action]:
+    for keys, action, verb, footer, text in rows:
+        yield Action(
+            keys=keys,
+            action=action,
+            area=area,
+            verb=verb,
+            footer=footer,
+            text=text,
+            where=where,
+        )
+
+
+ACTIONS: tuple[Action, ...] = (
+    *_of(
+        RANKING,
+        "question",
+        ("b", "focus_field('budget')", "set the budget", "", "Go to the budget."),
+        ("m", "focus_field('model')", "choose the model", "", "Go to the model; type to search."),
+        ("t", "focus_field('max_days')", "set the time limit", "", "Go to the time limit."),
+        ("l", "focus_field('lifetime')", "set the lifetime", "", "Go to the lifetime in years."),
+        ("g", "focus_field('gpus')", "filter the GPUs", "", "Go to the GPU filter."),
+        (
+            "o",
+            "next_choice('rule')",
+            "change the ranking rule",
+            "rank by",
+            "Fastest, cheapest, or cheapest per experiment first.",
+        ),
+        (
+            "p",
+            "next_choice('prices')",
+            "change the prices",
+            "",
+            "The newest known prices, or those that the paper computes with.",
+        ),
+        (
+            "v",
+            "next_choice('evidence')",
+            "change the evidence",
+            "",
+            "Sound evidence never ranks an impossible time; published takes all at face value.",
+        ),
+        ("r", "restore_defaults", "restore the defaults", "", "Every field as it was shipped."),
+        ("ctrl+z", "undo", "undo the last change", "", "Takes back the last change of a field."),
+    ),
+    *_of(
+        RANKING,
+        "table",
+        (
+            "c",
+            "toggle_cost",
+            "overall cost or cost per experiment",
+            "cost",
+            "Table and picture switch between the machine's cost and one experiment's.",
+        ),
+        (
+            "x",
+            "show_excluded",
+            "show what is left out, with reasons",
+            "left out",
+            "Every build that is not ranked, with the reason in words.",
+        ),
+        ("1", "show_panel('table')", "go to the table", "", "The ranked builds."),
+        (
+            "space",
+            "open_record",
+            "open the full record",
+            "",
+            "Everything known about the selected build, on a page of its own.",
+        ),
+    ),
+    *_of(
+        RANKING,
+        "picture",
+        ("2", "show_panel('picture')", "go to the picture", "", "Cost against training time."),
+    ),
+    *_of(
+        RANKING,
+        "detail",
+        ("3", "show_panel('detail')", "go to the detail", "", "The selected build, in full."),
+    ),
+    *_of(
+        RANKING,
+        "export",
+        ("e", "export", "save the table or the picture", "export", "As CSV, Markdown, JSON, SVG."),
+        ("y", "copy_row", "copy the selected row", "", "To the clipboard, over ssh too (OSC 52)."),
+        ("Y", "copy_table", "copy the table", "", "All rows as Markdown, to the clipboard."),
+    ),
+    *_of(
+        EVIDENCE,
+        "evidence",
+        ("slash", "focus_filter", "filter", "filter", "Type words; rows that have all of them."),
+        ("1", "show_tab('times')", "show the times", "", "Every tried setting with its verdict."),
+        ("2", "show_tab('prices')", "show the prices", "", "Every quote with vendor and date."),
+        ("3", "show_tab('sources')", "show the sources", "", "Who says so, and how they know."),
+        ("s", "next_sort", "sort by the next column", "sort", "The same key again goes on."),
+        ("S", "reverse_sort", "reverse the sorting", "", "Largest first, or smallest first."),
+        ("space", "open_record", "open the full record", "open", "The whole row, in words."),
+        ("e", "export", "save the table", "export", "As CSV, Markdown or JSON."),
+        ("y", "copy_row", "copy the selected row", "", "To the clipboard, over ssh too (OSC 52)."),
+    ),
+    *_of(
+        EVERYWHERE,
+        "screen",
+        ("f2", "go('ranking')", "ranking", "", "The ranked builds for a budget and a model."),
+        ("f3", "go('evidence')", "evidence", "", "Times, prices and sources, with verdicts."),
+        ("f4,w", "go('welcome')", "welcome", "", "What this program does, in three steps."),
+    ),
+    *_of(
+        EVERYWHERE,
+        "app",
+        ("question_mark,f1", "help", "help for what has the focus", "help", "This page."),
+        ("T", "next_theme", "next theme", "", "Dark, light, and the terminal's own colours."),
+        ("f5", "reread", "read the store again", "", "It is also read when it changes."),
+        ("q,ctrl+q", "quit", "quit", "quit", "The question is kept for the next time."),
+    ),
+)
+
+
+def actions_of(where: str) -> list[Action]:
+    """The actions of one screen, without those that work everywhere."""
+    return [action for action in ACTIONS if action.where == where]
+
+
+def bindings_of(where: str) -> list[Binding]:
+    """The bindings of one screen (or of the app itself)."""
+    return [action.binding() for action in actions_of(where)]

@@ -1,0 +1,177 @@
+"""The terminal program: the store, the theme and the screens; the screens do the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import App, SystemCommand
+from textual.binding import BindingType
+from textual.screen import Screen
+
+from advisor.state import State, load_state, save_state, state_file
+from advisor.tui.actions import ACTIONS, EVERYWHERE, bindings_of
+from advisor.tui.feed import Feed
+from advisor.tui.messages import StoreChanged, StoreNote
+from advisor.tui.screens.ranking import RankingScreen
+
+THEMES = {
+    "textual-dark": "dark",
+    "textual-light": "light",
+    "ansi-dark": "the terminal's own colours, dark",
+    "ansi-light": "the terminal's own colours, light",
+}
+LOOK_EVERY_S = 2.0
+"""How often the store's file is looked at for changes by other programs."""
+
+
+class AdvisorApp(App[None]):
+    """Which GPU machine to buy."""
+
+    TITLE = "GPU advisor"
+    CSS_PATH = None
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(EVERYWHERE)]
+    ENABLE_COMMAND_PALETTE = True
+
+    def __init__(
+        self,
+        store_path: Path,
+        *,
+        state: State | None = None,
+        state_path: Path | None = None,
+        note: str | None = None,
+        today: date | None = None,
+    ) -> None:
+        """``state_path`` is where to keep the state, None for nowhere."""
+        super().__init__()
+        self.kept = state or State()
+        self.feed = Feed(store_path, self._store_note)
+        self.today = today or date.today()
+        self._state_path = state_path
+        self._start_note = note
+        self._ranking = RankingScreen(self.kept)
+
+    def on_mount(self) -> None:
+        self.theme = self.kept.theme if self.kept.theme in THEMES else "textual-dark"
+        self.push_screen(self._ranking)
+        if not self.kept.welcomed:
+            self.action_go("welcome")
+        if self._start_note:
+            self.notify(self._start_note, severity="warning", timeout=10)
+        self.set_interval(LOOK_EVERY_S, self.look_at_store)
+
+    @property
+    def inputs(self) -> State:
+        """What stands in the fields of the main screen."""
+        return self._ranking.session.inputs
+
+    # The store, in threads
+
+    @work(thread=True, exclusive=True, group="look", exit_on_error=False)
+    def look_at_store(self) -> None:
+        """Say so where the store changed; the state is kept on the same occasion."""
+        if self.feed.changed():
+            for screen in self.screen_stack:
+                screen.post_message(StoreChanged())
+        self.keep_state()
+
+    def _store_note(self, text: str) -> None:
+        self.post_message(StoreNote(text))
+
+    @on(StoreNote)
+    def _show_note(self, event: StoreNote) -> None:
+        self.notify(event.text, markup=False)
+
+    # The state
+
+    def keep_state(self) -> None:
+        """Write the state where it changed."""
+        state = replace(self.inputs, theme=self.theme, welcomed=True)
+        if self._state_path is not None and state != self.kept:
+            self.kept = state
+            problem = save_state(self._state_path, state)
+            if problem:
+                self._state_path = None  # said once, not every two seconds
+                self._store_note(problem)
+
+    def on_unmount(self) -> None:
+        self.keep_state()
+
+    # Actions
+
+    def ask_sample(self, budget: str, model: str) -> None:
+        """Put a question into the main screen."""
+        self._ranking.ask(budget=budget, model=model)
+
+    def action_go(self, name: str) -> None:
+        """Show one of the screens."""
+        while len(self.screen_stack) > 2:
+            self.pop_screen()
+        if name == "evidence":
+            from advisor.tui.screens.evidence import EvidenceScreen
+
+            self.push_screen(EvidenceScreen())
+        elif name == "welcome":
+            from advisor.tui.screens.welcome import WelcomeScreen
+
+            self.push_screen(WelcomeScreen())
+
+    def action_help(self) -> None:
+        """Explain what has the focus, and list the keys."""
+        from advisor.tui.screens.help import HelpScreen
+
+        if not isinstance(self.screen, HelpScreen):
+            self.push_screen(HelpScreen(self.screen))
+
+    def copy_text(self, text: str, what: str) -> None:
+        """To the clipboard with OSC 52, which also works over ssh."""
+        if not text:
+            self.notify("There is nothing to copy.")
+            return
+        self.copy_to_clipboard(text)
+        self.notify(f"Copied {what}.", markup=False)
+
+    def action_next_theme(self) -> None:
+        """Dark, light, and the terminal's own colours in turn."""
+        names = list(THEMES)
+        at = names.index(self.theme) if self.theme in names else -1
+        self.theme = names[(at + 1) % len(names)]
+        self.notify(f"Theme: {THEMES[self.theme]}.", timeout=2)
+
+    def action_reread(self) -> None:
+        """Read the store now."""
+        self._ranking.read_store()
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """Every action of the screen and of the program, named ``area: verb``."""
+        where = getattr(screen, "WHERE", EVERYWHERE)
+        for action in ACTIONS:
+            if action.where in (where, EVERYWHERE):
+                node = self if action.where == EVERYWHERE else screen
+                yield SystemCommand(
+                    action.title,
+                    f"{action.text} ({action.key})",
+                    lambda action=action, node=node: self.call_later(
+                        self.run_action, action.action, node
+                    ),
+                )
+        for name, words in THEMES.items():
+            yield SystemCommand(
+                f"theme: {words}", f"Change the theme to {name}.", lambda name=name: self._set(name)
+            )
+
+    def _set(self, theme: str) -> None:
+        self.theme = theme
+
+
+def run(store_path: Path, *, state_path: Path | None = None) -> int:
+    """Open the program on a store; returns the exit code."""
+    path = state_path or state_file()
+    state, note = load_state(path)
+    app = AdvisorApp(store_path, state=state, state_path=path, note=note)
+    app.run()
+    return app.return_code or 0

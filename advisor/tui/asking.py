@@ -1,0 +1,121 @@
+"""From what stands in the fields to a question, field by field, with what is wrong (pure)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.parse import (
+    InputError,
+    parse_budget,
+    parse_lifetime_years,
+    parse_max_days,
+    shown,
+)
+from advisor.rank import Question
+
+if TYPE_CHECKING:
+    from advisor.ask import Snapshot
+    from advisor.facts import Model
+    from advisor.state import State
+
+TEXT_FIELDS = ("budget", "model", "max_days", "lifetime", "gpus")
+
+
+class FieldKey(NamedTuple):
+    """What a field of builds depends on; the question asked of it is apart."""
+
+    recipe_id: str
+    prices: str
+    evidence: str
+    gpu_ids: frozenset[str] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The inputs, understood."""
+
+    key: FieldKey
+    question: Question
+
+
+def read_inputs(state: State, snapshot: Snapshot) -> tuple[Asked | None, dict[str, str]]:
+    """The question, or for each broken field one line that says what and how to mend it."""
+    errors: dict[str, str] = {}
+    values: dict[str, object] = {}
+    readers = {
+        "budget": lambda: parse_budget(state.budget),
+        "model": lambda: find_model(state.model, snapshot).recipe_id,
+        "max_days": lambda: parse_max_days(state.max_days) if state.max_days.strip() else None,
+        "lifetime": lambda: parse_lifetime_years(state.lifetime),
+        "gpus": lambda: match_gpus(state.gpus, snapshot),
+    }
+    for name, read in readers.items():
+        try:
+            values[name] = read()
+        except InputError as error:
+            errors[name] = str(error)
+    if errors:
+        return None, errors
+    key = FieldKey(values["model"], state.prices, state.evidence, values["gpus"])  # type: ignore[arg-type]
+    question = Question(
+        budget_usd=values["budget"],  # type: ignore[arg-type]
+        max_days=values["max_days"],  # type: ignore[arg-type]
+        rule=state.rule,
+        lifetime_years=values["lifetime"],  # type: ignore[arg-type]
+    )
+    return Asked(key=key, question=question), {}
+
+
+def matching_models(text: str, snapshot: Snapshot) -> list[Model]:
+    """Models whose id or name has every word of the text, those that start with it first."""
+    wanted = text.strip().lower()
+    words = wanted.split()
+
+    def place(model: Model) -> int | None:
+        names = (model.recipe_id.lower(), model.name.lower())
+        if wanted in names:
+            return 0
+        if not all(any(word in name for name in names) for word in words):
+            return None
+        return 1 if any(name.startswith(wanted) for name in names) else 2
+
+    placed = [
+        (at, n) for n, model in enumerate(snapshot.models) if (at := place(model)) is not None
+    ]
+    return [snapshot.models[n] for _, n in sorted(placed)]
+
+
+def find_model(text: str, snapshot: Snapshot) -> Model:
+    """The model that the text names, or the first that it fits. Raises InputError."""
+    if text.strip():
+        found = matching_models(text, snapshot)
+        if found:
+            return found[0]
+    return snapshot.model(text)
+
+
+def match_gpus(text: str, snapshot: Snapshot) -> frozenset[str] | None:
+    """The GPUs that a comma-separated filter lets through; None lets all. Raises InputError.
+
+    A full name or alias means that GPU; anything else means every GPU whose name has it.
+    """
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        return None
+    found: set[str] = set()
+    for name in names:
+        try:
+            found |= snapshot.gpu_ids([name])
+        except InputError:
+            wanted = name.lower()
+            like = {gpu.gpu_id for gpu in snapshot.gpus if wanted in gpu.name.lower()}
+            if not like:
+                from price_catalog.table import nearest  # only when something was misspelt
+
+                known = [gpu.name for gpu in snapshot.gpus]
+                raise InputError(
+                    f"no GPU is called {shown(name)}: {nearest(name, known)}"
+                ) from None
+            found |= like
+    return frozenset(found)

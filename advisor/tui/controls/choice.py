@@ -1,0 +1,65 @@
+"""One of a few values on one line, changed by a key or a click; nothing opens or closes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from textual.app import RenderResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.events import Click
+from textual.message import Message
+from textual.reactive import reactive
+from textual.widget import Widget
+
+
+class Choice(Widget, can_focus=True):
+    """Shows the chosen value between two arrows."""
+
+    HELP = """\
+## One of a few values
+
+`→`, `Enter`, `Space` or a click takes the next value, `←` the one before.
+"""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("right,enter,space", "step(1)", "next value", show=False),
+        Binding("left", "step(-1)", "value before", show=False),
+    ]
+    DEFAULT_CSS = """
+    Choice { height: 1; width: 1fr; pointer: pointer; }
+    Choice:focus { text-style: reverse; }
+    """
+
+    value: reactive[str] = reactive("")
+
+    class Changed(Message):
+        """The person chose another value."""
+
+        def __init__(self, choice: Choice, value: str) -> None:
+            super().__init__()
+            self.choice = choice
+            self.value = value
+
+        @property
+        def control(self) -> Choice:
+            return self.choice
+
+    def __init__(self, words: Mapping[str, str], value: str, *, id: str) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self.words = words
+        """What is shown for each value."""
+        self.set_reactive(Choice.value, value if value in words else next(iter(words)))
+
+    def render(self) -> RenderResult:
+        return Content(f"‹ {self.words[self.value]} ›")
+
+    def action_step(self, by: int) -> None:
+        """Take the value that lies ``by`` places on, around the end."""
+        values = list(self.words)
+        self.value = values[(values.index(self.value) + by) % len(values)]
+        self.post_message(self.Changed(self, self.value))
+
+    def on_click(self, event: Click) -> None:
+        event.stop()
+        self.action_step(1)

@@ -1,0 +1,371 @@
+"""A table with a filter above it that works while one types, in memory or page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+
+from rich.text import Text
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.widgets import Input, Static
+
+from advisor.tui.feed import FeedError
+from advisor.tui.widgets.rank_source import Column, RowSource
+from advisor.tui.widgets.rank_table import RankTable
+from advisor.tui.words import Line
+
+Cells = Sequence["str | Text"]
+
+
+class Query(NamedTuple):
+    """What a person wants to see of a list."""
+
+    words: tuple[str, ...]
+    """In lower case; a row must have all of them."""
+    sort: str | None
+    descending: bool
+
+
+class Rows(Protocol):
+    """A list that can be filtered and sorted."""
+
+    columns: tuple[Column, ...]
+    in_thread: bool
+    """Whether `find` is slow enough to need a thread."""
+    total: int
+    """How many rows there are without a filter; -1 before anybody counted."""
+
+    def find(self, query: Query) -> RowSource: ...
+
+    def remark(self, source: RowSource, index: int) -> str:
+        """What to say of the highlighted row below the table; may be nothing."""
+        ...
+
+    def lines(self, source: RowSource, index: int, width: int) -> list[Line]:
+        """The whole record of a row, for a width."""
+        ...
+
+
+@runtime_checkable
+class PartlyFetched(Protocol):
+    """A source that fetches its rows when they come into view."""
+
+    ask: Callable[[Callable[[], None]], None]
+    """Called while drawing with what has to be run in a thread."""
+
+
+class MemorySource:
+    """Some of the records of a list, in an order."""
+
+    def __init__(self, rows: MemoryRows, order: Sequence[int]) -> None:
+        self.rows = rows
+        self.order = order
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def record(self, index: int) -> Any:
+        """The record of a row."""
+        return self.rows.records[self.order[index]]
+
+    def cells(self, index: int) -> Cells:
+        return self.rows.make_cells(self.record(index))
+
+    def row_id(self, index: int) -> Hashable:
+        return self.order[index]
+
+
+class MemoryRows:
+    """A list that is small enough to be filtered at every key press."""
+
+    in_thread = False
+
+    def __init__(
+        self,
+        columns: tuple[Column, ...],
+        records: Sequence[Any],
+        *,
+        cells: Callable[[Any], Cells],
+        text: Callable[[Any], str],
+        keys: dict[str, Callable[[Any], Any]],
+        lines: Callable[[Any, int], list[Line]],
+        remark: Callable[[Any], str],
+    ) -> None:
+        """``text`` is what the filter looks at, ``keys`` what each sort key compares."""
+        self.columns = columns
+        self.records = records
+        self.make_cells = cells
+        self.total = len(records)
+        self._texts = [text(record).lower() for record in records]
+        self._keys = keys
+        self._lines = lines
+        self._remark = remark
+
+    def find(self, query: Query) -> MemorySource:
+        texts = self._texts
+        order = [i for i in range(len(texts)) if all(word in texts[i] for word in query.words)]
+        key = self._keys.get(query.sort or "")
+        if key is not None:
+            known = [i for i in order if key(self.records[i]) is not None]
+            known.sort(key=lambda i: key(self.records[i]), reverse=query.descending)
+            # What is not known comes last, whichever way the rest is sorted.
+            order = known + [i for i in order if key(self.records[i]) is None]
+        return MemorySource(self, order)
+
+    def lines(self, source: RowSource, index: int, width: int) -> list[Line]:
+        assert isinstance(source, MemorySource)
+        return self._lines(source.record(index), width)
+
+    def remark(self, source: RowSource, index: int) -> str:
+        assert isinstance(source, MemorySource)
+        return self._remark(source.record(index))
+
+
+class FilterInput(Input):
+    """Where the filter is typed."""
+
+    HELP = """\
+## Filter
+
+Rows that have every word are shown, while you type. `Enter` or `↓` goes to the rows, `Esc` clears
+the filter first and leaves second.
+"""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down", "leave", "to the rows", show=False),
+        Binding("escape", "clear", "clear", show=False),
+    ]
+
+    class Left(Message):
+        """The person wants to go to the rows."""
+
+    def action_leave(self) -> None:
+        self.post_message(self.Left())
+
+    def action_clear(self) -> None:
+        """Clear the filter; with nothing to clear, leave."""
+        if self.value:
+            self.value = ""
+        else:
+            self.post_message(self.Left())
+
+
+class FilterTable(Vertical):
+    """A filter, a count of what it shows, and the table."""
+
+    DEFAULT_CSS = """
+    FilterTable { height: 1fr; }
+    FilterTable Horizontal { height: 1; padding: 0 1; }
+    FilterTable .label { width: 9; color: $foreground 75%; }
+    FilterTable FilterInput { width: 30; background: $foreground 10%; }
+    FilterTable FilterInput:focus { background: $foreground 22%; }
+    FilterTable .count { width: 1fr; padding: 0 2; text-style: bold; }
+    FilterTable .remark { height: 2; padding: 0 1; background: $surface; }
+    FilterTable .-error { color: $text-error; }
+    FilterTable RankTable { scrollbar-size: 1 1; }
+    """
+
+    @dataclass
+    class RecordWanted(Message):
+        """The person wants to see a whole record."""
+
+        title: str
+        page: Callable[[int], list[Line]]
+
+    @dataclass
+    class _Found(Message):
+        rows: Rows
+        query: Query
+        source: RowSource
+
+    @dataclass
+    class _Failed(Message):
+        text: str
+
+    def __init__(
+        self, rows: Rows | None = None, *, sort: str | None = None, empty: str = "No rows."
+    ) -> None:
+        super().__init__()
+        self.rows = rows
+        self._sort = sort
+        self._descending = False
+        self._empty = empty
+
+    def compose(self) -> ComposeResult:
+        with Horizontal():
+            yield Static("/ filter", classes="label")
+            yield FilterInput(compact=True, placeholder="all", max_length=100)
+            yield Static("", classes="count", markup=False)
+        yield RankTable(self.rows.columns if self.rows else (), fixed_columns=1)
+        yield Static("", classes="remark", markup=False)
+
+    def on_mount(self) -> None:
+        self.table.empty_message = "Reading …"
+        if self.rows is not None:
+            self.find()
+
+    @property
+    def table(self) -> RankTable:
+        return self.query_one(RankTable)
+
+    @property
+    def filter(self) -> FilterInput:
+        return self.query_one(FilterInput)
+
+    def show(self, rows: Rows, *, sort: str | None = None) -> None:
+        """Show another list, with the same filter where it is the same list anew."""
+        if (
+            self.rows is None
+            or type(self.rows) is not type(rows)
+            or self.rows.columns != rows.columns
+        ):
+            self._sort, self._descending = sort, False
+            self.table.columns = rows.columns
+        self.rows = rows
+        self.find()
+
+    def query_of(self) -> Query:
+        """What is asked for now."""
+        words = tuple(self.filter.value.lower().split())
+        return Query(words, self._sort, self._descending)
+
+    def find(self) -> None:
+        """Filter and sort, in a thread where that takes long."""
+        if self.rows is None:
+            return
+        if self.rows.in_thread:
+            self._find_in_thread(self.rows, self.query_of())
+        else:
+            query = self.query_of()
+            self._show(self.rows, query, self.rows.find(query))
+
+    @work(thread=True, exclusive=True, group="find", exit_on_error=False)
+    def _find_in_thread(self, rows: Rows, query: Query) -> None:
+        try:
+            source = rows.find(query)
+        except FeedError as error:
+            self.post_message(self._Failed(str(error)))
+        else:
+            self.post_message(self._Found(rows, query, source))
+
+    @on(_Found)
+    def _found(self, event: _Found) -> None:
+        if event.rows is self.rows and event.query == self.query_of():
+            self._show(event.rows, event.query, event.source)
+
+    @on(_Failed)
+    def _failed(self, event: _Failed) -> None:
+        self.say_trouble(event.text)
+
+    def say_trouble(self, text: str) -> None:
+        """Say why the rows are missing or old."""
+        count = self.query_one(".count", Static)
+        count.add_class("-error")
+        count.update(f"⚠ {text}")
+        if not len(self.table.source):
+            self.table.empty_message = text
+
+    def _show(self, rows: Rows, query: Query, source: RowSource) -> None:
+        table = self.table
+        filtered = " ".join(query.words)
+        table.empty_message = (
+            f"No row has '{filtered}': press / and change the filter, or Esc to clear it."
+            if filtered
+            else self._empty
+        )
+        sorted_columns = (c.key for c in rows.columns if query.sort and c.sort_key == query.sort)
+        table.sorted_by = next(sorted_columns, None)
+        table.sort_descending = query.descending
+        if isinstance(source, PartlyFetched):
+            source.ask = lambda fetch: self._fetch(fetch, source)
+        table.source = source
+        count = self.query_one(".count", Static)
+        count.remove_class("-error")
+        shown = f"{len(source):,} of {rows.total:,} rows" if filtered else f"{rows.total:,} rows"
+        count.update(shown)
+        self._show_remark()
+
+    @on(RankTable.RowHighlighted)
+    def _highlighted(self, event: RankTable.RowHighlighted) -> None:
+        event.stop()
+        self._show_remark()
+
+    def _show_remark(self) -> None:
+        table, rows = self.table, self.rows
+        text = ""
+        if rows is not None and table.cursor < len(table.source):
+            text = rows.remark(table.source, table.cursor)
+        self.query_one(".remark", Static).update(text)
+
+    # Pages of rows that are not in memory
+
+    def _fetch(self, fetch: Callable[[], None], source: RowSource) -> None:
+        # Asked while drawing: start the thread when that is over.
+        self.call_later(self._fetch_in_thread, fetch, source)
+
+    @work(thread=True, group="page", exit_on_error=False)
+    def _fetch_in_thread(self, fetch: Callable[[], None], source: RowSource) -> None:
+        try:
+            fetch()
+        except FeedError as error:
+            self.post_message(self._Failed(str(error)))
+        else:
+            self.post_message(self._Fetched(source))
+
+    @dataclass
+    class _Fetched(Message):
+        source: RowSource
+
+    @on(_Fetched)
+    def _fetched(self, event: _Fetched) -> None:
+        if self.table.source is event.source:
+            self.table.source = event.source
+            self._show_remark()
+
+    # Keys and mouse
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.find()
+
+    @on(FilterInput.Left)
+    @on(Input.Submitted)
+    def _leave(self, event: Message) -> None:
+        event.stop()
+        self.table.focus()
+
+    @on(RankTable.HeaderClicked)
+    def _header_clicked(self, event: RankTable.HeaderClicked) -> None:
+        event.stop()
+        self._descending = not self._descending if event.sort_key == self._sort else False
+        self._sort = event.sort_key
+        self.find()
+
+    def sort_next(self) -> None:
+        """Sort by the next column that can be sorted by."""
+        keys = [c.sort_key for c in self.table.columns if c.sort_key is not None]
+        if keys:
+            at = keys.index(self._sort) if self._sort in keys else -1
+            self._sort, self._descending = keys[(at + 1) % len(keys)], False
+            self.find()
+
+    def sort_reverse(self) -> None:
+        """Turn the sorting round."""
+        self._descending = not self._descending
+        self.find()
+
+    @on(RankTable.RowOpened)
+    def open_record(self, event: RankTable.RowOpened | None = None) -> None:
+        """Ask for the page of the highlighted row."""
+        if event is not None:
+            event.stop()
+        source, index, rows = self.table.source, self.table.cursor, self.rows
+        if rows is not None and index < len(source):
+            self.post_message(
+                self.RecordWanted("Record", lambda width: rows.lines(source, index, width))
+            )

@@ -1,0 +1,173 @@
+"""The model's field: type to search, choose from the list below with keys or mouse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.events import DescendantBlur
+from textual.message import Message
+from textual.widgets import Input, OptionList
+from textual.widgets.option_list import Option
+
+if TYPE_CHECKING:
+    from advisor.facts import Model
+
+MAX_SHOWN = 50
+"""A longer list is narrowed by typing, not by scrolling."""
+Search = Callable[[str], "Sequence[Model]"]
+
+
+class ModelInput(Input):
+    """The text; the arrow keys move through the list, which never takes the focus."""
+
+    HELP = """\
+## The model
+
+Type any part of a name or id, such as `1b` or `vit`: the best match is taken at once and stands
+first in the list below. `↓` and `↑` take another, `Enter` or a click completes the name.
+"""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down", "move(1)", "next model", show=False),
+        Binding("up", "move(-1)", "model before", show=False),
+    ]
+
+    class Moved(Message):
+        """The arrow keys ask for another entry of the list."""
+
+        def __init__(self, by: int) -> None:
+            super().__init__()
+            self.by = by
+
+    def action_move(self, by: int) -> None:
+        """Take the entry ``by`` places on."""
+        self.post_message(self.Moved(by))
+
+
+class ModelPicker(Vertical):
+    """A text field with a list of what fits; its text is the answer."""
+
+    DEFAULT_CSS = """
+    ModelPicker { height: 1; width: 1fr; }
+    ModelPicker OptionList {
+        display: none; overlay: screen; constrain: inside inflect; width: 54; height: auto;
+        max-height: 12; border: round $accent; padding: 0; background: $surface;
+        scrollbar-size-vertical: 1;
+    }
+    """
+
+    class Changed(Message):
+        """The text is another, by typing, by the arrow keys or by a click."""
+
+        def __init__(self, picker: ModelPicker, text: str) -> None:
+            super().__init__()
+            self.picker = picker
+            self.text = text
+
+        @property
+        def control(self) -> ModelPicker:
+            return self.picker
+
+    def __init__(self, text: str, search: Search, *, id: str) -> None:  # noqa: A002
+        super().__init__()
+        self._text = text
+        self._search = search
+        self._input_id = id
+        self._list: OptionList | None = None
+
+    def compose(self) -> ComposeResult:
+        yield ModelInput(
+            self._text, compact=True, id=self._input_id, max_length=60, select_on_focus=True
+        )
+
+    @property
+    def text(self) -> str:
+        """What stands in the field."""
+        return self.query_one(ModelInput).value
+
+    def write(self, text: str) -> None:
+        """Put a text into the field without asking anything."""
+        field = self.query_one(ModelInput)
+        with field.prevent(Input.Changed):
+            field.value = text
+        field.cursor_position = len(text)
+
+    def complete(self) -> None:
+        """Close the list and write the whole name of what the text stands for."""
+        self.close()
+        found = self._search(self.text)
+        if found and self.text.strip():
+            self.write(found[0].recipe_id)
+
+    def close(self) -> None:
+        """Take the list away."""
+        if self._list is not None:
+            self._list.display = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the list is shown."""
+        return self._list is not None and bool(self._list.display)
+
+    async def _open(self, models: Sequence[Model]) -> None:
+        if self._list is None:
+            # Made when first needed: most starts go without.
+            self._list = OptionList(markup=False)
+            self._list.can_focus = False
+            await self.mount(self._list)
+        self._list.clear_options()
+        self._list.add_options([_option(model) for model in models[:MAX_SHOWN]])
+        self._list.display = bool(models)
+        self._list.highlighted = 0 if models else None
+
+    @on(Input.Changed)
+    async def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        await self._open(self._search(event.value))
+        self.post_message(self.Changed(self, event.value))
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        self.complete()  # bubbles on: the screen moves the focus
+
+    @on(ModelInput.Moved)
+    async def _moved(self, event: ModelInput.Moved) -> None:
+        event.stop()
+        if not self.is_open:
+            await self._open(self._search(""))
+            assert self._list is not None
+            ids = [option.id for option in self._list.options]
+            text = self.text.strip().lower()
+            self._list.highlighted = ids.index(text) if text in ids else 0
+        assert self._list is not None
+        count = self._list.option_count
+        if count:
+            at = ((self._list.highlighted or 0) + event.by) % count
+            self._list.highlighted = at
+            self._take(self._list.get_option_at_index(at))
+
+    @on(OptionList.OptionSelected)
+    def _clicked(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self._take(event.option)
+        self.close()
+
+    def _take(self, option: Option) -> None:
+        self.write(option.id or "")
+        self.post_message(self.Changed(self, option.id or ""))
+
+    @on(DescendantBlur)
+    def _left(self) -> None:
+        self.complete()
+
+
+def _option(model: Model) -> Option:
+    large = model.parameters >= 1e9
+    size = f"{model.parameters / (1e9 if large else 1e6):.3g} {'B' if large else 'M'}"
+    line = f"{model.recipe_id:<20} {model.name:<22} {size:>6}"
+    return Option(Content(line), id=model.recipe_id)

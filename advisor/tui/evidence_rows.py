@@ -1,0 +1,277 @@
+"""The evidence as rows for a table: times page by page from the store, prices, sources (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from advisor.tui.controls.filter_table import Cells, MemoryRows, Query
+from advisor.tui.widgets.rank_source import Column, RowSource
+from advisor.tui.words import (
+    FAINT,
+    HEADING,
+    KIND_WORDS,
+    PLAIN,
+    STRONG,
+    VERDICT_MARKS,
+    Line,
+    settings_lines,
+    source_lines,
+    usd,
+    verdict_line,
+    wrapped,
+)
+
+if TYPE_CHECKING:
+    from advisor.ask import Snapshot
+    from advisor.facts import TrainingTime
+    from advisor.tui.feed import Feed
+    from price_catalog.model import Quote, Source
+
+PAGE_ROWS = 200
+STATUS_WORDS = {"infeasible": "does not fit", "failed": "failed", "pruned": "not tried"}
+
+
+class TimesSource:
+    """One filtered and sorted list of times, of which only the pages in view are read."""
+
+    def __init__(self, times: Times, query: Query, count: int) -> None:
+        self._times = times
+        self.query = query
+        self._count = count
+        self._pages: dict[int, Sequence[TrainingTime]] = {}
+        self._asked: set[int] = set()
+        self.ask: Callable[[Callable[[], None]], None] = lambda fetch: None
+
+    def __len__(self) -> int:
+        return self._count
+
+    def load(self, page: int) -> None:
+        """Read one page from the store; in a thread. Raises FeedError."""
+        try:
+            self._pages[page] = self._times.read(self.query, page)
+        finally:
+            self._asked.discard(page)
+
+    def record(self, index: int) -> TrainingTime | None:
+        """The time in a row; None, and asked for, where its page is not here yet."""
+        page, at = divmod(index, PAGE_ROWS)
+        found = self._pages.get(page)
+        if found is None:
+            if page not in self._asked:
+                self._asked.add(page)
+                self.ask(lambda: self.load(page))
+            return None
+        # The store may have shrunk since it was counted.
+        return found[at] if at < len(found) else None
+
+    def cells(self, index: int) -> Cells:
+        time = self.record(index)
+        if time is None:
+            return ("…",)
+        verdict = time.verdict or STATUS_WORDS.get(time.status, time.status)
+        return (
+            time.recipe_id,
+            f"{time.gpu_count} × {self._times.gpu_name(time.gpu_id)}",
+            "no data" if time.training_days is None else f"{time.training_days:.4g}",
+            "" if time.implied_mfu is None else f"{time.implied_mfu:.0%}",
+            f"{VERDICT_MARKS.get(time.verdict or '', ' ')} {verdict}",
+            time.method,
+            time.source_id,
+            str(time.measured_on or "no date"),
+        )
+
+    def row_style(self, index: int) -> Any:
+        """Dim what has no time."""
+        time = self.record(index)
+        return "dimmed" if time is not None and time.training_days is None else None
+
+    def row_id(self, index: int) -> Hashable:
+        return index
+
+    def index_of(self, row_id: Hashable) -> int | None:
+        return row_id if isinstance(row_id, int) and row_id < self._count else None
+
+
+class Times:
+    """Every tried setting in the store; a large store is never read whole."""
+
+    in_thread = True
+    columns = (
+        Column(key="model", title="model", width=19, sort_key="model"),
+        Column(key="gpu", title="GPUs", width=14, sort_key="gpu"),
+        Column(key="days", title="days", width=7, align="right", sort_key="days"),
+        Column(key="mfu", title="MFU", width=5, align="right", sort_key="mfu"),
+        Column(key="verdict", title="verdict", width=14, sort_key="verdict"),
+        Column(key="method", title="settings", width=13, sort_key="method"),
+        Column(key="source", title="source", width=16, sort_key="source"),
+        Column(key="day", title="measured", width=10, sort_key="day"),
+    )
+
+    def __init__(self, feed: Feed, snapshot: Snapshot) -> None:
+        self._feed = feed
+        self._names: Mapping[str, str] = {gpu.gpu_id: gpu.name for gpu in snapshot.gpus}
+        self._sources = {source.source_id: source for source in snapshot.sources}
+        self.total = -1
+
+    def gpu_name(self, gpu_id: str) -> str:
+        """What a person calls it; a device that the catalogue lacks keeps its own name."""
+        return self._names.get(gpu_id, gpu_id)
+
+    def find(self, query: Query) -> RowSource:
+        """Count, and read the first page. Raises FeedError."""
+        with self._feed.visit() as reader:
+            count = reader.count_search_times(query.words)
+            self.total = count if not query.words else reader.count_search_times(())
+        source = TimesSource(self, query, count)
+        source.load(0)
+        return source
+
+    def read(self, query: Query, page: int) -> Sequence[TrainingTime]:
+        """One page. Raises FeedError."""
+        with self._feed.visit() as reader:
+            return reader.search_times(
+                query.words,
+                sort=query.sort or "model",
+                descending=query.descending,
+                limit=PAGE_ROWS,
+                offset=page * PAGE_ROWS,
+            )
+
+    def remark(self, source: RowSource, index: int) -> str:
+        """Why the highlighted time is thought of as it is."""
+        assert isinstance(source, TimesSource)
+        time = source.record(index)
+        if time is None:
+            return ""
+        return time.verdict_reason or time.reason or "no reason on record"
+
+    def lines(self, source: RowSource, index: int, width: int) -> list[Line]:
+        assert isinstance(source, TimesSource)
+        time = source.record(index)
+        if time is None:
+            return [("This row is still being read.", PLAIN)]
+        lines: list[Line] = [
+            (f"{time.recipe_id} on {time.gpu_count} × {self.gpu_name(time.gpu_id)}", STRONG),
+            (f"settings: {time.method}", PLAIN),
+            ("", PLAIN),
+        ]
+        if time.training_days is None:
+            status = STATUS_WORDS.get(time.status, time.status)
+            lines.append((f"NO TIME: {status}", HEADING))
+            lines.append((time.reason or "no reason on record", PLAIN))
+        else:
+            low, high = time.training_days_low, time.training_days_high
+            interval = "" if low is None or high is None else f"  ({low:.4g} to {high:.4g})"
+            lines.append((f"TRAINING TIME  {time.training_days:.6g} days{interval}", HEADING))
+            lines.append(verdict_line(time))
+        lines += [("", PLAIN), ("WHERE IT COMES FROM", HEADING)]
+        lines += source_lines(time, self._sources.get(time.source_id))
+        lines += [("", PLAIN), ("SETTINGS", HEADING), *settings_lines(time)]
+        lines += [("", PLAIN), (f"{time.origin} row {time.measurement_id}", FAINT)]
+        return wrapped(lines, width)
+
+
+def price_rows(snapshot: Snapshot) -> MemoryRows:
+    """Every quote."""
+    names = {("gpu", gpu.gpu_id): gpu.name for gpu in snapshot.gpus}
+    names |= {("host", host.host_id): host.name for host in snapshot.hosts}
+    sources = {source.source_id: source for source in snapshot.sources}
+
+    def item(quote: Quote) -> str:
+        return names.get((quote.item_kind, quote.item_id), quote.item_id)
+
+    def lines(quote: Quote, width: int) -> list[Line]:
+        source = sources.get(quote.source_id)
+        out: list[Line] = [
+            (f"{item(quote)}  {usd(quote.price_usd)}", STRONG),
+            (f"{KIND_WORDS.get(quote.kind, quote.kind)} of {quote.quoted_on}", PLAIN),
+            (f"vendor: {quote.vendor}", PLAIN),
+        ]
+        if quote.url:
+            out.append((quote.url, FAINT))
+        if quote.note:
+            out += [("", PLAIN), ("NOTE", HEADING), (quote.note, PLAIN)]
+        if quote.price_set == "paper":
+            out.append(("The paper's section 4.1 computes with this figure.", PLAIN))
+        out += [("", PLAIN), ("SOURCE", HEADING)]
+        out += _source_page(source) if source else [(quote.source_id, PLAIN)]
+        return wrapped(out, width)
+
+    return MemoryRows(
+        (
+            Column(key="item", title="item", width=24, sort_key="item"),
+            Column(key="price", title="price", width=11, align="right", sort_key="price"),
+            Column(key="day", title="date", width=10, sort_key="day"),
+            Column(key="kind", title="kind", width=21, sort_key="kind"),
+            Column(key="vendor", title="vendor", width=32, sort_key="vendor"),
+            Column(key="source", title="source", width=16, sort_key="source"),
+        ),
+        snapshot.quotes,
+        cells=lambda quote: (
+            item(quote),
+            usd(quote.price_usd),
+            str(quote.quoted_on),
+            KIND_WORDS.get(quote.kind, quote.kind),
+            quote.vendor,
+            quote.source_id,
+        ),
+        text=lambda quote: (
+            f"{item(quote)} {quote.quoted_on} {KIND_WORDS.get(quote.kind, quote.kind)} "
+            f"{quote.vendor} {quote.source_id} {quote.note or ''}"
+        ),
+        keys={
+            "item": lambda quote: item(quote).lower(),
+            "price": lambda quote: quote.price_usd,
+            "day": lambda quote: quote.quoted_on,
+            "kind": lambda quote: quote.kind,
+            "vendor": lambda quote: quote.vendor.lower(),
+            "source": lambda quote: quote.source_id,
+        },
+        lines=lines,
+        remark=lambda quote: quote.note or "",
+    )
+
+
+def source_rows(snapshot: Snapshot) -> MemoryRows:
+    """Every source."""
+    return MemoryRows(
+        (
+            Column(key="id", title="source", width=22, sort_key="id"),
+            Column(key="day", title="published", width=11, sort_key="day"),
+            Column(key="licence", title="licence", width=13, sort_key="licence"),
+            Column(key="title", title="title", width=70, sort_key="title"),
+        ),
+        snapshot.sources,
+        cells=lambda source: (
+            source.source_id,
+            str(source.published_on or "no date"),
+            source.licence or "none stated",
+            source.title,
+        ),
+        text=lambda source: (
+            f"{source.source_id} {source.title} {source.how_measured} {source.licence or ''}"
+        ),
+        keys={
+            "id": lambda source: source.source_id,
+            "day": lambda source: source.published_on,
+            "licence": lambda source: source.licence,
+            "title": lambda source: source.title.lower(),
+        },
+        lines=lambda source, width: wrapped(_source_page(source), width),
+        remark=lambda source: source.how_measured,
+    )
+
+
+def _source_page(source: Source) -> list[Line]:
+    lines: list[Line] = [
+        (source.title, STRONG),
+        (f"published {source.published_on or 'without a date'}", PLAIN),
+        (f"licence: {source.licence or 'none stated'}", PLAIN),
+        ("", PLAIN),
+        ("HOW IT WAS MEASURED", HEADING),
+        (source.how_measured, PLAIN),
+    ]
+    if source.url:
+        lines += [("", PLAIN), (source.url, FAINT)]
+    return lines

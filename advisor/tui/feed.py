@@ -1,0 +1,175 @@
+"""Reads the store for the screens, in worker threads: touches no widget, returns frozen answers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from advisor.tui.asking import FieldKey, read_inputs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.ask import Snapshot
+    from advisor.facts import BestTime
+    from advisor.rank import Field
+    from advisor.state import State
+    from advisor.store import Reader
+
+STORE_WAIT_S = 2.0
+"""How long one visit waits for a store that others hold; the program then says so, and retries."""
+
+
+class FeedError(Exception):
+    """The store could not be read; the message is one line with how to mend it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What one visit to the store brought."""
+
+    token: tuple[int, ...]
+    """Changes when the store does."""
+    snapshot: Snapshot
+    key: FieldKey | None
+    """What the field is about; None where the inputs were broken."""
+    field: Field | None
+
+
+class Feed:
+    """One store and what was last read of it. Methods run in any thread, one at a time."""
+
+    def __init__(self, path: Path, note: Callable[[str], None]) -> None:
+        self.path = path
+        self._note = note
+        self._lock = threading.Lock()
+        self._token: tuple[int, ...] | None = None
+        self._snapshot: Snapshot | None = None
+        self._times: dict[tuple[str, str], tuple[BestTime, ...]] = {}
+
+    def changed(self) -> bool:
+        """Whether the store may be another than when it was last read."""
+        return self._store().change_token() != self._token
+
+    def read(self, state: State) -> Reading:
+        """The ingredients of the answer to these inputs, from the store as it is now.
+
+        Broken inputs still bring the snapshot. Raises FeedError.
+        """
+        with self._lock, self._worded():
+            return self._read(state)
+
+    @contextmanager
+    def visit(self) -> Iterator[Reader]:
+        """The open store, for one screen's own questions. Raises FeedError."""
+        with self._worded(), self._store().reading() as reader:
+            yield reader
+
+    def _store(self) -> Any:
+        from advisor.store import Store
+
+        return Store(self.path, wait_s=STORE_WAIT_S, note=self._note)
+
+    def _read(self, state: State) -> Reading:
+        from advisor.ask import take_snapshot
+
+        store = self._store()
+        # The token is taken first: a change while we read makes the next look read again.
+        token = store.change_token()
+        if token != self._token or self._snapshot is None:
+            with store.reading() as reader:
+                self._snapshot = take_snapshot(reader)
+                self._times.clear()
+                reading = self._answer(reader, state, self._snapshot, token)
+            self._token = token
+            return reading
+        asked, _ = read_inputs(state, self._snapshot)
+        if asked is None or (asked.key.recipe_id, asked.key.evidence) in self._times:
+            return self._answer(None, state, self._snapshot, token)
+        with store.reading() as reader:
+            return self._answer(reader, state, self._snapshot, token)
+
+    def _answer(
+        self, reader: Reader | None, state: State, snapshot: Snapshot, token: tuple[int, ...]
+    ) -> Reading:
+        from advisor.ask import make_field
+        from advisor.rank import rank
+
+        asked, _ = read_inputs(state, snapshot)
+        if asked is None:
+            return Reading(token=token, snapshot=snapshot, key=None, field=None)
+        key = asked.key
+        field = make_field(
+            cast("Reader", _Remembering(reader, self._times)),
+            snapshot,
+            snapshot.model(key.recipe_id),
+            prices=key.prices,
+            evidence=key.evidence,
+            gpu_ids=key.gpu_ids,
+        )
+        for rule in ("days", "cost", "experiment-cost"):
+            # Sorts the field now, in this thread, and not at the first key press.
+            rank(field, replace(asked.question, rule=rule))
+        return Reading(token=token, snapshot=snapshot, key=key, field=field)
+
+    @contextmanager
+    def _worded(self) -> Iterator[None]:
+        from advisor.store import StoreError
+
+        try:
+            yield
+        except StoreError as error:
+            raise FeedError(str(error)) from error
+        except Exception as error:
+            # A row that no check foresaw must end in a message, not in a traceback on the screen.
+            words = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+            raise FeedError(
+                f"the store {self.path} holds something unexpected ({words}): "
+                f"try: advisor rebuild --store {self.path}"
+            ) from error
+
+
+class _Remembering:
+    """Answers for times from memory; asks the open store for those that it does not know."""
+
+    def __init__(
+        self, reader: Reader | None, known: dict[tuple[str, str], tuple[BestTime, ...]]
+    ) -> None:
+        self._reader = reader
+        self._known = known
+
+    def best_times(self, recipe_id: str, evidence: str) -> tuple[BestTime, ...]:
+        """As `Reader.best_times`."""
+        if (recipe_id, evidence) not in self._known:
+            assert self._reader is not None  # the caller opened the store for what is not known
+            self._known[recipe_id, evidence] = self._reader.best_times(recipe_id, evidence)
+        return self._known[recipe_id, evidence]
+
+
+def at_face_value(field: Field) -> Field:
+    """The same builds and prices with the times that the published evidence would use."""
+    from advisor.facts import BestTime
+    from advisor.rank import Field
+
+    prices = {}
+    times = []
+    for i, time in enumerate(field.times):
+        build = field.builds[i]
+        for quote in (field.gpu_quotes[i], field.host_quotes[i]):
+            if quote is not None:
+                prices[quote.item_kind, quote.item_id] = quote
+        if time is not None:
+            times.append(
+                BestTime(
+                    gpu_id=build.gpu.gpu_id,
+                    gpu_count=build.gpu_count,
+                    chosen=time.published or time.chosen,
+                    published=None,
+                    naive=time.naive,
+                )
+            )
+    return Field(field.model, field.builds, times, prices, "published")

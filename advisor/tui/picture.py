@@ -1,0 +1,103 @@
+"""From a field of builds to the points of the picture (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from advisor.cost import DAYS_PER_YEAR
+from advisor.rank import NO_PRICE
+from advisor.tui.widgets.plot_data import PlotData, PointFlag
+
+if TYPE_CHECKING:
+    from advisor.rank import Field, Ranking
+
+EXPERIMENT_TITLE = "cost per experiment, USD (log)"
+_SHOWN_GAPS = (None, "implausible-time")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Points:
+    """The columns that stay the same while somebody types a budget."""
+
+    builds: Sequence[int]
+    """The field's index of each point, cheapest first."""
+    at: dict[int, int]
+    """The point of each of the field's indices."""
+    x_usd: Sequence[float]
+    y_days: Sequence[float]
+    y_low_days: Sequence[float | None]
+    y_high_days: Sequence[float | None]
+    series: Sequence[int]
+    series_names: Sequence[str]
+    gpu_count: Sequence[int]
+    flags: bytes
+    """What is known of a point whatever the question; all are left out until they are ranked."""
+
+
+def make_points(field: Field, basis: str, lifetime_years: float) -> Points:
+    """Every build with a price and a time, also an implausible one."""
+    cents, days, times = field.cents, field.days, field.times
+    builds = sorted(
+        (
+            i
+            for i, gap in enumerate(field.gap)
+            if gap in _SHOWN_GAPS and cents[i] != NO_PRICE and days[i] > 0
+        ),
+        key=cents.__getitem__,
+    )
+    if basis == "experiment":
+        per_day = 1 / (100 * lifetime_years * DAYS_PER_YEAR)
+        x_usd = [cents[i] * days[i] * per_day for i in builds]
+    else:
+        x_usd = [cents[i] / 100 for i in builds]
+    names: dict[str, int] = {}
+    series, low, high = [], [], []
+    flags = bytearray()
+    for i in builds:
+        build, best = field.builds[i], times[i]
+        series.append(names.setdefault(build.gpu.name, len(names)))
+        chosen = best.chosen if best is not None else None
+        low.append(chosen.training_days_low if chosen else None)
+        high.append(chosen.training_days_high if chosen else None)
+        flag = PointFlag.EXCLUDED
+        if chosen is not None and chosen.basis == "predicted":
+            flag |= PointFlag.PREDICTED
+        if chosen is not None and chosen.verdict in ("doubtful", "implausible"):
+            flag |= PointFlag.DOUBTFUL
+        flags.append(int(flag))
+    return Points(
+        builds=builds,
+        at={i: point for point, i in enumerate(builds)},
+        x_usd=x_usd,
+        y_days=[days[i] for i in builds],
+        y_low_days=low,
+        y_high_days=high,
+        series=series,
+        series_names=list(names),
+        gpu_count=[field.builds[i].gpu_count for i in builds],
+        flags=bytes(flags),
+    )
+
+
+def plot_data(points: Points, ranking: Ranking, front: frozenset[int], basis: str) -> PlotData:
+    """The points with what this question makes of them."""
+    flags = bytearray(points.flags)
+    at = points.at
+    keep = ~int(PointFlag.EXCLUDED)
+    for i in ranking.order:
+        flags[at[i]] &= keep
+    for i in front:
+        flags[at[i]] |= PointFlag.FRONT
+    return PlotData(
+        x_usd=points.x_usd,
+        y_days=points.y_days,
+        series=points.series,
+        gpu_count=points.gpu_count,
+        flags=bytes(flags),
+        series_names=points.series_names,
+        y_low_days=points.y_low_days,
+        y_high_days=points.y_high_days,
+        **({"x_title": EXPERIMENT_TITLE} if basis == "experiment" else {}),
+    )

@@ -1,0 +1,170 @@
+"""The evidence itself: every time with its verdict, every price, every source."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.widgets import Static
+
+from advisor.tui.actions import EVIDENCE, bindings_of
+from advisor.tui.controls.bars import EVIDENCE_TABS, KeyBar, Tabs, TitleBar, TooSmall
+from advisor.tui.controls.filter_table import FilterTable, MemorySource, Rows
+from advisor.tui.evidence_rows import Times, price_rows, source_rows
+from advisor.tui.feed import FeedError
+from advisor.tui.messages import StoreChanged, StoreRead, StoreTrouble
+from advisor.tui.screens.record import RecordScreen
+from advisor.tui.screens.sizes import HEIGHTS, WIDTHS
+from price_catalog.model import Quote, Source
+
+if TYPE_CHECKING:
+    from advisor.ask import Snapshot
+    from advisor.tui.app import AdvisorApp
+
+ABOUT = {
+    "times": "Every tried setting. ✓ plausible, ? doubtful (above 75 % of the peak), "
+    "✗ implausible (above 100 %): never ranked with sound evidence.",
+    "prices": "Every quote with its vendor and date. The newest counts, or the paper's own.",
+    "sources": "Who says so, how they know, and what is known to be wrong with it.",
+}
+
+
+class EvidenceScreen(Screen[None]):
+    """Times, prices and sources."""
+
+    WHERE = EVIDENCE
+    CSS_PATH = "../styles/evidence.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings_of(EVIDENCE),
+        Binding("escape", "app.go('ranking')", "back", show=False),
+    ]
+    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = WIDTHS
+    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = HEIGHTS
+    AUTO_FOCUS = "RankTable"
+    app: AdvisorApp
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._snapshot: Snapshot | None = None
+
+    def compose(self) -> ComposeResult:
+        yield TitleBar(EVIDENCE)
+        yield Tabs(EVIDENCE_TABS, "show_tab")
+        yield Static(ABOUT["times"], id="about", markup=False)
+        yield FilterTable(empty="The store holds none.")
+        yield KeyBar(EVIDENCE)
+        yield TooSmall()
+
+    def on_mount(self) -> None:
+        self.read_store()
+
+    @property
+    def list(self) -> FilterTable:
+        return self.query_one(FilterTable)
+
+    @property
+    def tab(self) -> str:
+        """Which list is shown."""
+        return self.query_one(Tabs).here
+
+    @work(thread=True, exclusive=True, group="read", exit_on_error=False)
+    def read_store(self) -> None:
+        """Read what the lists need, and post it."""
+        try:
+            self.post_message(StoreRead(self.app.feed.read(self.app.inputs)))
+        except FeedError as error:
+            self.post_message(StoreTrouble(str(error)))
+
+    @on(StoreRead)
+    def _store_read(self, event: StoreRead) -> None:
+        if event.reading.snapshot is not self._snapshot:
+            self._snapshot = event.reading.snapshot
+            self.list.show(self._rows(self.tab))
+
+    @on(StoreTrouble)
+    def _store_trouble(self, event: StoreTrouble) -> None:
+        self.list.say_trouble(event.text)
+
+    @on(StoreChanged)
+    def _store_changed(self) -> None:
+        self.read_store()
+
+    def _rows(self, tab: str) -> Rows:
+        assert self._snapshot is not None
+        if tab == "prices":
+            return price_rows(self._snapshot)
+        if tab == "sources":
+            return source_rows(self._snapshot)
+        return Times(self.app.feed, self._snapshot)
+
+    @on(FilterTable.RecordWanted)
+    def _open(self, event: FilterTable.RecordWanted) -> None:
+        self.app.push_screen(RecordScreen("Record", event.page))
+
+    def action_show_tab(self, tab: str) -> None:
+        """Show one of the lists, from its top."""
+        self.query_one(Tabs).here = tab
+        self.query_one("#about", Static).update(ABOUT[tab])
+        if self._snapshot is not None:
+            self.list.show(self._rows(tab))
+        self.list.table.focus()
+
+    def action_focus_filter(self) -> None:
+        """Go to the filter."""
+        self.list.filter.focus()
+
+    def action_next_sort(self) -> None:
+        """Sort by the next column."""
+        self.list.sort_next()
+
+    def action_reverse_sort(self) -> None:
+        """Turn the sorting round."""
+        self.list.sort_reverse()
+
+    def action_open_record(self) -> None:
+        """Open the highlighted row in full."""
+        self.list.open_record()
+
+    def action_export(self) -> None:
+        """Ask where to save the rows that the filter shows."""
+        from advisor.tui import exports
+        from advisor.tui.screens.export import Exportable, ExportScreen
+
+        rows, source = self.list.rows, self.list.table.source
+        if isinstance(rows, Times):
+            columns, make = (
+                exports.TIMES_COLUMNS,
+                partial(exports.times_rows, self.app.feed, rows, source),
+            )
+        elif isinstance(source, MemorySource) and self._snapshot is not None:
+            kind = Quote if self.tab == "prices" else Source
+            columns = [field.name for field in fields(kind)]
+            records = [source.record(index) for index in range(len(source))]
+            make = partial(exports.record_rows, records, columns)
+        else:
+            self.app.notify("There is nothing to save yet.")
+            return
+        self.app.push_screen(
+            ExportScreen(Exportable(name=self.tab, columns=columns, rows=make, picture=None))
+        )
+
+    def action_copy_row(self) -> None:
+        """Copy the highlighted record."""
+        table, rows = self.list.table, self.list.rows
+        text = ""
+        if rows is not None and table.cursor < len(table.source):
+            text = "\n".join(text for text, _ in rows.lines(table.source, table.cursor, 10_000))
+        self.app.copy_text(text, "the record")
+
+    def action_leave_field(self) -> None:
+        """Go from the filter to the table."""
+        self.list.table.focus()
+
+    def action_undo(self) -> None:
+        """Clear the filter."""
+        self.list.filter.value = ""

@@ -1,0 +1,178 @@
+"""Saving the table or the picture, in the format of the file's ending, never over another file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.events import Click
+from textual.message import Message
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from advisor.export import TABLE_FORMATS, table_text, write_whole
+from advisor.tui.controls.bars import clickable
+from advisor.tui.controls.choice import Choice
+from advisor.tui.feed import FeedError
+
+if TYPE_CHECKING:
+    from advisor.tui.app import AdvisorApp
+
+FORMAT_WORDS = {
+    ".csv": "table as CSV",
+    ".md": "table as Markdown",
+    ".json": "table as JSON",
+    ".svg": "picture as SVG",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exportable:
+    """What a screen can save."""
+
+    name: str
+    """The file's name without its ending."""
+    columns: Sequence[str]
+    rows: Callable[[], Sequence[dict[str, Any]]]
+    """Makes the rows; runs in a thread and may raise FeedError."""
+    picture: Callable[[], str] | None
+    """Makes the SVG, where the screen has a picture."""
+
+
+class ExportScreen(ModalScreen[None]):
+    """Asks where to."""
+
+    CSS_PATH = "../styles/dialogs.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss", "close", show=False),
+        Binding("f1", "app.help", "help", show=False),
+    ]
+    AUTO_FOCUS = "Input"
+    HELP = """\
+## Saving
+
+The ending of the file's name decides what is saved: `.csv`, `.md` or `.json` the table, `.svg` the
+picture. `Enter` saves. A file that is already there is replaced only when you press `Enter` twice.
+A file is there in full or not at all.
+"""
+    app: AdvisorApp
+
+    @dataclass
+    class Saved(Message):
+        """The file was written."""
+
+        path: Path
+
+    @dataclass
+    class Failed(Message):
+        """It was not; the text says why and how to mend it."""
+
+        text: str
+        exists: Path | None = None
+
+    def __init__(self, what: Exportable) -> None:
+        super().__init__()
+        self._what = what
+        self._confirmed: Path | None = None
+        """The file that the person was told of and may replace."""
+
+    def compose(self) -> ComposeResult:
+        words = dict(FORMAT_WORDS)
+        if self._what.picture is None:
+            del words[".svg"]
+        with Vertical(classes="page small") as box:
+            box.border_title = "Save"
+            yield Static("What (← →)", classes="label")
+            yield Choice(words, ".csv", id="format")
+            yield Static("File (in this folder unless it has a path)", classes="label")
+            yield Input(f"{self._what.name}.csv", id="path", compact=True, select_on_focus=False)
+            yield Static(f"this folder: {Path.cwd()}", id="said", markup=False)
+            yield Static(
+                clickable([("Enter", "save", "screen.save"), ("Esc", "close", "screen.dismiss")]),
+                classes="keys",
+            )
+
+    @on(Choice.Changed)
+    def _format_chosen(self, event: Choice.Changed) -> None:
+        event.stop()
+        field = self.query_one("#path", Input)
+        path = field.value.strip()
+        stem = path[: -len(Path(path).suffix)] if Path(path).suffix in FORMAT_WORDS else path
+        field.value = stem + event.value
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._confirmed = None
+        suffix = Path(event.value.strip()).suffix.lower()
+        choice = self.query_one(Choice)
+        if suffix in choice.words:
+            choice.value = suffix
+
+    @on(Input.Submitted)
+    def action_save(self) -> None:
+        """Check the path, then write in a thread."""
+        text = self.query_one("#path", Input).value.strip()
+        if not text:
+            self._say("the file has no name: write one such as builds.csv")
+            return
+        path = Path(text).expanduser()
+        suffix = path.suffix.lower()
+        if suffix not in self.query_one(Choice).words:
+            endings = ", ".join(self.query_one(Choice).words)
+            self._say(f"what to save is not clear: end the name in one of {endings}")
+            return
+        self._say("saving …", wrong=False)
+        self._write(path, suffix, overwrite=self._confirmed == path)
+
+    @work(thread=True, exclusive=True, group="export", exit_on_error=False)
+    def _write(self, path: Path, suffix: str, *, overwrite: bool) -> None:
+        what = self._what
+        try:
+            if path.is_dir():
+                raise IsADirectoryError(f"{path} is a folder")
+            if path.exists() and not overwrite:
+                raise FileExistsError(path)
+            if suffix == ".svg" and what.picture is not None:
+                text = what.picture()
+            else:
+                text = table_text(what.rows(), what.columns, TABLE_FORMATS[suffix])
+            write_whole(path, text, overwrite=overwrite)
+        except FileExistsError:
+            self.post_message(
+                self.Failed(f"{path} is already there: Enter again replaces it", exists=path)
+            )
+        except (FeedError, ValueError) as error:
+            self.post_message(self.Failed(str(error)))
+        except OSError as error:
+            reason = error.strerror or str(error)
+            self.post_message(
+                self.Failed(f"{path} was not written ({reason}): choose another place")
+            )
+        else:
+            self.post_message(self.Saved(path))
+
+    @on(Saved)
+    def _saved(self, event: Saved) -> None:
+        self.app.notify(f"Saved {event.path}.", markup=False)
+        self.dismiss()
+
+    @on(Failed)
+    def _failed(self, event: Failed) -> None:
+        self._confirmed = event.exists
+        self._say(event.text)
+
+    def _say(self, text: str, *, wrong: bool = True) -> None:
+        line = self.query_one("#said", Static)
+        line.set_class(wrong, "-error")
+        line.update(f"⚠ {text}" if wrong else text)
+
+    def on_click(self, event: Click) -> None:
+        if event.widget is self:
+            self.dismiss()

@@ -1,0 +1,101 @@
+"""Help about what has the focus, and every key of the screen."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.events import Click
+from textual.screen import ModalScreen, Screen
+from textual.widget import Widget
+from textual.widgets import Input, Markdown, Static
+
+from advisor.tui.actions import ACTIONS, EVERYWHERE, Action, actions_of
+from advisor.tui.controls.bars import clickable
+
+FIELD_HELP = {
+    "budget": "## The budget\n\nWhat you can spend on one machine, in US dollars: `40000`, `40k` "
+    "or `$40,000`. Dearer machines are left out and counted.",
+    "max_days": "## The time limit\n\nThe longest training time that you accept, in days. Empty "
+    "means no limit.",
+    "lifetime": "## The lifetime\n\nFor how many years the machine will serve. One experiment "
+    "costs *overall cost × training days / (years × 365)*; the paper counts with 5 years.",
+    "gpus": "## The GPU filter\n\nNames with commas between them, such as `RTX 3090, H100`. A part "
+    "of a name lets through every GPU that has it. Empty means all.",
+    "rule": "## The ranking rule\n\n*fastest*: least training time first. *cheapest*: least "
+    "overall cost first. *per experiment*: least cost of one training run first.",
+    "prices": "## The prices\n\n*latest*: the newest quote for each part. *paper*: the rounded "
+    "prices of 2024-09-21 with which the paper's section 4.1 computes.",
+    "evidence": "## The evidence\n\n*sound* never ranks a time that is faster than the hardware "
+    "can be. *published* takes every printed time at face value, as the paper does.",
+}
+TYPING = "\n\n`Esc` or `Enter` goes to the table, `Tab` to the next field, `^z` undoes."
+CHOOSING = "\n\n`→` `Enter` `Space` or a click takes the next value, `←` the one before."
+
+
+class HelpScreen(ModalScreen[None]):
+    """A page over the screen that it explains."""
+
+    CSS_PATH = "../styles/dialogs.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,f1,question_mark,enter", "dismiss", "close", show=False)
+    ]
+
+    def __init__(self, explained: Screen[object]) -> None:
+        super().__init__()
+        self._explained = explained
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="page") as box:
+            box.border_title = "Help"
+            with VerticalScroll():
+                focused = self._explained.focused
+                yield Markdown(widget_help(focused) if focused else "", open_links=False)
+                yield Static(keys_table(self._explained), classes="table")
+            yield Static(clickable([("Esc", "close", "screen.dismiss")]), classes="keys")
+
+    def on_click(self, event: Click) -> None:
+        if event.widget is self:
+            self.dismiss()
+
+
+def keys_table(screen: Screen[object]) -> Content:
+    """Every key of the screen and of the program."""
+    where = getattr(screen, "WHERE", "")
+    everywhere = [action for action in ACTIONS if action.where == EVERYWHERE]
+    return Content("\n").join(
+        [
+            *(_keys("KEYS OF THIS SCREEN", actions_of(where)) if where else []),
+            *_keys("KEYS EVERYWHERE", everywhere),
+            Content.assemble((f"{'^p':>9}  ", "bold"), "a palette of all this, to be searched"),
+        ]
+    )
+
+
+def widget_help(widget: Widget) -> str:
+    """What this widget is for."""
+    if widget.id in FIELD_HELP:
+        return FIELD_HELP[widget.id] + (TYPING if isinstance(widget, Input) else CHOOSING)
+    node: Widget | None = widget
+    while node is not None:
+        if getattr(node, "HELP", None):
+            return inspect.cleandoc(node.HELP or "")
+        parent = node.parent
+        node = parent if isinstance(parent, Widget) else None
+    return ""
+
+
+def _keys(title: str, actions: Iterable[Action]) -> Iterable[Content]:
+    yield Content.styled(title, "bold $text-accent")
+    for action in actions:
+        yield Content.assemble(
+            (f"{action.shown_keys:>9}  ", "bold"),
+            action.verb,
+            (f"  {action.text}", "$foreground 65%"),
+        )
+    yield Content("")

@@ -1,0 +1,190 @@
+"""The first page: three things to do, a worked sample, and what the evidence is worth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import date
+from decimal import Decimal
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.screen import Screen
+
+from advisor.rank import Question, rank
+from advisor.state import State
+from advisor.tui.controls.bars import KeyBar, TitleBar, TooSmall
+from advisor.tui.controls.lines_view import LinesView
+from advisor.tui.feed import FeedError
+from advisor.tui.messages import StoreChanged, StoreTrouble
+from advisor.tui.screens.sizes import HEIGHTS, WIDTHS
+from advisor.tui.words import (
+    FAINT,
+    HEADING,
+    PLAIN,
+    STRONG,
+    WARNING,
+    Line,
+    experiment_line,
+    usd,
+    wrapped,
+)
+
+if TYPE_CHECKING:
+    from advisor.ask import Snapshot
+    from advisor.tui.app import AdvisorApp
+    from advisor.tui.feed import Reading
+
+SAMPLE_BUDGET = "40000"
+SAMPLE_MODEL = "pythia-1b"
+
+
+class WelcomeScreen(Screen[None]):
+    """What this program does."""
+
+    WHERE = "welcome"
+    CSS_PATH = "../styles/evidence.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "try_sample", "try the sample", show=False),
+        Binding("escape", "app.go('ranking')", "back", show=False),
+    ]
+    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = WIDTHS
+    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = HEIGHTS
+    app: AdvisorApp
+
+    def compose(self) -> ComposeResult:
+        yield TitleBar("welcome")
+        yield LinesView(lambda width: wrapped(introduction(), width), id="welcome")
+        yield KeyBar("welcome", ("Enter", "try the sample", "screen.try_sample"))
+        yield TooSmall()
+
+    def on_mount(self) -> None:
+        self.read_store()
+
+    @work(thread=True, exclusive=True, group="read", exit_on_error=False)
+    def read_store(self) -> None:
+        """Read what ships, work the sample out, and post both."""
+        feed, app = self.app.feed, self.app
+        try:
+            reading = feed.read(replace(State(), budget=SAMPLE_BUDGET, model=SAMPLE_MODEL))
+            with feed.visit() as reader:
+                times = reader.count_times()
+                verdicts = {v: reader.count_times(verdict=v) for v in ("doubtful", "implausible")}
+        except FeedError as error:
+            self.post_message(StoreTrouble(str(error)))
+            return
+        lines = [
+            *sample_lines(reading),
+            *evidence_lines(reading.snapshot, times, verdicts, app.today),
+        ]
+        self.post_message(self.Worked(lines))
+
+    @dataclass
+    class Worked(Message):
+        """The sample and the evidence, in words."""
+
+        lines: list[Line]
+
+    @on(Worked)
+    def _worked(self, event: Worked) -> None:
+        self._show(event.lines)
+
+    @on(StoreTrouble)
+    def _store_trouble(self, event: StoreTrouble) -> None:
+        self._show([("THE STORE CANNOT BE READ", HEADING), (event.text, WARNING)])
+
+    @on(StoreChanged)
+    def _store_changed(self) -> None:
+        self.read_store()
+
+    def _show(self, lines: list[Line]) -> None:
+        page = [*introduction(), *lines]
+        self.query_one(LinesView).show(lambda width: wrapped(page, width), from_top=False)
+
+    def action_try_sample(self) -> None:
+        """Open the main screen on the sample."""
+        self.app.action_go("ranking")
+        self.app.ask_sample(SAMPLE_BUDGET, SAMPLE_MODEL)
+
+
+def introduction() -> list[Line]:
+    """What there is to do."""
+    return [
+        ("Which machine should you buy for the model that you want to pre-train?", STRONG),
+        ("", PLAIN),
+        ("THREE THINGS TO DO", HEADING),
+        ("1  Explore a budget (F2)", STRONG),
+        (
+            "   Type what you can spend, and a model. Every machine is ranked while you type, with "
+            "what it costs, how long it trains, and what one experiment on it costs.",
+            PLAIN,
+        ),
+        ("2  See the evidence (F3)", STRONG),
+        (
+            "   Every measured time and price, with its source, its date, and how much of the "
+            "hardware's peak it claims.",
+            PLAIN,
+        ),
+        ("3  Take it with you (e and y on the main screen)", STRONG),
+        (
+            "   Save the table as CSV, Markdown or JSON and the picture as SVG, or copy them. In "
+            "scripts: advisor rank --format json.",
+            PLAIN,
+        ),
+        ("", PLAIN),
+    ]
+
+
+def sample_lines(reading: Reading) -> list[Line]:
+    """A budget worked out."""
+    model = reading.snapshot.model(SAMPLE_MODEL)
+    lines: list[Line] = [(f"A SAMPLE: ${int(SAMPLE_BUDGET):,} for {model.name}", HEADING)]
+    question = Question(budget_usd=Decimal(SAMPLE_BUDGET))
+    ranking = None if reading.field is None else rank(reading.field, question)
+    if ranking is None or not len(ranking):
+        return [*lines, ("No build in this store answers it.", PLAIN), ("", PLAIN)]
+    row = ranking.row(0)
+    return [
+        *lines,
+        (
+            f"Of {len(ranking)} builds inside the budget the fastest is "
+            f"{row.build.gpu_count} × {row.build.gpu.name}: {usd(row.overall_cost_usd)}, "
+            f"{row.training_days:g} days.",
+            PLAIN,
+        ),
+        (f"One experiment on it: {experiment_line(row, question.lifetime_years)}", PLAIN),
+        ("Press Enter to open it.", STRONG),
+        ("", PLAIN),
+    ]
+
+
+def evidence_lines(
+    snapshot: Snapshot, times: int, verdicts: dict[str, int], today: date
+) -> list[Line]:
+    """What ships, from when, and what it does not say."""
+    days = sorted(quote.quoted_on for quote in snapshot.quotes)
+    lines: list[Line] = [("WHAT THE EVIDENCE IS WORTH", HEADING)]
+    lines.append(
+        (f"{times:,} tried settings of {len(snapshot.models)} models, each with its source.", PLAIN)
+    )
+    if days:
+        age = (today - days[-1]).days
+        span = f"of {days[0]}" if days[0] == days[-1] else f"from {days[0]} to {days[-1]}"
+        lines.append((f"{len(days):,} prices {span}; the newest is {age:,} days old today.", PLAIN))
+    lines += [
+        (
+            f"{verdicts['implausible']:,} times claim more than the hardware can do and are never "
+            f"ranked with sound evidence; {verdicts['doubtful']:,} more claim over 75 % of the "
+            "peak, which hardly any training reaches, and are marked.",
+            PLAIN,
+        ),
+        (
+            "Limits: the paper's times are whole days on one machine of 1 to 8 GPUs, taken with "
+            "host timers that did not wait for the GPU, so they may be too low. Prices leave out "
+            "power, cooling, tax and people.",
+            FAINT,
+        ),
+    ]
+    return lines

@@ -1,0 +1,195 @@
+"""One person's question as it changes: inputs, undo, the answer on the screen, the selection.
+
+Pure: the screen calls it at every key press and draws what it says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from advisor.rank import rank
+from advisor.state import State
+from advisor.tui.asking import Asked, FieldKey, read_inputs
+from advisor.tui.view import Answer, BuildKey, FieldView, answer, build_key, published_note
+from advisor.tui.words import Line, excluded_lines, one_line, ranked_lines
+
+if TYPE_CHECKING:
+    from advisor.ask import Snapshot
+    from advisor.rank import Field
+    from advisor.tui.feed import Reading
+
+MAX_KEPT_FIELDS = 16
+MAX_UNDO = 200
+KEPT_BY_RESTORE = ("theme", "welcomed")
+"""What of the state is not part of the question."""
+
+
+class Session:
+    """What is asked, and what was last answered."""
+
+    def __init__(self, state: State) -> None:
+        self.inputs = state
+        self.snapshot: Snapshot | None = None
+        self.asked: Asked | None = None
+        """The question that is answered on the screen, which may be older than the inputs."""
+        self.answer: Answer | None = None
+        self.errors: dict[str, str] = {}
+        """What is wrong with the inputs, one line a broken field."""
+        self.selected: int | None = None
+        """The selected build, as the field's index."""
+        self._pinned: BuildKey | None = None
+        """The build that the person chose; without one the selection stays with the best."""
+        self._views: dict[FieldKey, FieldView] = {}
+        self._undo: list[State] = []
+        self._edited = ""
+
+    # The inputs
+
+    def change(self, **values: str) -> None:
+        """Put other values into fields. Key presses in one field are undone together."""
+        if all(getattr(self.inputs, name) == value for name, value in values.items()):
+            return
+        edited = next(iter(values))
+        if edited != self._edited:
+            self._undo = [*self._undo[-MAX_UNDO:], self.inputs]
+            self._edited = edited
+        self.inputs = replace(self.inputs, **values)
+
+    def pause(self) -> None:
+        """What comes next is a change of its own, also in the same field."""
+        self._edited = ""
+
+    def undo(self) -> bool:
+        """Take back the last change; whether there was one."""
+        self.pause()
+        while self._undo:
+            before = self._undo.pop()
+            if self._question(before) != self._question(self.inputs):
+                self.inputs = replace(self.inputs, **self._question(before))
+                return True
+        return False
+
+    def restore_defaults(self) -> None:
+        """Every field as it was shipped; can be undone."""
+        self.pause()
+        self._undo = [*self._undo[-MAX_UNDO:], self.inputs]
+        self.inputs = replace(self.inputs, **self._question(State()))
+
+    @staticmethod
+    def _question(state: State) -> dict[str, Any]:
+        names = (f.name for f in fields(State) if f.name not in KEPT_BY_RESTORE)
+        return {name: getattr(state, name) for name in names}
+
+    # What the store brought
+
+    def accept(self, reading: Reading) -> None:
+        """Take in what was read."""
+        if reading.snapshot is not self.snapshot:
+            self.snapshot = reading.snapshot
+            self._views.clear()
+        if reading.key is not None and reading.field is not None:
+            while len(self._views) >= MAX_KEPT_FIELDS:
+                del self._views[next(iter(self._views))]
+            self._views[reading.key] = FieldView(reading.field)
+
+    def accept_published(self, field: Field, published: Field) -> None:
+        """Take in the field at face value."""
+        for view in self._views.values():
+            if view.field is field:
+                view.published = published
+
+    # The answer
+
+    def ask(self) -> bool:
+        """Answer the inputs, or keep the last answer; whether the store must be read first."""
+        if self.snapshot is None:
+            return True
+        asked, self.errors = read_inputs(self.inputs, self.snapshot)
+        if asked is None:
+            return False
+        view = self._views.get(asked.key)
+        if view is None:
+            return True
+        self.asked = asked
+        self.answer = answer(view, asked.question, self.inputs.cost_basis)
+        self._select_again(self.answer)
+        return False
+
+    @property
+    def is_old(self) -> bool:
+        """Whether the answer is to other inputs than those that stand in the fields."""
+        if self.answer is None or self.snapshot is None:
+            return False
+        asked, _ = read_inputs(self.inputs, self.snapshot)
+        return asked != self.asked
+
+    def _select_again(self, new: Answer) -> None:
+        """The person's own choice while it can be shown, ranked or left out; else the best."""
+        chosen = None if self._pinned is None else new.view.index.get(self._pinned)
+        order = new.ranking.order
+        if chosen not in new.points.at:
+            chosen = order[0] if len(order) else None
+        self.selected = chosen
+
+    def select(self, build_index: int) -> None:
+        """The person chose a build; it stays selected while it can be shown."""
+        self.selected = build_index
+        self._pinned = self.selected_key
+
+    @property
+    def selected_key(self) -> BuildKey | None:
+        """Which build is selected, whatever the field."""
+        if self.answer is None or self.selected is None:
+            return None
+        return build_key(self.answer.view.field.builds[self.selected])
+
+    def why_empty(self) -> str:
+        """Why the table has no rows, and which key changes that."""
+        assert self.answer is not None
+        ranking = self.answer.ranking
+        field, counts = ranking.field, ranking.excluded_counts
+        if not field.builds:
+            return "No machine has these GPUs: press g and change the filter."
+        if "over-budget" in counts:
+            cheapest = field.cents[field.by_cost[0]] / 100
+            return (
+                f"Nothing fits this budget: the cheapest costs ${cheapest:,.0f}. "
+                "Press b and raise it."
+            )
+        if "too-slow" in counts:
+            fastest = field.days[field.by_days[0]]
+            return (
+                f"Nothing is as fast as that: the fastest takes {fastest:g} days. "
+                "Press t and allow more."
+            )
+        return f"Nobody has measured {field.model.name} on these machines. Press x for the reasons."
+
+    def note(self) -> str | None:
+        """What the published ranking would put first, where it differs."""
+        if self.answer is None or self.answer.view.published is None:
+            return None
+        ranking = self.answer.ranking
+        return published_note(ranking, rank(self.answer.view.published, ranking.question))
+
+    def page(self) -> Callable[[int], Sequence[Line]]:
+        """The selected build in full, for a width."""
+        shown, snapshot, i = self.answer, self.snapshot, self.selected
+        if shown is None or snapshot is None or i is None:
+            return lambda width: []
+        try:
+            position = shown.ranking.order.index(i)
+        except ValueError:
+            return partial(excluded_lines, shown.ranking, i, snapshot)
+        row, best = shown.ranking.row(position), shown.view.field.times[i]
+        starred = replace(row, on_pareto_front=i in shown.front)
+        lifetime = shown.ranking.question.lifetime_years
+        return partial(ranked_lines, starred, best, lifetime, snapshot)
+
+    def one_line(self) -> str | None:
+        """The selected build in one line, where it is ranked."""
+        if self.answer is None or self.selected not in self.answer.ranking.order:
+            return None
+        return one_line(self.answer.ranking.row(self.answer.ranking.order.index(self.selected)))

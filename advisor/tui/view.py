@@ -1,0 +1,231 @@
+"""A field of builds with what the screen derives from it, and the rows of the table (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from advisor.rank import rank
+from advisor.tui.picture import Points, make_points
+from advisor.tui.widgets.rank_source import Column, RowStyle
+from advisor.tui.words import VERDICT_MARKS
+
+if TYPE_CHECKING:
+    from advisor.rank import ExcludedRow, Field, Question, RankedRow, Ranking
+    from price_catalog.builds import Build
+
+BuildKey = tuple[str, int, str]
+"""GPU, count and host: the same build in every field."""
+
+REASON_WORDS = {
+    "over-budget": "over budget",
+    "too-slow": "too slow",
+    "does-not-fit": "does not fit",
+    "implausible-time": "implausible",
+    "no-time": "not measured",
+    "no-price": "no price",
+}
+_COST = Column(key="overall_cost_usd", title="cost", align="right", sort_key="cost", width=9)
+_EXPERIMENT = Column(
+    key="experiment_cost_usd",
+    title="per exp.",
+    align="right",
+    sort_key="experiment-cost",
+    width=10,
+)
+_SORTED_COLUMN = {"days": "training_days", "cost": _COST.key, "experiment-cost": _EXPERIMENT.key}
+
+
+def build_key(build: Build) -> BuildKey:
+    """What tells a build from every other one."""
+    return (build.gpu.gpu_id, build.gpu_count, build.host.host_id)
+
+
+class FieldView:
+    """One field, kept while it may be asked again."""
+
+    def __init__(self, field: Field) -> None:
+        self.field = field
+        self.published: Field | None = None
+        """The same builds at face value, once that has been made."""
+        self._points: dict[tuple[str, float], Points] = {}
+
+    def points(self, basis: str, lifetime_years: float) -> Points:
+        """The picture's columns for a kind of cost."""
+        key = (basis, lifetime_years if basis == "experiment" else 0.0)
+        if key not in self._points:
+            if len(self._points) > 8:
+                self._points.clear()
+            self._points[key] = make_points(self.field, basis, lifetime_years)
+        return self._points[key]
+
+    @cached_property
+    def index(self) -> Mapping[BuildKey, int]:
+        """The field's index of each build."""
+        return {build_key(build): i for i, build in enumerate(self.field.builds)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Answer:
+    """Everything that one question puts on the screen."""
+
+    view: FieldView
+    ranking: Ranking
+    front: frozenset[int]
+    """For the kind of cost that is shown, whatever the ranking rule is."""
+    points: Points
+    basis: str
+    """``overall`` or ``experiment``: the kind of cost that is shown."""
+
+
+def answer(view: FieldView, question: Question, basis: str) -> Answer:
+    """Rank, and find the front for the kind of cost that is shown."""
+    ranking = rank(view.field, question)
+    rule = "experiment-cost" if basis == "experiment" else "cost"
+    if (question.rule == "experiment-cost") == (rule == "experiment-cost"):
+        front = ranking.front
+    else:
+        front = rank(view.field, replace(question, rule=rule)).front
+    points = view.points(basis, question.lifetime_years)
+    return Answer(view=view, ranking=ranking, front=front, points=points, basis=basis)
+
+
+class RankedRows:
+    """The ranking as the table's rows; a row is made when it is looked at."""
+
+    def __init__(
+        self, answer: Answer, marks: Mapping[str, Text], warning: str, *, descending: bool
+    ) -> None:
+        """``marks`` are the picture's glyphs by GPU, ``warning`` the colour of doubt."""
+        self.answer = answer
+        self.view = answer.view
+        self.ranking = answer.ranking
+        self.marks = marks
+        self.warning = warning
+        self.descending = descending
+
+    def __len__(self) -> int:
+        return len(self.ranking.order)
+
+    def position(self, index: int) -> int:
+        """The place in the ranking of a row of the table, and the other way round."""
+        return len(self.ranking.order) - 1 - index if self.descending else index
+
+    def build_index(self, index: int) -> int:
+        """The field's index of a row."""
+        return self.ranking.order[self.position(index)]
+
+    def row(self, index: int) -> RankedRow:
+        """The ranked build of a row."""
+        return self.ranking.row(self.position(index))
+
+    def row_of(self, build_index: int) -> int | None:
+        """The row of one of the field's builds, None where it is not ranked."""
+        try:
+            return self.position(self.ranking.order.index(build_index))
+        except ValueError:
+            return None
+
+    def cells(self, index: int) -> Sequence[str | Text]:
+        row = self.row(index)
+        time = row.time
+        name = row.build.gpu.name
+        build = Text(f"{row.build.gpu_count} × {name}")
+        mark = self.marks.get(name)
+        if mark is not None:
+            build = Text.assemble(mark, " ", build)
+        share = "no data" if time.implied_mfu is None else f"{time.implied_mfu:.0%}"
+        verdict = VERDICT_MARKS.get(time.verdict or "unchecked", "–")
+        doubtful = time.verdict in ("doubtful", "implausible")
+        rank = f"{row.rank}{' ★' if self.build_index(index) in self.answer.front else '  '}"
+        costs = [f"${row.overall_cost_usd:,.0f}", f"${row.experiment_cost_usd:,.2f}"]
+        if self.answer.basis == "experiment":
+            costs.reverse()
+        return (
+            rank,
+            build,
+            costs[0],
+            f"{row.training_days:.4g}",
+            costs[1],
+            Text(f"{share} {verdict}", style=self.warning if doubtful else ""),
+            f"{min(row.gpu_quote.quoted_on, row.host_quote.quoted_on):%Y-%m}",
+        )
+
+    def row_style(self, index: int) -> RowStyle | None:
+        return "front" if self.build_index(index) in self.answer.front else None
+
+    def row_id(self, index: int) -> BuildKey:
+        return build_key(self.view.field.builds[self.build_index(index)])
+
+    def index_of(self, row_id: Any) -> int | None:
+        i = self.view.index.get(row_id)
+        return None if i is None else self.row_of(i)
+
+
+def ranking_columns(basis: str) -> tuple[Column, ...]:
+    """The columns, the kind of cost that is chosen first."""
+    costs = (_EXPERIMENT, _COST) if basis == "experiment" else (_COST, _EXPERIMENT)
+    return (
+        Column(key="rank", title="#  ", align="right", width=5),
+        Column(key="build", title="build", width=16),
+        costs[0],
+        Column(key="training_days", title="days", align="right", sort_key="days", width=6),
+        costs[1],
+        Column(key="implied_mfu", title="MFU", align="right", width=6),
+        Column(key="price_date", title="prices of", width=9),
+    )
+
+
+def sorted_column(rule: str) -> str:
+    """The column that shows a ranking rule's arrow."""
+    return _SORTED_COLUMN[rule]
+
+
+EXCLUDED_COLUMNS = (
+    Column(key="build", title="build", sort_key="build", width=20),
+    Column(key="reason", title="reason", sort_key="reason", width=12),
+    Column(key="cost", title="cost", align="right", sort_key="cost", width=10),
+    Column(key="days", title="days", align="right", sort_key="days", width=7),
+    Column(key="detail", title="in words", width=49),
+)
+
+
+def excluded_cells(row: ExcludedRow) -> tuple[str, ...]:
+    """One left-out build as a row of the table."""
+    cost, days = row.overall_cost_usd, row.training_days
+    return (
+        f"{row.build.gpu_count} × {row.build.gpu.name}",
+        REASON_WORDS.get(row.reason, row.reason),
+        "no price" if cost is None else f"${cost:,.0f}",
+        "no data" if days is None else f"{days:.4g}",
+        row.detail,
+    )
+
+
+def counted(ranking: Ranking) -> str:
+    """``8 of 16 builds · 6 over budget · 2 implausible``: nothing is left out silently."""
+    words = [f"{len(ranking):,} of {len(ranking.field.builds):,} builds"]
+    for reason, count in ranking.excluded_counts.items():
+        words.append(f"{count:,} {REASON_WORDS.get(reason, reason)}")
+    return " · ".join(words)
+
+
+def published_note(ranking: Ranking, published: Ranking) -> str | None:
+    """What the published times at face value would put first, where that differs."""
+    if ranking.field.evidence != "sound" or not len(published):
+        return None
+    first = published.row(0)
+    if len(ranking) and ranking.row(0).build == first.build:
+        return None
+    time = first.time
+    why = ""
+    if time.implied_mfu is not None and time.verdict in ("doubtful", "implausible"):
+        why = f": {time.implied_mfu:.0%} of peak"
+    return (
+        f"Published times would put {first.build.gpu_count} × {first.build.gpu.name} first "
+        f"({first.training_days:g} d, ${first.overall_cost_usd:,.0f}){why}"
+    )

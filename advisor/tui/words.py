@@ -1,0 +1,224 @@
+"""What the screens say of one build: the detail panel and the full record (pure)."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from advisor.ask import Snapshot
+    from advisor.facts import BestTime, TrainingTime
+    from advisor.rank import RankedRow, Ranking
+    from price_catalog.builds import Build
+    from price_catalog.model import Quote, Source
+
+HEADING = "heading"
+STRONG = "strong"
+WARNING = "warning"
+FAINT = "faint"
+PLAIN = ""
+
+Line = tuple[str, str]
+"""A line of text and its role, one of the above. Text is data: never markup."""
+
+VERDICT_MARKS = {"plausible": "✓", "doubtful": "?", "implausible": "✗", "unchecked": "–"}
+KIND_WORDS = {
+    "reseller-quote": "reseller's quote",
+    "parts-list": "sum of the parts list",
+    "list": "list price",
+    "street": "street price",
+    "used": "used, resale",
+    "secondary": "as reported by others",
+    "rounded": "rounded by the paper",
+}
+
+
+def usd(amount: Decimal) -> str:
+    """Dollars as a person reads them: cents only where there are any."""
+    return f"${amount:,.0f}" if amount == amount.to_integral_value() else f"${amount:,.2f}"
+
+
+def experiment_line(row: RankedRow, lifetime_years: float) -> str:
+    """The cost of one experiment, worked out: ``$20,900 × 30 d / (5 y × 365 d) = $343.56``."""
+    return (
+        f"{usd(row.overall_cost_usd)} × {row.training_days:g} d / "
+        f"({lifetime_years:g} y × 365 d) = ${row.experiment_cost_usd:,.2f}"
+    )
+
+
+def ranked_lines(
+    row: RankedRow, best: BestTime | None, lifetime_years: float, snapshot: Snapshot, width: int
+) -> list[Line]:
+    """Everything known about one ranked build, wrapped to ``width`` cells."""
+    build = row.build
+    lines: list[Line] = [
+        (f"{build.gpu_count} × {build.gpu.name}", STRONG),
+        (
+            f"rank {row.rank}" + (" · ★ on the Pareto front" if row.on_pareto_front else ""),
+            FAINT,
+        ),
+        ("", PLAIN),
+        ("COST PER EXPERIMENT", HEADING),
+        (experiment_line(row, lifetime_years), PLAIN),
+        ("", PLAIN),
+        (f"OVERALL COST  {usd(row.overall_cost_usd)}", HEADING),
+        *_price_lines(row.build, row.gpu_quote, row.host_quote),
+        ("", PLAIN),
+        *_time_lines(row.time, best, snapshot),
+        ("", PLAIN),
+        ("SETTINGS THAT REACH IT", HEADING),
+        *settings_lines(row.time),
+        ("", PLAIN),
+        *_parts_lines(row),
+    ]
+    return wrapped(lines, width)
+
+
+def excluded_lines(
+    ranking: Ranking, build_index: int, snapshot: Snapshot, width: int
+) -> list[Line]:
+    """Everything known about a build that is left out, the reason first."""
+    position = next(n for n, (i, _) in enumerate(ranking.excluded_order) if i == build_index)
+    row = ranking.excluded_row(position)
+    build, best = row.build, ranking.field.times[build_index]
+    lines: list[Line] = [
+        (f"{build.gpu_count} × {build.gpu.name}", STRONG),
+        (f"left out: {row.reason.replace('-', ' ')}", WARNING),
+        (row.detail, PLAIN),
+        ("", PLAIN),
+    ]
+    if row.overall_cost_usd is not None:
+        lines += [(f"OVERALL COST  {usd(row.overall_cost_usd)}", HEADING)]
+        gpu, host = ranking.field.gpu_quotes[build_index], ranking.field.host_quotes[build_index]
+        if gpu is not None and host is not None:
+            lines += _price_lines(build, gpu, host)
+        lines.append(("", PLAIN))
+    if row.time is not None and row.time.training_days is not None:
+        lines += [*_time_lines(row.time, best, snapshot), ("", PLAIN)]
+        lines += [("SETTINGS THAT REACH IT", HEADING), *settings_lines(row.time), ("", PLAIN)]
+    return wrapped(lines, width)
+
+
+def _price_lines(build: Build, gpu: Quote, host: Quote) -> Iterable[Line]:
+    yield (
+        f"{build.gpu_count} × {build.gpu.name} at {usd(gpu.price_usd)}"
+        f" = {usd(gpu.price_usd * build.gpu_count)}",
+        PLAIN,
+    )
+    yield from _quote_lines(gpu)
+    yield f"{build.host.name} {usd(host.price_usd)}", PLAIN
+    yield from _quote_lines(host)
+
+
+def _quote_lines(quote: Quote) -> Iterable[Line]:
+    kind = KIND_WORDS.get(quote.kind, quote.kind)
+    # The rounded prices name the paper twice otherwise.
+    who = quote.vendor if quote.kind != "rounded" else "section 4.1"
+    yield f"  {quote.quoted_on} · {kind} · {who}", FAINT
+    if quote.note:
+        yield f"  {quote.note}", FAINT
+
+
+def _time_lines(time: TrainingTime, best: BestTime | None, snapshot: Snapshot) -> Iterable[Line]:
+    low, high = time.training_days_low, time.training_days_high
+    interval = "" if low is None or high is None else f"  ({low:.4g} to {high:.4g})"
+    yield f"TRAINING TIME  {time.training_days:.4g} days{interval}", HEADING
+    yield verdict_line(time)
+    yield from source_lines(time, _source(snapshot, time.source_id))
+    naive = best.naive if best is not None else None
+    if naive is not None and naive.training_days and time.training_days:
+        times = naive.training_days / time.training_days
+        yield f"naive settings: {naive.training_days:g} days ({times:.2g}×)", PLAIN
+    elif naive is None and best is not None and time.method != "naive":
+        yield "naive settings: no time on record", PLAIN
+    published = best.published if best is not None else None
+    if published is not None and published.training_days is not None:
+        yield (
+            f"published evidence would say {published.training_days:g} days "
+            f"({published.source_id})",
+            PLAIN,
+        )
+
+
+def verdict_line(time: TrainingTime) -> Line:
+    """What the audit thinks of a time, and why."""
+    verdict = time.verdict or "unchecked"
+    reason = time.verdict_reason or "not checked against the hardware"
+    role = WARNING if verdict in ("doubtful", "implausible") else PLAIN
+    return f"{VERDICT_MARKS.get(verdict, '–')} {verdict}: {reason}", role
+
+
+def source_lines(time: TrainingTime, source: Source | None) -> Iterable[Line]:
+    """Where a time comes from: source, how it was measured, when."""
+    yield f"{time.basis}, {time.timing} timers", PLAIN
+    if source is None:
+        yield f"source {time.source_id}", PLAIN
+        return
+    day = time.measured_on or source.published_on
+    kind = "measured" if time.measured_on else "published"
+    yield f"{source.title}" + (f", {kind} {day}" if day else ", no date"), PLAIN
+    yield source.how_measured, FAINT
+    if source.url:
+        yield source.url, FAINT
+
+
+def settings_lines(time: TrainingTime) -> Iterable[Line]:
+    """The settings in the field's terms."""
+    settings = time.settings
+    if settings is None:
+        yield "not recorded", FAINT
+        return
+    yield (
+        "free lunch: compile, fused kernels, TF32" if settings.free_lunch else "naive: nothing on",
+        PLAIN,
+    )
+    checkpointing = "on" if settings.activation_checkpointing else "off"
+    yield f"activation checkpointing {checkpointing}", PLAIN
+    yield f"sharding {settings.sharding or 'none'}", PLAIN
+    yield f"offloading {'on' if settings.offloading else 'off'}", PLAIN
+    if settings.micro_batch_size is not None:
+        yield (
+            f"micro-batch {settings.micro_batch_size} × accumulation "
+            f"{settings.gradient_accumulation_steps} × {time.gpu_count} GPUs",
+            PLAIN,
+        )
+    if time.peak_memory_gib is not None:
+        yield f"peak memory {time.peak_memory_gib:.3g} GiB a GPU", PLAIN
+
+
+def _parts_lines(row: RankedRow) -> Iterable[Line]:
+    host = row.build.host
+    total = sum((part.price_usd for part in host.parts), Decimal(0))
+    yield f"PARTS OF THE HOST  {usd(total)}", HEADING
+    for part in host.parts:
+        yield f"{part.role}  {usd(part.price_usd)}", PLAIN
+        yield f"  {part.detail} · {part.priced_on}", FAINT
+    if host.parts and total != row.host_quote.price_usd:
+        yield f"the ranking counts {usd(row.host_quote.price_usd)} for it", FAINT
+
+
+def _source(snapshot: Snapshot, source_id: str) -> Source | None:
+    return next((s for s in snapshot.sources if s.source_id == source_id), None)
+
+
+def wrapped(lines: Iterable[Line], width: int) -> list[Line]:
+    """The lines broken at ``width`` cells, each piece keeping its indent and its role."""
+    out: list[Line] = []
+    for text, role in lines:
+        clean = "".join(ch if ch.isprintable() else " " for ch in text)
+        indent = " " * (len(clean) - len(clean.lstrip()))
+        pieces = textwrap.wrap(clean, max(width, 10), subsequent_indent=indent) or [""]
+        out += [(piece, role) for piece in pieces]
+    return out
+
+
+def one_line(row: RankedRow) -> str:
+    """The selected build in one line, for the clipboard and the narrow screen."""
+    build, time = row.build, row.time
+    return (
+        f"{build.gpu_count} × {build.gpu.name} · {usd(row.overall_cost_usd)} · "
+        f"{row.training_days:g} days · ${row.experiment_cost_usd:,.2f} an experiment · "
+        f"{time.source_id} · prices of {min(row.gpu_quote.quoted_on, row.host_quote.quoted_on)}"
+    )
