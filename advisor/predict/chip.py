@@ -49,6 +49,8 @@ class Chip:
     """What each of more than two GPUs exchanges at best, one way."""
     switched: bool
     """Whether a switch joins all GPUs (SXM, OAM), else PCIe and perhaps bridges between pairs."""
+    measured_vendor: bool
+    """Whether any GPU of this maker is in the evidence."""
 
     def peak_tflops(self, precision: str, *, free_lunch: bool) -> float | None:
         """The dense peak of the units that a recipe of this precision uses, None: not known."""
@@ -85,4 +87,5 @@ def chip_of(gpu: Gpu) -> Chip:
         pair_gb_s=max(linked or 0.0, group),
         group_gb_s=group,
         switched=switched,
+        measured_vendor=gpu.vendor == "NVIDIA",
     )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Whole = NDArray[np.int64]
 
+_PRECISIONS = ("fp16", "bf16", "fp32")
 _WORKLOAD_NUMBERS = (
     "batch_size",
     "tokens",
@@ -70,77 +71,78 @@ class Columns:
         return len(self.count)
 
 
-def make_columns(
-    workloads: Sequence[Workload],
-    chips: Sequence[Chip],
-    workload_index: Whole,
-    chip_index: Whole,
-    counts: Whole,
-) -> Columns:
-    """One row for each entry of the three index arrays."""
-    import numpy as np
+class Table:
+    """Workloads and chips as arrays, made once, to take columns of pairs from."""
 
-    w, c = workload_index, chip_index
-    numbers = np.array(
-        [[getattr(item, name) for name in _WORKLOAD_NUMBERS] for item in workloads], dtype=float
-    )[w].T
-    flags = np.array(
-        [
-            (
-                item.precision != "fp32",
-                item.precision == "bf16",
-                item.causal,
-                item.fused_attention,
-                item.compiles,
-                item.checkpoints,
-                item.family == "convnet",
-            )
-            for item in workloads
-        ],
-        dtype=bool,
-    )[w].T
-    precisions = ("fp16", "bf16", "fp32")
-    precision = np.array([precisions.index(item.precision) for item in workloads])[w]
-    peaks = [
-        np.array(
-            [[chip.peak_tflops(p, free_lunch=lunch) for p in precisions] for chip in chips],
+    def __init__(self, workloads: Sequence[Workload], chips: Sequence[Chip]) -> None:
+        import numpy as np
+
+        self.numbers = np.array(
+            [[getattr(item, name) for name in _WORKLOAD_NUMBERS] for item in workloads],
             dtype=float,
-        )[c, precision]
-        * 1e12
-        for lunch in (True, False)
-    ]
-    rates = np.array(
-        [
-            (item.memory_gib, item.bandwidth_gb_s, item.pcie_gb_s, item.pair_gb_s, item.group_gb_s)
-            for item in chips
-        ],
-        dtype=float,
-    )[c].T
-    count = counts.astype(float)
-    return Columns(
-        count=count,
-        batch=numbers[0],
-        tokens=numbers[1],
-        parameters=numbers[2],
-        layers=numbers[3],
-        width=numbers[4],
-        linear_flops=numbers[5],
-        attention_flops=numbers[6],
-        layer_elements=numbers[7],
-        logit_elements=numbers[8],
-        score_elements=numbers[9],
-        scan_elements=numbers[10],
-        half=flags[0],
-        bf16=flags[1],
-        causal=flags[2],
-        fused=flags[3],
-        compiles=flags[4],
-        checkpoints=flags[5],
-        convnet=flags[6],
-        memory_gib=rates[0],
-        bandwidth=rates[1] * 1e9,
-        peak=peaks[0],
-        naive_peak=peaks[1],
-        pcie=rates[2] * 1e9,
-        link=np.where(count == 2, rates[3], rates[4]) * 1e9,
-    )
+        ).T
+        self.flags = np.array(
+            [
+                (
+                    item.precision != "fp32",
+                    item.precision == "bf16",
+                    item.causal,
+                    item.fused_attention,
+                    item.compiles,
+                    item.checkpoints,
+                    item.family == "convnet",
+                )
+                for item in workloads
+            ],
+            dtype=bool,
+        ).T
+        self.precision = np.array([_PRECISIONS.index(item.precision) for item in workloads])
+        self.peaks, self.naive_peaks = (
+            np.array(
+                [[chip.peak_tflops(p, free_lunch=lunch) for p in _PRECISIONS] for chip in chips],
+                dtype=float,
+            )
+            * 1e12
+            for lunch in (True, False)
+        )
+        self.rates = np.array(
+            [
+                (
+                    item.memory_gib,
+                    item.bandwidth_gb_s,
+                    item.pcie_gb_s,
+                    item.pair_gb_s,
+                    item.group_gb_s,
+                )
+                for item in chips
+            ],
+            dtype=float,
+        ).T
+
+    def columns(self, workload_index: Whole, chip_index: Whole, counts: Whole) -> Columns:
+        """One row for each entry of the three index arrays."""
+        import numpy as np
+
+        numbers, flags = self.numbers[:, workload_index], self.flags[:, workload_index]
+        rates = self.rates[:, chip_index]
+        precision = self.precision[workload_index]
+        count = counts.astype(float)
+        named = dict(zip(_WORKLOAD_NUMBERS, numbers, strict=True))
+        return Columns(
+            count=count,
+            batch=named.pop("batch_size"),
+            half=flags[0],
+            bf16=flags[1],
+            causal=flags[2],
+            fused=flags[3],
+            compiles=flags[4],
+            checkpoints=flags[5],
+            convnet=flags[6],
+            memory_gib=rates[0],
+            bandwidth=rates[1] * 1e9,
+            peak=self.peaks[chip_index, precision],
+            naive_peak=self.naive_peaks[chip_index, precision],
+            pcie=rates[2] * 1e9,
+            link=np.where(count == 2, rates[3], rates[4]) * 1e9,
+            **named,
+        )

@@ -99,9 +99,7 @@ def masks(observations: Sequence[Observation]) -> Floats:
     return np.array([0.0 if o.chip.switched else 1.0 for o in observations])
 
 
-def shared_matrices(
-    left: Sequence[Observation], right: Sequence[Observation]
-) -> list[Floats]:
+def shared_matrices(left: Sequence[Observation], right: Sequence[Observation]) -> list[Floats]:
     """For each kind, 1 where two observations share an effect of it."""
     import numpy as np
 

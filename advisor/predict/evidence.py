@@ -192,21 +192,27 @@ def _row_recipe(row: Mapping[str, str]) -> Recipe:
         "vocab_size": int(row["vocab_size"]),
     }
     if gated:
-        config, arguments = "LlamaConfig", {
-            "hidden_size": int(row["hidden_size"]),
-            "num_hidden_layers": int(row["layers"]),
-            "num_attention_heads": int(row["heads"]),
-            "num_key_value_heads": int(row["kv_heads"]),
-            "intermediate_size": int(row["intermediate_size"]),
-        }
+        config, arguments = (
+            "LlamaConfig",
+            {
+                "hidden_size": int(row["hidden_size"]),
+                "num_hidden_layers": int(row["layers"]),
+                "num_attention_heads": int(row["heads"]),
+                "num_key_value_heads": int(row["kv_heads"]),
+                "intermediate_size": int(row["intermediate_size"]),
+            },
+        )
     else:
-        config, arguments = "GPT2Config", {
-            "n_embd": int(row["hidden_size"]),
-            "n_layer": int(row["layers"]),
-            "n_head": int(row["heads"]),
-            "n_inner": int(row["intermediate_size"]),
-            "n_positions": int(row["sequence_length"]),
-        }
+        config, arguments = (
+            "GPT2Config",
+            {
+                "n_embd": int(row["hidden_size"]),
+                "n_layer": int(row["layers"]),
+                "n_head": int(row["heads"]),
+                "n_inner": int(row["intermediate_size"]),
+                "n_positions": int(row["sequence_length"]),
+            },
+        )
     return Recipe(
         recipe_id=row["model"],
         name=row["model"],

@@ -136,9 +136,7 @@ class StepModel:
         return np.log(total), jacobian, best
 
 
-def harness(
-    theta: Floats, columns: Columns, naive: NDArray[np.bool_]
-) -> tuple[Floats, Floats]:
+def harness(theta: Floats, columns: Columns, naive: NDArray[np.bool_]) -> tuple[Floats, Floats]:
     """The logarithm of what the paper's harness saw of a step, and its derivative by theta.
 
     Its host timers did not wait for the GPU: what still stood in the queue when a timer stopped

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from advisor.predict.columns import Columns, make_columns
+from advisor.predict.columns import Columns, Table
 from advisor.predict.effects import KINDS, NOISES, masks, shared_matrices
 from advisor.predict.evidence import PAPER, Observation
 from advisor.predict.factors import FACTORS, StepModel, harness, starts
@@ -33,13 +33,8 @@ def columns_of(observations: Sequence[Observation]) -> Columns:
     import numpy as np
 
     index = np.arange(len(observations))
-    return make_columns(
-        [o.workload for o in observations],
-        [o.chip for o in observations],
-        index,
-        index,
-        np.array([o.count for o in observations]),
-    )
+    table = Table([o.workload for o in observations], [o.chip for o in observations])
+    return table.columns(index, index, np.array([o.count for o in observations]))
 
 
 def step_model(observations: Sequence[Observation]) -> StepModel:
@@ -90,8 +85,7 @@ class Posterior:
         mean, _ = Mean(asked).at(self.theta)
         kinds = self.widths[: len(KINDS)] ** 2
         cross = sum(
-            v * m
-            for v, m in zip(kinds, shared_matrices(self.observations, asked), strict=True)
+            v * m for v, m in zip(kinds, shared_matrices(self.observations, asked), strict=True)
         )
         own = sum(
             v * np.array([0.0 if kind.key(o) is None else 1.0 for o in asked])

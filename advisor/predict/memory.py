@@ -178,9 +178,7 @@ def sample_bytes(option: Option, columns: Columns, costs: MemoryCosts = COSTS) -
         weight = np.where(half, 2.0, 4.0)
         inputs = columns.layers * columns.tokens * columns.width * weight
         # A convolutional network is checkpointed stage by stage: its largest stage stays.
-        layers = np.where(
-            columns.convnet, 0.35 * layers, inputs + 1.5 * layers / columns.layers
-        )
+        layers = np.where(columns.convnet, 0.35 * layers, inputs + 1.5 * layers / columns.layers)
     return layers + columns.logit_elements * np.where(half, logit, costs.mixed_logit)
 
 
@@ -189,16 +187,22 @@ def micro_batch(
     columns: Columns,
     costs: MemoryCosts = COSTS,
     host_gib: float = HOST_GIB_A_GPU,
+    sample: Floats | None = None,
 ) -> Floats:
-    """The largest power of two that fits, 0 where none does, at most a GPU's share of the batch."""
+    """The largest power of two that fits, 0 where none does, at most a GPU's share of the batch.
+
+    ``sample`` are the sample_bytes, where they are known already.
+    """
     import numpy as np
 
     budget = (columns.memory_gib * costs.usable - costs.fixed_gib) * GIB
     static = static_bytes(option, columns, costs)
-    room = (budget - static) / sample_bytes(option, columns, costs)
+    if sample is None:
+        sample = sample_bytes(option, columns, costs)
+    room = (budget - static) / sample
     share = columns.batch / columns.count
     most = np.minimum(room, share)
-    fitting = np.exp2(np.floor(np.log2(np.maximum(most, 0.5))))
+    fitting = np.ldexp(1.0, np.frexp(np.maximum(most, 0.5))[1] - 1)  # power of two below
     ok = (most >= 1.0) & applies(option, columns)
     ok &= update_bytes(option, columns, static) <= budget
     if option.offloading:

@@ -14,8 +14,6 @@ from advisor.predict.columns import Columns
 from advisor.predict.memory import COSTS, NAIVE, OPTIONS, MemoryCosts, Option, micro_batch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -43,8 +41,6 @@ HALF_PASS_BYTES = 12.0
 """The same where weights and gradients are half precision throughout."""
 FULL_PASS_BYTES = 24.0
 """The same in FP32."""
-OVERLAP = 4.0
-"""How sharply an exchange hides behind the computation: 1 not at all, infinity wholly."""
 ADAM_BYTES = 26.0
 """Read and written a parameter by the update: weight, gradient, two moments, half copy."""
 CPU_ADAM_PARAMETERS_S = 1e9
@@ -59,76 +55,93 @@ OVERHEADS = {"offload": 1.12, "stage-3": 1.08, "checkpoint": 1.02}
 simpler setting."""
 
 
+def work_terms(columns: Columns, *, free_lunch: bool) -> list[Floats]:
+    """Seconds of the first seven of TERMS in one optimiser step, every factor 1.
+
+    They are the same for all settings, but for what `work_multiple` says.
+    """
+    import numpy as np
+
+    share = columns.batch / columns.count
+    width = np.where(columns.half, 2.0, 4.0)
+    per_byte = share / columns.bandwidth
+    per_flop = 3.0 * share / (columns.peak if free_lunch else columns.naive_peak)
+    operand_bytes = columns.linear_flops * width * (1.5 / OPERAND_REUSE)  # 3 passes, 2-byte base
+    fused = columns.fused & free_lunch
+    # A causal kernel leaves out the half above the diagonal.
+    square = np.where(columns.causal & fused, 0.5, 1.0)
+    return [
+        columns.linear_flops * per_flop,
+        operand_bytes * per_byte,
+        columns.attention_flops * square * per_flop,
+        columns.layer_elements * width * per_byte,
+        columns.logit_elements * 4.0 * per_byte,
+        np.where(fused, 0.0, columns.score_elements * width * per_byte),
+        columns.scan_elements * width * per_byte,
+    ]
+
+
+def work_multiple(option: Option) -> float:
+    """How often the work is done under an option, its overheads included."""
+    multiple = 1.0
+    if option.checkpointing:
+        multiple *= 4.0 / 3.0 * OVERHEADS["checkpoint"]  # the forward pass, twice
+    if option.offloading:
+        multiple *= OVERHEADS["offload"]
+    if option.stage == 3:
+        multiple *= OVERHEADS["stage-3"]
+    return multiple
+
+
+def traffic_terms(
+    option: Option, columns: Columns, micro_batch_size: Floats, busy: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Seconds of the last three of TERMS: update, exchange, offload, every factor 1.
+
+    ``busy`` are the seconds of computation that an exchange can hide behind.
+    """
+    import numpy as np
+
+    count, parameters, half = columns.count, columns.parameters, columns.half
+    passes = columns.batch / (count * micro_batch_size)
+    width = np.where(half, 2.0, 4.0)
+    touched = MIXED_PASS_BYTES if option.stage == 0 else HALF_PASS_BYTES
+    own = count if option.stage else 1.0
+    update = parameters / columns.bandwidth
+    update = update * (passes * np.where(half, touched, FULL_PASS_BYTES) + ADAM_BYTES / own)
+    link = np.where(count > GPUS_A_NODE, np.minimum(columns.link, NODE_LINK), columns.link)
+    # Bytes a parameter that a ring moves, two halves: scatter the sums, gather the results.
+    # Sharded gradients leave after every pass, each GPU keeping its part: the first half.
+    # Sharded weights are gathered for the forward and again for the backward pass: a whole ring.
+    if option.stage == 0:
+        moved: Floats | float = 4.0
+    elif option.stage == 1:
+        moved = width
+    else:
+        moved = passes * width * (1.5 if option.stage == 3 else 0.5)
+    exchange = 2.0 * (count - 1.0) / count * parameters * moved / link
+    # Exchange runs beside the computation: what shows is what outlasts it.
+    squared, busy_squared = exchange * exchange, busy * busy
+    exchange = np.sqrt(np.sqrt(squared * squared + busy_squared * busy_squared)) - busy
+    if not option.offloading:
+        return update, exchange, np.zeros(1)
+    # Every pass hands its gradients to the host, which adds them up; stage 3 fetches its weights
+    # from there as well, for either pass. All GPUs share the host's memory and its way to the bus.
+    trips = 3.0 if option.stage == 3 else 1.0
+    offload = (passes * trips + 2.0) * parameters * width / columns.pcie
+    offload = offload + parameters / count / CPU_ADAM_PARAMETERS_S
+    return update, exchange, offload
+
+
 def step_terms(option: Option, columns: Columns, micro_batch_size: Floats) -> list[Floats]:
     """Seconds of each of TERMS in one optimiser step, every factor 1."""
     import numpy as np
 
-    count, parameters = columns.count, columns.parameters
-    share = columns.batch / count
-    passes = share / np.maximum(micro_batch_size, 1.0)
-    width = np.where(columns.half, 2.0, 4.0)
-    overhead = 1.0
-    work = share
-    if option.checkpointing:
-        work = share * (4.0 / 3.0)
-        overhead *= OVERHEADS["checkpoint"]
-    if option.offloading:
-        overhead *= OVERHEADS["offload"]
-    if option.stage == 3:
-        overhead *= OVERHEADS["stage-3"]
-    work = work * overhead
-    peak = columns.peak if option.free_lunch else columns.naive_peak
-    per_byte = 1.0 / columns.bandwidth
-    linear = 3.0 * work * columns.linear_flops
-    compute = linear / peak
-    operands = linear * (width / 2.0) * per_byte / OPERAND_REUSE
-    # A causal kernel leaves out the half above the diagonal.
-    fused = columns.fused & option.free_lunch
-    square = np.where(columns.causal & fused, 0.5, 1.0)
-    attention = 3.0 * work * columns.attention_flops * square / peak
-    elementwise = work * columns.layer_elements * width * per_byte
-    logits = work * columns.logit_elements * 4.0 * per_byte
-    scores = np.where(fused, 0.0, work * columns.score_elements * width * per_byte)
-    scan = work * columns.scan_elements * width * per_byte
-    touched = MIXED_PASS_BYTES if option.stage == 0 else HALF_PASS_BYTES
-    weights = passes * parameters * np.where(columns.half, touched, FULL_PASS_BYTES) * per_byte
-    own = count if option.stage else 1.0
-    update = weights + parameters * ADAM_BYTES * per_byte / own
-    several = count > 1
-    ring = 2.0 * (count - 1.0) / count
-    nodes = count > GPUS_A_NODE
-    link = np.where(nodes, np.minimum(columns.link, NODE_LINK), columns.link)
-    volume = parameters * (width if option.stage else 4.0)
-    # Sharded gradients leave after every pass, each GPU keeping its part: half of a full exchange.
-    exchanges = passes * 0.5 if option.stage >= 2 else 1.0
-    exchange = np.where(several, ring * volume * exchanges / link, 0.0)
-    if option.stage == 3:
-        gathers = passes * ring * parameters * width / link
-        exchange = exchange + np.where(several, gathers, 0.0)
-    # Exchange runs beside the computation: what shows is what outlasts it.
-    busy = compute + operands
-    exchange = (exchange**OVERLAP + busy**OVERLAP) ** (1.0 / OVERLAP) - busy
-    if option.offloading:
-        # Every pass hands its gradients to the host, which adds them up; stage 3 fetches its
-        # weights from there as well, for the forward and for the backward pass.
-        trips = 3.0 if option.stage == 3 else 1.0
-        # All GPUs share the host's memory and its way to the bus.
-        offload = (passes * trips + 2.0) * parameters * width / columns.pcie
-        offload = offload + parameters / count / CPU_ADAM_PARAMETERS_S
-    else:
-        offload = np.zeros(len(columns))
-    return [
-        compute,
-        operands,
-        attention,
-        elementwise,
-        logits,
-        scores,
-        scan,
-        update,
-        exchange,
-        offload,
-    ]
+    multiple = work_multiple(option)
+    work = [term * multiple for term in work_terms(columns, free_lunch=option.free_lunch)]
+    micro = np.maximum(micro_batch_size, 1.0)
+    update, exchange, offload = traffic_terms(option, columns, micro, work[0] + work[1])
+    return [*work, update, exchange, np.broadcast_to(offload, update.shape)]
 
 
 def options_for(method: str) -> tuple[Option, ...]:
@@ -138,14 +151,6 @@ def options_for(method: str) -> tuple[Option, ...]:
     if method == "free-lunch":
         return tuple(o for o in OPTIONS if not (o.checkpointing or o.stage or o.offloading))
     return OPTIONS
-
-
-def combine(terms: Sequence[Floats], factors: Sequence[Floats | float]) -> Floats:
-    """The step's seconds: the sum of the parts, each with its factor."""
-    total = terms[0] * factors[0]
-    for term, factor in zip(terms[1:], factors[1:], strict=True):
-        total = total + term * factor
-    return total
 
 
 def fitting_options(

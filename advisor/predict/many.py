@@ -1,0 +1,233 @@
+"""Predictions for many pairs of models and machines in one call (numpy)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from advisor.predict.chip import Chip
+from advisor.predict.columns import Columns, Table
+from advisor.predict.factors import NAMES
+from advisor.predict.fitted import Fitted, chip_coordinates, workload_coordinates
+from advisor.predict.memory import Option, micro_batch, sample_bytes
+from advisor.predict.physics import options_for, traffic_terms, work_multiple, work_terms
+from advisor.predict.workload import Workload
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Whole = NDArray[np.int64]
+    Flags = NDArray[np.bool_]
+
+SECONDS_PER_DAY = 86_400.0
+NORMAL_90 = 1.645
+"""Standard deviations either side of the middle that hold 90 % of a normal distribution."""
+BLOCK = 8192
+"""Pairs that are computed together: few enough for their columns to stay in the cache."""
+WIDENING = 0.15
+"""Standard deviation (of the logarithm) that a unit of distance adds. A judgement, not a fit: the
+evidence cannot say how wrong physics is where nothing was measured."""
+FARTHEST = 2.0
+"""Distance beyond which there is no prediction."""
+UNKNOWN_VENDOR = 10.0
+"""Distance of a GPU whose maker's GPUs nobody measured here."""
+OLD_CORES = 0.5
+"""Distance that tensor cores older than any measured add (Volta and Turing; no BF16)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predictions:
+    """Columns, one entry a pair. Where a pair does not fit or a rate is not known, days are NaN."""
+
+    days: Floats
+    low_days: Floats
+    high_days: Floats
+    fits: Flags
+    option: Whole
+    """Index into ``options`` of the fastest that fits; -1 where none does."""
+    options: tuple[Option, ...]
+    micro_batch_size: Floats
+    distance: Floats
+    """From the evidence; beyond FARTHEST there are no days."""
+    sd: Floats
+    """Standard deviation of the logarithm of the time."""
+
+
+def predict_many(
+    workloads: Sequence[Workload],
+    chips: Sequence[Chip],
+    workload_index: Whole,
+    chip_index: Whole,
+    counts: Whole,
+    fitted: Fitted,
+    *,
+    method: str = "optimal",
+) -> Predictions:
+    """Predict each pair that the three index arrays name, all with one method's settings."""
+    import numpy as np
+
+    options = options_for(method)
+    naive = method == "naive"
+    pairs = len(counts)
+    best = np.empty(pairs)
+    chosen = np.empty(pairs, dtype=int)
+    micro_batch_size = np.empty(pairs)
+    unknown = np.empty(pairs, dtype=bool)
+    table = Table(workloads, chips)
+    each = np.arange(len(workloads))
+    once = table.columns(each, np.zeros_like(each), np.ones_like(each))
+    samples = [sample_bytes(option, once) for option in options]
+    for start in range(0, pairs, BLOCK):
+        block = slice(start, start + BLOCK)
+        rows = workload_index[block]
+        columns = table.columns(rows, chip_index[block], counts[block])
+        best[block], chosen[block], micro_batch_size[block] = _fastest(
+            columns, options, [sample[rows] for sample in samples], fitted, naive=naive
+        )
+        # A GPU without a datasheet rate fits or not all the same; its time is not known.
+        unknown[block] = np.isnan(columns.naive_peak if naive else columns.peak)
+        unknown[block] |= np.isnan(columns.bandwidth)
+    fits = chosen >= 0
+    shift, variance, distance = _residuals(fitted, workloads, chips)
+    shift = shift[workload_index, chip_index]
+    steps = np.array([w.training_steps for w in workloads], dtype=float)[workload_index]
+    apart = distance[workload_index, chip_index]
+    switched = np.array([c.switched for c in chips])[chip_index]
+    noise = np.where(switched, fitted.noise_switch, fitted.noise_bus) ** 2
+    sd = np.sqrt(
+        variance[workload_index, chip_index]
+        + noise
+        + fitted.source_width**2
+        + (WIDENING * apart) ** 2
+    )
+    days = best * np.exp(shift) * steps / SECONDS_PER_DAY
+    days[~fits | unknown | (apart > FARTHEST)] = np.nan
+    return Predictions(
+        days=days,
+        low_days=days * np.exp(-NORMAL_90 * sd),
+        high_days=days * np.exp(NORMAL_90 * sd),
+        fits=fits,
+        option=chosen,
+        options=options,
+        micro_batch_size=micro_batch_size,
+        distance=apart,
+        sd=sd,
+    )
+
+
+def _fastest(
+    columns: Columns,
+    options: Sequence[Option],
+    samples: Sequence[Floats],
+    fitted: Fitted,
+    *,
+    naive: bool,
+) -> tuple[Floats, Whole, Floats]:
+    """Step seconds of the fastest option that fits, which it is, and its micro-batch."""
+    import numpy as np
+
+    factors = _factors(fitted, columns, naive=naive)
+    terms = work_terms(columns, free_lunch=not naive)
+    work = terms[0] * factors[0]
+    for term, factor in zip(terms[1:], factors[1:7], strict=True):
+        work += term * factor
+    busy = terms[0] + terms[1]
+    best = np.full(len(columns), np.inf)
+    chosen = np.full(len(columns), -1)
+    micro_batch_size = np.zeros(len(columns))
+    for number, option in enumerate(options):
+        micro = micro_batch(option, columns, sample=samples[number])
+        multiple = work_multiple(option)
+        update, exchange, offload = traffic_terms(
+            option, columns, np.maximum(micro, 1.0), busy * multiple
+        )
+        seconds = work * multiple + update * factors[7] + exchange * factors[8]
+        if option.offloading:
+            seconds += offload * factors[9]
+        # A GPU without a datasheet rate has no seconds (NaN); that it fits is known all the same.
+        better = (micro > 0) & ((seconds < best) | (chosen < 0))
+        np.copyto(best, seconds, where=better)
+        np.copyto(micro_batch_size, micro, where=better)
+        chosen[better] = number
+    return best, chosen, micro_batch_size
+
+
+def _factors(fitted: Fitted, columns: Columns, *, naive: bool) -> list[Floats | float]:
+    """The factor of each of physics.TERMS."""
+    import numpy as np
+
+    value = {name: float(np.exp(log)) for name, log in zip(NAMES, fitted.factors, strict=True)}
+    prefix = "naive " if naive else ""
+    elementwise: Floats | float = value[prefix + "elementwise"]
+    if not naive and not columns.compiles.all():
+        elementwise = np.where(
+            columns.compiles, elementwise, elementwise * value["uncompiled elementwise"]
+        )
+    return [
+        value[prefix + "compute"],
+        value["operands"],
+        value["naive compute"] if naive else value["attention"],
+        elementwise,
+        value["logits"],
+        value[prefix + "scores"],
+        value["scan"],
+        value["update"],
+        value["exchange"],
+        value["offload"],
+    ]
+
+
+def _residuals(
+    fitted: Fitted, workloads: Sequence[Workload], chips: Sequence[Chip]
+) -> tuple[Floats, Floats, Floats]:
+    """Shift, variance and distance of every workload on every chip."""
+    import numpy as np
+
+    position = {name: i for i, name in enumerate(fitted.effects)}
+    means = np.array([*fitted.effect_means, 0.0])
+    known = len(fitted.effects)
+    covariance = np.zeros((known + 1, known + 1))
+    covariance[:known, :known] = fitted.effect_covariance
+    family = [position.get(f"family:{w.family}", known) for w in workloads]
+    model = [position.get(f"model:{w.workload_id}", known) for w in workloads]
+    gpu = np.array([position.get(f"gpu:{c.gpu_id}", known) for c in chips])
+    f, m = np.array(family)[:, None], np.array(model)[:, None]
+    g = gpu[None, :]
+    variance = covariance[f, f] + covariance[m, m] + covariance[g, g]
+    variance = variance + 2 * (covariance[f, m] + covariance[f, g] + covariance[m, g])
+    for where, width in zip((f, m, g), fitted.effect_widths, strict=True):
+        variance = variance + np.where(where == known, width**2, 0.0)
+    of_model = np.array([_model_distance(fitted, w) for w in workloads])
+    of_chip = np.array([_chip_distance(fitted, c) for c in chips])
+    return (
+        means[f] + means[m] + means[g],
+        variance,
+        of_model[:, None] + of_chip[None, :],
+    )
+
+
+def _nearest(fitted: Fitted, kind: str, coordinates: tuple[float, ...]) -> float:
+    apart = [
+        max(abs(a - b) for a, b in zip(reach.coordinates, coordinates, strict=True))
+        for reach in fitted.reach
+        if reach.kind == kind
+    ]
+    return min(apart, default=float("inf"))
+
+
+def _model_distance(fitted: Fitted, workload: Workload) -> float:
+    here = workload_coordinates(workload.parameters, workload.tokens)
+    return _nearest(fitted, workload.family, here)
+
+
+def _chip_distance(fitted: Fitted, chip: Chip) -> float:
+    if not chip.measured_vendor:
+        return UNKNOWN_VENDOR
+    peak = chip.peak_tflops("fp16", free_lunch=True)
+    if peak is None or chip.bandwidth_gb_s is None:
+        return 0.0  # without a rate there are no days in any case
+    old = 0.0 if chip.bf16_tflops is not None else OLD_CORES
+    return old + _nearest(fitted, "gpu", chip_coordinates(chip.bandwidth_gb_s, peak))
