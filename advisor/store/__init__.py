@@ -11,6 +11,7 @@ call opens, does one thing in one transaction and closes, and waits while anothe
         reader.gpus()                    # -> tuple[Gpu, ...]
         reader.hosts()                   # -> tuple[Host, ...], each with its parts list
         reader.quotes()                  # -> tuple[Quote, ...]
+        reader.rentals()                 # -> tuple[Rental, ...]
         reader.sources()                 # -> tuple[Source, ...]
         reader.best_times("pythia-1b", "sound")          # -> tuple[BestTime, ...]
         reader.times("pythia-1b", method="optimal", limit=50, offset=0)
@@ -18,6 +19,11 @@ call opens, does one thing in one transaction and closes, and waits while anothe
         reader.count_times("pythia-1b")  # -> int
 
     store.models() ...                   # the same questions, one opening each
+    store.append_measurements(records, sources=())   # -> int: how many were new
+    store.add_quotes(quotes, sources=())             # all of a call or, on an error, nothing
+    store.add_rentals(rentals, sources=())
+    store.merge(path)                    # JSON lines, or another store's own rows
+    store.export_local(path)             # the user's own rows as JSON lines
     store.change_token()                 # differs when another program wrote
     build_store(path)                    # make it, or replace its shipped rows
     check_store(path)                    # -> list[str]: how it differs from the text

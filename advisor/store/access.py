@@ -15,10 +15,9 @@ from advisor.store.connection import StoreError, can_write, opened, wait_limit_s
 from advisor.store.locate import user_store
 from advisor.store.migrate import check_known, migrate, migrations, schema_version
 from advisor.store.reader import Reader
-from advisor.store.seed import replace_shipped, stored_digest
-from advisor.store.shipped import read_shipped, shipped_digest
+from advisor.store.shipped import read_shipped, shipped_digest, stored_digest
 from bench_runner.records import Measurement
-from price_catalog.model import Gpu, Host, Quote, Source
+from price_catalog.model import Gpu, Host, Quote, Rental, Source
 
 if TYPE_CHECKING:
     from advisor.store.exchange import Tables
@@ -84,6 +83,11 @@ class Store:
         with self.reading() as reader:
             return reader.quotes()
 
+    def rentals(self) -> tuple[Rental, ...]:
+        """Every hourly price, by GPU, count and date."""
+        with self.reading() as reader:
+            return reader.rentals()
+
     def sources(self) -> tuple[Source, ...]:
         """Every source."""
         with self.reading() as reader:
@@ -112,6 +116,12 @@ class Store:
         from advisor.store.exchange import quote_tables
 
         return self._add(quote_tables(quotes, sources))
+
+    def add_rentals(self, rentals: Iterable[Rental], sources: Iterable[Source] = ()) -> int:
+        """Keep hourly prices as the user's own; how many rows were new. All or none."""
+        from advisor.store.exchange import rental_tables
+
+        return self._add(rental_tables(rentals, sources))
 
     def merge(self, path: str | Path) -> int:
         """Bring in a JSON-lines file or another store's own rows; how many rows were new.
@@ -199,7 +209,9 @@ def update(connection: duckdb.DuckDBPyConnection, path: Path, *, force: bool = F
     check_known(version, path, steps[-1].version)
     migrate(connection, version, steps)
     digest = shipped_digest()
-    if force or stored_digest(connection) != digest:
-        replace_shipped(connection, read_shipped(), digest)
-        return True
-    return version < steps[-1].version
+    if version == steps[-1].version and not force and stored_digest(connection) == digest:
+        return False
+    from advisor.store.seed import replace_shipped
+
+    replace_shipped(connection, read_shipped(), digest)
+    return True

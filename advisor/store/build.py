@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 
 from advisor.store.access import update
@@ -15,8 +14,6 @@ from advisor.store.connection import (
     wait_limit_s,
 )
 from advisor.store.migrate import check_known, migrate, migrations, schema_version
-from advisor.store.rows import KEYS
-from advisor.store.seed import replace_shipped
 from advisor.store.shipped import read_shipped, shipped_digest
 
 
@@ -25,6 +22,10 @@ def build_store(path: str | Path, *, wait_s: float | None = None) -> None:
 
     A user's own rows stay. Raises StoreError, and then has changed nothing.
     """
+    import tempfile  # late, as in all of this: a start that only reads pays for none of it
+
+    from advisor.store.seed import replace_shipped
+
     path = Path(path)
     if path.exists():
         with opened(path, write=True, wait_s=wait_limit_s(wait_s)) as connection:
@@ -63,6 +64,10 @@ def check_store(path: str | Path, *, wait_s: float | None = None) -> list[str]:
 
     Compares contents, changes nothing. Rows that a local one stands in for are passed over.
     """
+    import tempfile
+
+    from advisor.store.rows import KEYS
+
     path = Path(path)
     steps = migrations()
     differences = []

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
-import re
 import threading
 import time
 from collections.abc import Iterator
@@ -219,9 +217,11 @@ def _attach_when_free(
         except BaseException:
             connection.close()
             raise
+        from random import uniform  # most openings never wait
+
         # Full jitter keeps ten programs from coming back at the same moment. A writer needs a
         # gap between all readers, so it looks more often than they do.
-        time.sleep(min(left_s, random.uniform(0.001, pause_s)))
+        time.sleep(min(left_s, uniform(0.001, pause_s)))
         pause_s = min(pause_s * 2, 0.02 if write else 0.08)
 
 
@@ -266,6 +266,8 @@ def _wording(path: Path, error: duckdb.Error, *, write: bool, wait_s: float = 0.
     text = " ".join(str(error).split())
     said = text[:200]
     if _is_held(error):
+        import re
+
         holder = re.search(r"held in (\S+) \(PID (\d+)\)", text)
         who = f"{holder[1]} (PID {holder[2]})" if holder else "another program"
         return (

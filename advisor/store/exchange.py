@@ -28,7 +28,7 @@ from advisor.store.rows import KEYS, Values, insert_missing, measurement_values,
 from advisor.store.seed import audit_local, auditor_of
 from bench_runner.journal import from_json
 from bench_runner.records import Measurement
-from price_catalog.model import Quote, Source
+from price_catalog.model import Quote, Rental, Source
 
 Tables = Mapping[str, list[Values]]
 """Rows without their origin, by table."""
@@ -61,6 +61,21 @@ def quote_tables(quotes: Iterable[Quote], sources: Iterable[Source]) -> Tables:
     return {
         "source": [plain_values(source) for source in sources],
         "quote": [plain_values(quote) for quote in checked],
+    }
+
+
+def rental_tables(rentals: Iterable[Rental], sources: Iterable[Source]) -> Tables:
+    """Hourly prices and their sources, checked. Raises StoreError."""
+    checked = list(rentals)
+    for rental in checked:
+        price = rental.price_per_hour_usd
+        if not price.is_finite() or price <= 0:
+            raise StoreError(
+                f"rental '{rental.rental_id}': the price {price} is not above 0; nothing was added"
+            )
+    return {
+        "source": [plain_values(source) for source in sources],
+        "rental": [plain_values(rental) for rental in checked],
     }
 
 

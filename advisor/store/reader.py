@@ -12,7 +12,7 @@ import duckdb
 
 from advisor.facts import BestTime, Model, TrainingTime
 from bench_runner.records import Settings
-from price_catalog.model import Gpu, Host, Part, Quote, Source
+from price_catalog.model import Gpu, Host, Part, Quote, Rental, Source
 
 QUERIES_FOLDER = Path(__file__).parent.parent / "queries"
 
@@ -53,13 +53,20 @@ class Reader:
         for record in self._records("host_parts"):
             parts[record.pop("host_id")].append(Part(**record))
         return tuple(
-            Host(**record, parts=tuple(parts[record["host_id"]]))
+            Host(
+                **{**record, "takes": tuple(record["takes"])},
+                parts=tuple(parts[record["host_id"]]),
+            )
             for record in self._records("hosts")
         )
 
     def quotes(self) -> tuple[Quote, ...]:
         """Every quote, by item and date."""
         return tuple(Quote(**record) for record in self._records("quotes"))
+
+    def rentals(self) -> tuple[Rental, ...]:
+        """Every hourly price, by GPU, count and date."""
+        return tuple(Rental(**record) for record in self._records("rentals"))
 
     def sources(self) -> tuple[Source, ...]:
         """Every source."""
@@ -152,6 +159,10 @@ class Reader:
             query("count_search_times"), {"words": list(words)}
         ).fetchone()
         return int(row[0]) if row else 0
+
+    def measured_models(self) -> dict[str, int]:
+        """How many times each model has; models without one are absent."""
+        return dict(self.connection.execute(query("measured_models")).fetchall())
 
     def best_times(self, recipe_id: str, evidence: str) -> tuple[BestTime, ...]:
         """Which time stands for each (GPU, count), under ``sound`` or ``published`` evidence."""

@@ -14,7 +14,7 @@ from advisor.facts import Model
 from advisor.store.connection import StoreError
 from bench_runner.records import Measurement
 from price_catalog.gpu_names import index_gpus, normalise
-from price_catalog.model import Gpu, Host, Quote, Source
+from price_catalog.model import Gpu, Host, Quote, Rental, Source
 
 BATCH_ROWS = 20_000
 
@@ -80,7 +80,7 @@ def _count(connection: duckdb.DuckDBPyConnection, table: str) -> int:
     return int(row[0]) if row else 0
 
 
-def plain_values(record: Source | Gpu | Quote | Model) -> Values:
+def plain_values(record: Source | Gpu | Quote | Rental | Model) -> Values:
     """A record whose fields are the columns of its table."""
     return {field.name: getattr(record, field.name) for field in fields(record)}
 
@@ -88,10 +88,7 @@ def plain_values(record: Source | Gpu | Quote | Model) -> Values:
 def host_values(host: Host) -> Values:
     """A host without its parts list."""
     return {
-        "host_id": host.host_id,
-        "name": host.name,
-        "kind": host.kind,
-        "max_gpus": host.max_gpus,
+        field.name: getattr(host, field.name) for field in fields(host) if field.name != "parts"
     }
 
 

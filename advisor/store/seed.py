@@ -25,12 +25,6 @@ _AUDITED = ("gpu_id", "implied_mfu", "implied_mfu_printed", "verdict", "verdict_
 _AUDITED_TYPES = ("VARCHAR", "DOUBLE", "DOUBLE", "VARCHAR", "VARCHAR")
 
 
-def stored_digest(connection: duckdb.DuckDBPyConnection) -> str | None:
-    """The digest of the text from which the shipped rows were made; None before the first time."""
-    row = connection.execute("SELECT value FROM meta WHERE key = 'shipped_digest'").fetchone()
-    return str(row[0]) if row else None
-
-
 def replace_shipped(connection: duckdb.DuckDBPyConnection, shipped: Shipped, digest: str) -> None:
     """Make the shipped rows those of the text, in one transaction.
 
@@ -47,6 +41,7 @@ def replace_shipped(connection: duckdb.DuckDBPyConnection, shipped: Shipped, dig
             ("host_part", [part for host in hosts for part in part_values(host)]),
             ("recipe", [plain_values(model) for model in shipped.models]),
             ("quote", [plain_values(quote) for quote in shipped.quotes]),
+            ("rental", [plain_values(rental) for rental in shipped.rentals]),
         ]
         for table, rows in tables:
             insert_missing(connection, table, [{**row, "origin": "shipped"} for row in rows])

@@ -12,9 +12,11 @@ import bench_runner
 import price_catalog
 
 if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
     from advisor.facts import Model
     from bench_runner.records import Measurement
-    from price_catalog.model import Gpu, Host, Quote, Source
+    from price_catalog.model import Gpu, Host, Quote, Rental, Source
 
 _TEXT = (".csv", ".toml", ".jsonl", ".json")
 _DERIVING = ((advisor, "audit.py"), (bench_runner, "flops.py"))
@@ -28,6 +30,7 @@ class Shipped(NamedTuple):
     gpus: tuple[Gpu, ...]
     hosts: tuple[Host, ...]
     quotes: tuple[Quote, ...]
+    rentals: tuple[Rental, ...]
     models: tuple[Model, ...]
     measurements: tuple[Measurement, ...]
 
@@ -50,6 +53,12 @@ def shipped_digest() -> str:
         digest.update(f"{name}\0{len(content)}\0".encode())
         digest.update(content)
     return digest.hexdigest()
+
+
+def stored_digest(connection: DuckDBPyConnection) -> str | None:
+    """The digest of the text from which the shipped rows were made; None before the first time."""
+    row = connection.execute("SELECT value FROM meta WHERE key = 'shipped_digest'").fetchone()
+    return str(row[0]) if row else None
 
 
 def read_shipped() -> Shipped:
@@ -93,6 +102,7 @@ def read_shipped() -> Shipped:
         gpus=catalog.gpus,
         hosts=catalog.hosts,
         quotes=catalog.quotes,
+        rentals=catalog.rentals,
         models=tuple(models),
         measurements=published.load_published(),
     )

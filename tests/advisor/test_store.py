@@ -23,6 +23,7 @@ def test_reading_gives_back_what_the_text_says(store_path: Path) -> None:
         assert set(reader.gpus()) == set(catalog.gpus)
         assert set(reader.hosts()) == set(catalog.hosts)
         assert set(reader.quotes()) == set(catalog.quotes)
+        assert set(reader.rentals()) == set(catalog.rentals)
         assert set(reader.sources()) == set(shipped.sources)
         assert set(reader.models()) == set(shipped.models)
         times = {time.measurement_id: time for time in reader.times()}
