@@ -19,18 +19,13 @@ from textual.widget import Widget
 
 from advisor.tui.widgets.plot_canvas import BLANK, Ink
 from advisor.tui.widgets.plot_data import PlotData, PointFlag
-from advisor.tui.widgets.plot_frame import (
-    LEGEND_NAME_WIDTH,
-    MIN_HEIGHT,
-    MIN_WIDTH,
-    Frame,
-    LegendItem,
-)
+from advisor.tui.widgets.plot_frame import MIN_HEIGHT, MIN_WIDTH, Frame
 from advisor.tui.widgets.plot_grid import LogPoints, PlotGrid, fit_scales
+from advisor.tui.widgets.plot_key import PlotKey
 from advisor.tui.widgets.plot_navigate import Direction, neighbour, point_at
-from advisor.tui.widgets.plot_paint import ASCII, UNICODE, Scene, paint
+from advisor.tui.widgets.plot_paint import Scene, paint
 from advisor.tui.widgets.plot_scale import drawable
-from advisor.tui.widgets.plot_style import ANSI_COLOURS, SeriesMark, palette, series_marks
+from advisor.tui.widgets.plot_style import ANSI_COLOURS, palette
 from advisor.tui.widgets.safe_text import ascii_text, safe_text, shorten
 
 EVERY_POINT = 4000
@@ -48,15 +43,6 @@ class _Layout:
     flags: bytes
     winners: Mapping[tuple[int, int], int]
     front: list[int]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Key:
-    """How the GPU types are drawn, and the legend that says so."""
-
-    made_for: tuple[PlotData, bool, bool]
-    marks: list[SeriesMark]
-    legend: list[LegendItem]
 
 
 class CostTimePlot(Widget, can_focus=True):
@@ -109,8 +95,9 @@ click again where several points share one place.
         .plot--crosshair { color: $foreground; }
         .plot--hover { color: $foreground; text-style: reverse; }
         .plot--message { color: $foreground 70%; }
+        &:focus .plot--title { text-style: bold underline; }
         &:ansi {
-            .plot--grid { color: ansi_bright_black; }
+            .plot--grid { color: ansi_bright_black; text-style: dim; }
             .plot--axis { color: ansi_default; }
             .plot--front { color: ansi_default; }
             .plot--budget { color: ansi_red; }
@@ -120,53 +107,16 @@ click again where several points share one place.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "left",
-            "move('left')",
-            "Cheaper",
-            show=False,
-            id="plot-left",
-            tooltip="Select the nearest point to the left",
-        ),
-        Binding(
-            "right",
-            "move('right')",
-            "Dearer",
-            show=False,
-            id="plot-right",
-            tooltip="Select the nearest point to the right",
-        ),
-        Binding(
-            "up",
-            "move('up')",
-            "Slower",
-            show=False,
-            id="plot-up",
-            tooltip="Select the nearest point above",
-        ),
-        Binding(
-            "down",
-            "move('down')",
-            "Faster",
-            show=False,
-            id="plot-down",
-            tooltip="Select the nearest point below",
-        ),
-        Binding(
-            "home",
-            "first",
-            "Cheapest",
-            show=False,
-            id="plot-first",
-            tooltip="Select the cheapest point",
-        ),
-        Binding(
-            "end",
-            "last",
-            "Dearest",
-            show=False,
-            id="plot-last",
-            tooltip="Select the dearest point",
+        *(
+            Binding(key, action, label, show=False, id=f"plot-{key}", tooltip=f"Select the {tip}")
+            for key, action, label, tip in (
+                ("left", "move('left')", "Cheaper", "nearest point to the left"),
+                ("right", "move('right')", "Dearer", "nearest point to the right"),
+                ("up", "move('up')", "Slower", "nearest point above"),
+                ("down", "move('down')", "Faster", "nearest point below"),
+                ("home", "first", "Cheapest", "cheapest point"),
+                ("end", "last", "Dearest", "dearest point"),
+            )
         ),
         Binding(
             "enter,space",
@@ -232,11 +182,10 @@ click again where several points share one place.
         super().__init__(name=name, id=id, classes=classes)
         self._points: LogPoints | None = None
         self._kept: _Layout | None = None
-        self._kept_key: _Key | None = None
+        self._kept_key: PlotKey | None = None
         self._strips: list[Strip] = []
         self._strips_of: tuple[object, ...] = ()
         self._ink_styles: dict[Ink, Style] = {}
-        self._palettes: tuple[list[str], list[str]] = ([], [])
         if data is not None:
             self._points = LogPoints.of(data)
             self.set_reactive(CostTimePlot.data, data)
@@ -250,7 +199,7 @@ click again where several points share one place.
         return data
 
     def watch_data(self, data: PlotData) -> None:
-        self.set_reactive(CostTimePlot.hovered, None)
+        self._hover(None)
         if self.selected is not None and self.selected >= len(data):
             self.set_reactive(CostTimePlot.selected, None)
 
@@ -357,39 +306,12 @@ click again where several points share one place.
         )
         return self._kept
 
-    def _key(self) -> _Key:
+    def _key(self) -> PlotKey:
         """Glyphs, colours and legend, computed anew only for other data."""
-        data, asked = self.data, (self.data, self.ascii, self.app.no_color)
-        if self._kept_key is None or self._kept_key.made_for != asked:
-            marks = series_marks(
-                len(data.series_names), ascii_only=self.ascii, coloured=not self.app.no_color
-            )
-            legend = self._legend(data, marks)
-            self._kept_key = _Key(made_for=asked, marks=marks, legend=legend)
+        coloured = not self.app.no_color
+        if self._kept_key is None or self._kept_key.made_for != (self.data, self.ascii, coloured):
+            self._kept_key = PlotKey.of(self.data, ascii_only=self.ascii, coloured=coloured)
         return self._kept_key
-
-    def _legend(self, data: PlotData, marks: list[SeriesMark]) -> list[LegendItem]:
-        clean = ascii_text if self.ascii else safe_text
-        items = [
-            LegendItem(
-                glyph=marks[series].filled,
-                text=shorten(clean(data.series_names[series]), LEGEND_NAME_WIDTH),
-                series=series,
-                colour=marks[series].colour,
-            )
-            for series in sorted(set(data.series))
-        ]
-        lines = ASCII if self.ascii else UNICODE
-        present = set(data.flags)
-        for flag, glyph, text in (
-            (PointFlag.FRONT, lines.front_x + lines.front_corner, "Pareto front"),
-            (PointFlag.PREDICTED, marks[0].hollow if marks else "", "predicted"),
-            (PointFlag.DOUBTFUL, "?", "doubtful"),
-            (PointFlag.EXCLUDED, "( )", "left out"),
-        ):
-            if any(byte & flag for byte in present):
-                items.append(LegendItem(glyph=glyph, text=text))
-        return items
 
     def _ink_style(self, ink: Ink) -> Style:
         """How this ink looks in the present theme."""

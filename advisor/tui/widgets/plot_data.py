@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from itertools import compress
+from typing import Final
 
 from advisor.tui.widgets.plot_scale import drawable
 
 
-class PointFlag(IntEnum):
+class PointFlag:
     """What else is known of a point; one byte of ``PlotData.flags`` holds any of these, or-ed.
 
-    No ``IntFlag``: that makes each ``&`` some twenty times slower than one of two integers.
+    Plain integers: an ``enum.IntFlag`` makes each ``&`` some twenty times slower.
     """
 
-    FRONT = 1
+    FRONT: Final[int] = 1
     """Nothing else is both cheaper and faster."""
-    PREDICTED = 2
+    PREDICTED: Final[int] = 2
     """Nobody measured this time: drawn hollow."""
-    DOUBTFUL = 4
+    DOUBTFUL: Final[int] = 4
     """The evidence is hard to believe: marked with a question mark."""
-    EXCLUDED = 8
-    """Left out of the ranking: drawn dim and in brackets."""
-    OWNED = 16
+    EXCLUDED: Final[int] = 8
+    """Left out of the ranking: drawn dim, and in brackets unless a limit's line says why."""
+    OWNED: Final[int] = 16
     """The user's own machine."""
 
 
@@ -85,21 +85,25 @@ class PlotData:
         marks = self.flags.translate(bytes(int(bool(byte & flags)) for byte in range(256)))
         return list(compress(range(len(marks)), marks))
 
-    def label(self, index: int) -> str:
+    def label(self, index: int, budget_usd: float | None, max_days: float | None) -> str:
         """The count, with what a reader without colours must know: ``×8``, ``×8?``, ``(×8)``."""
         text = f"×{self.gpu_count[index]}"
         if self.has(index, PointFlag.DOUBTFUL):
             text += "?"
         if self.has(index, PointFlag.OWNED):
             text += " own"
-        return f"({text})" if self.has(index, PointFlag.EXCLUDED) else text
+        bracketed = self.has(index, PointFlag.EXCLUDED) and not self._is_beyond(
+            index, budget_usd, max_days
+        )
+        return f"({text})" if bracketed else text
 
     def is_out(self, index: int, budget_usd: float | None, max_days: float | None) -> bool:
         """Whether the point is left out of the ranking or lies beyond a limit: drawn dim."""
-        return (
-            self.has(index, PointFlag.EXCLUDED)
-            or (budget_usd is not None and self.x_usd[index] > budget_usd)
-            or (max_days is not None and self.y_days[index] > max_days)
+        return self.has(index, PointFlag.EXCLUDED) or self._is_beyond(index, budget_usd, max_days)
+
+    def _is_beyond(self, index: int, budget_usd: float | None, max_days: float | None) -> bool:
+        return (budget_usd is not None and self.x_usd[index] > budget_usd) or (
+            max_days is not None and self.y_days[index] > max_days
         )
 
     def interval(self, index: int) -> tuple[float | None, float | None]:

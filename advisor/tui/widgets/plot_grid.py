@@ -80,13 +80,13 @@ class PlotGrid:
     """The scales as they are, moved by up to half a cell."""
     y: LogScale
     keys: list[float]
-    """Each point's cell as one number, ``row * stride + column``."""
+    """Each point's cell as one number, ``row * stride + column + 1``."""
     stride: int
 
     @classmethod
     def of(cls, points: LogPoints, x: LogScale, y: LogScale, columns: int, rows: int) -> PlotGrid:
         """Every point's cell, in one pass."""
-        stride = 1 << columns.bit_length()
+        stride = 1 << (columns + 2).bit_length()
         x_per_log = columns / x.span
         y_per_log = -rows / y.span  # row 0 is on top
         asked = x, y
@@ -99,7 +99,8 @@ class PlotGrid:
         x = LogScale(low_log=low, high_log=low + x.span)
         y = LogScale(low_log=high - y.span, high_log=high)
         round_to_stride = _ROUND_TO_1 * stride
-        x_add = _ROUND_TO_1 + x_offset
+        # One column is kept free on either side: in few cells a point may be moved out of view.
+        x_add = _ROUND_TO_1 + x_offset + 1
         y_per_log *= stride
         y_add = round_to_stride + y_offset * stride
         both = round_to_stride + _ROUND_TO_1
@@ -131,7 +132,7 @@ class PlotGrid:
 
     def _cell(self, key: float) -> tuple[int, int]:
         row, column = divmod(int(key), self.stride)
-        return min(column, self.columns - 1), max(0, min(row, self.rows - 1))
+        return max(0, min(column - 1, self.columns - 1)), max(0, min(row, self.rows - 1))
 
     def sharing(self, index: int) -> list[int]:
         """All points in this point's cell, itself among them, in order."""

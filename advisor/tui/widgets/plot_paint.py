@@ -268,9 +268,12 @@ class Painter:
             dim=self.is_dim(index),
         )
 
+    def label(self, index: int) -> str:
+        return self.scene.data.label(index, self.scene.budget_usd, self.scene.max_days)
+
     def name(self, index: int) -> str:
         data = self.scene.data
-        return f"{shorten(data.series_names[data.series[index]], 24)} {data.label(index)}"
+        return f"{shorten(data.series_names[data.series[index]], 24)} {self.label(index)}"
 
     def points(self) -> None:
         left, top = self.frame.left + 1, self.frame.top
@@ -293,7 +296,7 @@ class Painter:
             if crowded and not data.has(index, PointFlag.OWNED | PointFlag.FRONT):
                 break
             if index != self.scene.selected:
-                text = data.label(index)
+                text = self.label(index)
                 place = self.place(index, text)
                 if place is not None:
                     self.canvas.write(*place, text, self.ink("label", index))
@@ -324,7 +327,7 @@ class Painter:
         start = max(frame.left, min(x - len(usd) // 2, frame.width - len(usd)))
         self.clear_values(start - 1, start + len(usd) + 1)
         canvas.write(start, frame.value_row, usd, value)
-        texts = [data.label(index)]
+        texts = [self.label(index)]
         if frame.width >= NAMED_FROM:
             texts.insert(0, f" {self.name(index)} ")
         for text in texts:
@@ -332,7 +335,7 @@ class Painter:
             if place is not None:
                 break
         else:
-            text = data.label(index)
+            text = self.label(index)
             right = x + 1 + cell_len(text) <= self.right
             place = (x + 1 if right else max(frame.left + 1, x - cell_len(text)), y)
         canvas.write(*place, text, ink)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -12,6 +13,8 @@ PADDING = 0.04
 """Share of the span that is left free at either end."""
 EXTEND_DECADES = 0.5
 """A limit (the budget) that lies at most this far outside the points is brought into view."""
+
+_LARGEST = math.log10(sys.float_info.max)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +36,8 @@ class LogScale:
 
     def value(self, position: float) -> float:
         """The value at a position: the inverse of ``position``."""
-        return float(10.0 ** (self.low_log + position * self.span))
+        exponent = self.low_log + position * self.span
+        return float(10.0**exponent) if exponent < _LARGEST else sys.float_info.max
 
     def cell(self, value: float, cells: int) -> int:
         """Which of this many equal cells holds the value; negative or too large out of view."""
@@ -68,7 +72,7 @@ def ticks(scale: LogScale, most: int) -> list[float]:
         return _fine_ticks(scale, most) or found[:most]
     if len(found) <= most:
         return found
-    for stride in range(1, len(decades) + 1):
+    for stride in range(max(1, len(decades) // (most + 2)), len(decades) + 1):
         sparse = _in_view(scale, _decimal((1,), (d for d in decades if d % stride == 0)))
         if stride == 1 and len(sparse) < 3:
             # Halving each decade reads better than one or two lonely values.
@@ -82,6 +86,8 @@ def ticks(scale: LogScale, most: int) -> list[float]:
 def _fine_ticks(scale: LogScale, most: int) -> list[float]:
     """Evenly stepped round values, for an axis that spans less than a decade."""
     low, high = scale.value(0), scale.value(1)
+    if high - low <= 0:
+        return []  # at the very end of what a float can hold
     exponent = math.floor(math.log10((high - low) / most))
     for step in _decimal((1, 2, 5), (exponent, exponent + 1, exponent + 2)):
         start, stop = math.ceil(low / step), math.floor(high / step)

@@ -35,8 +35,8 @@ _SHAPES = {
     "◆": "M0-1.25L1.1 0L0 1.25L-1.1 0Z",
     "▼": "M0 1.1L1.1-.9H-1.1Z",
     "★": "M0-1.3L.33-.4L1.24-.4L.5.16L.77 1.05L0 .5L-.77 1.05L-.5.16L-1.24-.4L-.33-.4Z",
-    "▶": "M1.1 0L-.9 1.1V-1.1Z",
-    "◀": "M-1.1 0L.9 1.1V-1.1Z",
+    "►": "M1.1 0L-.9 1.1V-1.1Z",
+    "◄": "M-1.1 0L.9 1.1V-1.1Z",
 }
 """Each glyph as a path around its centre, to be scaled by the radius."""
 _NOT_XML = dict.fromkeys((0xFFFE, 0xFFFF), "\ufffd")
@@ -229,6 +229,9 @@ class _Figure:
             if few or index == self.selected or data.has(index, important):
                 self.label(index)
 
+    def label_of(self, index: int) -> str:
+        return self.data.label(index, self.budget_usd, self.max_days)
+
     def opacity(self, index: int) -> str:
         return DIMMED if self.data.is_out(index, self.budget_usd, self.max_days) else "1"
 
@@ -247,7 +250,7 @@ class _Figure:
         mark = self.mark(x, y, data.series[index], hollow=hollow)
         mark.set("opacity", self.opacity(index))
         values = f"{format_usd(data.x_usd[index])}, {format_days(data.y_days[index])}"
-        name = f"{data.series_names[data.series[index]]} {data.label(index)}: {values}"
+        name = f"{data.series_names[data.series[index]]} {self.label_of(index)}: {values}"
         ET.SubElement(mark, "title").text = safe_text(name).translate(_NOT_XML)
         if index == self.selected:
             self.add("circle", cx=x, cy=y, r=RADIUS + 4, fill="none", stroke=INK, stroke_width=1.5)
@@ -255,7 +258,7 @@ class _Figure:
     def label(self, index: int) -> None:
         """The count beside the point where it covers nothing; the selected one's in any case."""
         x, y = self.at(index)
-        text, chosen = self.data.label(index), index == self.selected
+        text, chosen = self.label_of(index), index == self.selected
         if chosen:
             text = f"{shorten(self.data.series_names[self.data.series[index]], 24)} {text}"
         width, gap = _width(text), RADIUS + (6 if chosen else 3)

@@ -94,7 +94,8 @@ def column_widths(columns: Sequence[Column], source: RowSource) -> list[int]:
     ]
     count = len(source)
     stride = max(1, (count - SAMPLED_FIRST) // SAMPLED_SPREAD)
-    spread = range(SAMPLED_FIRST, count, stride)[:SAMPLED_SPREAD]
+    # From the last row backwards, as the largest numbers often stand there.
+    spread = range(count - 1, SAMPLED_FIRST - 1, -stride)[:SAMPLED_SPREAD]
     for index in chain(range(min(count, SAMPLED_FIRST)), spread):
         for at, cell in enumerate(source.cells(index)[: len(widths)]):
             plain = cell if isinstance(cell, str) else cell.plain

@@ -70,7 +70,7 @@ it, click a row to select it, double-click to open it.
         .rank-table--cursor-blurred { color: $foreground 60%; text-style: reverse; }
         .rank-table--empty { color: $foreground 70%; }
         .rank-table--dimmed { color: $foreground 50%; }
-        .rank-table--doubtful { color: $text-warning; }
+        .rank-table--doubtful { color: $text-warning; text-style: italic; }
         .rank-table--owned { color: $text-success; }
         .rank-table--front { color: $foreground; text-style: bold; }
         &:ansi {
@@ -197,9 +197,6 @@ it, click a row to select it, double-click to open it.
     def watch_columns(self) -> None:
         self._measure()
 
-    def watch_sorted_by(self) -> None:
-        self.refresh()
-
     def watch_ascii(self) -> None:
         self._forget_lines()
 
@@ -307,13 +304,15 @@ it, click a row to select it, double-click to open it.
         if isinstance(content, str):
             return Strip([Segment(shorten(self._clean(content), width), row)])
         # The cursor is one bar: of a styled cell it keeps bold or italic, not the colours.
-        plain = bool(row.reverse)
+        console, plain = self.app.console, bool(row.reverse)
+        # Without spans, Text.render leaves out the style of the text as a whole.
+        whole = console.get_style(content.style, default=Style.null())
+        styled = (
+            (text, whole + (style or Style.null())) for text, style, _ in content.render(console)
+        )
         strip = Strip(
-            Segment(
-                self._clean(text),
-                row + (style.without_color if plain else style) if style else row,
-            )
-            for text, style, _ in content.render(self.app.console)
+            Segment(self._clean(text), row + (style.without_color if plain else style))
+            for text, style in styled
         )
         if strip.cell_length <= width:
             return strip
@@ -345,6 +344,8 @@ it, click a row to select it, double-click to open it.
 
     def _show_cursor(self) -> None:
         """Scroll as little as it takes."""
+        if not self.is_attached or not self.size:
+            return  # on_resize comes back to it
         top = self.scroll_offset.y
         wanted = max(min(top, self.cursor), self.cursor - self._rows_in_view + 1)
         if wanted != top:

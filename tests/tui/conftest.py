@@ -1,0 +1,80 @@
+"""Pictures of screens, comparable from run to run, and a bare application for one widget."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+from textual import on
+from textual.app import App, ComposeResult
+from textual.message import Message
+from textual.widget import Widget
+
+from advisor.tui.widgets.plot import CostTimePlot
+from advisor.tui.widgets.rank_table import RankTable
+
+
+class SvgSnapshot(SingleFileSnapshotExtension):
+    """Compares a running application's screen with the SVG of an earlier run."""
+
+    _write_mode = WriteMode.TEXT
+    file_extension = "svg"
+
+    def serialize(self, data: Any, **_: Any) -> str:
+        """The screen of an ``App``; text is taken as the SVG itself."""
+        return screenshot(data) if isinstance(data, App) else str(data)
+
+
+def screenshot(app: App[Any]) -> str:
+    """The screen as an SVG that depends on nothing but what it shows."""
+    svg = app.export_screenshot(title="", simplify=True)
+    # Rich numbers its ids by a checksum of the whole and asks the network for a font.
+    svg = re.sub(r"terminal-\d+", "terminal", svg)
+    return re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
+
+
+@pytest.fixture
+def svg_snapshot(snapshot: SnapshotAssertion) -> SnapshotAssertion:
+    """``assert app == svg_snapshot``, with the application running."""
+    return snapshot.use_extension(SvgSnapshot)
+
+
+@pytest.fixture(autouse=True)
+def _still(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No animation, no blinking cursor, nothing of the developer's own terminal."""
+    monkeypatch.setattr("textual.constants.TEXTUAL_ANIMATIONS", "none")
+    monkeypatch.setattr("textual.widgets.Input.cursor_blink", False)
+    monkeypatch.setattr("textual.widgets.TextArea.cursor_blink", False)
+    for name in ("NO_COLOR", "TEXTUAL", "COLORTERM", "TEXTUAL_THEME"):
+        monkeypatch.delenv(name, raising=False)
+
+
+class WidgetApp(App[None]):
+    """One widget that fills the screen; remembers the widget's messages."""
+
+    def __init__(self, widget: Widget, theme: str = "textual-dark") -> None:
+        super().__init__()
+        self.widget = widget
+        self.messages: list[Message] = []
+        self.theme = theme
+
+    def compose(self) -> ComposeResult:
+        yield self.widget
+
+    @on(CostTimePlot.PointSelected)
+    @on(CostTimePlot.PointHovered)
+    @on(CostTimePlot.PointOpened)
+    @on(RankTable.RowHighlighted)
+    @on(RankTable.RowOpened)
+    @on(RankTable.HeaderClicked)
+    def remember(self, message: Message) -> None:
+        self.messages.append(message)
+
+    def seen(self, kind: type[Message]) -> list[int | None]:
+        """The row or point of each message of this kind, in order."""
+        return [
+            getattr(message, "index", None) for message in self.messages if type(message) is kind
+        ]

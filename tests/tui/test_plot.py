@@ -1,0 +1,520 @@
+"""The picture as people meet it: on screens of every kind, by keyboard and by mouse."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from syrupy.assertion import SnapshotAssertion
+from textual.pilot import Pilot
+
+from advisor.tui.widgets.plot import CostTimePlot
+from advisor.tui.widgets.plot_canvas import Canvas, Ink
+from advisor.tui.widgets.plot_data import PlotData, PointFlag
+from advisor.tui.widgets.plot_frame import Frame, LegendItem, fit_legend, fit_title
+from advisor.tui.widgets.plot_grid import LogPoints, PlotGrid, fit_scales
+from advisor.tui.widgets.plot_key import PlotKey
+from advisor.tui.widgets.plot_paint import Scene, paint
+from tests.tui.conftest import WidgetApp
+from tests.tui.points import COST_USD, DAYS, FRONT, plain, scattered, sixteen
+
+CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
+SMALL, LARGE, TINY = (
+    pytest.param(size, id=f"{size[0]}x{size[1]}") for size in ((80, 24), (120, 40), (30, 8))
+)
+VALUES = st.floats(5e-324, 1.7e308)
+NAMES = st.text(max_size=30)
+
+
+def plot(data: PlotData, **state: object) -> CostTimePlot:
+    """A widget in a given state."""
+    widget = CostTimePlot(data)
+    for name, value in state.items():
+        setattr(widget, name, value)
+    return widget
+
+
+def lines(widget: CostTimePlot) -> list[str]:
+    return [widget.render_line(y).text for y in range(widget.size.height)]
+
+
+def draw(data: PlotData, width: int, height: int, **state: object) -> Canvas:
+    """The picture without a terminal around it."""
+    points = LogPoints.of(data)
+    assert points is not None
+    x, y = fit_scales(points, (), ())
+    key = PlotKey.of(data, ascii_only=bool(state.get("ascii_only")), coloured=True)
+    legend_width = sum(item.width + 2 for item in key.legend)
+    frame = Frame.of(width, height, y, data.y_title, legend_width)
+    grid = PlotGrid.of(points, x, y, frame.columns, frame.rows)
+    scene = Scene(
+        data=data,
+        frame=frame,
+        grid=grid,
+        winners=grid.winners(data),
+        front=sorted(data.flagged(PointFlag.FRONT), key=points.x_log.__getitem__),
+        marks=key.marks,
+        legend=key.legend,
+    )
+    return paint(dataclasses.replace(scene, **state))  # type: ignore[arg-type]
+
+
+# What it looks like
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+@pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "ansi-dark"])
+async def test_picture_with_a_selection(
+    size: tuple[int, int], theme: str, svg_snapshot: SnapshotAssertion
+) -> None:
+    widget = plot(sixteen(), budget_usd=40_000.0, max_days=200.0, selected=7)
+    app = WidgetApp(widget, theme)
+    async with app.run_test(size=size):
+        assert app == svg_snapshot
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE, TINY])
+async def test_picture_without_colours(
+    size: tuple[int, int], svg_snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = WidgetApp(plot(sixteen(), budget_usd=40_000.0, selected=7))
+    async with app.run_test(size=size):
+        assert app == svg_snapshot
+
+
+async def test_picture_in_ascii(svg_snapshot: SnapshotAssertion) -> None:
+    app = WidgetApp(plot(sixteen(), budget_usd=40_000.0, selected=7, ascii=True))
+    async with app.run_test(size=(80, 24)):
+        assert all(line.isascii() for line in lines(app.query_one(CostTimePlot)))
+        assert app == svg_snapshot
+
+
+async def test_picture_of_forty_five_types(svg_snapshot: SnapshotAssertion) -> None:
+    app = WidgetApp(plot(scattered(300, 45), budget_usd=40_000.0, selected=44))
+    async with app.run_test(size=(120, 40)):
+        legend = "\n".join(lines(app.query_one(CostTimePlot))[:6])
+        assert "GPU type 44" in legend, "the selected point's type is always in the legend"
+        assert " more" in legend
+        assert app == svg_snapshot
+
+
+async def test_picture_while_hovering(svg_snapshot: SnapshotAssertion) -> None:
+    app = WidgetApp(plot(sixteen(), selected=7))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.hover(CostTimePlot, offset=find(app.widget, "●×4"))
+        await pilot.pause()
+        assert "RTX 4090 ×4 · $14.3k · 98 d" in "\n".join(lines(app.query_one(CostTimePlot)))
+        assert app == svg_snapshot
+
+
+@pytest.mark.parametrize("size", [(20, 5), (23, 30), (80, 5), (1, 1)])
+async def test_too_small_a_terminal_says_so_in_one_line(size: tuple[int, int]) -> None:
+    app = WidgetApp(plot(sixteen(), selected=7))
+    async with app.run_test(size=size) as pilot:
+        await pilot.press("right", "home", "end", "enter")
+        said = [line.strip() for line in lines(app.query_one(CostTimePlot)) if line.strip()]
+        assert len(said) == 1
+        assert said[0] == "The picture needs 24×6 cells."[: len(said[0]) - 1] + said[0][-1]
+
+
+async def test_without_points_it_says_why() -> None:
+    widget = plot(PlotData(), empty_message="Nothing fits [b]$5[/b].", selected=3)
+    app = WidgetApp(widget)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("right", "home", "enter")
+        await pilot.click(CostTimePlot)
+        assert [line.strip() for line in lines(widget) if line.strip()] == [
+            "Nothing fits [b]$5[/b]."
+        ]
+        assert widget.selected is None
+        assert app.messages == []
+        widget.data = sixteen()
+        await pilot.pause()
+        assert "RTX 4090" in lines(widget)[0]
+
+
+def test_small_pictures_shorten_titles_before_they_meet_the_legend() -> None:
+    text = draw(sixteen(), 60, 12).text().splitlines()[0]
+    assert text.startswith("training time, days ")
+    text = draw(sixteen(), 30, 8, selected=7).text().splitlines()[0]
+    assert text.startswith("training time ")
+    assert text.endswith("■ RTX 6000 Ada")
+    assert fit_title("training time, days (log)", 9) == "training…"
+
+
+def test_the_front_is_a_stepped_line_and_bold() -> None:
+    canvas = draw(sixteen(), 120, 40)
+    inks = [ink for y in range(40) for _, ink in canvas.runs(y)]
+    assert sum(1 for ink in inks if ink.role == "point" and ink.bold) == len(FRONT)
+    assert sum(1 for ink in inks if ink.role == "front") > 5
+    # Six points, five steps down, each with a corner; one more in the legend.
+    assert canvas.text().count("┐") == 5 + 1
+
+
+def test_the_marks_of_evidence_need_no_colour() -> None:
+    text = draw(sixteen(), 120, 40).text()
+    assert "□×1" in text
+    assert "×2?" in text
+    assert "×4 own" in text
+    assert "(×4)" in text
+
+
+def test_brackets_are_for_what_no_limit_line_explains() -> None:
+    data = dataclasses.replace(sixteen(), flags=bytes([PointFlag.EXCLUDED]) * 16)
+    assert data.label(0, None, None) == "(×1)"
+    assert data.label(0, None, 200.0) == data.label(0, 4_000.0, None) == "×1"
+    assert data.is_out(0, None, None)
+
+
+def test_a_budget_out_of_view_is_pointed_at() -> None:
+    assert "◂budget $5" in draw(sixteen(), 80, 24, budget_usd=5.0).text()
+    assert "budget $900M▸" in draw(sixteen(), 80, 24, budget_usd=9e8).text()
+    assert "▴ limit 10k d" in draw(sixteen(), 80, 24, max_days=1e4).text()
+    assert "▾ limit 0.1 d" in draw(sixteen(), 80, 24, max_days=0.1).text()
+
+
+@pytest.mark.parametrize("size", [(30, 8), (60, 16), (80, 24), (120, 40)])
+def test_the_selected_label_and_both_values_are_never_dropped(size: tuple[int, int]) -> None:
+    data = sixteen()
+    for index in range(len(data)):
+        canvas = draw(data, *size, selected=index)
+        runs = [(text, ink) for y in range(size[1]) for text, ink in canvas.runs(y)]
+        label = next(text for text, ink in runs if ink.role == "label" and ink.reverse)
+        assert f"×{data.gpu_count[index]}" in label
+        values = [text.strip() for text, ink in runs if ink.role == "value" and ink.reverse]
+        assert f"{DAYS[index]:g} d" in values
+        assert any(value.startswith("$") for value in values)
+        text = canvas.text()
+        assert text.count("×") >= 5, "others keep theirs where there is room"
+
+
+def test_labels_that_would_collide_are_dropped() -> None:
+    data = plain([1000.0, 1001.0, 5000.0], [10.0, 10.0, 10.0])
+    close = PlotData(
+        x_usd=[1000.0, 1090.0, 1180.0, 5000.0],
+        y_days=[10.0] * 4,
+        series=[0] * 4,
+        gpu_count=[1] * 4,
+        series_names=["A"],
+    )
+    assert draw(data, 80, 24).text().count("×1") == 2
+    text = draw(close, 80, 24).text()
+    assert text.count("●") == 4 + 1
+    assert text.count("×1") == 3, "left of the first, right of the third and of the fourth"
+
+
+# Whatever the data
+
+
+@settings(deadline=None)  # a loaded machine is no error
+@given(
+    points=st.lists(st.tuples(VALUES, VALUES, st.integers(0, 31)), min_size=1, max_size=30),
+    names=st.lists(NAMES, min_size=1, max_size=5),
+    size=st.tuples(st.integers(24, 160), st.integers(6, 50)),
+    limits=st.tuples(st.none() | VALUES, st.none() | VALUES),
+    picked=st.tuples(st.integers(0, 29), st.integers(0, 29)),
+    ascii_only=st.booleans(),
+)
+def test_any_points_fit_the_rectangle(
+    points: list[tuple[float, float, int]],
+    names: list[str],
+    size: tuple[int, int],
+    limits: tuple[float | None, float | None],
+    picked: tuple[int, int],
+    ascii_only: bool,
+) -> None:
+    width, height = size
+    data = PlotData(
+        x_usd=[x for x, _, _ in points],
+        y_days=[y for _, y, _ in points],
+        y_low_days=[y / 2 for _, y, _ in points],
+        y_high_days=[y * 2 for _, y, _ in points],
+        series=[i % len(names) for i in range(len(points))],
+        gpu_count=[10**i for i in range(len(points))],
+        series_names=names,
+        flags=bytes(flags for _, _, flags in points),
+        y_title=names[0],
+        x_title=names[-1],
+    )
+    canvas = draw(
+        data,
+        width,
+        height,
+        budget_usd=limits[0],
+        max_days=limits[1],
+        selected=picked[0] % len(points),
+        hovered=picked[1] % len(points),
+        ascii_only=ascii_only,
+    )
+    for y in range(height):
+        row = "".join(text for text, _ in canvas.runs(y))
+        assert cell_len(row) == width
+        assert not ascii_only or row.isascii()
+        assert not CONTROLS.search(row)
+
+
+@given(text=st.text(max_size=20), other=st.text(max_size=5), at=st.integers(-5, 25))
+def test_text_never_leaves_the_canvas(text: str, other: str, at: int) -> None:
+    canvas = Canvas(20, 1)
+    canvas.write(0, 0, text, Ink("label"))
+    canvas.write(at, 0, other, Ink("hover"))
+    assert cell_len(canvas.text()) == 20
+
+
+@given(
+    names=st.lists(st.text("abcé用", min_size=1, max_size=12), min_size=1, max_size=12),
+    widths=st.lists(st.integers(1, 40), min_size=1, max_size=3),
+    first=st.none() | st.integers(0, 11),
+)
+def test_the_legend_counts_what_it_leaves_out(
+    names: list[str], widths: list[int], first: int | None
+) -> None:
+    items = [LegendItem(glyph="●", text=name, series=i) for i, name in enumerate(names)]
+    rows = fit_legend(items, widths, first)
+    assert len(rows) <= len(widths)
+    for row, width in zip(rows, widths, strict=False):
+        assert sum(item.width + 2 for item in row) - 2 <= width
+    shown = [item for row in rows for item in row]
+    named = [item for item in shown if item.series is not None]
+    assert [i.series for i in named] == sorted(i.series for i in named if i.series is not None)
+    if len(named) > 1 and len(named) < len(items):
+        assert shown[-1].text == f"+{len(items) - len(named)} more"
+        assert first is None or first >= len(items) or first in {i.series for i in named}
+
+
+# Keys and mouse
+
+
+def find(widget: object, text: str) -> tuple[int, int]:
+    """Where this text begins on the widget."""
+    assert isinstance(widget, CostTimePlot)
+    return next((line.index(text), y) for y, line in enumerate(lines(widget)) if text in line)
+
+
+async def test_keys_move_from_point_to_point_and_say_so() -> None:
+    widget = plot(sixteen())
+    app = WidgetApp(widget)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("left")
+        assert widget.selected == 8, "the first key selects the cheapest"
+        await pilot.press("end")
+        assert widget.selected == 15
+        await pilot.press("right", "down")
+        assert widget.selected == 15, "there is nothing further right or down"
+        await pilot.press("left", "enter")
+        await pilot.pause()
+        assert app.seen(CostTimePlot.PointSelected) == [8, 15, widget.selected]
+        assert app.seen(CostTimePlot.PointOpened) == [widget.selected]
+        for key, better in (("up", max), ("down", min)):
+            for _ in range(16):
+                await pilot.press(key)
+            assert DAYS[widget.selected] == better(DAYS)
+
+
+async def test_the_four_keys_reach_every_point() -> None:
+    widget = plot(sixteen())
+    app = WidgetApp(widget)
+    async with app.run_test(size=(120, 40)):
+        reached, todo = {8}, [8]
+        while todo:
+            start = todo.pop()
+            for direction in ("left", "right", "up", "down"):
+                widget.selected = start
+                widget.action_move(direction)  # type: ignore[arg-type]
+                if widget.selected not in reached:
+                    reached.add(widget.selected)
+                    todo.append(widget.selected)
+        assert reached == set(range(16))
+
+
+async def test_setting_the_selection_posts_nothing() -> None:
+    widget = plot(sixteen())
+    app = WidgetApp(widget)
+    async with app.run_test() as pilot:
+        widget.selected = 5
+        await pilot.pause()
+        assert app.messages == []
+        widget.selected = 99
+        assert widget.selected is None
+        widget.selected = -1
+        assert widget.selected is None
+
+
+async def test_mouse_hovers_and_selects() -> None:
+    widget = plot(sixteen())
+    app = WidgetApp(widget)
+    async with app.run_test(size=(120, 40)) as pilot:
+        x, y = find(widget, "▲×8")
+        await pilot.hover(CostTimePlot, offset=(x, y))
+        await pilot.hover(CostTimePlot, offset=(x + 1, y))
+        await pilot.hover(CostTimePlot, offset=(2, 2))
+        await pilot.click(CostTimePlot, offset=(x + 1, y))
+        await pilot.click(CostTimePlot, offset=(2, 2))
+        await pilot.pause()
+        assert app.seen(CostTimePlot.PointHovered)[:2] == [11, None]
+        assert app.seen(CostTimePlot.PointSelected) == [11]
+        assert widget.selected == 11
+
+
+async def test_clicking_again_goes_through_the_points_in_one_place() -> None:
+    widget = plot(plain([100.0, 100.0, 9000.0, 100.0], [10.0, 10.0, 1.0, 10.0]))
+    app = WidgetApp(widget)
+    async with app.run_test(size=(80, 24)) as pilot:
+        place = find(widget, "●×1")
+        for _ in range(4):
+            await pilot.click(CostTimePlot, offset=place)
+        await pilot.pause()
+        assert app.seen(CostTimePlot.PointSelected) == [0, 1, 3, 0]
+
+
+async def test_new_data_drops_a_selection_that_it_does_not_have() -> None:
+    widget = plot(sixteen(), selected=15, hovered=3)
+    app = WidgetApp(widget)
+    async with app.run_test() as pilot:
+        widget.data = plain([1.0, 2.0], [1.0, 2.0])
+        await pilot.pause()
+        assert widget.selected is None
+        assert app.seen(CostTimePlot.PointHovered) == [None]
+
+
+async def test_wrong_data_leaves_the_old_picture() -> None:
+    old = sixteen()
+    widget = plot(old)
+    app = WidgetApp(widget)
+    async with app.run_test() as pilot:
+        before = lines(widget)
+        with pytest.raises(ValueError, match=r"x_usd\[0\] is -1"):
+            widget.data = plain([-1.0], [1.0])
+        await pilot.pause()
+        assert widget.data is old
+        assert lines(widget) == before
+
+
+@pytest.mark.parametrize("wrong", [0.0, -5.0, float("nan"), float("inf")])
+async def test_limits_without_a_place_on_the_axis_draw_nothing(wrong: float) -> None:
+    widget = plot(sixteen(), budget_usd=wrong, max_days=wrong)
+    app = WidgetApp(widget)
+    async with app.run_test():
+        assert widget.budget_usd is None
+        assert "budget" not in "\n".join(lines(widget))
+
+
+# What is drawn anew, and what is not
+
+
+@contextmanager
+def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, int]]:
+    """How often the costly steps are taken."""
+    counts = {"logs": 0, "grid": 0}
+
+    def counting(name: str, original: object) -> object:
+        def wrapper(*args: object) -> object:
+            counts[name] += 1
+            return original(*args)  # type: ignore[operator]
+
+        return staticmethod(wrapper)
+
+    monkeypatch.setattr(LogPoints, "of", counting("logs", LogPoints.of))
+    monkeypatch.setattr(PlotGrid, "of", counting("grid", PlotGrid.of))
+    yield counts
+
+
+async def press_on(pilot: Pilot[None], widget: CostTimePlot, **state: object) -> list[str]:
+    for name, value in state.items():
+        setattr(widget, name, value)
+    await pilot.pause()
+    return lines(widget)
+
+
+async def test_budget_selection_and_flags_do_not_lay_out_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = sixteen()
+    widget = plot(data, budget_usd=40_000.0)
+    app = WidgetApp(widget)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.pause()
+        with counted(monkeypatch) as counts:
+            first = lines(widget)
+            assert await press_on(pilot, widget, budget_usd=50_000.0) != first
+            assert await press_on(pilot, widget, selected=3) != first
+            assert await press_on(pilot, widget, hovered=4) != first
+            flags = bytes([PointFlag.EXCLUDED, *data.flags[1:]])
+            again = dataclasses.replace(data, flags=flags)
+            assert "(×1)" in "\n".join(await press_on(pilot, widget, data=again))
+            assert counts == {"logs": 0, "grid": 0}
+            await pilot.resize_terminal(80, 24)
+            await pilot.pause()
+            lines(widget)
+            assert counts == {"logs": 0, "grid": 1}
+            copies = {"x_usd": list(COST_USD), "y_days": list(DAYS)}
+            await press_on(pilot, widget, data=dataclasses.replace(data, **copies))  # type: ignore[arg-type]
+            assert counts == {"logs": 1, "grid": 2}
+
+
+async def test_resizing_keeps_the_selection_and_fills_the_new_size() -> None:
+    widget = plot(sixteen(), selected=7)
+    app = WidgetApp(widget)
+    async with app.run_test(size=(120, 40)) as pilot:
+        for size in ((80, 24), (30, 8), (10, 3), (200, 60), (80, 24)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            drawn = lines(widget)
+            assert [cell_len(line) for line in drawn] == [size[0]] * size[1]
+        assert widget.selected == 7
+        assert "RTX 6000 Ada ×8" in "\n".join(drawn)
+
+
+async def test_another_theme_takes_other_colours() -> None:
+    widget = plot(sixteen())
+    app = WidgetApp(widget)
+    async with app.run_test() as pilot:
+
+        def colours() -> set[str]:
+            return {
+                segment.style.color.name
+                for y in range(24)
+                for segment in widget.render_line(y)
+                if segment.style is not None and segment.style.color is not None
+            }
+
+        dark = colours()
+        assert "#e69f00" in dark
+        app.theme = "textual-light"
+        await pilot.pause()
+        assert "#e69f00" not in colours()
+        app.theme = "ansi-dark"
+        await pilot.pause()
+        assert "yellow" in colours()
+
+
+async def test_focus_shows_without_colours() -> None:
+    widget = plot(sixteen())
+    app = WidgetApp(widget)
+    async with app.run_test() as pilot:
+
+        def title_is_underlined() -> bool:
+            style = next(iter(widget.render_line(0))).style
+            return style is not None and bool(style.underline)
+
+        assert title_is_underlined()
+        app.set_focus(None)
+        await pilot.pause()
+        assert not title_is_underlined()
+
+
+async def test_a_hundred_thousand_points_are_drawn_and_walked() -> None:
+    widget = plot(scattered(100_000, 45), budget_usd=40_000.0)
+    app = WidgetApp(widget)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("home", "right", "right", "down", "end", "left")
+        await pilot.pause()
+        assert len(app.seen(CostTimePlot.PointSelected)) == 6
+        assert all(cell_len(line) == 80 for line in lines(widget))
