@@ -95,7 +95,7 @@ class StepModel:
         terms, fits = [], []
         for option, micro in choices:
             usable = (micro > 0) & (naive_rows != option.free_lunch)
-            for i in np.flatnonzero(given):
+            for i in map(int, np.flatnonzero(given)):
                 wanted, wanted_micro = options[i]
                 usable[i] = wanted == option
                 if usable[i]:

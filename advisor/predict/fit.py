@@ -77,12 +77,15 @@ class Posterior:
     """Inverse covariance times residuals."""
     inverse: Floats
     """Inverse covariance of the observations."""
+    jacobian: Floats
+    """Of the observations' means by theta."""
+    theta_covariance: Floats
 
     def predict(self, asked: Sequence[Observation]) -> tuple[Floats, Floats]:
         """Mean and standard deviation of log step seconds, as the asked harness would see it."""
         import numpy as np
 
-        mean, _ = Mean(asked).at(self.theta)
+        mean, jacobian = Mean(asked).at(self.theta)
         kinds = self.widths[: len(KINDS)] ** 2
         cross = sum(
             v * m for v, m in zip(kinds, shared_matrices(self.observations, asked), strict=True)
@@ -93,6 +96,9 @@ class Posterior:
         )
         variance = own + _noise(self.widths, asked)
         variance = variance - np.einsum("ij,ik,kj->j", cross, self.inverse, cross)
+        # The factors are not known exactly either (universal kriging).
+        lever = jacobian - cross.T @ self.inverse @ self.jacobian
+        variance = variance + np.einsum("ij,jk,ik->i", lever, self.theta_covariance, lever)
         return mean + cross.T @ self.weighted, np.sqrt(variance)
 
 
@@ -101,7 +107,8 @@ def _noise(widths: Floats, observations: Sequence[Observation]) -> Floats:
 
     bus = masks(observations)
     rounding = np.array([o.rounding for o in observations])
-    return np.where(bus > 0, widths[-2], widths[-1]) ** 2 + rounding**2
+    noise: Floats = np.where(bus > 0, widths[-2], widths[-1]) ** 2 + rounding**2
+    return noise
 
 
 def fit_posterior(observations: Sequence[Observation]) -> Posterior:
@@ -111,7 +118,7 @@ def fit_posterior(observations: Sequence[Observation]) -> Posterior:
     timed = [o for o in observations if o.step_s is not None]
     if not timed:
         raise ValueError("there is no measured time to fit; give evidence with times")
-    y = np.log([o.step_s for o in timed])
+    y = np.log(np.array([o.step_s for o in timed], dtype=float))
     mean = Mean(timed)
     matrices = shared_matrices(timed, timed)
     theta = np.array(starts())
@@ -129,10 +136,35 @@ def fit_posterior(observations: Sequence[Observation]) -> Posterior:
         residuals = y - mean.at(theta)[0]
         widths = _fit_widths(residuals, matrices, timed, inflate)
         inflate = _outliers(residuals, widths, matrices, timed)
-    covariance = _covariance(widths, matrices, timed, inflate)
-    inverse = np.linalg.inv(covariance)
-    residuals = y - mean.at(theta)[0]
+    return _posterior(
+        theta, widths, timed, residuals, _covariance(widths, matrices, timed, inflate)
+    )
+
+
+def _posterior(
+    theta: Floats,
+    widths: Floats,
+    timed: Sequence[Observation],
+    residuals: Floats,
+    covariance: Floats,
+) -> Posterior:
+    import numpy as np
+
+    inverse: Floats = np.linalg.inv(covariance).astype(np.float64)
     return Posterior(theta, widths, timed, inverse @ residuals, inverse)
+
+
+def condition(posterior: Posterior, observations: Sequence[Observation]) -> Posterior:
+    """The same factors and widths with the effects of these observations instead."""
+    import numpy as np
+
+    timed = [o for o in observations if o.step_s is not None]
+    matrices = shared_matrices(timed, timed)
+    mean, jacobian = Mean(timed).at(posterior.theta)
+    residuals = np.log(np.array([o.step_s for o in timed], dtype=float)) - mean
+    inflate = _outliers(residuals, posterior.widths, matrices, timed)
+    covariance = _covariance(posterior.widths, matrices, timed, inflate)
+    return _posterior(posterior.theta, posterior.widths, timed, residuals, jacobian, covariance)
 
 
 def _covariance(

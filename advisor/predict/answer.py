@@ -1,0 +1,178 @@
+"""One prediction for one model on one machine, with its interval and its reason in words."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from advisor.predict.chip import Chip
+from advisor.predict.fitted import Fitted
+from advisor.predict.memory import HOST_GIB_A_GPU
+from advisor.predict.targets import Target
+from advisor.predict.workload import Workload
+from bench_runner.records import Settings
+
+if TYPE_CHECKING:
+    from advisor.predict.memory import Option
+
+MOST_GPUS = 64
+"""The most GPUs of any record in the evidence."""
+METHODS = ("naive", "free-lunch", "optimal")
+SECONDS_PER_DAY = 86_400.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """A time nobody measured: days with the interval that holds 90 % of such times, or why not."""
+
+    target: str
+    gpu: str
+    gpu_count: int
+    method: str
+    basis: str
+    """``predicted``, always: a prediction never passes for a measurement."""
+    training_days: float | None
+    training_days_low: float | None
+    training_days_high: float | None
+    fits: bool
+    settings: Settings | None
+    """The fastest that fit, as far as physics can tell."""
+    fitting: tuple[Settings, ...]
+    """All that fit, each with its largest micro-batch."""
+    reason: str
+    distance: float
+    """From the nearest measured model and GPU; 0 is at one, beyond 2 there is no prediction."""
+    measure: str | None
+    """What to measure to get a prediction where there is none, or a narrower one."""
+    assumptions: tuple[str, ...]
+    analytic_days: float | None
+    """FLOPs over the peak: the paper's analytic estimate, which no real training reaches."""
+
+
+def analytic_days(workload: Workload, chip: Chip, count: int, *, naive: bool) -> float | None:
+    """The paper's section 3.1: all FLOPs at the dense peak; None where the peak is not known."""
+    peak = chip.peak_tflops(workload.precision, free_lunch=not naive)
+    if peak is None:
+        return None
+    return workload.flops / (count * peak * 1e12) / SECONDS_PER_DAY
+
+
+def predict(
+    target: Target | Workload,
+    chip: Chip,
+    count: int,
+    fitted: Fitted,
+    *,
+    method: str = "optimal",
+) -> Prediction:
+    """Predict one model on ``count`` GPUs of one kind (loads numpy)."""
+    import numpy as np
+
+    from advisor.predict.columns import Table
+    from advisor.predict.many import FARTHEST, predict_many
+    from advisor.predict.memory import micro_batch
+    from advisor.predict.physics import options_for
+
+    if isinstance(target, Workload):
+        target = Target(workload=target)
+    workload = target.workload
+    if isinstance(count, bool) or not 1 <= count <= MOST_GPUS:
+        raise ValueError(f"{count} GPUs cannot be predicted; give 1 to {MOST_GPUS}")
+    if method not in METHODS:
+        raise ValueError(f"method '{method}' is not one of {', '.join(METHODS)}")
+    zero, counts = np.zeros(1, dtype=int), np.array([count])
+    many = predict_many([workload], [chip], zero, zero, counts, fitted, method=method)
+    columns = Table([workload], [chip]).columns(zero, zero, counts)
+    fitting = []
+    for option in options_for(method):
+        micro = int(micro_batch(option, columns)[0])
+        if micro:
+            fitting.append(_settings(option, workload, count, micro))
+    fits = bool(many.fits[0])
+    distance = float(many.distance[0])
+    days, low, high = (
+        None if math.isnan(value) else float(value)
+        for value in (many.days[0], many.low_days[0], many.high_days[0])
+    )
+    settings = None
+    if fits:
+        best = many.options[int(many.option[0])]
+        settings = _settings(best, workload, count, int(many.micro_batch_size[0]))
+    naive = method == "naive"
+    assumptions = list(target.assumptions)
+    if any(s.offloading for s in fitting):
+        assumptions.append(f"{HOST_GIB_A_GPU:g} GiB of host memory for each GPU")
+    if count > 8:
+        assumptions.append("machines of eight GPUs, a 400 Gb/s port for each")
+    if fits and days is not None:
+        reason = (
+            f"not measured: physics fitted to {fitted.observations} measured times, "
+            f"{_nearness(distance)}"
+        )
+    elif fits and distance > FARTHEST:
+        reason = (
+            f"no prediction: {workload.workload_id} on {chip.name} is {distance:.1f} away from "
+            f"everything measured, and beyond {FARTHEST:g} nothing is promised"
+        )
+    elif fits:
+        reason = f"no prediction: the catalogue has no {_missing(workload, chip, naive)}"
+    else:
+        reason = _why_not(workload, chip, count, method)
+    bench = (
+        f"benchmark {workload.workload_id} on {count} x {chip.name} (advisor bench, about "
+        "10 minutes)"
+    )
+    return Prediction(
+        target=workload.workload_id,
+        gpu=chip.name,
+        gpu_count=count,
+        method=method,
+        basis="predicted",
+        training_days=days,
+        training_days_low=low,
+        training_days_high=high,
+        fits=fits,
+        settings=settings,
+        fitting=tuple(fitting),
+        reason=reason,
+        distance=distance,
+        measure=bench if fits else None,
+        assumptions=tuple(assumptions),
+        analytic_days=analytic_days(workload, chip, count, naive=naive),
+    )
+
+
+def _settings(option: Option, workload: Workload, count: int, micro: int) -> Settings:
+    return option.settings(micro, math.ceil(workload.batch_size / (count * micro)))
+
+
+def _nearness(distance: float) -> str:
+    if distance == 0.0:
+        return "this size and GPU among them"
+    if distance <= 0.5:
+        return f"close to the nearest of them (distance {distance:.1f})"
+    return f"away from the nearest of them (distance {distance:.1f}), hence the wide interval"
+
+
+def _missing(workload: Workload, chip: Chip, naive: bool) -> str:
+    """Which figure of the datasheet a time would need."""
+    if chip.peak_tflops(workload.precision, free_lunch=not naive) is None:
+        name = workload.precision if workload.precision != "fp32" or naive else "TF32"
+        return f"{name} rate for {chip.name}"
+    return f"memory bandwidth for {chip.name}"
+
+
+def _why_not(workload: Workload, chip: Chip, count: int, method: str) -> str:
+    if workload.batch_size < count:
+        return f"does not fit: a batch of {workload.batch_size} cannot be shared by {count} GPUs"
+    tried = {
+        "naive": "with naive settings",
+        "free-lunch": "without memory-saving methods",
+        "optimal": "with any memory-saving method",
+    }[method]
+    return (
+        f"does not fit: {workload.parameters / 1e9:.2g}B parameters need more than "
+        f"{chip.memory_gib:g} GiB a GPU {tried}"
+        + (f" and {HOST_GIB_A_GPU:g} GiB of host memory a GPU" if method == "optimal" else "")
+    )

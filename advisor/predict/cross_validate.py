@@ -1,0 +1,140 @@
+"""Cross-validation: everything that touches the held-out part stays out of the fit.
+
+Factors, effects and the widths that govern them (the hyper-parameters) are fitted anew on what is
+left, so that their choice is nested. For the cut of one cell, factors and widths are fitted
+without a whole block of cells, then the effects with all but the one cell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+
+from advisor.predict.chip import Chip
+from advisor.predict.evidence import PAPER, Observation
+from advisor.predict.fit import condition, fit_posterior
+from advisor.predict.many import NORMAL_90, SECONDS_PER_DAY
+
+BLOCKS = 12
+"""Into how many blocks the cells are dealt."""
+
+Key = Callable[[Observation], Hashable]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guess:
+    """A held-out measurement and what was predicted of it."""
+
+    observation: Observation
+    days: float
+    low_days: float
+    high_days: float
+
+    @property
+    def error(self) -> float:
+        """Absolute relative error; 0 inside the rounding of the printed figure."""
+        truth = self._truth
+        if abs(self.days - truth) <= self.observation.half_width_days:
+            return 0.0
+        return abs(self.days / truth - 1.0)
+
+    @property
+    def log_error(self) -> float:
+        """Logarithm of measured over predicted: above 0 where the prediction was too fast."""
+        return math.log(self._truth / self.days)
+
+    @property
+    def covered(self) -> bool:
+        """Whether the 90 % interval holds a value that the printed figure may stand for."""
+        half = self.observation.half_width_days
+        return self.low_days <= self._truth + half and self._truth - half <= self.high_days
+
+    @property
+    def _truth(self) -> float:
+        days = self.observation.training_days
+        assert days is not None  # only timed observations are held out
+        return days
+
+
+def gpu_type(chip: Chip) -> str:
+    """A GPU whatever its memory and board: an A100 of 40 GB says nearly all about one of 80."""
+    for family in ("A100", "H100", "V100"):
+        if chip.name.startswith(family):
+            return family
+    return chip.name
+
+
+def cell(o: Observation) -> Hashable:
+    """One model on a number of one GPU, all its settings."""
+    return (o.workload.workload_id, o.chip.gpu_id, o.count)
+
+
+def model(o: Observation) -> Hashable:
+    """A whole model."""
+    return o.workload.workload_id
+
+
+def gpu(o: Observation) -> Hashable:
+    """A whole GPU type."""
+    return gpu_type(o.chip)
+
+
+def source(o: Observation) -> Hashable:
+    """A whole source: another team's software and machines."""
+    return o.source_id
+
+
+CUTS: dict[str, Key] = {"one cell": cell, "a whole model": model, "a whole GPU type": gpu}
+
+
+def is_paper_optimal(o: Observation) -> bool:
+    """One of Table 1's cells."""
+    return o.harness == PAPER and o.method == "optimal"
+
+
+def is_truth(o: Observation) -> bool:
+    """A synchronised measurement or a sound published one: nothing of the paper's harness."""
+    return o.harness != PAPER
+
+
+def hold_out(
+    observations: Sequence[Observation], tested: Callable[[Observation], bool], key: Key
+) -> list[Guess]:
+    """Predict every tested observation from those that do not share its key."""
+    timed = [o for o in observations if o.step_s is not None]
+    asked = [o for o in timed if tested(o)]
+    groups = list(dict.fromkeys(key(o) for o in asked))
+    guesses: list[Guess] = []
+    if key is cell:
+        for start in range(BLOCKS):
+            block = set(groups[start::BLOCKS])
+            if not block:
+                continue
+            fitted = fit_posterior([o for o in timed if key(o) not in block])
+            for group in block:
+                known = condition(fitted, [o for o in timed if key(o) != group])
+                guesses += _guess(known, [o for o in asked if key(o) == group])
+        return guesses
+    for group in groups:
+        fitted = fit_posterior([o for o in timed if key(o) != group])
+        guesses += _guess(fitted, [o for o in asked if key(o) == group])
+    return guesses
+
+
+def _guess(
+    predict: Callable[..., tuple[Iterable[float], ...]], held: list[Observation]
+) -> list[Guess]:
+    means, deviations = predict(held)
+    found = []
+    for observation, mean, sd in zip(held, means, deviations, strict=True):
+        run = observation.workload.training_steps / SECONDS_PER_DAY
+        found.append(
+            Guess(
+                observation=observation,
+                days=math.exp(mean) * run,
+                low_days=math.exp(mean - NORMAL_90 * sd) * run,
+                high_days=math.exp(mean + NORMAL_90 * sd) * run,
+            )
+        )
+    return found
