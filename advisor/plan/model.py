@@ -1,0 +1,318 @@
+"""A problem as a mixed-integer program.
+
+Machines that are alike and came in one year form a group. How many are bought and how many runs
+of each experiment a group does are integers. A group has time for its runs when, for every
+interval of days from a release to a due day, the runs whose windows lie inside it need no more
+days than its machines have: for one machine this is exact (earliest due date first, runs pause at
+a checkpoint). For several machines it is necessary; `solve.py` adds what packing needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import floor, inf
+from typing import Any
+
+from advisor.plan.money import kept_value_usd, purchase_charge, rental_charge, run_charge
+from advisor.plan.problem import Experiment, Machine, Problem, Rental
+
+EPSILON = 1e-6
+"""Days and dollars below this are rounding."""
+
+Row = tuple[dict[int, float], float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Machines of one kind that can be used from one day on."""
+
+    machine: Machine
+    year: int
+    """Of purchase; -1 for owned machines."""
+    from_day: int
+
+    @property
+    def key(self) -> tuple[str, int]:
+        return self.machine.machine_id, self.year
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """These runs do not fit on so few machines of a group: learnt from a failed packing."""
+
+    machine_id: str
+    year: int
+    count: int
+    runs: tuple[tuple[str, int], ...]
+
+
+class Program:
+    """The columns and rows, and what each column stands for."""
+
+    def __init__(self, problem: Problem, cuts: Sequence[Cut] = ()) -> None:
+        self.problem = problem
+        self.lower: list[float] = []
+        self.upper: list[float] = []
+        self.cost: list[float] = []
+        self.judged: list[float] = []
+        self.rows: list[Row] = []
+        self.count: dict[tuple[str, int], int] = {}
+        self.work: dict[tuple[str, str, int], int] = {}
+        self.rent: dict[tuple[str, str, int], int] = {}
+        self.skip: dict[str, int] = {}
+        self._by_year: list[dict[int, float]] = [{} for _ in range(problem.years)]
+        self.groups = groups(problem)
+        done: dict[str, dict[int, float]] = {e.experiment_id: {} for e in problem.experiments}
+        for group in self.groups:
+            self._add_group(group, done)
+        self._add_rentals(done)
+        for e in problem.experiments:
+            column = self._column(e.runs if problem.objective == "most-runs" else 0)
+            self.skip[e.experiment_id] = column
+            self.rows.append(({**done[e.experiment_id], column: 1.0}, e.runs, e.runs))
+        self._add_limits()
+        for cut in cuts:
+            self._add_cut(cut)
+
+    def _column(self, upper: float, *, cost: float = 0.0, judged: float | None = None) -> int:
+        self.lower.append(0.0)
+        self.upper.append(upper)
+        self.cost.append(cost)
+        self.judged.append(cost if judged is None else judged)
+        return len(self.cost) - 1
+
+    def _spend(self, column: int, year: int) -> None:
+        if self.cost[column]:
+            self._by_year[year][column] = self.cost[column]
+
+    def _add_group(self, group: Group, done: Mapping[str, dict[int, float]]) -> None:
+        problem, machine = self.problem, group.machine
+        jobs: list[tuple[Experiment, int, float, int]] = []
+        for e in problem.experiments:
+            fits = runs_that_fit(problem, group, e)
+            if fits:
+                low = max(e.release_day, group.from_day)
+                jobs.append((e, low, problem.elapsed(machine.times[e.model]), fits))
+        if not jobs:
+            return
+        if machine.owned:
+            count = self._column(machine.owned)
+            self.lower[count] = machine.owned
+        else:
+            dollars = purchase_charge(machine, problem.rules).cents / 100
+            kept = float(kept_value_usd(machine, group.year, problem))
+            most = sum(e.runs for e, *_ in jobs)
+            count = self._column(most, cost=dollars, judged=dollars - kept)
+            self._spend(count, group.year)
+        self.count[group.key] = count
+        columns: list[tuple[int, float, int, int]] = []
+        for e, low, elapsed, fits in jobs:
+            charge = run_charge(machine, machine.times[e.model], problem.rules)
+            column = self._column(e.runs, cost=charge.cents / 100)
+            # Money for a run is set aside in the year in which it may first start.
+            self._spend(column, self._year_of(low))
+            self.work[e.experiment_id, *group.key] = column
+            done[e.experiment_id][column] = 1.0
+            self.rows.append(({column: 1.0, count: -float(fits)}, -inf, 0.0))
+            columns.append((column, elapsed, low, problem.due(e)))
+        self._add_intervals(count, columns)
+
+    def _year_of(self, day: int) -> int:
+        year = 0
+        while year + 1 < self.problem.years and self.problem.year_days[year + 1] <= day:
+            year += 1
+        return year
+
+    def _add_intervals(self, count: int, columns: list[tuple[int, float, int, int]]) -> None:
+        seen: set[tuple[int, ...]] = set()
+        for low in sorted({c[2] for c in columns}, reverse=True):
+            for due in sorted({c[3] for c in columns}):
+                inside = [c for c in columns if c[2] >= low and c[3] <= due]
+                key = tuple(c[0] for c in inside)
+                length = due - low
+                # The same runs in a shorter interval say more; those come first.
+                if len(inside) < 1 or length <= 0 or key in seen:
+                    continue
+                seen.add(key)
+                row = {column: elapsed for column, elapsed, _, _ in inside}
+                self.rows.append(({**row, count: -float(length)}, -inf, 0.0))
+                for parts in (2, 3):
+                    # Of runs longer than a half (a third) of it, one (two) a machine.
+                    long = {c[0]: 1.0 for c in inside if c[1] * parts > length + EPSILON}
+                    if len(long) > 1:
+                        self.rows.append(({**long, count: -float(parts - 1)}, -inf, 0.0))
+
+    def _add_rentals(self, done: Mapping[str, dict[int, float]]) -> None:
+        problem = self.problem
+        for e in problem.experiments:
+            for year in range(problem.years):
+                rental = cheapest_rental(problem, e, year)
+                if rental is None:
+                    continue
+                charge = rental_charge(rental, rental.times[e.model], problem.rules)
+                column = self._column(e.runs, cost=charge.cents / 100)
+                self._spend(column, year)
+                self.rent[e.experiment_id, rental.rental_id, year] = column
+                done[e.experiment_id][column] = 1.0
+
+    def _add_limits(self) -> None:
+        problem = self.problem
+        if problem.budget_cents is not None:
+            spent = {i: cost for i, cost in enumerate(self.cost) if cost}
+            self.rows.append((spent, -inf, problem.budget_cents / 100))
+        if problem.year_budget_cents is not None:
+            spent, limit = {}, 0
+            for by_year, cents in zip(self._by_year, problem.year_budget_cents, strict=True):
+                if problem.carry_over:
+                    spent, limit = {**spent, **by_year}, limit + cents
+                else:
+                    spent, limit = by_year, cents
+                self.rows.append((dict(spent), -inf, limit / 100))
+        bought = {c: 1.0 for key, c in self.count.items() if key[1] >= 0}
+        if problem.max_machines is not None and bought:
+            self.rows.append((bought, -inf, problem.max_machines))
+        if problem.require_gpu is not None:
+            wanted = {
+                self.count[g.key]: 1.0
+                for g in self.groups
+                if g.year >= 0 and g.machine.gpu_id == problem.require_gpu and g.key in self.count
+            }
+            self.rows.append((wanted or {0: 0.0}, 1.0, inf))
+        if problem.min_runs is not None:
+            values = {self.skip[e.experiment_id]: float(e.value) for e in problem.experiments}
+            most = sum(e.runs * e.value for e in problem.experiments)
+            self.rows.append((values, -inf, most - problem.min_runs))
+
+    def _add_cut(self, cut: Cut) -> None:
+        """Either more machines, or fewer of at least one of these runs."""
+        for group in self.groups:
+            same = group.machine.machine_id == cut.machine_id and group.year >= cut.year
+            count = self.count.get(group.key)
+            if not same or count is None:
+                continue
+            columns = [
+                (self.work.get((experiment, *group.key)), runs) for experiment, runs in cut.runs
+            ]
+            if any(column is None for column, _ in columns):
+                continue
+            flags: dict[int, float] = {}
+            for column, runs in columns:
+                assert column is not None
+                flag = self._column(1)
+                slack = max(self.upper[column] - (runs - 1), 0.0)
+                self.rows.append(({column: 1.0, flag: -slack}, -inf, runs - 1))
+                flags[flag] = 1.0
+            flag = self._column(1)
+            # flag is 1 where the group has no more machines than failed.
+            self.rows.append(({count: 1.0, flag: float(cut.count + 1)}, cut.count + 1, inf))
+            flags[flag] = 1.0
+            self.rows.append((flags, -inf, len(flags) - 1))
+
+    def solve(self, goal: Sequence[float], time_limit_s: float) -> Any:
+        """The answer of scipy's milp for the given costs of the columns."""
+        import numpy as np
+        from scipy.optimize import Bounds, LinearConstraint, milp
+        from scipy.sparse import csr_array
+
+        starts = [0]
+        columns: list[int] = []
+        values: list[float] = []
+        for row, _, _ in self.rows:
+            columns.extend(row)
+            values.extend(row.values())
+            starts.append(len(columns))
+        matrix = csr_array((values, columns, starts), shape=(len(self.rows), len(self.cost)))
+        return milp(
+            np.array(goal),
+            integrality=np.ones(len(self.cost)),
+            bounds=Bounds(np.array(self.lower), np.array(self.upper)),
+            constraints=LinearConstraint(
+                matrix,
+                np.array([low for _, low, _ in self.rows]),
+                np.array([high for _, _, high in self.rows]),
+            ),
+            options={"time_limit": max(time_limit_s, 0.1), "mip_rel_gap": 0.0},
+        )
+
+
+def groups(problem: Problem) -> list[Group]:
+    """Every group that could do anything, owned ones first."""
+    found = [Group(machine=m, year=-1, from_day=m.ready_day) for m in problem.machines if m.owned]
+    years = range(problem.years) if problem.buy_years is None else problem.buy_years
+    for machine in undominated(problem):
+        for year in years:
+            day = problem.year_days[year] + problem.rules.lead_days
+            found.append(Group(machine=machine, year=year, from_day=day))
+    return found
+
+
+def undominated(problem: Problem) -> list[Machine]:
+    """The buyable machines that no other beats: dearer and no faster for any model is out.
+
+    Exact, because as many as one likes can be bought of the better one in its place.
+    """
+    models = sorted({e.model for e in problem.experiments})
+    kept: list[tuple[tuple[float, ...], Machine]] = []
+    buyable = [m for m in problem.machines if not m.owned]
+    if problem.require_gpu is not None:
+        wanted = [m for m in buyable if m.gpu_id == problem.require_gpu]
+        others = replace(problem, require_gpu=None)
+        one = replace(others, machines=tuple(wanted))
+        both = {m.machine_id for m in (*undominated(one), *undominated(others))}
+        return [m for m in buyable if m.machine_id in both]
+
+    def figures(machine: Machine) -> tuple[float, ...]:
+        dollars = [float(purchase_charge(machine, problem.rules).cents)]
+        if problem.rules.lifetime_years is not None:
+            # What is judged lies between what is paid and that less the whole price.
+            dollars.append(dollars[0] - 100 * float(machine.price_usd))
+        for model in models:
+            time = machine.times.get(model)
+            dollars.append(inf if time is None else time.days)
+            dollars.append(
+                inf if time is None else float(run_charge(machine, time, problem.rules).cents)
+            )
+        return tuple(dollars)
+
+    for numbers, machine in sorted(
+        ((figures(m), m) for m in buyable), key=lambda pair: (pair[0], pair[1].machine_id)
+    ):
+        if all(machine.times.get(model) is None for model in models):
+            continue
+        if not any(all(a <= b for a, b in zip(other, numbers, strict=True)) for other, _ in kept):
+            kept.append((numbers, machine))
+    order = {m.machine_id: i for i, m in enumerate(problem.machines)}
+    return sorted((m for _, m in kept), key=lambda m: order[m.machine_id])
+
+
+def runs_that_fit(problem: Problem, group: Group, experiment: Experiment) -> int:
+    """How many runs of an experiment one machine of the group can do inside the window."""
+    time = group.machine.times.get(experiment.model)
+    if time is None:
+        return 0
+    room = problem.due(experiment) - max(experiment.release_day, group.from_day)
+    elapsed = problem.elapsed(time)
+    return min(max(floor((room + EPSILON) / elapsed), 0), experiment.runs)
+
+
+def cheapest_rental(problem: Problem, experiment: Experiment, year: int) -> Rental | None:
+    """The cheapest instance on which a run that starts in ``year`` ends in time.
+
+    Nothing is shared between rented runs, so that no other instance can be better.
+    """
+    start, end = problem.year_days[year], problem.year_days[year + 1]
+    low = max(experiment.release_day, start)
+    if low >= end:
+        return None
+    best: tuple[int, float, str] | None = None
+    chosen = None
+    for rental in problem.rentals:
+        time = rental.times.get(experiment.model)
+        if time is None or low + time.days > problem.due(experiment) + EPSILON:
+            continue
+        cents = rental_charge(rental, time, problem.rules).cents
+        key = (cents, time.days, rental.rental_id)
+        if best is None or key < best:
+            best, chosen = key, rental
+    return chosen

@@ -1,0 +1,332 @@
+"""Small plans made by hand or at random, and a search that tries everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from itertools import product
+from random import Random
+from typing import Any
+
+from advisor.plan.money import purchase_charge, rental_charge, run_charge
+from advisor.plan.problem import (
+    Experiment,
+    Machine,
+    PriceLine,
+    Problem,
+    Rental,
+    Rules,
+    RunTime,
+)
+
+START = date(2027, 1, 1)
+
+
+def make_time(days: float, **changes: Any) -> RunTime:
+    given: dict[str, Any] = {
+        "measurement_id": f"m-{days}",
+        "days": days,
+        "days_low": days - 0.5,
+        "days_high": days + 0.5,
+        "basis": "measured",
+        "timing": "synchronised",
+        "method": "optimal",
+        "verdict": "plausible",
+        "verdict_reason": "implies 40% of the peak",
+        "source_id": "test",
+        "measured_on": date(2026, 1, 1),
+    }
+    return RunTime(**(given | changes))
+
+
+def make_machine(name: str, usd: str | None, days: dict[str, float], **changes: Any) -> Machine:
+    """A machine of one price line; without a price it is owned."""
+    lines = ()
+    if usd is not None:
+        lines = (
+            PriceLine(
+                item_kind="host",
+                item_id=name,
+                label=name,
+                quantity=1,
+                unit_usd=Decimal(usd),
+                quote_id=f"quote-{name}",
+                quote_kind="list",
+                vendor="a shop",
+                quoted_on=date(2026, 1, 2),
+                source_id="test",
+            ),
+        )
+    given: dict[str, Any] = {
+        "machine_id": name,
+        "label": name,
+        "gpu_id": f"gpu-{name}",
+        "gpu_name": name.upper(),
+        "gpu_count": 1,
+        "times": {model: make_time(d) for model, d in days.items()},
+        "lines": lines,
+        "watts": Decimal(1000),
+        "owned": 0 if usd is not None else 1,
+    }
+    return Machine(**(given | changes))
+
+
+def make_rental(name: str, usd_per_hour: str, days: dict[str, float]) -> Rental:
+    return Rental(
+        rental_id=name,
+        label=name,
+        provider="a cloud",
+        kind="on-demand",
+        gpu_id=f"gpu-{name}",
+        gpu_count=1,
+        usd_per_hour=Decimal(usd_per_hour),
+        priced_on=date(2026, 1, 3),
+        source_id="test",
+        times={model: make_time(d) for model, d in days.items()},
+    )
+
+
+def make_experiment(
+    name: str, model: str, runs: int, low: int, due: int, **changes: Any
+) -> Experiment:
+    return Experiment(
+        experiment_id=name,
+        name=name,
+        model=model,
+        runs=runs,
+        release_day=low,
+        due_day=due,
+        **changes,
+    )
+
+
+def make_problem(**changes: Any) -> Problem:
+    given: dict[str, Any] = {
+        "start": START,
+        "year_days": (0, 100),
+        "experiments": (),
+        "machines": (),
+        "rentals": (),
+        "rules": Rules(),
+    }
+    return Problem(**(given | changes))
+
+
+def random_problem(seed: int) -> Problem:
+    """At most 2 years, 3 experiments, 4 runs, 2 machines to buy, 1 owned and 1 to rent."""
+    random = Random(seed)
+    years = random.choice([1, 2])
+    models = ["a", "b", "c"][: random.randint(1, 3)]
+
+    def days(slow: float) -> dict[str, float]:
+        return {m: round(random.uniform(5, 60) * slow, 1) for m in models if random.random() < 0.85}
+
+    machines = [
+        make_machine(f"buy{i}", str(random.randint(1, 40) * 500), days(random.choice([1, 2])))
+        for i in range(random.randint(1, 2))
+    ]
+    if random.random() < 0.5:
+        machines.append(make_machine("own", None, days(2.5), owned=random.randint(1, 2)))
+    rentals = []
+    if random.random() < 0.5:
+        rentals.append(make_rental("rent", f"{random.uniform(1, 20):.2f}", days(0.7)))
+    runs_left = 4
+    experiments = []
+    for i in range(random.randint(1, 3)):
+        runs = random.randint(1, max(1, min(2, runs_left)))
+        if runs_left <= 0:
+            break
+        runs_left -= runs
+        low = random.choice([0, 0, 20, 100 * (years - 1)])
+        experiments.append(
+            make_experiment(
+                f"e{i}",
+                random.choice(models),
+                runs,
+                low,
+                random.choice([low + 40, low + 70, 100 * years]),
+                value=random.choice([1, 1, 2]),
+            )
+        )
+    budget = random.choice([None, random.randint(1, 60) * 1000_00])
+    by_year = None
+    if random.random() < 0.3:
+        by_year = tuple(random.randint(0, 30) * 1000_00 for _ in range(years))
+    return make_problem(
+        year_days=tuple(100 * y for y in range(years + 1)),
+        experiments=tuple(experiments),
+        machines=tuple(machines),
+        rentals=tuple(rentals),
+        objective=random.choice(["cheapest", "most-runs", "soonest"]),
+        budget_cents=budget,
+        year_budget_cents=by_year,
+        carry_over=random.random() < 0.5,
+        max_machines=random.choice([None, None, 1, 2]),
+        rules=Rules(
+            equipment_threshold_usd=Decimal(random.choice([0, 5000, 10000])),
+            overhead_rate=Decimal(random.choice(["0", "0.15", "0.55"])),
+            usd_per_kwh=random.choice([None, Decimal("0.15")]),
+            utilisation=Decimal(random.choice(["1", "0.8"])),
+            lead_days=random.choice([0, 10]),
+            lifetime_years=random.choice([None, None, Decimal(3)]),
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One machine that could take runs, or a rental in one year."""
+
+    option: Any
+    year: int
+    low: float
+
+
+def fits_one_machine(jobs: list[tuple[float, float, float]]) -> bool:
+    """The demand bound over every interval: (low, due, days) of each run."""
+    for start in {job[0] for job in jobs}:
+        for end in {job[1] for job in jobs}:
+            need = sum(days for low, due, days in jobs if low >= start and due <= end)
+            if need > max(end - start, 0) + 1e-6 and need > 0:
+                return False
+    return True
+
+
+def finish_of(jobs: list[tuple[float, float, float]]) -> float:
+    """When one machine that never idles with work to do is through."""
+    now = 0.0
+    for low, _, days in sorted(jobs):
+        now = max(now, low) + days
+    return now
+
+
+def best_by_trying_everything(problem: Problem) -> tuple[float, ...] | None:
+    """The best objective: (judged cents), (-value, judged cents) or (finish, judged cents)."""
+    buyable = [m for m in problem.machines if not m.owned]
+    slots = [(m, y) for m in buyable for y in range(problem.years)]
+    total = sum(e.runs for e in problem.experiments)
+    most = min(total, problem.max_machines if problem.max_machines is not None else total)
+    best: tuple[float, ...] | None = None
+    for counts in product(range(most + 1), repeat=len(slots)):
+        if sum(counts) > most:
+            continue
+        found = _best_with(problem, list(zip(slots, counts, strict=True)))
+        if found is not None and (best is None or found < best):
+            best = found
+    return best
+
+
+def _best_with(problem: Problem, bought: list[Any]) -> tuple[float, ...] | None:
+    from advisor.plan.money import kept_value_usd
+
+    rules = problem.rules
+    spent = [0] * problem.years
+    kept = 0
+    units: list[Unit] = []
+    for (machine, year), count in bought:
+        spent[year] += count * purchase_charge(machine, rules).cents
+        kept += count * int(kept_value_usd(machine, year, problem) * 100)
+        units += [Unit(machine, year, problem.year_days[year] + rules.lead_days)] * count
+    if not within(problem, spent):
+        return None
+    for machine in problem.machines:
+        units += [Unit(machine, -1, machine.ready_day)] * machine.owned
+    for rental in problem.rentals:
+        units += [Unit(rental, y, problem.year_days[y]) for y in range(problem.years)]
+    runs = [e for e in problem.experiments for _ in range(e.runs)]
+    best: tuple[float, ...] | None = None
+
+    def visit(at: int, jobs: list[list[tuple[float, float, float]]], finish: float) -> None:
+        nonlocal best, value
+        if at == len(runs):
+            if not within(problem, spent):
+                return
+            judged = sum(spent) - kept
+            done = max([finish, *(finish_of(j) for j in jobs if j)])
+            key: tuple[float, ...] = (judged,)
+            if problem.objective == "most-runs":
+                key = (-value, judged)
+            elif problem.objective == "soonest":
+                key = (-(-(done - 1e-6) // 1), judged)
+            if best is None or key < best:
+                best = key
+            return
+        e = runs[at]
+        if best is not None and problem.objective == "cheapest" and sum(spent) - kept > best[0]:
+            return
+        tried: set[Any] = set()
+        for u, unit in enumerate(units):
+            same = (id(unit.option), unit.year, tuple(sorted(jobs[u])))
+            if same in tried:
+                continue
+            tried.add(same)
+            time = unit.option.times.get(e.model)
+            if time is None:
+                continue
+            low = max(e.release_day, unit.low)
+            due = min(e.due_day, problem.year_days[-1])
+            if isinstance(unit.option, Rental):
+                if low >= problem.year_days[unit.year + 1] or low + time.days > due + 1e-6:
+                    continue
+                cents = rental_charge(unit.option, time, rules).cents
+                spent[unit.year] += cents
+                value += e.value
+                visit(at + 1, jobs, max(finish, low + time.days))
+                value -= e.value
+                spent[unit.year] -= cents
+                continue
+            job = (float(low), float(due), problem.elapsed(time))
+            if not fits_one_machine([*jobs[u], job]):
+                continue
+            cents = run_charge(unit.option, time, rules).cents
+            year = max(y for y in range(problem.years) if problem.year_days[y] <= low)
+            spent[year] += cents
+            value += e.value
+            visit(at + 1, [*jobs[:u], [*jobs[u], job], *jobs[u + 1 :]], finish)
+            value -= e.value
+            spent[year] -= cents
+        if problem.objective == "most-runs":
+            visit(at + 1, jobs, finish)
+
+    value = 0
+    visit(0, [[] for _ in units], 0.0)
+    return best
+
+
+def within(problem: Problem, spent: list[int]) -> bool:
+    """Whether the money of every year and of all is enough."""
+    if problem.budget_cents is not None and sum(spent) > problem.budget_cents:
+        return False
+    if problem.year_budget_cents is None:
+        return True
+    if not problem.carry_over:
+        return all(s <= b for s, b in zip(spent, problem.year_budget_cents, strict=True))
+    ahead = 0
+    for s, b in zip(spent, problem.year_budget_cents, strict=True):
+        ahead += b - s
+        if ahead < 0:
+            return False
+    return True
+
+
+def every_random_problem(count: int) -> Iterator[Problem]:
+    for seed in range(count):
+        yield random_problem(seed)
+
+
+def crowded_problem(seed: int) -> Problem:
+    """One kind of machine, runs of many lengths: what several machines can do is a packing."""
+    random = Random(seed)
+    models = ["a", "b", "c", "d"]
+    days = {m: random.uniform(15, 55) for m in models}
+    return make_problem(
+        experiments=tuple(
+            make_experiment(f"e{i}", m, random.choice([1, 1, 2]), 0, random.choice([100, 100, 80]))
+            for i, m in enumerate(models)
+        ),
+        machines=(make_machine("buy", "1000", days),),
+        objective=random.choice(["cheapest", "most-runs"]),
+        budget_cents=random.choice([None, 2000_00, 3000_00]),
+    )
