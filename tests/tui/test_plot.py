@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from syrupy.assertion import SnapshotAssertion
+from textual.binding import Binding
 from textual.pilot import Pilot
+from textual.widgets import HelpPanel, Markdown
 
 from advisor.tui.widgets.plot import CostTimePlot
 from advisor.tui.widgets.plot_canvas import Canvas, Ink
@@ -518,3 +520,29 @@ async def test_a_hundred_thousand_points_are_drawn_and_walked() -> None:
         await pilot.pause()
         assert len(app.seen(CostTimePlot.PointSelected)) == 6
         assert all(cell_len(line) == 80 for line in lines(widget))
+
+
+async def test_the_mouse_finds_points_inside_a_border() -> None:
+    widget = plot(sixteen())
+    app = WidgetApp(widget)
+    async with app.run_test(size=(120, 40)) as pilot:
+        widget.styles.border = ("round", "red")
+        widget.styles.padding = (1, 2)
+        await pilot.pause()
+        x, y = find(widget, "▲×8")
+        await pilot.click(CostTimePlot, offset=(x + 3, y + 2))
+        await pilot.pause()
+        assert widget.selected == 11
+
+
+async def test_help_is_about_the_focused_picture() -> None:
+    app = WidgetApp(plot(sixteen()))
+    async with app.run_test(size=(120, 40)) as pilot:
+        app.action_show_help_panel()
+        await pilot.pause()
+        assert "Pareto front" in app.query_one(HelpPanel).query_one("#widget-help", Markdown).source
+        assert all(
+            binding.id and binding.tooltip
+            for binding in CostTimePlot.BINDINGS
+            if isinstance(binding, Binding)
+        )

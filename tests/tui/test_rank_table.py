@@ -144,11 +144,15 @@ async def test_empty_table(svg_snapshot: SnapshotAssertion) -> None:
 
 async def test_ascii_has_nothing_else() -> None:
     app = make(Builds(range(9)), sorted_by="days", ascii=True)
-    async with app.run_test(size=(120, 12)):
+    async with app.run_test(size=(120, 12)) as pilot:
         drawn = lines(table_of(app))
         assert all(line.isascii() for line in drawn)
         assert "days ^" in drawn[0]
         assert "x1" in drawn[1]
+        table_of(app).columns = [Column(key="a", title="a title", width=5)]
+        table_of(app).source = Words([("123456",), (Text("123456"),)])
+        await pilot.pause()
+        assert [line.strip() for line in lines(table_of(app))[:3]] == ["a ti~", "1234~", "1234~"]
 
 
 async def test_the_sorted_column_is_underlined_with_an_arrow() -> None:

@@ -26,7 +26,7 @@ from advisor.tui.widgets.plot_navigate import Direction, neighbour, point_at
 from advisor.tui.widgets.plot_paint import Scene, paint
 from advisor.tui.widgets.plot_scale import drawable
 from advisor.tui.widgets.plot_style import ANSI_COLOURS, palette
-from advisor.tui.widgets.safe_text import ascii_text, safe_text, shorten
+from advisor.tui.widgets.safe_text import fit
 
 EVERY_POINT = 4000
 """Up to this many points the arrow keys reach every one, beyond it those that are drawn."""
@@ -272,7 +272,7 @@ click again where several points share one place.
             text = f"The picture needs {MIN_WIDTH}×{MIN_HEIGHT} cells."
         else:
             text = self.empty_message
-        text = shorten(ascii_text(text) if self.ascii else safe_text(text), size.width)
+        text = fit(text, size.width, ascii_only=self.ascii)
         blank = Strip.blank(size.width, self.rich_style)
         line = Strip([Segment(text, self._ink_style(Ink("message")))])
         rows = [blank] * size.height

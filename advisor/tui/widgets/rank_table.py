@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
@@ -27,7 +28,7 @@ from advisor.tui.widgets.rank_source import (
     column_widths,
     find_row,
 )
-from advisor.tui.widgets.safe_text import ascii_text, safe_text, shorten
+from advisor.tui.widgets.safe_text import ascii_text, fit, safe_text
 
 GAP = 2
 """Cells between two columns."""
@@ -260,8 +261,8 @@ it, click a row to select it, double-click to open it.
         for column, width in zip(self.columns, self._widths, strict=True):
             is_sorted = column.key == self.sorted_by
             arrow = f" {down if self.sort_descending else up}" if is_sorted else ""
-            title = shorten(self._clean(column.title), width - len(arrow)) + arrow
-            blank = Segment(" " * (width - Segment(title).cell_length), header)
+            title = fit(column.title, width - len(arrow), ascii_only=self.ascii) + arrow
+            blank = Segment(" " * (width - cell_len(title)), header)
             cell = Segment(title, sorted_style if is_sorted else header)
             segments += [blank, cell] if column.align == "right" else [cell, blank]
             segments.append(Segment(" " * GAP, header))
@@ -284,43 +285,46 @@ it, click a row to select it, double-click to open it.
         return line
 
     def _row_segments(self, index: int) -> Iterator[Segment]:
+        """One segment for all that looks the same: terminals and Textual are slow with many."""
         style = self._row_style(index)
         cells = self.source.cells(index)
-        yield Segment(" " * MARGIN, style)
+        plain = " " * MARGIN
         for at, (column, width) in enumerate(zip(self.columns, self._widths, strict=True)):
-            if at:
-                yield Segment(" " * GAP, style)
-            cell = self._cell(cells[at] if at < len(cells) else "", width, style)
-            blank = Segment(" " * (width - cell.cell_length), style)
-            if column.align == "right":
-                yield blank
-                yield from cell
-            else:
-                yield from cell
-                yield blank
+            content = cells[at] if at < len(cells) else ""
+            plain += " " * GAP if at else ""
+            if isinstance(content, str):
+                text = fit(content, width, ascii_only=self.ascii)
+                blank = " " * (width - cell_len(text))
+                plain += blank + text if column.align == "right" else text + blank
+                continue
+            styled = self._styled(content, width, style)
+            blank = " " * (width - styled.cell_length)
+            yield Segment(plain + blank if column.align == "right" else plain, style)
+            yield from styled
+            plain = "" if column.align == "right" else blank
+        yield Segment(plain, style)
 
-    def _cell(self, content: str | Text, width: int, row: Style) -> Strip:
-        """A cell's content, cut with an ellipsis where it is too long."""
-        if isinstance(content, str):
-            return Strip([Segment(shorten(self._clean(content), width), row)])
-        # The cursor is one bar: of a styled cell it keeps bold or italic, not the colours.
-        console, plain = self.app.console, bool(row.reverse)
+    def _styled(self, content: Text, width: int, row: Style) -> Strip:
+        """A text with styles of its own, cut with an ellipsis where it is too long."""
+        console = self.app.console
         # Without spans, Text.render leaves out the style of the text as a whole.
         whole = console.get_style(content.style, default=Style.null())
-        styled = (
-            (text, whole + (style or Style.null())) for text, style, _ in content.render(console)
-        )
         strip = Strip(
-            Segment(self._clean(text), row + (style.without_color if plain else style))
-            for text, style in styled
+            Segment(
+                ascii_text(segment.text) if self.ascii else safe_text(segment.text),
+                row + self._own(whole + (segment.style or Style.null()), row),
+            )
+            for segment in content.render(console)
         )
         if strip.cell_length <= width:
             return strip
         ellipsis = Segment("~" if self.ascii else "…", row)
         return Strip([*strip.crop(0, width - 1), ellipsis]) if width else Strip([])
 
-    def _clean(self, text: str) -> str:
-        return ascii_text(text) if self.ascii else safe_text(text)
+    @staticmethod
+    def _own(style: Style, row: Style) -> Style:
+        """The cursor is one bar: of a cell's style it keeps bold or italic, not the colours."""
+        return style.without_color if row.reverse else style
 
     def _empty_line(self, y: int, width: int) -> Strip:
         style = self.get_component_rich_style("rank-table--empty")
@@ -330,7 +334,7 @@ it, click a row to select it, double-click to open it.
         at = y - 1 if self.size.height > len(wrapped) + 1 else y
         if not 0 <= at < len(wrapped):
             return Strip.blank(width, self.rich_style)
-        line = self._clean(wrapped[at].plain.rstrip())
+        line = fit(wrapped[at].plain.rstrip(), width, ascii_only=self.ascii)
         return Strip([Segment(" " * MARGIN + line, style)]).crop_extend(0, width, self.rich_style)
 
     # Scrolling and the cursor

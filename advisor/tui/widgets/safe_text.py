@@ -37,8 +37,15 @@ def ascii_text(text: str) -> str:
     return safe_text(text).translate(_TO_ASCII).encode("ascii", "replace").decode("ascii")
 
 
-def shorten(text: str, width: int) -> str:
+def shorten(text: str, width: int, ellipsis: str = "…") -> str:
     """Text of at most this many cells, with an ellipsis where something was left out."""
     if cell_len(text) <= width:
         return text
-    return set_cell_size(text, width - 1).rstrip() + "…" if width > 0 else ""
+    return set_cell_size(text, width - 1).rstrip() + ellipsis if width > 0 else ""
+
+
+def fit(text: str, width: int, *, ascii_only: bool) -> str:
+    """Any string as one harmless line of at most this many cells."""
+    if ascii_only:
+        return shorten(ascii_text(text), width, "~")
+    return shorten(safe_text(text), width)
