@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from advisor.predict.chip import Chip
 from advisor.predict.evidence import PAPER, Observation
-from advisor.predict.fit import condition, fit_posterior
+from advisor.predict.fit import Posterior, condition, fit_posterior
 from advisor.predict.many import NORMAL_90, SECONDS_PER_DAY
 
 BLOCKS = 12
@@ -122,10 +122,8 @@ def hold_out(
     return guesses
 
 
-def _guess(
-    predict: Callable[..., tuple[Iterable[float], ...]], held: list[Observation]
-) -> list[Guess]:
-    means, deviations = predict(held)
+def _guess(posterior: Posterior, held: list[Observation]) -> list[Guess]:
+    means, deviations = posterior.predict(held)
     found = []
     for observation, mean, sd in zip(held, means, deviations, strict=True):
         run = observation.workload.training_steps / SECONDS_PER_DAY

@@ -136,9 +136,8 @@ def fit_posterior(observations: Sequence[Observation]) -> Posterior:
         residuals = y - mean.at(theta)[0]
         widths = _fit_widths(residuals, matrices, timed, inflate)
         inflate = _outliers(residuals, widths, matrices, timed)
-    return _posterior(
-        theta, widths, timed, residuals, _covariance(widths, matrices, timed, inflate)
-    )
+    covariance = _covariance(widths, matrices, timed, inflate)
+    return _posterior(theta, widths, timed, residuals, mean.at(theta)[1], covariance)
 
 
 def _posterior(
@@ -146,12 +145,15 @@ def _posterior(
     widths: Floats,
     timed: Sequence[Observation],
     residuals: Floats,
+    jacobian: Floats,
     covariance: Floats,
 ) -> Posterior:
     import numpy as np
 
     inverse: Floats = np.linalg.inv(covariance).astype(np.float64)
-    return Posterior(theta, widths, timed, inverse @ residuals, inverse)
+    precision = np.diag([factor.spread**-2 for factor in FACTORS])
+    spread: Floats = np.linalg.inv(jacobian.T @ inverse @ jacobian + precision).astype(np.float64)
+    return Posterior(theta, widths, timed, inverse @ residuals, inverse, jacobian, spread)
 
 
 def condition(posterior: Posterior, observations: Sequence[Observation]) -> Posterior:
