@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
@@ -11,8 +12,18 @@ from price_catalog.gpu_names import normalise
 from price_catalog.load import Catalog
 from price_catalog.model import Gpu, Host, Quote
 
-LOWEST_PRICE_USD = {"gpu": Decimal(20), "host": Decimal(100), "part": Decimal(1)}
-HIGHEST_PRICE_USD = {"gpu": Decimal(250_000), "host": Decimal(1_000_000), "part": Decimal(500_000)}
+LOWEST_PRICE_USD = {
+    "gpu": Decimal(20),
+    "host": Decimal(100),
+    "server": Decimal(1_000),
+    "part": Decimal(1),
+}
+HIGHEST_PRICE_USD = {
+    "gpu": Decimal(250_000),
+    "host": Decimal(1_000_000),
+    "server": Decimal(5_000_000),
+    "part": Decimal(500_000),
+}
 """Beyond these a price is a slip of the pen, a total for several, or another currency."""
 
 FIGURES = (
@@ -26,6 +37,7 @@ FIGURES = (
     "fp8_tflops",
     "tdp_w",
     "nvlink_gb_s",
+    "slot_width",
 )
 """The fields of a GPU that somebody must have said."""
 
@@ -80,13 +92,15 @@ def _duplicates(catalog: Catalog) -> Iterator[Problem]:
         ("gpu", [gpu.gpu_id for gpu in catalog.gpus]),
         ("host", [host.host_id for host in catalog.hosts]),
         ("quote", [quote.quote_id for quote in catalog.quotes]),
+        ("rental", [rental.rental_id for rental in catalog.rentals]),
     ):
-        for name in sorted({name for name in ids if ids.count(name) > 1}):
-            yield Problem(
-                rule="duplicate",
-                where=f"{kind} {name}",
-                message=f"stands {ids.count(name)} times; keep one of them",
-            )
+        for name, times in sorted(Counter(ids).items()):
+            if times > 1:
+                yield Problem(
+                    rule="duplicate",
+                    where=f"{kind} {name}",
+                    message=f"stands {times} times; keep one of them",
+                )
     holders: dict[str, str] = {}
     for gpu in catalog.gpus:
         for spelling in (gpu.gpu_id, gpu.name, *gpu.aliases):
@@ -120,7 +134,8 @@ def _references(catalog: Catalog) -> Iterator[Problem]:
     sources = {source.source_id for source in catalog.sources}
     items = {
         "gpu": {gpu.gpu_id for gpu in catalog.gpus},
-        "host": {host.host_id for host in catalog.hosts},
+        "host": {host.host_id for host in catalog.hosts if host.gpu_id is None},
+        "server": {host.host_id for host in catalog.hosts if host.gpu_id is not None},
     }
     named = [(f"quote {quote.quote_id}", quote.source_id) for quote in catalog.quotes]
     named += [
@@ -128,6 +143,12 @@ def _references(catalog: Catalog) -> Iterator[Problem]:
         for host in catalog.hosts
         for part in host.parts
     ]
+    named += [
+        (f"host {host.host_id}", host.spec_source)
+        for host in catalog.hosts
+        if host.spec_source is not None
+    ]
+    named += [(f"rental {rental.rental_id}", rental.source_id) for rental in catalog.rentals]
     for gpu in catalog.gpus:
         said = _field_sources(gpu)
         named += [(f"gpu {gpu.gpu_id}, {field}", source_id) for field, source_id in said.items()]
@@ -205,6 +226,7 @@ def _futures(catalog: Catalog, today: date) -> Iterator[Problem]:
         for host in catalog.hosts
         for part in host.parts
     ]
+    dated += [(f"rental {rental.rental_id}", rental.priced_on) for rental in catalog.rentals]
     dated += [(f"source {source.source_id}", source.published_on) for source in catalog.sources]
     dated += [(f"gpu {gpu.gpu_id}, launched_on", gpu.launched_on) for gpu in catalog.gpus]
     for where, day in dated:

@@ -12,7 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from price_catalog.gpu_names import find_gpu, index_gpus, normalise
-from price_catalog.model import Gpu, Host, Part, Quote, Source
+from price_catalog.model import Gpu, Host, Part, Quote, Rental, Source
 from price_catalog.table import Row, nearest, read_rows
 
 CATALOG_FOLDER = Path(__file__).parent
@@ -27,12 +27,22 @@ QUOTE_KINDS = (
     "rounded",
 )
 HOST_KINDS = ("desktop", "server")
+RENTAL_KINDS = ("on-demand", "spot", "reserved")
+ITEM_KINDS = ("gpu", "host", "server")
 
 SOURCE_COLUMNS = ("source_id", "title", "url", "how_measured", "licence", "published_on")
 GPU_COLUMNS = tuple(Gpu.__dataclass_fields__)
 HOST_COLUMNS = ("host_id", "name", "kind", "max_gpus")
+HOST_EXTRA_COLUMNS = tuple(
+    name for name in Host.__dataclass_fields__ if name not in (*HOST_COLUMNS, "parts")
+)
 PART_COLUMNS = ("host_id", "role", "detail", "price_usd", "priced_on", "source_id")
-QUOTE_COLUMNS = tuple(Quote.__dataclass_fields__)
+QUOTE_EXTRA_COLUMNS = ("currency", "price_quoted", "includes", "valid_until", "file", "corrects")
+QUOTE_COLUMNS = tuple(
+    name for name in Quote.__dataclass_fields__ if name not in (*QUOTE_EXTRA_COLUMNS, "origin")
+)
+RENTAL_COLUMNS = tuple(name for name in Rental.__dataclass_fields__ if name != "origin")
+_HUNDREDTH_OF_A_CENT = Decimal("0.0001")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +53,7 @@ class Catalog:
     gpus: tuple[Gpu, ...]
     hosts: tuple[Host, ...]
     quotes: tuple[Quote, ...]
+    rentals: tuple[Rental, ...] = ()
 
 
 def load_catalog(folder: Path | None = None) -> Catalog:
@@ -51,7 +62,7 @@ def load_catalog(folder: Path | None = None) -> Catalog:
     sources = load_sources(folder / "sources.csv")
     source_ids = frozenset(source.source_id for source in sources)
     gpus = load_gpus(folder / "gpus.csv", source_ids)
-    hosts = load_hosts(folder / "machines.csv", folder / "machine_parts.csv", source_ids)
+    hosts = load_hosts(folder / "machines.csv", folder / "machine_parts.csv", source_ids, gpus=gpus)
     quotes: list[Quote] = []
     first_seen: dict[str, str] = {}
     for path in sorted((folder / "quotes").glob("*.csv")):
@@ -63,7 +74,19 @@ def load_catalog(folder: Path | None = None) -> Catalog:
                 )
             first_seen[quote.quote_id] = path.name
             quotes.append(quote)
-    return Catalog(sources=sources, gpus=gpus, hosts=hosts, quotes=tuple(quotes))
+    rentals: list[Rental] = []
+    for path in sorted((folder / "rentals").glob("*.csv")):
+        for rental in load_rentals(path, gpus=gpus, source_ids=source_ids):
+            if rental.rental_id in first_seen:
+                raise ValueError(
+                    f"{path.name}: rental_id '{rental.rental_id}' is already in "
+                    f"{first_seen[rental.rental_id]}; give one of them another id"
+                )
+            first_seen[rental.rental_id] = path.name
+            rentals.append(rental)
+    return Catalog(
+        sources=sources, gpus=gpus, hosts=hosts, quotes=tuple(quotes), rentals=tuple(rentals)
+    )
 
 
 def load_sources(path: Path) -> tuple[Source, ...]:
@@ -148,12 +171,18 @@ def _gpu(row: Row, source_ids: frozenset[str]) -> Gpu:
         nvlink_gb_s=row.optional_number("nvlink_gb_s"),
         field_sources=field_sources,
         note=row.optional_text("note"),
+        slot_width=row.optional_whole_number("slot_width"),
     )
 
 
-def load_hosts(path: Path, parts_path: Path, source_ids: frozenset[str]) -> tuple[Host, ...]:
+def load_hosts(
+    path: Path, parts_path: Path, source_ids: frozenset[str], *, gpus: Iterable[Gpu] = ()
+) -> tuple[Host, ...]:
     """Read a table of machines and the one with their parts."""
-    rows = read_rows(path, HOST_COLUMNS)
+    rows = read_rows(path, HOST_COLUMNS, HOST_EXTRA_COLUMNS)
+    gpus = tuple(gpus)
+    gpu_ids = [gpu.gpu_id for gpu in gpus]
+    forms = {gpu.form_factor for gpu in gpus}
     _refuse_duplicates(rows, "host_id")
     parts: dict[str, list[Part]] = {row.text("host_id"): [] for row in rows}
     for row in read_rows(parts_path, PART_COLUMNS):
@@ -173,9 +202,31 @@ def load_hosts(path: Path, parts_path: Path, source_ids: frozenset[str]) -> tupl
             kind=row.choice("kind", HOST_KINDS),
             max_gpus=row.whole_number("max_gpus"),
             parts=tuple(parts[row.text("host_id")]),
+            gpu_id=row.choice("gpu_id", gpu_ids) if row.cells["gpu_id"] else None,
+            takes=_takes(row, forms),
+            slot_width=row.optional_whole_number("slot_width"),
+            max_gpu_w=row.optional_number("max_gpu_w"),
+            psu_w=row.optional_number("psu_w"),
+            psu_count=row.optional_whole_number("psu_count"),
+            psu_efficiency=row.optional_number("psu_efficiency"),
+            base_w=row.optional_number("base_w"),
+            wall_w=row.optional_number("wall_w"),
+            rack_units=row.optional_number("rack_units"),
+            memory_gib=row.optional_number("memory_gib"),
+            spec_source=row.choice("spec_source", source_ids) if row.cells["spec_source"] else None,
+            note=row.optional_text("note"),
         )
         for row in rows
     )
+
+
+def _takes(row: Row, forms: Iterable[str]) -> tuple[str, ...]:
+    known = tuple(forms)
+    takes = tuple(form.strip() for form in row.cells["takes"].split(";") if form.strip())
+    for form in takes:
+        if form not in known:
+            raise row.error("takes", f"'{form}' is no GPU's form factor; {nearest(form, known)}")
+    return takes
 
 
 def load_quotes(
@@ -190,7 +241,7 @@ def load_quotes(
     A GPU may be given by any of its spellings. A host's quote without a price is the exact sum
     of its parts list, so that no price is written down twice.
     """
-    rows = read_rows(path, QUOTE_COLUMNS)
+    rows = read_rows(path, QUOTE_COLUMNS, QUOTE_EXTRA_COLUMNS)
     _refuse_duplicates(rows, "quote_id")
     gpu_index = index_gpus(gpus)
     hosts_by_id = {host.host_id: host for host in hosts}
@@ -203,7 +254,7 @@ def _quote(
     hosts: Mapping[str, Host],
     source_ids: frozenset[str],
 ) -> Quote:
-    item_kind = row.choice("item_kind", ("gpu", "host"))
+    item_kind = row.choice("item_kind", ITEM_KINDS)
     if item_kind == "gpu":
         try:
             item_id = find_gpu(row.text("item_id"), gpu_index).gpu_id
@@ -212,6 +263,10 @@ def _quote(
         price_usd = row.money("price_usd")
     else:
         item_id = row.choice("item_id", hosts)
+        if (item_kind == "server") != (hosts[item_id].gpu_id is not None):
+            raise row.error(
+                "item_kind", "is server for a machine that comes with its GPUs, host for others"
+            )
         price_usd = row.optional_money("price_usd") or _parts_total(row, hosts[item_id])
     return Quote(
         quote_id=row.text("quote_id"),
@@ -225,6 +280,39 @@ def _quote(
         url=row.optional_text("url"),
         note=row.optional_text("note"),
         price_set=row.optional_text("price_set"),
+        currency=row.cells["currency"] or "USD",
+        price_quoted=row.optional_money("price_quoted"),
+        includes=row.optional_text("includes"),
+        valid_until=row.optional_day("valid_until"),
+        file=row.optional_text("file"),
+        corrects=row.optional_text("corrects"),
+    )
+
+
+def load_rentals(
+    path: Path, *, gpus: Iterable[Gpu], source_ids: frozenset[str]
+) -> tuple[Rental, ...]:
+    """Read a table of rental prices."""
+    rows = read_rows(path, RENTAL_COLUMNS)
+    _refuse_duplicates(rows, "rental_id")
+    gpu_ids = frozenset(gpu.gpu_id for gpu in gpus)
+    return tuple(
+        Rental(
+            rental_id=row.text("rental_id"),
+            provider=row.text("provider"),
+            instance=row.optional_text("instance"),
+            gpu_id=row.choice("gpu_id", gpu_ids),
+            gpu_count=row.whole_number("gpu_count"),
+            price_per_hour_usd=row.money("price_per_hour_usd", _HUNDREDTH_OF_A_CENT),
+            kind=row.choice("kind", RENTAL_KINDS),
+            region=row.optional_text("region"),
+            priced_on=row.day("priced_on"),
+            source_id=row.choice("source_id", source_ids),
+            url=row.optional_text("url"),
+            note=row.optional_text("note"),
+            outlier=row.choice("outlier", ("yes", "no")) == "yes",
+        )
+        for row in rows
     )
 
 

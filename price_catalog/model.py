@@ -49,6 +49,8 @@ class Gpu:
     """Which source each figure comes from, ``field=source_id`` separated by semicolons; what the
     source itself cites may follow the id in brackets."""
     note: str | None
+    slot_width: int | None = None
+    """Expansion slots that one card covers; None where it is no card or nothing is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,23 +66,50 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
-    """A machine without its GPUs, which takes exactly ``max_gpus`` of them."""
+    """A machine that takes exactly ``max_gpus`` GPUs, or a whole server that comes with them.
+
+    What is not known of it is None, and then not checked.
+    """
 
     host_id: str
     name: str
     kind: str
-    """``desktop`` or ``server``."""
+    """``desktop``, ``server`` or ``owned`` (a machine that the user already has)."""
     max_gpus: int
     parts: tuple[Part, ...]
+    gpu_id: str | None = None
+    """The GPUs that a whole server comes with and its price covers, or that are in an owned one;
+    None for an empty machine."""
+    takes: tuple[str, ...] = ()
+    """The form factors that it can hold and cool, as the GPUs name theirs; () where not known."""
+    slot_width: int | None = None
+    """The widest card that fits beside as many others, in expansion slots."""
+    max_gpu_w: float | None = None
+    """The hottest card that it is sold with, in W."""
+    psu_w: float | None = None
+    """What all its power supplies give together, in W."""
+    psu_count: int | None = None
+    psu_efficiency: float | None = None
+    """At full load, as the 80 PLUS class of the supplies guarantees it; between 0 and 1."""
+    base_w: float | None = None
+    """What its processors draw at most, in W; fans, disks and memory come on top."""
+    wall_w: float | None = None
+    """What a whole server draws at most, GPUs included, as its maker states it, in W."""
+    rack_units: float | None = None
+    memory_gib: float | None = None
+    spec_source: str | None = None
+    """The source of these figures."""
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
-    """What somebody asked for one item on one day."""
+    """What somebody asked for one item on one day. A quote is corrected by a later one, never
+    changed."""
 
     quote_id: str
     item_kind: str
-    """``gpu`` or ``host``."""
+    """``gpu``, ``host`` (without GPUs), ``server`` (with its GPUs) or ``part``."""
     item_id: str
     price_usd: Decimal
     kind: str
@@ -93,3 +122,39 @@ class Quote:
     note: str | None
     price_set: str | None
     """``paper`` for the figures that the paper's section 4.1 computes with; else None."""
+    currency: str = "USD"
+    """The currency of the quote itself, as ISO 4217 has it; ``price_usd`` is converted from it."""
+    price_quoted: Decimal | None = None
+    """The price in that currency; None where it is US dollars."""
+    includes: str | None = None
+    """What the price includes or takes off: ``tax``, ``shipping``, ``education discount``."""
+    valid_until: date | None = None
+    file: str | None = None
+    """Where the user keeps the quote, where it is no web page."""
+    corrects: str | None = None
+    """The quote that this one stands in for; that one is kept and no longer counts."""
+    origin: str = "shipped"
+    """``shipped`` or ``local`` (the user's own)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rental:
+    """What one instance with so many GPUs cost an hour, on one day."""
+
+    rental_id: str
+    provider: str
+    instance: str | None
+    gpu_id: str
+    gpu_count: int
+    price_per_hour_usd: Decimal
+    """The whole instance, all its GPUs."""
+    kind: str
+    """``on-demand``, ``spot`` or ``reserved`` (paid for every hour of the term)."""
+    region: str | None
+    priced_on: date
+    source_id: str
+    url: str | None
+    note: str | None
+    outlier: bool = False
+    """Far from what others ask for the same GPU; kept, marked, and not counted with."""
+    origin: str = "shipped"

@@ -78,20 +78,23 @@ class Row:
             raise self.error(column, f"'{value}' is not a whole number above 0; write it like 8")
         return int(value)
 
-    def optional_money(self, column: str) -> Decimal | None:
+    def optional_whole_number(self, column: str) -> int | None:
+        return self.whole_number(column) if self.cells[column] else None
+
+    def optional_money(self, column: str, smallest: Decimal = _CENT) -> Decimal | None:
         value = self.cells[column]
         if not value:
             return None
         money = _decimal(value)
-        if money is None or money <= 0 or money != money.quantize(_CENT):
+        if money is None or money <= 0 or money != money.quantize(smallest):
             raise self.error(
                 column,
                 f"'{value}' is not a price in US dollars; write digits and a point, like 1300.00",
             )
         return money
 
-    def money(self, column: str) -> Decimal:
-        money = self.optional_money(column)
+    def money(self, column: str, smallest: Decimal = _CENT) -> Decimal:
+        money = self.optional_money(column, smallest)
         if money is None:
             raise self.error(column, "is empty; write a price in US dollars, like 1300.00")
         return money
@@ -125,8 +128,11 @@ def _decimal(text: str) -> Decimal | None:
     return number if abs(number) < _HIGHEST else None
 
 
-def read_rows(path: Path, columns: Sequence[str]) -> list[Row]:
-    """Every row of a CSV table with exactly these columns, in any order, cells stripped."""
+def read_rows(path: Path, columns: Sequence[str], optional: Sequence[str] = ()) -> list[Row]:
+    """Every row of a CSV table with these columns in any order, cells stripped.
+
+    An ``optional`` column that is not there reads as empty.
+    """
     import csv
 
     try:
@@ -144,7 +150,7 @@ def read_rows(path: Path, columns: Sequence[str]) -> list[Row]:
     rows: list[Row] = []
     try:
         header = [name.strip() for name in next(reader, [])]
-        _check_header(path, header, columns)
+        _check_header(path, header, columns, optional)
         start = reader.line_num + 1
         for cells in reader:
             if cells and len(cells) != len(header):
@@ -154,7 +160,8 @@ def read_rows(path: Path, columns: Sequence[str]) -> list[Row]:
                 )
             if cells:
                 stripped = (cell.strip() for cell in cells)
-                rows.append(Row(path, start, dict(zip(header, stripped, strict=True))))
+                named = dict.fromkeys(optional, "") | dict(zip(header, stripped, strict=True))
+                rows.append(Row(path, start, named))
             start = reader.line_num + 1
     except csv.Error as error:
         raise ValueError(
@@ -164,11 +171,14 @@ def read_rows(path: Path, columns: Sequence[str]) -> list[Row]:
     return rows
 
 
-def _check_header(path: Path, header: Sequence[str], columns: Sequence[str]) -> None:
+def _check_header(
+    path: Path, header: Sequence[str], columns: Sequence[str], optional: Sequence[str]
+) -> None:
+    known = (*columns, *optional)
     for name in header:
-        if name not in columns:
+        if name not in known:
             raise ValueError(
-                f"{path.name} line 1: column '{name}' is not known; {nearest(name, columns)}"
+                f"{path.name} line 1: column '{name}' is not known; {nearest(name, known)}"
             )
         if header.count(name) > 1:
             raise ValueError(f"{path.name} line 1: column '{name}' is there twice; remove one")

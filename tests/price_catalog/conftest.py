@@ -19,10 +19,9 @@ def catalog() -> Catalog:
 def folder(tmp_path: Path) -> Path:
     """A copy of the shipped tables that a test may break."""
     copy = tmp_path / "catalog"
-    (copy / "quotes").mkdir(parents=True)
     for path in CATALOG_FOLDER.rglob("*.csv"):
-        if path.parent.name != "rentals":
-            shutil.copy(path, copy / path.relative_to(CATALOG_FOLDER))
+        (copy / path.relative_to(CATALOG_FOLDER)).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, copy / path.relative_to(CATALOG_FOLDER))
     return copy
 
 

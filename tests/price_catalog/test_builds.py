@@ -2,15 +2,39 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from price_catalog.builds import enumerate_builds
+import pytest
+
+from price_catalog.builds import Build, enumerate_builds, find_obstacle
 from price_catalog.load import Catalog
+from price_catalog.model import Gpu, Host
 
 
-def test_the_paper_s_sixteen_builds(catalog: Catalog) -> None:
-    priced = {quote.item_id for quote in catalog.quotes if quote.price_set == "paper"}
-    gpus = [gpu for gpu in catalog.gpus if gpu.gpu_id in priced]
-    builds = enumerate_builds(gpus, catalog.hosts)
+def gpu(catalog: Catalog, gpu_id: str) -> Gpu:
+    return next(gpu for gpu in catalog.gpus if gpu.gpu_id == gpu_id)
+
+
+def host(catalog: Catalog, host_id: str) -> Host:
+    return next(host for host in catalog.hosts if host.host_id == host_id)
+
+
+def own(gpu_id: str, count: int) -> Host:
+    return Host(
+        host_id=f"own:{count}x{gpu_id}",
+        name="your machine",
+        kind="owned",
+        max_gpus=count,
+        parts=(),
+        gpu_id=gpu_id,
+    )
+
+
+def test_the_paper_s_sixteen_builds_at_its_word(catalog: Catalog) -> None:
+    paper = {quote.item_id for quote in catalog.quotes if quote.price_set == "paper"}
+    gpus = [gpu for gpu in catalog.gpus if gpu.gpu_id in paper]
+    hosts = [host for host in catalog.hosts if host.host_id in paper]
+    builds = enumerate_builds(gpus, hosts, checked=False)
     assert len(builds) == 16
+    assert all(build.obstacle is None for build in builds)
     assert [(build.gpu.name, build.gpu_count, build.host.host_id) for build in builds[:4]] == [
         ("RTX 3090", 1, "desktop-1gpu"),
         ("RTX 3090", 2, "desktop-2gpu"),
@@ -21,13 +45,15 @@ def test_the_paper_s_sixteen_builds(catalog: Catalog) -> None:
 
 def test_every_build_fills_its_host(catalog: Catalog) -> None:
     builds = enumerate_builds(catalog.gpus, catalog.hosts)
-    assert len(builds) == 4 * len(catalog.gpus)
+    servers = [host for host in catalog.hosts if host.gpu_id is not None]
+    assert len(servers) > 5
+    assert len(builds) == 4 * len(catalog.gpus) + len(servers)
     assert all(build.gpu_count == build.host.max_gpus for build in builds)
     assert len(set(builds)) == len(builds)
 
 
 def test_two_hosts_of_one_size_are_two_builds(catalog: Catalog) -> None:
-    other = replace(catalog.hosts[3], host_id="my-server")
+    other = replace(host(catalog, "server-8gpu"), host_id="my-server")
     builds = enumerate_builds(catalog.gpus[:1], [*catalog.hosts, other], counts=(8,))
     assert [build.host.host_id for build in builds] == ["server-8gpu", "my-server"]
 
@@ -37,5 +63,71 @@ def test_a_count_that_no_host_takes_has_no_build(catalog: Catalog) -> None:
 
 
 def test_takes_generators(catalog: Catalog) -> None:
-    from_generators = enumerate_builds(iter(catalog.gpus), iter(catalog.hosts), iter((1, 2)))
+    empty = [host for host in catalog.hosts if host.gpu_id is None]
+    from_generators = enumerate_builds(iter(catalog.gpus), iter(empty), iter((1, 2)))
     assert len(from_generators) == 2 * len(catalog.gpus)
+
+
+@pytest.mark.parametrize(
+    ("gpu_id", "host_id", "says"),
+    [
+        ("rtx-a6000", "desktop-2gpu", None),
+        ("rtx-a6000", "server-8gpu", None),
+        ("rtx-3090", "desktop-2gpu", None),
+        ("a100-pcie-80gb", "server-8gpu", None),
+        ("a100-sxm4-80gb", "server-8gpu", "SXM4 parts come only on boards and in whole servers"),
+        ("mi300x", "server-8gpu", "OAM parts come only on boards"),
+        ("a100-pcie-80gb", "desktop-1gpu", "a server's air"),
+        ("rtx-3090", "server-8gpu", "a consumer card does not fit the bays"),
+        ("rtx-pro-6000-blackwell-ws", "server-4gpu", "a card draws 600 W"),
+    ],
+)
+def test_what_can_be_put_together(
+    catalog: Catalog, gpu_id: str, host_id: str, says: str | None
+) -> None:
+    machine = host(catalog, host_id)
+    found = find_obstacle(gpu(catalog, gpu_id), machine.max_gpus, machine)
+    assert found is None if says is None else says in (found or "")
+
+
+def test_each_check_alone(catalog: Catalog) -> None:
+    card = gpu(catalog, "rtx-3090")
+    desktop = host(catalog, "desktop-2gpu")
+    assert find_obstacle(card, 2, desktop) is None
+    assert "3 slots" in (find_obstacle(card, 2, replace(desktop, slot_width=2)) or "")
+    assert "825 W" in (find_obstacle(card, 2, replace(desktop, psu_w=800.0)) or "")
+    assert "offloading wants 128" in (
+        find_obstacle(card, 2, replace(desktop, memory_gib=64.0)) or ""
+    )
+    unknown = Host(host_id="x", name="x", kind="server", max_gpus=2, parts=())
+    assert find_obstacle(gpu(catalog, "h100-sxm5-80gb"), 2, unknown) is None
+
+
+def test_a_whole_server_comes_with_its_own_gpus_only(catalog: Catalog) -> None:
+    builds = enumerate_builds(catalog.gpus, catalog.hosts)
+    dgx = [build for build in builds if build.host.host_id == "dgx-h100"]
+    assert [(build.gpu.name, build.gpu_count, build.obstacle) for build in dgx] == [
+        ("H100", 8, None)
+    ]
+
+
+def test_owned_gpus_stay_where_they_are_and_count_towards_larger_machines(
+    catalog: Catalog,
+) -> None:
+    card = gpu(catalog, "rtx-a6000")
+    builds = enumerate_builds([card], [*catalog.hosts, own("rtx-a6000", 2)])
+    found = [(b.gpu_count, b.host.host_id, b.gpus_owned, b.host_owned) for b in builds]
+    assert found == [
+        (1, "desktop-1gpu", 0, False),
+        (2, "desktop-2gpu", 0, False),
+        (2, "own:2xrtx-a6000", 2, True),
+        (4, "server-4gpu", 2, False),
+        (8, "server-8gpu", 2, False),
+    ]
+    assert not any(isinstance(build, Build) and build.obstacle for build in builds)
+
+
+def test_three_owned_gpus_are_a_machine_too(catalog: Catalog) -> None:
+    card = gpu(catalog, "rtx-a6000")
+    builds = enumerate_builds([card], [*catalog.hosts, own("rtx-a6000", 3)])
+    assert (3, 3) in {(build.gpu_count, build.gpus_owned) for build in builds}
