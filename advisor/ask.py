@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 
 from advisor.facts import Model
 from advisor.parse import InputError, shown
-from advisor.prices import PriceBook, choose_quotes
+from advisor.prices import PriceBook, PriceRange, choose_quotes, owned_quote
 from advisor.rank import Field
 from advisor.store import Reader
 from price_catalog.builds import Build, enumerate_builds
@@ -54,9 +55,30 @@ class Snapshot:
             raise InputError(str(error)) from None
         return frozenset(found)
 
-    def prices(self, rule: str | date) -> PriceBook:
-        """The quote that counts for each item under a price rule."""
-        return choose_quotes(self.quotes, rule)
+    def prices(self, rule: str | date, *, today: date | None = None) -> PriceBook:
+        """The quote that counts for each item under a price rule; what is owned costs nothing."""
+        today = today or date.today()
+        book = choose_quotes(self.quotes, rule, today=today)
+        owned = {
+            ("server", host.host_id): owned_quote(host, today)
+            for host in self.hosts
+            if host.kind == "owned"
+        }
+        if not owned:
+            return book
+        free = dict.fromkeys(owned, PriceRange(Decimal(0), Decimal(0), 1))
+        return PriceBook({**book.chosen, **owned}, {**book.ranges, **free})
+
+    def candidates(self, rule: str | date, book: PriceBook) -> tuple[Build, ...]:
+        """The builds that a price rule knows of; the paper's machines are taken at its word."""
+        if rule != "paper":
+            return self.builds
+        priced = [
+            host
+            for host in self.hosts
+            if ("host", host.host_id) in book or ("server", host.host_id) in book
+        ]
+        return enumerate_builds(self.gpus, priced, checked=False)
 
 
 def take_snapshot(reader: Reader) -> Snapshot:
@@ -91,8 +113,15 @@ def make_field(
     book = snapshot.prices(prices)
     times = reader.best_times(model.recipe_id, evidence)
     wanted = {gpu_id for kind, gpu_id in book if kind == "gpu"}
+    wanted.update(
+        host.gpu_id
+        for host in snapshot.hosts
+        if host.gpu_id is not None and ("server", host.host_id) in book
+    )
     wanted.update(time.gpu_id for time in times)
     if gpu_ids is not None:
         wanted &= gpu_ids
-    builds = tuple(build for build in snapshot.builds if build.gpu.gpu_id in wanted)
+    builds = tuple(
+        build for build in snapshot.candidates(prices, book) if build.gpu.gpu_id in wanted
+    )
     return Field(model, builds, times, book, evidence)

@@ -1,41 +1,213 @@
-"""Which of the quotes for an item counts: a rule that is shown, never a guess."""
+"""Which of the quotes for an item counts, and how far to trust it: a rule that is shown (pure)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from datetime import date
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import NamedTuple
 
-from price_catalog.model import Quote
+from price_catalog.model import Host, Quote
 
-_BETTER_KINDS = ("reseller-quote", "parts-list", "list", "street", "used", "secondary")
-"""Best first: what somebody would sell at today comes before what others paid or asked."""
+STALE_DAYS = 365
+"""A quote of this age or older is stale."""
+OUTLYING = Decimal(2)
+"""A price this many times the middle one, or so many times less, is outlying."""
+OWN_SOURCE = "own-quotes"
+"""The source of what a user typed in; without a page or a file nobody else can check it."""
 
-PriceBook = Mapping[tuple[str, str], Quote]
-"""The quote that counts for each (item kind, item id)."""
+_KINDS = {
+    "reseller-quote": (3, 3),
+    "parts-list": (3, 2),
+    "street": (3, 1),
+    "list": (3, 0),
+    "used": (2, 0),
+    "secondary": (1, 0),
+    "owned": (4, 0),
+}
+"""The class of a kind (what somebody sells at, what others sold at, what others tell of), and
+which of one class and day comes first."""
+_NEVER = ("rounded",)
+
+RULE_WORDS = (
+    "A quote under a year old and not expired comes before an older one; of these your own before "
+    "others'; then what somebody sells at (reseller quote, parts list, street, list), then used, "
+    "then told by others; then the newest. Of several equal ones of one day the middle one, of two "
+    "the dearer."
+)
 
 
-def choose_quotes(quotes: Iterable[Quote], rule: str | date) -> PriceBook:
-    """Choose one quote an item.
+class PriceRange(NamedTuple):
+    """What the quotes that are as good as the chosen one ask for an item."""
+
+    low_usd: Decimal
+    high_usd: Decimal
+    quotes: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PriceBook(Mapping[tuple[str, str], Quote]):
+    """The quote that counts for each (item kind, item id), and the range that it stands in."""
+
+    chosen: Mapping[tuple[str, str], Quote]
+    ranges: Mapping[tuple[str, str], PriceRange]
+
+    def __getitem__(self, key: tuple[str, str]) -> Quote:
+        return self.chosen[key]
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return iter(self.chosen)
+
+    def __len__(self) -> int:
+        return len(self.chosen)
+
+
+class _Quality(NamedTuple):
+    """How good a quote is, before its date is looked at; larger is better."""
+
+    fresh: bool
+    own: bool
+    kind: int
+
+
+def choose_quotes(
+    quotes: Iterable[Quote], rule: str | date, *, today: date | None = None
+) -> PriceBook:
+    """Choose one quote an item, and say what the others as good as it ask.
 
     ``paper``: the figures that the paper's section 4.1 computes with, and nothing else.
-    ``latest``: the newest quote, and of several from one day the better kind. Rounded figures
-    never count. A day: the same, from what was known on that day.
+    ``latest``: by RULE_WORDS. A day: the same, from what was known on that day. Rounded figures
+    count for ``paper`` alone; what another quote corrects counts no more.
     """
-    book: dict[tuple[str, str], Quote] = {}
-    for quote in quotes:
-        if rule == "paper":
-            if quote.price_set != "paper":
-                continue
-        elif quote.kind == "rounded" or (isinstance(rule, date) and quote.quoted_on > rule):
+    if rule == "paper":
+        paper = {(q.item_kind, q.item_id): q for q in quotes if q.price_set == "paper"}
+        return PriceBook(
+            paper, {key: PriceRange(q.price_usd, q.price_usd, 1) for key, q in paper.items()}
+        )
+    as_of = rule if isinstance(rule, date) else today or date.today()
+    known = [
+        quote
+        for quote in quotes
+        if quote.kind not in _NEVER and not (isinstance(rule, date) and quote.quoted_on > rule)
+    ]
+    corrected = {quote.corrects for quote in known if quote.corrects is not None}
+    fresh_from = as_of - timedelta(days=STALE_DAYS - 1)
+    best: dict[tuple[str, str], tuple[_Quality, list[Quote]]] = {}
+    for quote in known:
+        if quote.quote_id in corrected:
             continue
+        expired = quote.valid_until is not None and quote.valid_until < as_of
+        quality = _Quality(
+            quote.quoted_on >= fresh_from and not expired,
+            quote.origin == "local",
+            _KINDS.get(quote.kind, (0, 0))[0],
+        )
         key = (quote.item_kind, quote.item_id)
-        held = book.get(key)
-        if held is None or _preference(quote) > _preference(held):
-            book[key] = quote
-    return book
+        held = best.get(key)
+        if held is None or quality > held[0]:
+            best[key] = (quality, [quote])
+        elif quality == held[0]:
+            held[1].append(quote)
+    chosen, ranges = {}, {}
+    for key, (_, equals) in best.items():
+        chosen[key] = quote = _newest(equals)
+        ranges[key] = _range(quote, equals)
+    return PriceBook(chosen, ranges)
 
 
-def _preference(quote: Quote) -> tuple[date, int, str]:
-    kinds = _BETTER_KINDS
-    better = -kinds.index(quote.kind) if quote.kind in kinds else -len(kinds)
-    return (quote.quoted_on, better, quote.quote_id)
+def _newest(equals: list[Quote]) -> Quote:
+    """The newest of quotes of one quality; of several from one day the middle one by price."""
+    if len(equals) == 1:
+        return equals[0]
+    newest = max((quote.quoted_on, _KINDS.get(quote.kind, (0, 0))[1]) for quote in equals)
+    rivals = [
+        quote for quote in equals if (quote.quoted_on, _KINDS.get(quote.kind, (0, 0))[1]) == newest
+    ]
+    rivals.sort(key=lambda quote: (quote.price_usd, quote.quote_id))
+    return rivals[len(rivals) // 2]
+
+
+def _range(chosen: Quote, equals: list[Quote]) -> PriceRange:
+    """From the quotes of the year up to the chosen one that are not outlying among themselves."""
+    since = chosen.quoted_on - timedelta(days=STALE_DAYS - 1)
+    prices = sorted(quote.price_usd for quote in equals if quote.quoted_on >= since)
+    middle = prices[len(prices) // 2]
+    kept = [price for price in prices if not _is_outlying(price, middle, len(prices))]
+    kept.append(chosen.price_usd)
+    return PriceRange(min(kept), max(kept), len(kept) - 1)
+
+
+def _is_outlying(price: Decimal, middle: Decimal, count: int) -> bool:
+    return count >= 3 and not middle / OUTLYING <= price <= middle * OUTLYING
+
+
+def outlying_quotes(quotes: Iterable[Quote]) -> frozenset[str]:
+    """The ids of quotes far from the middle of those of their item within a year of them."""
+    items: dict[tuple[str, str], list[Quote]] = {}
+    for quote in quotes:
+        if quote.kind not in _NEVER:
+            items.setdefault((quote.item_kind, quote.item_id), []).append(quote)
+    found = set()
+    for rivals in items.values():
+        if len(rivals) < 3:
+            continue
+        rivals.sort(key=lambda quote: quote.quoted_on)
+        days = [quote.quoted_on.toordinal() for quote in rivals]
+        for quote in rivals:
+            day = quote.quoted_on.toordinal()
+            near = rivals[
+                bisect_left(days, day - STALE_DAYS) : bisect_right(days, day + STALE_DAYS)
+            ]
+            prices = sorted(rival.price_usd for rival in near)
+            if _is_outlying(quote.price_usd, prices[len(prices) // 2], len(prices)):
+                found.add(quote.quote_id)
+    return frozenset(found)
+
+
+def quote_marks(
+    quote: Quote, *, today: date, outlying: bool = False, corrected: bool = False
+) -> tuple[str, ...]:
+    """What speaks against a quote: ``stale``, ``expired``, ``unsourced``, ``outlying``,
+    ``corrected``."""
+    marks = []
+    if (today - quote.quoted_on).days >= STALE_DAYS and quote.kind != "owned":
+        marks.append("stale")
+    if quote.valid_until is not None and quote.valid_until < today:
+        marks.append("expired")
+    if quote.source_id == OWN_SOURCE and not quote.url and not quote.file:
+        marks.append("unsourced")
+    if outlying:
+        marks.append("outlying")
+    if corrected:
+        marks.append("corrected")
+    return tuple(marks)
+
+
+def age_words(day: date, today: date) -> str:
+    """How old a price is: ``12 days``, ``5 months``, ``2.2 years``."""
+    days = (today - day).days
+    if days < 1:
+        return "today"
+    if days < 60:
+        return f"{days} days"
+    return f"{days // 30} months" if days < 730 else f"{days / 365:.1f} years"
+
+
+def owned_quote(host: Host, today: date) -> Quote:
+    """A machine that the user has costs nothing to have; it stands in the book like a server."""
+    return Quote(
+        quote_id=host.host_id,
+        item_kind="server",
+        item_id=host.host_id,
+        price_usd=Decimal(0),
+        kind="owned",
+        vendor="already yours",
+        quoted_on=today,
+        source_id=OWN_SOURCE,
+        url=None,
+        note=None,
+        price_set=None,
+        origin="local",
+    )

@@ -9,7 +9,7 @@ that even 100,000 builds take milliseconds. Rows are made only when somebody loo
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
@@ -29,6 +29,7 @@ REASONS = (
     "implausible-time",
     "no-time",
     "no-price",
+    "cannot-be-built",
 )
 
 
@@ -55,9 +56,13 @@ class RankedRow:
     rank: int
     build: Build
     gpu_quote: Quote
+    """For a whole server both quotes are that of the server, with its GPUs."""
     host_quote: Quote
     time: TrainingTime
     overall_cost_usd: Decimal
+    overall_cost_low_usd: Decimal
+    """At the low end of what the quotes as good as the chosen ones ask."""
+    overall_cost_high_usd: Decimal
     training_days: float
     training_days_low: float
     training_days_high: float
@@ -87,11 +92,13 @@ class Field:
         model: Model,
         builds: Sequence[Build],
         times: Iterable[BestTime],
-        prices: PriceBook,
+        prices: Mapping[tuple[str, str], Quote],
         evidence: str,
     ) -> None:
+        """A build that cannot be put together is left out; `builds` says which those are."""
         self.model = model
         self.evidence = evidence
+        self.prices = prices
         self.prices = prices
         self.builds = builds
         self.times: list[BestTime | None] = []
@@ -107,13 +114,14 @@ class Field:
         for build in builds:
             gpu_id = build.gpu.gpu_id
             time = by_gpu.get((gpu_id, build.gpu_count))
-            gpu_quote = prices.get(("gpu", gpu_id))
-            host_quote = prices.get(("host", build.host.host_id))
+            gpu_key, host_key = price_keys(build)
+            gpu_quote, host_quote = prices.get(gpu_key), prices.get(host_key)
             cents = NO_PRICE
             if gpu_quote is not None and host_quote is not None:
-                usd = overall_cost_usd(host_quote.price_usd, gpu_quote.price_usd, build.gpu_count)
-                cents = int(usd * 100)
+                cents = build_cents(build, gpu_quote.price_usd, host_quote.price_usd)
             gap, days = _gap(time, cents, evidence)
+            if build.obstacle is not None:
+                gap = "cannot-be-built"
             self.times.append(time)
             self.gpu_quotes.append(gpu_quote)
             self.host_quotes.append(host_quote)
@@ -169,6 +177,21 @@ class Field:
         """Whether the GPU and the host of build ``i`` have a price."""
         return self.gpu_quotes[i] is not None, self.host_quotes[i] is not None
 
+    def cents_range(self, i: int) -> tuple[int, int]:
+        """The overall cost of build ``i`` at both ends of its price ranges, in US cents."""
+        cents = self.cents[i]
+        if cents == NO_PRICE or not isinstance(self.prices, PriceBook):
+            return cents, cents
+        gpu_key, host_key = price_keys(self.builds[i])
+        gpu, host = self.prices.ranges.get(gpu_key), self.prices.ranges.get(host_key)
+        if gpu is None or host is None:
+            return cents, cents
+        build = self.builds[i]
+        return (
+            build_cents(build, gpu.low_usd, host.low_usd),
+            build_cents(build, gpu.high_usd, host.high_usd),
+        )
+
     @cached_property
     def costs_in_order(self) -> list[int]:
         """The cents of `by_cost`, to find a budget by bisection."""
@@ -179,6 +202,22 @@ class Field:
         if rule == "days":
             return self.by_days
         return self.by_cost if rule == "cost" else self.by_experiment_cost
+
+
+def price_keys(build: Build) -> tuple[tuple[str, str], tuple[str, str]]:
+    """Where the price of a build's GPU and that of its host stand; one place for a server."""
+    host_id = build.host.host_id
+    if build.host.gpu_id is not None:
+        return ("server", host_id), ("server", host_id)
+    return ("gpu", build.gpu.gpu_id), ("host", host_id)
+
+
+def build_cents(build: Build, gpu_price_usd: Decimal, host_price_usd: Decimal) -> int:
+    """The overall cost in US cents: the whole server, or the host and the GPUs to be bought."""
+    if build.host.gpu_id is not None:
+        return int(host_price_usd * 100)
+    count = build.gpu_count - build.gpus_owned
+    return int(overall_cost_usd(host_price_usd, gpu_price_usd, count) * 100)
 
 
 def _gap(time: BestTime | None, cents: int, evidence: str) -> tuple[str | None, float]:
@@ -256,6 +295,7 @@ class Ranking:
         """
         field = self.field
         ranked = set(self.order)
+        cost: Sequence[float]
         if self.question.rule == "experiment-cost":
             order, cost = field.by_experiment_cost, field.experiment_weight
         else:
@@ -283,6 +323,7 @@ class Ranking:
         chosen = time.chosen
         days = field.days[i]
         overall = Decimal(field.cents[i]) / 100
+        cents_low, cents_high = field.cents_range(i)
         low, high = chosen.training_days_low, chosen.training_days_high
         return RankedRow(
             rank=position + 1,
@@ -291,6 +332,8 @@ class Ranking:
             host_quote=host_quote,
             time=chosen,
             overall_cost_usd=overall.quantize(CENT),
+            overall_cost_low_usd=(Decimal(cents_low) / 100).quantize(CENT),
+            overall_cost_high_usd=(Decimal(cents_high) / 100).quantize(CENT),
             training_days=days,
             training_days_low=days if low is None else low,
             training_days_high=days if high is None else high,
@@ -314,7 +357,8 @@ class Ranking:
         return ExcludedRow(
             build=field.builds[i],
             reason=reason,
-            detail=_detail(reason, cost, time, self.question, field.has_quote(i)),
+            detail=field.builds[i].obstacle
+            or _detail(reason, cost, time, self.question, field.has_quote(i)),
             overall_cost_usd=cost,
             training_days=chosen.training_days if chosen is not None else None,
             time=chosen,
