@@ -19,6 +19,8 @@ WITH candidate AS (
     WHERE recipe_id = $recipe_id
         AND gpu_id IS NOT NULL
         AND status IN ('ok', 'infeasible')
+        -- What a model was first trained on, by others, is no time of this recipe.
+        AND method <> 'original'
         -- A time for an earlier definition of the recipe is evidence, but not of this recipe.
         AND (
             recipe_hash IS NULL
@@ -69,11 +71,11 @@ wanted AS (
     SELECT 'naive', naive FROM choice WHERE naive <> chosen
 )
 SELECT
-    part, measurement_id, recipe_id, gpu_id, gpu_count, method, free_lunch,
+    measurement_id, recipe_id, gpu_id, gpu_count, method, free_lunch,
     activation_checkpointing, sharding, offloading, micro_batch_size,
     gradient_accumulation_steps, status, reason, training_days, training_days_low,
     training_days_high, timing, implied_mfu, implied_mfu_printed, verdict, verdict_reason,
-    peak_memory_gib, source_id, measured_on, origin
+    peak_memory_gib, source_id, measured_on, origin, part
 FROM measurement
 JOIN wanted ON measurement.rowid = wanted.row_number
 WHERE recipe_id = $recipe_id

@@ -11,12 +11,10 @@ from typing import Any
 import duckdb
 
 from advisor.facts import BestTime, Model, TrainingTime
-from bench_runner.records import Settings
+from advisor.store.times import StoredTime
 from price_catalog.model import Gpu, Host, Part, Quote, Rental, Source
 
 QUERIES_FOLDER = Path(__file__).parent.parent / "queries"
-
-Row = Sequence[Any]
 
 
 @cache
@@ -100,7 +98,7 @@ class Reader:
                 "offset": offset,
             },
         )
-        return tuple(training_time(row) for row in answer.fetchall())
+        return tuple(StoredTime(row) for row in answer.fetchall())
 
     def count_times(
         self,
@@ -151,7 +149,7 @@ class Reader:
                 "offset": offset,
             },
         )
-        return tuple(training_time(row) for row in answer.fetchall())
+        return tuple(StoredTime(row) for row in answer.fetchall())
 
     def count_search_times(self, words: Sequence[str]) -> int:
         """How many rows all pages of `search_times` have."""
@@ -171,81 +169,16 @@ class Reader:
         rows = self.connection.execute(
             query(f"best_times_{evidence}"), {"recipe_id": recipe_id}
         ).fetchall()
-        found: dict[tuple[str, int], dict[str, TrainingTime]] = {}
-        for part, *row in rows:
-            time = training_time(row)
-            found.setdefault((time.gpu_id, time.gpu_count), {})[part] = time
+        # The last column says what a row is for; the third and fourth are the GPU and the count.
+        beside = {(row[-1], row[2], row[3]): StoredTime(row) for row in rows if row[-1] != "chosen"}
         return tuple(
             BestTime(
-                gpu_id=gpu_id,
-                gpu_count=gpu_count,
-                chosen=parts["chosen"],
-                published=parts.get("published"),
-                naive=parts.get("naive"),
+                gpu_id=row[2],
+                gpu_count=row[3],
+                chosen=StoredTime(row),
+                published=beside.get(("published", row[2], row[3])),
+                naive=beside.get(("naive", row[2], row[3])),
             )
-            for (gpu_id, gpu_count), parts in sorted(found.items())
+            for row in rows
+            if row[-1] == "chosen"
         )
-
-
-def training_time(row: Row) -> TrainingTime:
-    """A row of queries/times.sql as a record."""
-    (
-        measurement_id,
-        recipe_id,
-        gpu_id,
-        gpu_count,
-        method,
-        free_lunch,
-        activation_checkpointing,
-        sharding,
-        offloading,
-        micro_batch_size,
-        gradient_accumulation_steps,
-        status,
-        reason,
-        training_days,
-        training_days_low,
-        training_days_high,
-        timing,
-        implied_mfu,
-        implied_mfu_printed,
-        verdict,
-        verdict_reason,
-        peak_memory_gib,
-        source_id,
-        measured_on,
-        origin,
-    ) = row
-    settings = None
-    if free_lunch is not None:
-        settings = Settings(
-            free_lunch=free_lunch,
-            activation_checkpointing=activation_checkpointing,
-            sharding=sharding,
-            offloading=offloading,
-            micro_batch_size=micro_batch_size,
-            gradient_accumulation_steps=gradient_accumulation_steps,
-        )
-    return TrainingTime(
-        measurement_id=measurement_id,
-        recipe_id=recipe_id,
-        gpu_id=gpu_id,
-        gpu_count=gpu_count,
-        method=method,
-        settings=settings,
-        status=status,
-        reason=reason,
-        basis="measured",
-        training_days=training_days,
-        training_days_low=training_days_low,
-        training_days_high=training_days_high,
-        timing=timing,
-        implied_mfu=implied_mfu,
-        implied_mfu_printed=implied_mfu_printed,
-        verdict=verdict,
-        verdict_reason=verdict_reason,
-        peak_memory_gib=peak_memory_gib,
-        source_id=source_id,
-        measured_on=measured_on,
-        origin=origin,
-    )
