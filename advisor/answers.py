@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
 from advisor.ask import EVIDENCE, Snapshot, make_field, take_snapshot
 from advisor.cost import DEFAULT_LIFETIME_YEARS
+from advisor.doubts import build_words, doubt_lines, price_note
 from advisor.facts import TrainingTime
 from advisor.parse import (
     InputError,
@@ -16,6 +18,8 @@ from advisor.parse import (
     parse_price_rule,
     shown,
 )
+from advisor.prices import RULE_WORDS as RULE_OF_PRICES
+from advisor.prices import quote_marks
 from advisor.rank import RULES, ExcludedRow, Field, Question, RankedRow, Ranking, rank
 from advisor.render import render_rows, to_csv, to_json
 from advisor.store import Store
@@ -63,13 +67,15 @@ def time_words(time: TrainingTime) -> str:
 
 def ranked_object(row: RankedRow) -> dict[str, Any]:
     """One ranked build as the JSON of `advisor rank` has it."""
-    time = row.time
+    time, today = row.time, date.today()
     return {
         "rank": row.rank,
         "gpu": row.build.gpu.name,
         "gpu_count": row.build.gpu_count,
         "host": row.build.host.name,
         "overall_cost_usd": row.overall_cost_usd,
+        "overall_cost_low_usd": row.overall_cost_low_usd,
+        "overall_cost_high_usd": row.overall_cost_high_usd,
         "training_days": row.training_days,
         "training_days_low": row.training_days_low,
         "training_days_high": row.training_days_high,
@@ -84,6 +90,12 @@ def ranked_object(row: RankedRow) -> dict[str, Any]:
         "verdict": time.verdict,
         "verdict_reason": time.verdict_reason,
         "price_dates": {"gpu": row.gpu_quote.quoted_on, "host": row.host_quote.quoted_on},
+        "price_marks": {
+            "gpu": quote_marks(row.gpu_quote, today=today),
+            "host": quote_marks(row.host_quote, today=today),
+        },
+        "gpus_owned": row.build.gpus_owned,
+        "whole_server": row.build.host.gpu_id is not None,
         "prices": {
             "gpu_usd": row.gpu_quote.price_usd,
             "gpu_vendor": row.gpu_quote.vendor,
@@ -188,6 +200,8 @@ def _object(answer: Ranking, at_face_value: Ranking, prices: str) -> dict[str, A
         "evidence": answer.field.evidence,
         "ranked": [ranked_object(row) for row in answer.rows()],
         "excluded": [excluded_object(row) for row in answer.excluded()],
+        "price_rule": RULE_OF_PRICES,
+        "price_doubts": doubt_lines(answer),
     }
     if answer.field.evidence == "sound":
         found["published_ranking"] = [
@@ -223,6 +237,8 @@ CSV_COLUMNS = (
     "gpu_count",
     "host",
     "overall_cost_usd",
+    "overall_cost_low_usd",
+    "overall_cost_high_usd",
     "training_days",
     "training_days_low",
     "training_days_high",
@@ -302,13 +318,13 @@ def _table(answer: Ranking, at_face_value: Ranking, prices: str, snapshot: Snaps
                 [
                     {
                         "#": row.rank,
-                        "build": f"{row.build.gpu_count} × {row.build.gpu.name}",
+                        "build": build_words(row.build),
                         "cost": usd(row.overall_cost_usd),
                         "days": days_words(row),
                         "per experiment": f"${row.experiment_cost_usd:,.2f}",
                         "front": "*" if row.on_pareto_front else "-",
                         "time": time_words(row.time),
-                        "prices of": str(min(row.gpu_quote.quoted_on, row.host_quote.quoted_on)),
+                        "prices of": price_note(row, date.today()),
                         "settings": settings_words(row.time.settings),
                     }
                     for row in rows
@@ -326,6 +342,11 @@ def _table(answer: Ranking, at_face_value: Ranking, prices: str, snapshot: Snaps
     else:
         blocks.append("No build answers this question.")
     blocks.append(count_words(answer))
+    if prices != "paper":
+        blocks.append(f"Which price counts: {RULE_OF_PRICES}")
+    doubts = doubt_lines(answer)
+    if doubts:
+        blocks.append("What the prices leave open:\n" + "\n".join(f"  {line}" for line in doubts))
     note = published_note(answer, at_face_value)
     if note:
         blocks.append(note)
@@ -345,7 +366,9 @@ def _grouped(left: list[ExcludedRow]) -> list[dict[str, str]]:
     """Left-out builds as rows; those that differ only in the number of GPUs share one."""
     counts: dict[tuple[str, str, str], list[int]] = {}
     for row in left:
-        key = (row.build.gpu.name, row.reason, row.detail)
+        host = row.build.host
+        name = row.build.gpu.name + (f" ({host.name})" if host.gpu_id is not None else "")
+        key = (name, row.reason, row.detail)
         counts.setdefault(key, []).append(row.build.gpu_count)
     return [
         {

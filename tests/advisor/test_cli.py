@@ -101,7 +101,8 @@ def test_no_answer_is_exit_code_1_and_says_why(
     assert main([*argv, "--format", "json"]) == 1
     answer = json.loads(capsys.readouterr().out)
     assert answer["ranked"] == []
-    assert {row["reason"] for row in answer["excluded"]} == {"over-budget", "implausible-time"}
+    reasons = {row["reason"] for row in answer["excluded"]}
+    assert reasons == {"over-budget", "implausible-time", "no-time", "cannot-be-built"}
 
 
 def test_the_csv_holds_ranked_and_left_out_builds(
@@ -113,7 +114,8 @@ def test_the_csv_holds_ranked_and_left_out_builds(
     ranked = [row for row in rows if row["rank"]]
     assert [int(row["rank"]) for row in ranked] == list(range(1, len(ranked) + 1))
     assert all(row["reason"] for row in rows if not row["rank"])
-    assert all(row["gpu_price_date"] == "2024-09-21" for row in ranked)
+    dates = {row["gpu"]: row["gpu_price_date"] for row in ranked}
+    assert dates == {"A6000": "2025-03-03", "RTX 3090": "2026-01-01"}
 
 
 @pytest.mark.parametrize("table", ["times", "settings", "prices", "gpus", "sources"])
@@ -145,16 +147,21 @@ def test_gpus_by_any_of_their_names(store_path: Path, capsys: pytest.CaptureFixt
 def test_price_rules_change_the_cost(store_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     costs = {}
     for prices in ("paper", "latest", "2024-09-21"):
-        argv = ["rank", "--model", "pythia-1b", "--gpus", "H100", "--prices", prices]
+        argv = ["rank", "--model", "pythia-1b", "--gpus", "A6000", "--prices", prices]
         assert main([*argv, "--format", "json", "--store", str(store_path)]) == 0
         answer = json.loads(capsys.readouterr().out)
         costs[prices] = [row["overall_cost_usd"] for row in answer["ranked"]]
-    assert costs["paper"] == [250_500, 127_500, 61_500, 31_000]
-    assert costs["2024-09-21"] == [250_673, 127_482, 61_456.29, 31_020.41]
-    argv = ["rank", "--model", "pythia-1b", "--prices", "2020-01-01", "--format", "json"]
+    assert costs["paper"] == [48_900, 26_700, 11_100, 5_800]
+    assert costs["2024-09-21"] == [49_073, 26_682, 11_056.29, 5_820.41]
+    assert costs["latest"] == [44_920.92, 24_605.96, 10_018.27, 5_301.40]
+    argv = ["rank", "--model", "pythia-1b", "--prices", "2016-01-01", "--format", "json"]
     assert main([*argv, "--store", str(store_path)]) == 1
     answer = json.loads(capsys.readouterr().out)
-    assert {row["reason"] for row in answer["excluded"]} <= {"no-price", "implausible-time"}
+    assert {row["reason"] for row in answer["excluded"]} <= {
+        "no-price",
+        "implausible-time",
+        "cannot-be-built",
+    }
 
 
 def test_answers_go_to_stdout_and_talk_to_stderr(own_store: Path) -> None:
