@@ -10,16 +10,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from advisor.facts import Model
 from advisor.parse import InputError, shown
 from advisor.prices import PriceBook, PriceRange, choose_quotes, owned_quote
 from advisor.rank import Field
-from advisor.store import Reader
 from price_catalog.builds import Build, enumerate_builds
 from price_catalog.gpu_names import find_gpu, index_gpus
 from price_catalog.model import Gpu, Host, Quote, Source
 from price_catalog.table import nearest
+
+if TYPE_CHECKING:
+    from advisor.store import Reader
 
 EVIDENCE = ("sound", "published")
 

@@ -166,7 +166,7 @@ def _tui(options: argparse.Namespace) -> int:
             "or see advisor --help"
         )
     from advisor.store import find_store
-    from advisor.tui.app import run
+    from advisor.tui.start import run
 
     return run(find_store(getattr(options, "store", None)))
 
