@@ -187,7 +187,13 @@ ACTIONS: tuple[Action, ...] = (
     *_of(
         EVERYWHERE,
         "app",
-        ("question_mark,f1", "help", "help for what has the focus", "help", "This page."),
+        (
+            "question_mark,f1",
+            "help",
+            "help for what has the focus",
+            "help",
+            "Explains what has the focus, and lists the keys.",
+        ),
         ("T", "next_theme", "next theme", "", "Dark, light, and the terminal's own colours."),
         ("f5", "reread", "read the store again", "", "It is also read when it changes."),
         ("q,ctrl+q", "quit", "quit", "quit", "The question is kept for the next time."),

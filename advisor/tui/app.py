@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
@@ -13,7 +14,7 @@ from textual.app import App, SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
 
-from advisor.state import State, load_state, save_state, state_file
+from advisor.state import State, save_state
 from advisor.tui.actions import ACTIONS, EVERYWHERE, bindings_of
 from advisor.tui.feed import Feed
 from advisor.tui.messages import StoreChanged, StoreNote
@@ -44,12 +45,14 @@ class AdvisorApp(App[None]):
         state: State | None = None,
         state_path: Path | None = None,
         note: str | None = None,
+        feed: Feed | None = None,
         today: date | None = None,
     ) -> None:
-        """``state_path`` is where to keep the state, None for nowhere."""
+        """``state_path`` is where to keep the state, None for nowhere; ``note`` is shown first."""
         super().__init__()
         self.kept = state or State()
-        self.feed = Feed(store_path, self._store_note)
+        self.feed = feed or Feed(store_path)
+        self.feed.note = self._store_note
         self.today = today or date.today()
         self._state_path = state_path
         self._start_note = note
@@ -68,6 +71,10 @@ class AdvisorApp(App[None]):
     def inputs(self) -> State:
         """What stands in the fields of the main screen."""
         return self._ranking.session.inputs
+
+    def first_answer_shown(self) -> None:
+        """Go on as usual after the hurried start."""
+        gc.enable()
 
     # The store, in threads
 
@@ -167,11 +174,3 @@ class AdvisorApp(App[None]):
     def _set(self, theme: str) -> None:
         self.theme = theme
 
-
-def run(store_path: Path, *, state_path: Path | None = None) -> int:
-    """Open the program on a store; returns the exit code."""
-    path = state_path or state_file()
-    state, note = load_state(path)
-    app = AdvisorApp(store_path, state=state, state_path=path, note=note)
-    app.run()
-    return app.return_code or 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -39,13 +40,15 @@ class Asked:
     question: Question
 
 
-def read_inputs(state: State, snapshot: Snapshot) -> tuple[Asked | None, dict[str, str]]:
+def read_inputs(
+    state: State, snapshot: Snapshot, measured: Mapping[str, int]
+) -> tuple[Asked | None, dict[str, str]]:
     """The question, or for each broken field one line that says what and how to mend it."""
     errors: dict[str, str] = {}
     values: dict[str, object] = {}
     readers = {
         "budget": lambda: parse_budget(state.budget),
-        "model": lambda: find_model(state.model, snapshot).recipe_id,
+        "model": lambda: find_model(state.model, snapshot, measured).recipe_id,
         "max_days": lambda: parse_max_days(state.max_days) if state.max_days.strip() else None,
         "lifetime": lambda: parse_lifetime_years(state.lifetime),
         "gpus": lambda: match_gpus(state.gpus, snapshot),
@@ -67,18 +70,21 @@ def read_inputs(state: State, snapshot: Snapshot) -> tuple[Asked | None, dict[st
     return Asked(key=key, question=question), {}
 
 
-def matching_models(text: str, snapshot: Snapshot) -> list[Model]:
-    """Models whose id or name has every word of the text, those that start with it first."""
+def matching_models(text: str, snapshot: Snapshot, measured: Mapping[str, int]) -> list[Model]:
+    """Models whose id or name has every word of the text.
+
+    The one of that very name first, then those with times, then those that start with the text.
+    """
     wanted = text.strip().lower()
     words = wanted.split()
 
-    def place(model: Model) -> int | None:
+    def place(model: Model) -> tuple[bool, bool, bool] | None:
         names = (model.recipe_id.lower(), model.name.lower())
-        if wanted in names:
-            return 0
         if not all(any(word in name for name in names) for word in words):
             return None
-        return 1 if any(name.startswith(wanted) for name in names) else 2
+        starts = any(name.startswith(wanted) for name in names)
+        # False sorts before True.
+        return (wanted not in names, model.recipe_id not in measured, not starts)
 
     placed = [
         (at, n) for n, model in enumerate(snapshot.models) if (at := place(model)) is not None
@@ -86,10 +92,10 @@ def matching_models(text: str, snapshot: Snapshot) -> list[Model]:
     return [snapshot.models[n] for _, n in sorted(placed)]
 
 
-def find_model(text: str, snapshot: Snapshot) -> Model:
+def find_model(text: str, snapshot: Snapshot, measured: Mapping[str, int]) -> Model:
     """The model that the text names, or the first that it fits. Raises InputError."""
     if text.strip():
-        found = matching_models(text, snapshot)
+        found = matching_models(text, snapshot, measured)
         if found:
             return found[0]
     return snapshot.model(text)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from advisor.tui.asking import FieldKey, read_inputs
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from advisor.rank import Field
     from advisor.state import State
     from advisor.store import Reader
+    from advisor.tui.ahead import Ahead
 
 STORE_WAIT_S = 2.0
 """How long one visit waits for a store that others hold; the program then says so, and retries."""
@@ -35,20 +36,35 @@ class Reading:
     token: tuple[int, ...]
     """Changes when the store does."""
     snapshot: Snapshot
+    measured: Mapping[str, int]
+    """How many times each model has."""
     key: FieldKey | None
     """What the field is about; None where the inputs were broken."""
     field: Field | None
 
 
+class Read(NamedTuple):
+    """A reading as one process hands it to another."""
+
+    reading: Reading
+    times: dict[tuple[str, str], tuple[BestTime, ...]]
+    notes: list[str]
+
+
 class Feed:
     """One store and what was last read of it. Methods run in any thread, one at a time."""
 
-    def __init__(self, path: Path, note: Callable[[str], None]) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self._note = note
+        self.note: Callable[[str], None] = self._keep_note
+        """Told what the store does on its own; until somebody listens, kept in ``notes``."""
+        self.notes: list[str] = []
+        self.ahead: Ahead | None = None
+        """A first reading that another process has under way."""
         self._lock = threading.Lock()
         self._token: tuple[int, ...] | None = None
         self._snapshot: Snapshot | None = None
+        self._measured: Mapping[str, int] = {}
         self._times: dict[tuple[str, str], tuple[BestTime, ...]] = {}
 
     def changed(self) -> bool:
@@ -72,9 +88,30 @@ class Feed:
     def _store(self) -> Any:
         from advisor.store import Store
 
-        return Store(self.path, wait_s=STORE_WAIT_S, note=self._note)
+        return Store(self.path, wait_s=STORE_WAIT_S, note=self.note)
+
+    def _keep_note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def read_for_another(self, state: State) -> Read:
+        """Read, in a child process, what `_take_over` puts into the parent's feed."""
+        reading = self.read(state)
+        return Read(reading, self._times, self.notes)
+
+    def _take_over(self, read: Read) -> Reading:
+        self._token = read.reading.token
+        self._snapshot = read.reading.snapshot
+        self._measured = read.reading.measured
+        self._times = read.times
+        for note in read.notes:
+            self.note(note)
+        return read.reading
 
     def _read(self, state: State) -> Reading:
+        if self.ahead is not None:
+            read, self.ahead = self.ahead.take(), None
+            if isinstance(read, Read):
+                return self._take_over(read)
         from advisor.ask import take_snapshot
 
         store = self._store()
@@ -83,11 +120,12 @@ class Feed:
         if token != self._token or self._snapshot is None:
             with store.reading() as reader:
                 self._snapshot = take_snapshot(reader)
+                self._measured = reader.measured_models()
                 self._times.clear()
                 reading = self._answer(reader, state, self._snapshot, token)
             self._token = token
             return reading
-        asked, _ = read_inputs(state, self._snapshot)
+        asked, _ = read_inputs(state, self._snapshot, self._measured)
         if asked is None or (asked.key.recipe_id, asked.key.evidence) in self._times:
             return self._answer(None, state, self._snapshot, token)
         with store.reading() as reader:
@@ -99,9 +137,9 @@ class Feed:
         from advisor.ask import make_field
         from advisor.rank import rank
 
-        asked, _ = read_inputs(state, snapshot)
+        asked, _ = read_inputs(state, snapshot, self._measured)
         if asked is None:
-            return Reading(token=token, snapshot=snapshot, key=None, field=None)
+            return self._reading(snapshot, token, None, None)
         key = asked.key
         field = make_field(
             cast("Reader", _Remembering(reader, self._times)),
@@ -114,17 +152,28 @@ class Feed:
         for rule in ("days", "cost", "experiment-cost"):
             # Sorts the field now, in this thread, and not at the first key press.
             rank(field, replace(asked.question, rule=rule))
-        return Reading(token=token, snapshot=snapshot, key=key, field=field)
+        return self._reading(snapshot, token, key, field)
+
+    def _reading(
+        self,
+        snapshot: Snapshot,
+        token: tuple[int, ...],
+        key: FieldKey | None,
+        field: Field | None,
+    ) -> Reading:
+        return Reading(
+            token=token, snapshot=snapshot, measured=self._measured, key=key, field=field
+        )
 
     @contextmanager
     def _worded(self) -> Iterator[None]:
-        from advisor.store import StoreError
-
         try:
             yield
-        except StoreError as error:
-            raise FeedError(str(error)) from error
         except Exception as error:
+            from advisor.store import StoreError  # late: it loads DuckDB
+
+            if isinstance(error, StoreError):
+                raise FeedError(str(error)) from error
             # A row that no check foresaw must end in a message, not in a traceback on the screen.
             words = " ".join(f"{type(error).__name__}: {error}".split())[:300]
             raise FeedError(

@@ -5,19 +5,20 @@ Pure: the screen calls it at every key press and draws what it says.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from advisor.rank import rank
 from advisor.state import State
-from advisor.tui.asking import Asked, FieldKey, read_inputs
+from advisor.tui.asking import Asked, FieldKey, matching_models, read_inputs
 from advisor.tui.view import Answer, BuildKey, FieldView, answer, build_key, published_note
 from advisor.tui.words import Line, excluded_lines, one_line, ranked_lines
 
 if TYPE_CHECKING:
     from advisor.ask import Snapshot
+    from advisor.facts import Model
     from advisor.rank import Field
     from advisor.tui.feed import Reading
 
@@ -33,6 +34,7 @@ class Session:
     def __init__(self, state: State) -> None:
         self.inputs = state
         self.snapshot: Snapshot | None = None
+        self.measured: Mapping[str, int] = {}
         self.asked: Asked | None = None
         """The question that is answered on the screen, which may be older than the inputs."""
         self.answer: Answer | None = None
@@ -48,15 +50,19 @@ class Session:
 
     # The inputs
 
-    def change(self, **values: str) -> None:
-        """Put other values into fields. Key presses in one field are undone together."""
+    def change(self, **values: str) -> bool:
+        """Put other values into fields; whether that changed any.
+
+        Key presses in one field are undone together.
+        """
         if all(getattr(self.inputs, name) == value for name, value in values.items()):
-            return
+            return False
         edited = next(iter(values))
         if edited != self._edited:
             self._undo = [*self._undo[-MAX_UNDO:], self.inputs]
             self._edited = edited
         self.inputs = replace(self.inputs, **values)
+        return True
 
     def pause(self) -> None:
         """What comes next is a change of its own, also in the same field."""
@@ -89,6 +95,7 @@ class Session:
         """Take in what was read."""
         if reading.snapshot is not self.snapshot:
             self.snapshot = reading.snapshot
+            self.measured = reading.measured
             self._views.clear()
         if reading.key is not None and reading.field is not None:
             while len(self._views) >= MAX_KEPT_FIELDS:
@@ -107,7 +114,7 @@ class Session:
         """Answer the inputs, or keep the last answer; whether the store must be read first."""
         if self.snapshot is None:
             return True
-        asked, self.errors = read_inputs(self.inputs, self.snapshot)
+        asked, self.errors = read_inputs(self.inputs, self.snapshot, self.measured)
         if asked is None:
             return False
         view = self._views.get(asked.key)
@@ -123,7 +130,7 @@ class Session:
         """Whether the answer is to other inputs than those that stand in the fields."""
         if self.answer is None or self.snapshot is None:
             return False
-        asked, _ = read_inputs(self.inputs, self.snapshot)
+        asked, _ = read_inputs(self.inputs, self.snapshot, self.measured)
         return asked != self.asked
 
     def _select_again(self, new: Answer) -> None:
@@ -145,6 +152,20 @@ class Session:
         if self.answer is None or self.selected is None:
             return None
         return build_key(self.answer.view.field.builds[self.selected])
+
+    def models(self, text: str) -> list[Model]:
+        """The models that a text fits, the best match first."""
+        if self.snapshot is None:
+            return []
+        return matching_models(text, self.snapshot, self.measured)
+
+    def answered_words(self) -> str:
+        """Which question the answer on the screen belongs to."""
+        assert self.answer is not None
+        ranking = self.answer.ranking
+        budget = ranking.question.budget_usd
+        amount = "any budget" if budget is None else f"${budget:,.0f}"
+        return f"{ranking.field.model.recipe_id} for {amount}"
 
     def why_empty(self) -> str:
         """Why the table has no rows, and which key changes that."""

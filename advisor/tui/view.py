@@ -29,7 +29,7 @@ REASON_WORDS = {
     "no-time": "not measured",
     "no-price": "no price",
 }
-_COST = Column(key="overall_cost_usd", title="cost", align="right", sort_key="cost", width=9)
+_COST = Column(key="overall_cost_usd", title="cost", align="right", sort_key="cost", width=8)
 _EXPERIMENT = Column(
     key="experiment_cost_usd",
     title="per exp.",
@@ -166,17 +166,17 @@ class RankedRows:
         return None if i is None else self.row_of(i)
 
 
-def ranking_columns(basis: str) -> tuple[Column, ...]:
-    """The columns, the kind of cost that is chosen first."""
+def ranking_columns(basis: str, width: int) -> tuple[Column, ...]:
+    """The columns, the kind of cost that is chosen first; names get what ``width`` leaves."""
     costs = (_EXPERIMENT, _COST) if basis == "experiment" else (_COST, _EXPERIMENT)
     return (
         Column(key="rank", title="#  ", align="right", width=5),
-        Column(key="build", title="build", width=16),
+        Column(key="build", title="build", width=max(15, min(34, width - 56))),
         costs[0],
         Column(key="training_days", title="days", align="right", sort_key="days", width=6),
         costs[1],
         Column(key="implied_mfu", title="MFU", align="right", width=6),
-        Column(key="price_date", title="prices of", width=9),
+        Column(key="price_date", title="prices", width=7),
     )
 
 
@@ -207,10 +207,18 @@ def excluded_cells(row: ExcludedRow) -> tuple[str, ...]:
 
 
 def counted(ranking: Ranking) -> str:
-    """``8 of 16 builds · 6 over budget · 2 implausible``: nothing is left out silently."""
-    words = [f"{len(ranking):,} of {len(ranking.field.builds):,} builds"]
-    for reason, count in ranking.excluded_counts.items():
-        words.append(f"{count:,} {REASON_WORDS.get(reason, reason)}")
+    """``8 of 16 builds · 6 over budget · 2 implausible``: nothing is left out silently.
+
+    Builds that nobody measured are counted apart: they say more of the evidence than of the
+    question, and with them the first figure would drown.
+    """
+    counts = dict(ranking.excluded_counts)
+    unmeasured = counts.pop("no-time", 0)
+    total = len(ranking.field.builds)
+    words = [f"{len(ranking):,} of {total - unmeasured:,} builds"]
+    words += [f"{count:,} {REASON_WORDS.get(reason, reason)}" for reason, count in counts.items()]
+    if unmeasured:
+        words.append(f"{unmeasured:,} more not measured")
     return " · ".join(words)
 
 

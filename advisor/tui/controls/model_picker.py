@@ -55,7 +55,7 @@ class ModelPicker(Vertical):
     DEFAULT_CSS = """
     ModelPicker { height: 1; width: 1fr; }
     ModelPicker OptionList {
-        display: none; overlay: screen; constrain: inside inflect; width: 54; height: auto;
+        display: none; overlay: screen; constrain: inside inflect; width: 48; height: auto;
         max-height: 12; border: round $accent; padding: 0; background: $surface;
         scrollbar-size-vertical: 1;
     }
@@ -73,10 +73,19 @@ class ModelPicker(Vertical):
         def control(self) -> ModelPicker:
             return self.picker
 
-    def __init__(self, text: str, search: Search, *, id: str) -> None:  # noqa: A002
+    def __init__(
+        self,
+        text: str,
+        search: Search,
+        remark: Callable[[str], str],
+        *,
+        id: str,  # noqa: A002
+    ) -> None:
+        """``search`` finds what fits a text, best first; ``remark`` is what to say of an id."""
         super().__init__()
         self._text = text
         self._search = search
+        self._remark = remark
         self._input_id = id
         self._list: OptionList | None = None
 
@@ -121,7 +130,7 @@ class ModelPicker(Vertical):
             self._list.can_focus = False
             await self.mount(self._list)
         self._list.clear_options()
-        self._list.add_options([_option(model) for model in models[:MAX_SHOWN]])
+        self._list.add_options([self._option(model) for model in models[:MAX_SHOWN]])
         self._list.display = bool(models)
         self._list.highlighted = 0 if models else None
 
@@ -165,9 +174,8 @@ class ModelPicker(Vertical):
     def _left(self) -> None:
         self.complete()
 
-
-def _option(model: Model) -> Option:
-    large = model.parameters >= 1e9
-    size = f"{model.parameters / (1e9 if large else 1e6):.3g} {'B' if large else 'M'}"
-    line = f"{model.recipe_id:<20} {model.name:<22} {size:>6}"
-    return Option(Content(line), id=model.recipe_id)
+    def _option(self, model: Model) -> Option:
+        large = model.parameters >= 1e9
+        size = f"{model.parameters / (1e9 if large else 1e6):.3g} {'B' if large else 'M'}"
+        line = f"{model.recipe_id:<20} {size:>6}  {self._remark(model.recipe_id)}"
+        return Option(Content(line), id=model.recipe_id)

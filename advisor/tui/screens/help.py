@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+import textwrap
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -56,7 +57,9 @@ class HelpScreen(ModalScreen[None]):
             with VerticalScroll():
                 focused = self._explained.focused
                 yield Markdown(widget_help(focused) if focused else "", open_links=False)
-                yield Static(keys_table(self._explained), classes="table")
+                yield Static(
+                    keys_table(self._explained, min(94, self.app.size.width - 14)), classes="table"
+                )
             yield Static(clickable([("Esc", "close", "screen.dismiss")]), classes="keys")
 
     def on_click(self, event: Click) -> None:
@@ -64,17 +67,14 @@ class HelpScreen(ModalScreen[None]):
             self.dismiss()
 
 
-def keys_table(screen: Screen[object]) -> Content:
-    """Every key of the screen and of the program."""
+def keys_table(screen: Screen[object], width: int) -> Content:
+    """Every key of the screen and of the program, wrapped at ``width`` cells."""
     where = getattr(screen, "WHERE", "")
     everywhere = [action for action in ACTIONS if action.where == EVERYWHERE]
-    return Content("\n").join(
-        [
-            *(_keys("KEYS OF THIS SCREEN", actions_of(where)) if where else []),
-            *_keys("KEYS EVERYWHERE", everywhere),
-            Content.assemble((f"{'^p':>9}  ", "bold"), "a palette of all this, to be searched"),
-        ]
-    )
+    lines = [*(_keys("KEYS OF THIS SCREEN", actions_of(where), width) if where else [])]
+    lines += _keys("KEYS EVERYWHERE", everywhere, width)
+    lines += _key_lines("^p", "A palette of all this, to be searched.", width)
+    return Content("\n").join(lines)
 
 
 def widget_help(widget: Widget) -> str:
@@ -90,12 +90,18 @@ def widget_help(widget: Widget) -> str:
     return ""
 
 
-def _keys(title: str, actions: Iterable[Action]) -> Iterable[Content]:
-    yield Content.styled(title, "bold $text-accent")
+def _keys(title: str, actions: Sequence[Action], width: int) -> Iterable[Content]:
+    if actions:
+        yield Content.styled(title, "bold $text-accent")
     for action in actions:
-        yield Content.assemble(
-            (f"{action.shown_keys:>9}  ", "bold"),
-            action.verb,
-            (f"  {action.text}", "$foreground 65%"),
-        )
-    yield Content("")
+        yield from _key_lines(action.shown_keys, action.text, width)
+    if actions:
+        yield Content("")
+
+
+def _key_lines(keys: str, text: str, width: int) -> Iterable[Content]:
+    indent = 8
+    first, *others = textwrap.wrap(text, max(20, width - indent)) or [""]
+    yield Content.assemble((f"{keys:<{indent}}", "bold"), first)
+    for other in others:
+        yield Content(" " * indent + other)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
@@ -14,7 +15,7 @@ from textual.widgets import Input, Static
 
 from advisor.state import State
 from advisor.tui.actions import RANKING, bindings_of
-from advisor.tui.asking import TEXT_FIELDS, matching_models
+from advisor.tui.asking import TEXT_FIELDS
 from advisor.tui.controls.bars import PANELS, KeyBar, Tabs, TitleBar, TooSmall
 from advisor.tui.controls.choice import Choice
 from advisor.tui.controls.lines_view import LinesView
@@ -68,7 +69,7 @@ class RankingScreen(Screen[None]):
             yield Static("Budget $", classes="label")
             yield Input(state.budget, compact=True, id="budget", max_length=30)
             yield Static("Model", classes="label")
-            yield ModelPicker(state.model, self._search_models, id="model")
+            yield ModelPicker(state.model, self.session.models, self._times_words, id="model")
             yield Static("Max days", classes="label")
             yield Input(
                 state.max_days, placeholder="no limit", compact=True, id="max_days", max_length=30
@@ -85,7 +86,7 @@ class RankingScreen(Screen[None]):
         yield Tabs(PANELS, "show_panel")
         with Container(id="panels", classes="-table"):
             with Container(id="left"):
-                yield RankTable(ranking_columns(state.cost_basis), id="table", fixed_columns=2)
+                yield RankTable(ranking_columns(state.cost_basis, 80), id="table", fixed_columns=2)
                 yield CostTimePlot(id="picture")
             yield LinesView(id="detail")
         yield KeyBar(RANKING)
@@ -98,6 +99,11 @@ class RankingScreen(Screen[None]):
         self.picture.empty_message = "No build to draw."
         self.detail.border_title = "3 Selected build"
         self.watch(self.app, "theme", self._restyle, init=False)
+        for name in TEXT_FIELDS:
+            if name != "model":
+                # Watched, not heard by message: the answer is then drawn together with the key.
+                field = self.query_one(f"#{name}", Input)
+                self.watch(field, "value", partial(self._typed, name), init=False)
         self.read_store()
 
     @property
@@ -129,8 +135,11 @@ class RankingScreen(Screen[None]):
     @on(StoreRead)
     def _store_read(self, event: StoreRead) -> None:
         self._trouble = None
+        first = self.session.snapshot is None
         self.session.accept(event.reading)
         self.show_answer()
+        if first:
+            self.call_after_refresh(self.app.first_answer_shown)
 
     @on(PublishedRead)
     def _published_read(self, event: PublishedRead) -> None:
@@ -161,7 +170,7 @@ class RankingScreen(Screen[None]):
         self.query_one("#panels").set_class(old, "-old")
         if not old and session.answer is not None:
             self._show_rows()
-            self._show_note()
+        self._show_note()
         self._show_message()
 
     def _show_rows(self) -> None:
@@ -175,7 +184,7 @@ class RankingScreen(Screen[None]):
         table, picture = self.table, self.picture
         if not len(rows):
             table.empty_message = session.why_empty()
-        table.columns = ranking_columns(answer.basis)
+        table.columns = ranking_columns(answer.basis, table.size.width)
         table.sorted_by = sorted_column(question.rule)
         table.sort_descending = self._descending
         table.source = rows
@@ -201,23 +210,23 @@ class RankingScreen(Screen[None]):
         line.set_class(bool(session.errors or self._trouble), "-error")
         if session.errors:
             text = "⚠ " + next(iter(session.errors.values()))
-            if answer is not None:
-                text += " (below: the last good answer)"
         elif self._trouble is not None:
             text = f"⚠ {self._trouble} {RETRY}"
         elif answer is not None:
             text = counted(answer.ranking)
-            if answer.ranking.excluded_counts:
+            if answer.ranking.excluded_counts and self.has_class("-wide"):
                 text += " · x: why"
         else:
             return
-        line.update(text)
+        _write(line, text)
 
     def _show_note(self) -> None:
         note = self.session.note()
+        if self.session.errors and self.session.answer is not None:
+            note = f"Below is the last good answer: {self.session.answered_words()}."
         line = self.query_one("#note", Static)
-        line.display = note is not None
-        line.update(note or "")
+        line.set_class(note is not None, "-said")
+        _write(line, note or "")
 
     def _marks(self, names: Any) -> dict[str, Text]:
         """The picture's glyphs in its colours, for the table."""
@@ -234,18 +243,25 @@ class RankingScreen(Screen[None]):
     def _warning(self) -> str:
         return "yellow" if self.app.native_ansi_color else self.app.theme_variables["text-warning"]
 
-    def _search_models(self, text: str) -> list[Any]:
-        snapshot = self.session.snapshot
-        return [] if snapshot is None else matching_models(text, snapshot)
+    def _times_words(self, recipe_id: str) -> str:
+        times = self.session.measured.get(recipe_id)
+        return f"{times:,} times" if times else "not measured"
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._fit_columns)
+
+    def _fit_columns(self) -> None:
+        columns = ranking_columns(self.session.inputs.cost_basis, self.table.size.width)
+        if columns != self.table.columns:
+            self.table.columns = columns
 
     def _restyle(self) -> None:
         self.call_after_refresh(self.show_answer)
 
     # The fields
 
-    @on(Input.Changed, "#budget, #max_days, #lifetime, #gpus")
-    def _typed(self, event: Input.Changed) -> None:
-        self._change(**{event.input.id or "": event.value})
+    def _typed(self, name: str, value: str) -> None:
+        self._change(**{name: value})
 
     @on(ModelPicker.Changed)
     def _model_typed(self, event: ModelPicker.Changed) -> None:
@@ -266,8 +282,8 @@ class RankingScreen(Screen[None]):
         self._change(**values)
 
     def _change(self, **values: str) -> None:
-        self.session.change(**values)
-        self.show_answer()
+        if self.session.change(**values):
+            self.show_answer()
 
     @on(Input.Submitted)
     def _entered(self) -> None:
@@ -439,3 +455,10 @@ class RankingScreen(Screen[None]):
             picker.close()
         else:
             self.action_leave_field()
+
+
+def _write(line: Static, text: str) -> None:
+    """Show another text; the screen is laid out anew only where it takes other lines."""
+    old, width = str(line.content), max(1, line.size.width)
+    if text != old:
+        line.update(text, layout=-(-len(text) // width) != -(-len(old) // width))

@@ -1,0 +1,26 @@
+"""Opens the terminal program; light to import, so that the store is read while Textual loads."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+
+from advisor.state import load_state, state_file
+from advisor.tui.ahead import read_ahead
+from advisor.tui.feed import Feed
+
+
+def run(store_path: Path, *, state_path: Path | None = None) -> int:
+    """Open the program on a store; returns the exit code."""
+    # Looking for garbage in what is just being loaded would only delay the first screen; the
+    # program turns this on again with its first answer.
+    gc.disable()
+    path = state_path or state_file()
+    state, note = load_state(path)
+    feed = Feed(store_path)
+    feed.ahead = read_ahead(store_path, lambda: feed.read_for_another(state))
+    from advisor.tui.app import AdvisorApp
+
+    app = AdvisorApp(store_path, state=state, state_path=path, note=note, feed=feed)
+    app.run()
+    return app.return_code or 0
