@@ -1,0 +1,353 @@
+"""Predictions from the shipped evidence: fit, verdicts, intervals, distances, speed of import."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+# Small matrices: threads that wait for each other cost more than they do.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from advisor.predict import (
+    Chip,
+    Fitted,
+    Run,
+    Workload,
+    fitted_from,
+    predict,
+    predict_many,
+    target_of_size,
+    workload_of,
+)
+from advisor.predict.columns import Table
+from advisor.predict.cross_validate import CUTS, hold_out, is_paper_optimal, is_truth
+from advisor.predict.evidence import PAPER, Observation, chips_by_name, load_evidence
+from advisor.predict.factors import FACTORS
+from advisor.predict.fit import columns_of, fit_posterior
+from advisor.predict.memory import NAIVE, OPTIONS, micro_batch
+from bench_runner.published import load_paper
+from bench_runner.recipes import load_recipes
+from price_catalog.load import load_catalog
+
+ROOT = Path(__file__).parents[2]
+CHIPS = chips_by_name()
+WORKLOADS = {recipe.recipe_id: workload_of(recipe) for recipe in load_recipes()}
+
+
+@pytest.fixture(scope="module")
+def evidence() -> tuple[Observation, ...]:
+    return load_evidence()
+
+
+@pytest.fixture(scope="module")
+def fitted(evidence: tuple[Observation, ...]) -> Fitted:
+    return fitted_from(evidence)
+
+
+def fits(workload: Workload, chip: Chip, count: int, *, naive: bool = False) -> bool:
+    zero = np.zeros(1, dtype=int)
+    columns = Table([workload], [chip]).columns(zero, zero, np.array([count]))
+    return any(micro_batch(o, columns)[0] > 0 for o in ((NAIVE,) if naive else OPTIONS))
+
+
+# What fits
+
+
+def test_verdicts_on_tables_1_and_4(evidence: tuple[Observation, ...]) -> None:
+    paper = [o for o in evidence if o.harness == PAPER]
+    assert len(paper) == 288
+    wrong = 0
+    for o in paper:
+        says = fits(o.workload, o.chip, o.count, naive=o.method == "naive")
+        if says != (o.step_s is not None):
+            wrong += 2 if says else 1
+    assert wrong / len(paper) <= 0.03
+
+
+def test_micro_batches_of_appendix_j() -> None:
+    stages = {None: 0, "zero-1": 1, "zero-2": 2, "zero-3": 3, "fsdp-shard-grad-op": 2}
+    same = rows = 0
+    for record in load_paper():
+        if record.settings is None or record.settings.micro_batch_size is None:
+            continue
+        s = record.settings
+        zero = np.zeros(1, dtype=int)
+        columns = Table([WORKLOADS[record.recipe_id]], [CHIPS[record.gpu]]).columns(
+            zero, zero, np.array([record.gpu_count])
+        )
+        option = next(
+            o
+            for o in OPTIONS
+            if o.stage == stages.get(s.sharding, 3)
+            and o.checkpointing == s.activation_checkpointing
+            and o.offloading == s.offloading
+        )
+        rows += 1
+        same += int(micro_batch(option, columns)[0]) == s.micro_batch_size
+    assert rows == 140
+    assert same >= 120
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    model=st.sampled_from(sorted(WORKLOADS)),
+    memory=st.floats(min_value=4.0, max_value=300.0),
+    count=st.sampled_from([1, 2, 4, 8]),
+    option=st.sampled_from((NAIVE, *OPTIONS)),
+)
+def test_more_memory_never_fits_less(model: str, memory: float, count: int, option: object) -> None:
+    workload, chip = WORKLOADS[model], CHIPS["A100"]
+    sizes = []
+    for gib in (memory, memory * 1.5):
+        zero = np.zeros(1, dtype=int)
+        table = Table([workload], [replace(chip, memory_gib=gib)])
+        columns = table.columns(zero, zero, np.array([count]))
+        sizes.append(float(micro_batch(option, columns)[0]))  # type: ignore[arg-type]
+    assert sizes[0] <= sizes[1]
+    assert all(size == 0 or math.log2(size).is_integer() for size in sizes)
+    assert all(size * count <= workload.batch_size for size in sizes)
+
+
+def test_offloading_is_held_against_the_host_s_memory() -> None:
+    assert not fits(WORKLOADS["pythia-6.9b"], CHIPS["A100"], 1)
+    assert fits(WORKLOADS["pythia-6.9b"], CHIPS["A100"], 2)
+
+
+# How long
+
+
+def test_a_prediction_in_full(fitted: Fitted) -> None:
+    target = target_of_size("mine-1b", "decoder", 1.2e9, Run(batch_size=512, tokens=300e9))
+    answer = predict(target, CHIPS["RTX 6000 Ada"], 4, fitted)
+    assert answer.basis == "predicted"
+    assert answer.fits and answer.settings is not None
+    assert answer.settings in answer.fitting
+    assert answer.training_days is not None and answer.analytic_days is not None
+    assert answer.training_days_low is not None and answer.training_days_high is not None
+    assert answer.training_days_low < answer.training_days < answer.training_days_high
+    assert answer.analytic_days < answer.training_days  # the optimist
+    assert answer.reason.startswith("not measured:")
+    assert answer.measure is not None and "4 x RTX 6000 Ada" in answer.measure
+    assert any("usual shape" in words for words in answer.assumptions)
+
+
+def test_settings_make_up_the_batch(fitted: Fitted) -> None:
+    for model, gpu, count in (("pythia-1b", "H100", 4), ("vit", "RTX 3090", 8)):
+        answer = predict(WORKLOADS[model], CHIPS[gpu], count, fitted)
+        for s in answer.fitting:
+            assert s.micro_batch_size and s.gradient_accumulation_steps
+            made = s.micro_batch_size * s.gradient_accumulation_steps * count
+            assert made == WORKLOADS[model].batch_size
+
+
+def test_what_does_not_fit_says_so(fitted: Fitted) -> None:
+    answer = predict(WORKLOADS["pythia-6.9b"], CHIPS["RTX 3090"], 1, fitted)
+    assert not answer.fits
+    assert answer.training_days is None and answer.settings is None and answer.fitting == ()
+    assert "does not fit" in answer.reason and "24 GiB" in answer.reason
+
+
+def test_far_from_the_evidence_there_is_no_prediction(fitted: Fitted) -> None:
+    answer = predict(WORKLOADS["pythia-1b"], CHIPS["MI300X"], 8, fitted)
+    assert answer.fits and answer.training_days is None
+    assert answer.reason.startswith("no prediction")
+    assert answer.measure is not None and "benchmark pythia-1b on 8 x MI300X" in answer.measure
+    huge = target_of_size("huge", "decoder", 2e12, Run(batch_size=4096, tokens=1e13))
+    far = predict(huge, replace(CHIPS["H200"], memory_gib=100_000.0), 64, fitted)
+    assert far.fits and far.training_days is None and far.distance > 2
+
+
+def test_a_rate_that_the_catalogue_lacks_is_no_guess(fitted: Fitted) -> None:
+    answer = predict(WORKLOADS["pythia-1b"], CHIPS["V100 32GB SXM"], 8, fitted)
+    assert answer.fits and answer.training_days is None
+    assert "bf16 rate" in answer.reason
+
+
+@pytest.mark.parametrize("count", [0, -1, 65, True])
+def test_a_wrong_count_is_one_line(fitted: Fitted, count: int) -> None:
+    with pytest.raises(ValueError, match="GPUs cannot be predicted"):
+        predict(WORKLOADS["pythia-1b"], CHIPS["A100"], count, fitted)
+
+
+def test_a_batch_smaller_than_the_gpus_does_not_fit(fitted: Fitted) -> None:
+    answer = predict(replace(WORKLOADS["pythia-1b"], batch_size=2), CHIPS["A100"], 4, fitted)
+    assert not answer.fits and "cannot be shared" in answer.reason
+
+
+def test_the_interval_widens_with_the_distance(fitted: Fitted) -> None:
+    def width(model: Workload, gpu: str) -> float:
+        answer = predict(model, CHIPS[gpu], 8, fitted)
+        assert answer.training_days_low and answer.training_days_high
+        return answer.training_days_high / answer.training_days_low
+
+    near = WORKLOADS["pythia-1b"]
+    assert width(near, "A100") < width(near, "B200")
+    small = target_of_size("small", "decoder", 12e6, Run(batch_size=512, tokens=1e10)).workload
+    assert width(near, "A100") < width(small, "A100")
+
+
+@settings(max_examples=40, deadline=None)
+@given(model=st.sampled_from(sorted(WORKLOADS)), gpu=st.sampled_from(["A100", "H100", "RTX 4090"]))
+def test_a_faster_gpu_is_never_slower(fitted: Fitted, model: str, gpu: str) -> None:
+    chip = CHIPS[gpu]
+    better = replace(
+        chip,
+        memory_gib=chip.memory_gib * 1.3,
+        bandwidth_gb_s=(chip.bandwidth_gb_s or 0) * 1.3,
+        tf32_tflops=(chip.tf32_tflops or 0) * 1.3,
+        fp16_tflops=(chip.fp16_tflops or 0) * 1.3,
+        bf16_tflops=(chip.bf16_tflops or 0) * 1.3,
+    )
+    one, zero = np.ones(2, dtype=int), np.zeros(2, dtype=int)
+    many = predict_many([WORKLOADS[model]], [chip, better], zero, np.array([0, 1]), one, fitted)
+    if many.fits[0]:
+        assert many.fits[1]
+        assert many.days[1] <= many.days[0] or math.isnan(many.days[0])
+
+
+def test_many_agree_with_one(fitted: Fitted) -> None:
+    chips = [CHIPS[gpu.name] for gpu in load_catalog().gpus]
+    models = list(WORKLOADS.values())
+    rng = np.random.default_rng(7)
+    pairs = (rng.integers(0, len(models), 9000), rng.integers(0, len(chips), 9000))
+    counts = rng.choice([1, 2, 4, 8], 9000)
+    many = predict_many(models, chips, *pairs, counts, fitted)
+    for i in rng.integers(0, 9000, 60):
+        answer = predict(models[pairs[0][i]], chips[pairs[1][i]], int(counts[i]), fitted)
+        assert answer.fits == many.fits[i]
+        if answer.training_days is None:
+            assert math.isnan(many.days[i])
+        else:
+            assert many.days[i] == pytest.approx(answer.training_days, rel=1e-9)
+            assert many.low_days[i] == pytest.approx(answer.training_days_low, rel=1e-9)
+
+
+# The fit
+
+
+def test_a_fit_is_small_and_survives_json(fitted: Fitted) -> None:
+    text = fitted.to_json()
+    assert len(text) < 100_000 and "\n" not in text
+    again = Fitted.from_json(text)
+    assert again.to_json() == text
+    before = predict(WORKLOADS["pythia-1b"], CHIPS["H100"], 8, fitted).training_days
+    after = predict(WORKLOADS["pythia-1b"], CHIPS["H100"], 8, again).training_days
+    assert after == pytest.approx(before, rel=1e-4)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"version": 1}', "null", '{"version": 99}'])
+def test_a_broken_or_newer_fit_is_one_line(text: str) -> None:
+    with pytest.raises(ValueError, match="rebuild the store") as caught:
+        Fitted.from_json(text)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_same_evidence_gives_the_same_fit(
+    evidence: tuple[Observation, ...], fitted: Fitted
+) -> None:
+    again = fitted_from(tuple(reversed(evidence)))
+    assert again.fingerprint == fitted.fingerprint
+    assert again.factors == pytest.approx(fitted.factors, abs=1e-3)
+
+
+def test_factors_stay_where_kernels_can_be(fitted: Fitted) -> None:
+    for factor, log in zip(FACTORS, fitted.factors, strict=True):
+        assert abs(log - math.log(factor.start)) < 4 * factor.spread, factor.name
+
+
+def test_no_fit_without_a_time(evidence: tuple[Observation, ...]) -> None:
+    with pytest.raises(ValueError, match="no measured time"):
+        fit_posterior([o for o in evidence if o.step_s is None])
+
+
+# Cross-validation
+
+
+@pytest.mark.parametrize("cut", ["a whole model", "a whole GPU type"])
+def test_nothing_of_what_is_held_out_reaches_the_prediction(
+    evidence: tuple[Observation, ...], cut: str
+) -> None:
+    key = CUTS[cut]
+    lost = {"a whole model": "vit", "a whole GPU type": "A6000"}[cut]
+
+    def tested(o: Observation) -> bool:
+        return is_paper_optimal(o) and key(o) == lost
+
+    spoilt = [
+        replace(o, step_s=o.step_s * 17.0) if o.step_s and key(o) == lost else o for o in evidence
+    ]
+    honest = {g.observation.observation_id: g.days for g in hold_out(evidence, tested, key)}
+    blind = {g.observation.observation_id: g.days for g in hold_out(spoilt, tested, key)}
+    assert len(honest) == {"a whole model": 16, "a whole GPU type": 35}[cut]
+    assert blind == pytest.approx(honest, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("tested", "cut", "must"),
+    [
+        (is_paper_optimal, "a whole GPU type", 0.15),
+        (is_paper_optimal, "a whole model", 0.15),
+        (is_truth, "a whole GPU type", 0.15),
+    ],
+)
+def test_skill_on_what_was_held_out(
+    evidence: tuple[Observation, ...], tested: object, cut: str, must: float
+) -> None:
+    guesses = hold_out(evidence, tested, CUTS[cut])  # type: ignore[arg-type]
+    assert float(np.median([g.error for g in guesses])) <= must
+    assert 0.8 <= sum(g.covered for g in guesses) / len(guesses) <= 0.99
+
+
+def test_an_error_inside_the_rounding_is_none(evidence: tuple[Observation, ...]) -> None:
+    from advisor.predict.cross_validate import Guess
+
+    four = next(o for o in evidence if o.harness == PAPER and o.training_days == pytest.approx(4.0))
+    assert Guess(observation=four, days=4.4, low_days=4.4, high_days=5).error == 0.0
+    assert Guess(observation=four, days=4.6, low_days=4.6, high_days=5).error == pytest.approx(0.15)
+    assert Guess(observation=four, days=4.6, low_days=4.45, high_days=5).covered
+    assert not Guess(observation=four, days=4.6, low_days=4.55, high_days=5).covered
+
+
+def test_columns_have_a_row_an_observation(evidence: tuple[Observation, ...]) -> None:
+    assert len(columns_of(evidence)) == len(evidence)
+
+
+# What it loads
+
+
+def loaded(code: str) -> set[str]:
+    script = f"{code}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)), file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return {name.partition(".")[0] for name in json.loads(done.stderr.splitlines()[-1])}
+
+
+def test_importing_loads_neither_numpy_nor_scipy() -> None:
+    assert not loaded("import advisor.predict") & {"numpy", "scipy", "torch", "duckdb", "csv"}
+
+
+def test_predicting_loads_no_scipy(fitted: Fitted, tmp_path: Path) -> None:
+    (tmp_path / "fit.json").write_text(fitted.to_json())
+    code = (
+        "from pathlib import Path\n"
+        "from advisor.predict import *\n"
+        "from price_catalog.load import load_catalog\n"
+        f"fit = Fitted.from_json(Path({str(tmp_path / 'fit.json')!r}).read_text())\n"
+        "gpu = next(g for g in load_catalog().gpus if g.name == 'H100')\n"
+        "target = target_of_size('m', 'decoder', 1e9, Run(batch_size=512, tokens=1e11))\n"
+        "assert predict(target, chip_of(gpu), 4, fit).training_days > 0"
+    )
+    assert not loaded(code) & {"scipy", "torch", "duckdb"}

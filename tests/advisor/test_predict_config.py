@@ -1,0 +1,278 @@
+"""What somebody may ask to predict: a config.json, a timm name, a size; and everything wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from advisor.predict import Run, Target, target_of_config, target_of_size, target_of_timm
+
+TEXT = Run(batch_size=512, tokens=300e9)
+IMAGES = Run(batch_size=1024, images=1.28e9)
+
+LLAMA_32_1B: dict[str, Any] = {
+    "model_type": "llama",
+    "hidden_size": 2048,
+    "num_hidden_layers": 16,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "head_dim": 64,
+    "intermediate_size": 8192,
+    "vocab_size": 128256,
+    "tie_word_embeddings": True,
+    "max_position_embeddings": 131072,
+    "torch_dtype": "bfloat16",
+}
+
+
+def write(folder: Path, content: object) -> Path:
+    path = folder / "config.json"
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("content", "run", "family", "parameters"),
+    [
+        (LLAMA_32_1B, TEXT, "decoder", 1_235_814_400),
+        ({"model_type": "gpt2"}, TEXT, "decoder", 124_439_808),
+        (
+            {
+                "model_type": "qwen3",
+                "hidden_size": 1024,
+                "num_hidden_layers": 28,
+                "num_attention_heads": 16,
+                "num_key_value_heads": 8,
+                "head_dim": 128,
+                "intermediate_size": 3072,
+                "vocab_size": 151936,
+                "tie_word_embeddings": True,
+            },
+            TEXT,
+            "decoder",
+            596_049_920,
+        ),
+        (
+            {
+                "model_type": "opt",
+                "hidden_size": 2048,
+                "num_hidden_layers": 24,
+                "num_attention_heads": 32,
+                "ffn_dim": 8192,
+                "vocab_size": 50272,
+                "max_position_embeddings": 2048,
+            },
+            TEXT,
+            "decoder",
+            1_315_758_080,
+        ),
+        ({"model_type": "bert"}, TEXT, "encoder", 109_514_298),
+        ({"model_type": "mamba", "num_hidden_layers": 24}, TEXT, "ssm", 129_135_360),
+        ({"model_type": "vit", "num_labels": 1000}, IMAGES, "vit", 86_567_656),
+        ({"model_type": "convnext", "num_labels": 1000}, IMAGES, "convnet", 28_589_128),
+    ],
+)
+def test_real_configurations_are_counted(
+    tmp_path: Path, content: dict[str, Any], run: Run, family: str, parameters: int
+) -> None:
+    target = target_of_config(write(tmp_path, content), run)
+    assert target.workload.family == family
+    # What the library's own classes hold, to within norms and biases of a kin.
+    assert target.workload.parameters == pytest.approx(parameters, rel=0.005)
+
+
+def test_what_the_file_does_not_say_is_named_as_assumed(tmp_path: Path) -> None:
+    target = target_of_config(write(tmp_path, LLAMA_32_1B), TEXT)
+    assert target.assumptions == ("sequences of 2,048 tokens",)
+    assert target.workload.precision == "bf16"
+    told = Run(batch_size=512, tokens=300e9, sequence_length=4096, precision="fp16")
+    target = target_of_config(write(tmp_path, LLAMA_32_1B), told)
+    assert target.assumptions == ()
+    assert (target.workload.tokens, target.workload.precision) == (4096, "fp16")
+
+
+def test_steps_make_up_the_tokens(tmp_path: Path) -> None:
+    workload = target_of_config(write(tmp_path, LLAMA_32_1B), TEXT).workload
+    tokens = workload.training_steps * workload.batch_size * workload.tokens
+    assert 300e9 <= tokens < 300e9 + workload.batch_size * workload.tokens
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"model_type": None}, "model_type"),
+        ({"model_type": 7}, "model_type"),
+        ({"model_type": "zamba9"}, "not an architecture"),
+        ({"model_type": "x" * 10_000}, "not an architecture"),
+        ({"num_hidden_layers": -16}, "num_hidden_layers"),
+        ({"num_hidden_layers": 0}, "num_hidden_layers"),
+        ({"num_hidden_layers": 10**9}, "num_hidden_layers"),
+        ({"hidden_size": "2048"}, "hidden_size"),
+        ({"hidden_size": 2048.5}, "hidden_size"),
+        ({"hidden_size": True}, "hidden_size"),
+        ({"hidden_size": None}, "hidden_size"),
+        ({"hidden_size": [2048]}, "hidden_size"),
+        ({"vocab_size": -1}, "vocab_size"),
+        ({"num_attention_heads": 4096}, "num_attention_heads"),
+        ({"num_key_value_heads": 5}, "num_key_value_heads"),
+        ({"auto_map": {"AutoModel": "evil--modeling.Evil"}}, "names code to run"),
+        ({"trust_remote_code": True}, "names code to run"),
+        ({"num_local_experts": 8}, "mixture of experts"),
+    ],
+)
+def test_a_broken_key_is_one_line_that_names_it(
+    tmp_path: Path, change: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(ValueError, match=words) as caught:
+        target_of_config(write(tmp_path, {**LLAMA_32_1B, **change}), TEXT)
+    message = str(caught.value)
+    assert "config.json" in message
+    assert "\n" not in message
+    assert len(message) < 600
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[1, 2]", '"llama"', "null", "not json at all", '{"a": 1}}', '{"a": ' + "9" * 5000],
+)
+def test_what_is_not_a_json_object_is_one_line(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ValueError, match=r"config\.json") as caught:
+        target_of_config(write(tmp_path, text), TEXT)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("pair", [("[", "]"), ('{"a":', "}")])
+def test_ten_thousand_levels_are_refused(tmp_path: Path, pair: tuple[str, str]) -> None:
+    opening, closing = pair
+    text = opening * 10_000 + "1" + closing * 10_000
+    with pytest.raises(ValueError, match=r"nested too deeply|holds no object|model_type"):
+        target_of_config(write(tmp_path, text), TEXT)
+    inside = '{"model_type": "llama", "x": ' + text + "}"
+    with pytest.raises(ValueError, match=r"nested too deeply|hidden_size"):
+        target_of_config(write(tmp_path, inside), TEXT)
+
+
+def test_fifty_megabytes_are_refused_without_reading_them(tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    with path.open("wb") as file:
+        file.write(b'{"x": "')
+        file.truncate(50 * 2**20)
+    with pytest.raises(ValueError, match="larger than 8 MiB"):
+        target_of_config(path, TEXT)
+
+
+def test_other_files_are_one_line(tmp_path: Path) -> None:
+    binary = tmp_path / "config.json"
+    binary.write_bytes(b"\xff\xfe\x00\x01")
+    for path, words in (
+        (tmp_path / "none.json", "is not there"),
+        (tmp_path, "is a folder"),
+        (binary, "not UTF-8"),
+    ):
+        with pytest.raises(ValueError, match=words) as caught:
+            target_of_config(path, TEXT)
+        assert "\n" not in str(caught.value)
+
+
+def test_code_that_a_configuration_names_is_never_run(tmp_path: Path) -> None:
+    ran = tmp_path / "ran"
+    (tmp_path / "modeling_evil.py").write_text(f"open({str(ran)!r}, 'w').close()\n")
+    evil = {**LLAMA_32_1B, "auto_map": {"AutoConfig": "modeling_evil.Evil"}}
+    with pytest.raises(ValueError, match="never done here"):
+        target_of_config(write(tmp_path, evil), TEXT)
+    assert not ran.exists()
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4)
+    ),
+    max_leaves=6,
+)
+KEYS = [
+    "hidden_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "head_dim",
+    "intermediate_size", "vocab_size", "n_embd", "n_layer", "depths", "hidden_sizes", "image_size",
+    "patch_size", "mlp_ratio", "id2label", "num_labels", "state_size", "expand", "torch_dtype",
+    "tie_word_embeddings", "max_position_embeddings",
+]  # fmt: skip
+MODELS = ["llama", "gpt2", "gpt_neox", "opt", "bert", "vit", "convnext", "mamba"]
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    kind=st.sampled_from(MODELS),
+    content=st.dictionaries(st.sampled_from(KEYS), json_values, max_size=8),
+)
+def test_any_content_is_a_target_or_one_line(
+    tmp_path_factory: pytest.TempPathFactory, kind: str, content: dict[str, Any]
+) -> None:
+    path = write(tmp_path_factory.getbasetemp(), {**content, "model_type": kind})
+    run = Run(batch_size=512, tokens=1e11, images=1e9)
+    try:
+        target = target_of_config(path, run)
+    except ValueError as error:
+        assert "\n" not in str(error)
+    else:
+        assert isinstance(target, Target)
+        assert target.workload.parameters > 0
+        assert target.workload.linear_flops > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("vit_base_patch16_224", 86.6e6),
+        ("vit_large_patch14_clip_224.openai", 304e6),
+        ("deit3_small_patch16_384", 22.2e6),
+        ("convnext_large.fb_in22k", 197.8e6),
+        ("convnext_tiny", 28.6e6),
+    ],
+)
+def test_timm_names(name: str, parameters: float) -> None:
+    assert target_of_timm(name, IMAGES).workload.parameters == pytest.approx(parameters, rel=0.01)
+
+
+@pytest.mark.parametrize("name", ["resnet50", "vit_mighty_patch16_224", "", "vit_base_patch0_224"])
+def test_a_timm_name_that_cannot_be_counted_is_one_line(name: str) -> None:
+    with pytest.raises(ValueError, match="timm name"):
+        target_of_timm(name, IMAGES)
+
+
+@settings(max_examples=50, deadline=None)
+@given(parameters=st.floats(min_value=1e7, max_value=1e11))
+def test_a_size_alone_keeps_its_size(parameters: float) -> None:
+    target = target_of_size("mine", "decoder", parameters, TEXT)
+    assert target.workload.parameters == round(parameters)
+    # Six FLOPs a parameter and token, more with attention, less what tables never multiply.
+    tokens = target.workload.training_steps * 512 * 2048
+    assert 0.4 < target.workload.flops / (6 * parameters * tokens) < 2.0
+    assert "the usual shape of this size" in target.assumptions[0]
+
+
+@pytest.mark.parametrize(
+    ("family", "parameters", "run", "words"),
+    [
+        ("moe", 1e9, TEXT, "family 'moe'"),
+        ("ssm", 1e9, TEXT, "family 'ssm'"),
+        ("decoder", -1.0, TEXT, "parameters"),
+        ("decoder", float("nan"), TEXT, "parameters"),
+        ("decoder", 1e400, TEXT, "parameters"),
+        ("decoder", 1e9, Run(batch_size=512), "--tokens"),
+        ("decoder", 1e9, Run(batch_size=0, tokens=1e9), "--batch"),
+        ("decoder", 1e9, Run(batch_size=512, tokens=float("nan")), "no training run"),
+        ("decoder", 1e9, Run(batch_size=512, tokens=1e400), "no training run"),
+        ("vit", 1e8, Run(batch_size=512, tokens=1e9), "--images"),
+    ],
+)
+def test_a_wrong_size_or_run_is_one_line(
+    family: str, parameters: float, run: Run, words: str
+) -> None:
+    with pytest.raises(ValueError, match=words) as caught:
+        target_of_size("mine", family, parameters, run)
+    assert "\n" not in str(caught.value)
