@@ -204,9 +204,14 @@ def run_group(
 
 
 def log_tail(path: Path, lines: int = _TAIL_LINES) -> str:
-    """The last lines of a log."""
+    """The last lines of a log, without what torchrun says of itself once a worker has failed."""
+    kept: deque[str] = deque(maxlen=lines)
     with path.open(encoding="utf-8", errors="replace") as file:
-        return "".join(deque(file, maxlen=lines)).strip()
+        for line in file:
+            if "failed (exitcode:" in line:
+                break
+            kept.append(line)
+    return "".join(kept).strip()
 
 
 def members(group: str) -> list[int]:

@@ -49,6 +49,7 @@ def main(spec_file: Path) -> int:
     _watch_parent()
     spec = TrialSpec.from_json(json.loads(spec_file.read_text()))
     rank = int(os.environ.get("RANK", "0"))
+    began = time.monotonic()
     events = spec_file.parent / "events.jsonl"
 
     def report(event: dict[str, Any], *, from_any_rank: bool = False) -> None:
@@ -57,7 +58,13 @@ def main(spec_file: Path) -> int:
         # One write a line: the ranks share the file.
         descriptor = os.open(events, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         try:
-            os.write(descriptor, (json.dumps({**event, "rank": rank}) + "\n").encode())
+            os.write(
+                descriptor,
+                (
+                    json.dumps({**event, "rank": rank, "at_s": round(time.monotonic() - began, 2)})
+                    + "\n"
+                ).encode(),
+            )
         finally:
             os.close(descriptor)
 
