@@ -123,6 +123,12 @@ class Store:
 
         return self._add(rental_tables(rentals, sources))
 
+    def add_own(self, *, hosts: Iterable[Host] = (), models: Iterable[Model] = ()) -> int:
+        """Keep machines and recipes as the user's own; how many rows were new. All or none."""
+        from advisor.store.exchange import own_tables
+
+        return self._add(own_tables(hosts, models))
+
     def merge(self, path: str | Path) -> int:
         """Bring in a JSON-lines file or another store's own rows; how many rows were new.
 

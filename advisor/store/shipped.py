@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
     from advisor.facts import Model
+    from bench_runner.recipes import Recipe
     from bench_runner.records import Measurement
     from price_catalog.model import Gpu, Host, Quote, Rental, Source
 
@@ -65,35 +66,11 @@ def read_shipped() -> Shipped:
     """Parse the text tables. Slow beside everything else here: only for seeding."""
     from dataclasses import asdict
 
-    from advisor.facts import Model
-    from bench_runner import flops, published, recipes
+    from bench_runner import published, recipes
     from price_catalog.load import load_catalog
     from price_catalog.model import Source
 
     catalog = load_catalog()
-    models = []
-    for recipe in recipes.load_recipes():
-        count = flops.count_flops(recipe)
-        models.append(
-            Model(
-                recipe_id=recipe.recipe_id,
-                name=recipe.name,
-                family=recipe.family,
-                parameters=count.parameters,
-                batch_size=recipe.training.batch_size,
-                training_steps=recipe.training.training_steps,
-                sequence_length=recipe.training.sequence_length,
-                image_size=recipe.training.image_size,
-                precision=recipe.training.precision,
-                optimizer=recipe.training.optimizer,
-                flops_lowest=float(count.flops_lowest),
-                flops_full=float(count.flops_full),
-                recipe_hash=recipes.recipe_hash(recipe),
-                source_id=recipe.source,
-                note=recipe.note,
-                origin="shipped",
-            )
-        )
     return Shipped(
         sources=(
             *catalog.sources,
@@ -103,6 +80,33 @@ def read_shipped() -> Shipped:
         hosts=catalog.hosts,
         quotes=catalog.quotes,
         rentals=catalog.rentals,
-        models=tuple(models),
+        models=tuple(model_of(recipe) for recipe in recipes.load_recipes()),
         measurements=published.load_published(),
+    )
+
+
+def model_of(recipe: Recipe) -> Model:
+    """A recipe as the store holds it. Raises UncountedArchitectureError."""
+    from advisor.facts import Model
+    from bench_runner.flops import count_flops
+    from bench_runner.recipes import recipe_hash
+
+    count = count_flops(recipe)
+    return Model(
+        recipe_id=recipe.recipe_id,
+        name=recipe.name,
+        family=recipe.family,
+        parameters=count.parameters,
+        batch_size=recipe.training.batch_size,
+        training_steps=recipe.training.training_steps,
+        sequence_length=recipe.training.sequence_length,
+        image_size=recipe.training.image_size,
+        precision=recipe.training.precision,
+        optimizer=recipe.training.optimizer,
+        flops_lowest=float(count.flops_lowest),
+        flops_full=float(count.flops_full),
+        recipe_hash=recipe_hash(recipe),
+        source_id=recipe.source,
+        note=recipe.note,
+        origin="shipped",
     )

@@ -1,0 +1,387 @@
+"""Starts bench_runner as a child process, follows its events, cancels it, keeps what it measured.
+
+The child leads a process group of its own and every process under it carries a mark, so that the
+whole tree can be ended. Its records are appended to the store one by one, as trials end.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import uuid
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Any
+
+import bench_runner
+from advisor.bench_keep import Keeper
+from advisor.parse import InputError
+
+RUNNER = (sys.executable, "-m", "bench_runner")
+MARK = "ADVISOR_BENCH"
+"""Environment variable by which every process under a run is known."""
+PATIENCE_S = (30.0, 5.0, 5.0)
+"""How long to wait after SIGINT, SIGTERM and SIGKILL. The runner itself needs up to 12 s to end a
+trial's process group."""
+LOG_LINES = 20
+MAX_LINE = 400
+BENCH_EXTRA = "pip install 'gpu-grant-advisor[bench]'"
+_HARDWARE_TIMEOUT_S = 150
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What to measure, and where the runner keeps its records and its work."""
+
+    recipe: str
+    """A recipe's id, or the path of a TOML file."""
+    gpu_count: int
+    records_file: Path
+    work_directory: Path
+    methods: str = "all"
+    search: str = "fast"
+    minutes: float | None = None
+    device: str = "cuda"
+    """``cuda`` or ``cpu``."""
+    memory_limit_gib: float | None = None
+    again: bool = False
+    peak_tflops: Mapping[str, float] = field(default_factory=dict)
+    """Dense peaks of one GPU by ``fp16``, ``bf16``, ``tf32``, ``fp32``; those that are known."""
+    more: tuple[str, ...] = ()
+    """Further words for the runner."""
+
+    def words(self) -> list[str]:
+        """The command line after ``python -m bench_runner``."""
+        words = ["run", "--recipe", self.recipe, "--gpus", str(self.gpu_count)]
+        words += ["--methods", self.methods, "--search", self.search, "--device", self.device]
+        words += ["--records", str(self.records_file.absolute())]
+        words += ["--work", str(self.work_directory.absolute())]
+        if self.minutes is not None:
+            words += ["--minutes", f"{self.minutes:g}"]
+        if self.memory_limit_gib is not None:
+            words += ["--memory-limit-gib", f"{self.memory_limit_gib:g}"]
+        if self.again:
+            words.append("--again")
+        if self.peak_tflops:
+            peaks = (f"{name}={value:g}" for name, value in self.peak_tflops.items())
+            words += ["--peak-tflops", ",".join(peaks)]
+        # Whoever made the request was asked already, and nobody could answer the child.
+        return [*words, "--yes", *self.more]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a run ended."""
+
+    kind: str
+    """``answered``, ``no-time`` (nothing has a time), ``cancelled``, ``refused`` (wrong input) or
+    ``failed``."""
+    message: str
+    """One line."""
+    log_file: Path
+    """What the runner wrote on stderr."""
+    log_tail: tuple[str, ...]
+    suggestion: str | None
+
+
+class Run:
+    """One child process from its start to its end. `cancel` may be called from any thread."""
+
+    def __init__(
+        self,
+        request: Request,
+        *,
+        runner: Sequence[str] = RUNNER,
+        patience_s: tuple[float, float, float] = PATIENCE_S,
+    ) -> None:
+        """Start it. Raises InputError where its folders cannot be made or it cannot be started."""
+        self.request = request
+        self._patience_s = patience_s
+        self._mark = uuid.uuid4().hex
+        self._lock = threading.Lock()
+        self._ender: threading.Thread | None = None
+        self._hurry = threading.Event()
+        self._finished: dict[str, Any] | None = None
+        self._error: str | None = None
+        logs = request.work_directory.absolute() / "logs"
+        try:
+            logs.mkdir(parents=True, exist_ok=True)
+            request.records_file.absolute().parent.mkdir(parents=True, exist_ok=True)
+            name = f"{datetime.now():%Y%m%d-%H%M%S}-{self._mark[:6]}.log"
+            self.log_file = logs / name
+            with self.log_file.open("wb") as log:
+                self.process = subprocess.Popen(
+                    [*runner, *request.words()],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=log,
+                    env=child_environment() | {MARK: self._mark},
+                    start_new_session=True,
+                )
+        except OSError as error:
+            name = f" ({error.filename})" if error.filename else ""
+            raise InputError(
+                f"the benchmark could not be started: {error.strerror}{name}; name another folder "
+                "with --work"
+            ) from None
+
+    def events(self) -> Iterator[dict[str, Any]]:
+        """The runner's events as they come; a line that is no event comes as ``noise``.
+
+        Ends when the runner has. Nothing of it is left then.
+        """
+        assert self.process.stdout is not None
+        try:
+            for event in _events(self.process.stdout):
+                if event["event"] == "search-finished":
+                    self._finished = event
+                elif event["event"] == "error":
+                    self._error = str(event.get("message"))
+                yield event
+            self.process.wait()
+        finally:
+            if self.process.poll() is None:
+                # Whoever followed stopped before the end.
+                self.cancel()
+                self.process.wait()
+            self.process.stdout.close()
+            if self._ender is not None:
+                self._ender.join()
+            self._sweep()
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether `cancel` was called."""
+        return self._ender is not None
+
+    def cancel(self) -> None:
+        """End it: interrupt, then terminate, then kill the whole group; asked again, go on faster.
+
+        Returns at once. Finished trials are kept.
+        """
+        with self._lock:
+            if self._ender is not None:
+                self._hurry.set()
+                return
+            if self.process.poll() is not None:
+                return
+            self._ender = threading.Thread(target=self._end, daemon=True)
+            self._ender.start()
+
+    def _end(self) -> None:
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
+        for number, patience_s in zip(numbers, self._patience_s, strict=True):
+            self._signal(number)
+            for _ in range(max(1, int(patience_s / 0.05))):
+                with suppress(subprocess.TimeoutExpired):
+                    self.process.wait(timeout=0.05)
+                    # Its children may hold the pipe that our reader waits for.
+                    self._sweep()
+                    return
+                if self._hurry.is_set():
+                    self._hurry.clear()
+                    break
+
+    def _signal(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, number)
+        if number == signal.SIGKILL:
+            self._sweep()
+
+    def _sweep(self) -> None:
+        """Kill what carries the mark; a trial's workers have sessions of their own."""
+        for pid in marked(f"{MARK}={self._mark}"):
+            if pid != self.process.pid or self.process.poll() is None:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+
+    def ending(self) -> Ending:
+        """How it ended, once `events` has."""
+        code = self.process.returncode
+        tail = log_tail(self.log_file)
+        finished = self._finished
+        suggestion = None
+        if self.is_cancelled or (finished is not None and finished.get("cancelled")):
+            kind, message = "cancelled", "cancelled; what was measured before is kept"
+        elif self._error is not None or code == 2:
+            kind, message = "refused", self._error or (tail[-1] if tail else "wrong input")
+        elif finished is not None and finished.get("best") is not None:
+            kind = "answered"
+            message = "every setting was tried or left out for a reason"
+            if not finished.get("complete", True):
+                message = "the time was up: this is the best so far"
+        elif finished is not None:
+            kind, message = "no-time", "no setting has a time: the table says why for each"
+        else:
+            how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
+            kind, message = "failed", f"the benchmark ended by itself with {how}"
+            suggestion = suggest(code, tail)
+        return Ending(
+            kind=kind,
+            message=" ".join(message.split()),
+            log_file=self.log_file,
+            log_tail=tail,
+            suggestion=suggestion,
+        )
+
+
+def _events(stdout: IO[bytes]) -> Iterator[dict[str, Any]]:
+    for raw in stdout:
+        text = raw.decode("utf-8", errors="replace").strip()
+        if not text:
+            continue
+        try:
+            event = json.loads(text)
+        except ValueError:
+            event = None
+        if isinstance(event, dict) and isinstance(event.get("event"), str):
+            yield event
+        else:
+            yield {"event": "noise", "text": text[:MAX_LINE]}
+
+
+def child_environment() -> dict[str, str]:
+    """Our own, with the folder of this very bench_runner first on the path."""
+    root = str(Path(bench_runner.__path__[0]).parent)
+    path = os.environ.get("PYTHONPATH")
+    return dict(os.environ) | {"PYTHONPATH": os.pathsep.join([root, *([path] if path else [])])}
+
+
+def marked(mark: str) -> list[int]:
+    """The processes with this entry in their environment (Linux; [] elsewhere)."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if mark.encode() in (entry / "environ").read_bytes().split(b"\0"):
+                found.append(int(entry.name))
+    return found
+
+
+def log_tail(path: Path, lines: int = LOG_LINES) -> tuple[str, ...]:
+    """The last lines of a log, however large it is; () where there is none."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - 64 * 1024))
+            text = file.read().decode("utf-8", errors="replace")
+    except OSError:
+        return ()
+    # A progress bar overwrites its line: what came last counts.
+    kept = (line.rstrip().rpartition("\r")[2] for line in text.split("\n"))
+    return tuple(deque((line[-MAX_LINE:] for line in kept if line.strip()), maxlen=lines))
+
+
+def last_log_line(work_directory: Path) -> str | None:
+    """The last line that the newest trial wrote."""
+    logs = []
+    for path in (work_directory / "trials").glob("*/log.txt"):
+        with suppress(OSError):
+            logs.append((path.stat().st_mtime, path))
+    tail = log_tail(max(logs)[1], lines=1) if logs else ()
+    return tail[-1] if tail else None
+
+
+def suggest(code: int | None, tail: Sequence[str]) -> str:
+    """One thing to do about a run that ended by itself."""
+    text = "\n".join(tail)
+    if "ModuleNotFoundError" in text or "No module named" in text:
+        return f"install what a benchmark needs: {BENCH_EXTRA}"
+    if "No space left" in text:
+        return "free some disk, or name another folder with --work"
+    if code in (-9, 137):
+        return "the system killed it, most often for want of host memory: free some, then try again"
+    return "start it again: finished trials are kept and not measured twice"
+
+
+# What there is to measure on
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DetectedGpu:
+    """One GPU of this machine."""
+
+    index: int
+    name: str
+    memory_gib: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Here:
+    """This machine as the runner sees it."""
+
+    host: str
+    cpu: str
+    gpus: tuple[DetectedGpu, ...]
+    disk_free_gib: float
+    """Where the runner works."""
+    concerns: tuple[str, ...]
+    """What speaks against starting now, a sentence each."""
+
+
+def look_here(
+    work_directory: Path, recipe: str, gpu_count: int | None, runner: Sequence[str] = RUNNER
+) -> Here:
+    """Ask the runner what it would run on. Raises InputError."""
+    words = [*runner, "hardware", "--format", "json", "--recipe", recipe]
+    if gpu_count is not None:
+        words += ["--gpus", str(gpu_count)]
+    try:
+        work_directory.mkdir(parents=True, exist_ok=True)
+        done = subprocess.run(
+            words,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_HARDWARE_TIMEOUT_S,
+            env=child_environment(),
+            cwd=work_directory,
+            check=False,
+        )
+        if done.returncode == 2:
+            raise InputError(done.stderr.strip().removeprefix("bench_runner: "))
+        answer = json.loads(done.stdout)
+        machine = answer["machine"]
+        return Here(
+            host=machine["host"],
+            cpu=machine["cpu"],
+            gpus=tuple(
+                DetectedGpu(index=gpu["index"], name=gpu["name"], memory_gib=gpu["memory_gib"])
+                for gpu in machine["gpus"]
+            ),
+            disk_free_gib=machine["disk_free_gib"],
+            concerns=tuple(answer["concerns"]),
+        )
+    except InputError:
+        raise
+    except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as error:
+        words_of_it = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise InputError(
+            f"this machine could not be looked at ({words_of_it}): try: "
+            "python -m bench_runner hardware"
+        ) from None
+
+
+def missing_packages() -> list[str]:
+    """What a measurement needs and this Python lacks; looks, and loads nothing."""
+    from importlib.util import find_spec
+
+    from advisor.doctor import BENCH_PACKAGES
+
+    needed = [n for n in BENCH_PACKAGES if n != "deepspeed" or sys.platform == "linux"]
+    return [name for name in needed if find_spec(name) is None]
+
+
+def follow(run: Run, keeper: Keeper) -> Iterator[dict[str, Any]]:
+    """The events of a run, each record kept before its event is handed on, and all at the end."""
+    for event in run.events():
+        keeper.take(event)
+        yield event
+    keeper.finish()

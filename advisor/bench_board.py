@@ -1,0 +1,201 @@
+"""What a benchmark's events say so far: each setting's state, the best, how long it may take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import mean
+from typing import Any
+
+WAITING = "waiting"
+RUNNING = "running"
+TIME = "time"
+MISFIT = "does not fit"
+FAILED = "failed"
+LEFT_OUT = "left out"
+NOT_TRIED = "not tried"
+_STATES = {"ok": TIME, "infeasible": MISFIT, "failed": FAILED, "pruned": LEFT_OUT}
+_PHASES = {
+    "climb": "looking for the largest micro-batch",
+    "climbed": "micro-batch chosen",
+    "warm-up": "warming up",
+    "timing": "timing steps",
+    "validate": "checking against real steps",
+    "again": "again with a smaller micro-batch",
+}
+DAY_S = 86_400.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """One setting and what is known of it."""
+
+    label: str
+    state: str = WAITING
+    detail: str = ""
+    """What it is doing, or the reason why it has no time."""
+    reused: bool = False
+    """Measured before, and not again."""
+    training_days: float | None = None
+    training_days_low: float | None = None
+    training_days_high: float | None = None
+    step_s: float | None = None
+    mfu: float | None = None
+    peak_memory_gib: float | None = None
+    micro_batch_size: int | None = None
+    seconds: float | None = None
+    """How long the trial took."""
+    log_tail: tuple[str, ...] = ()
+    """What a failed trial wrote last."""
+
+
+@dataclass(slots=True)
+class Board:
+    """Takes events one by one. Labels that are expected stand as waiting before the first."""
+
+    labels: Sequence[str]
+    estimated_minutes: float
+    search: str
+    rows: dict[str, Tried] = field(init=False)
+    running: str | None = field(default=None, init=False)
+    running_since_s: float = field(default=0.0, init=False)
+    best: str | None = field(default=None, init=False)
+    finished: bool = field(default=False, init=False)
+    last: str = field(default="starting", init=False)
+    """What happened last, in words."""
+    noise: list[str] = field(default_factory=list, init=False)
+    """What the runner printed that is no event."""
+
+    def __post_init__(self) -> None:
+        self.rows = {label: Tried(label=label) for label in self.labels}
+
+    def apply(self, event: Mapping[str, Any], now_s: float) -> None:
+        """Take in one event, at ``now_s`` seconds of any clock that does not go back."""
+        kind = event["event"]
+        label = str(event.get("label"))
+        if kind == "search-started":
+            for name in event.get("labels") or ():
+                self.rows.setdefault(str(name), Tried(label=str(name)))
+            self.last = "the runner has started"
+        elif kind == "trial-started":
+            self.running, self.running_since_s = label, now_s
+            self._put(label, state=RUNNING, detail=str(event.get("reason") or ""))
+            self.last = f"{label}: starting"
+        elif kind == "trial-progress":
+            words = progress_words(event)
+            self._put(label, state=RUNNING, detail=words)
+            self.last = f"{label}: {words}"
+        elif kind in ("trial-finished", "left-out", "reused"):
+            self._record(kind, label, event.get("record") or {}, now_s)
+        elif kind == "best":
+            self.best = label if label in self.rows else self.best
+        elif kind == "search-finished":
+            self.finished = True
+            if event.get("label") in self.rows:
+                self.best = str(event["label"])
+            self.last = "finished"
+        elif kind == "noise":
+            self.noise.append(str(event.get("text")))
+
+    def close(self) -> None:
+        """No more events will come: what was not tried says so."""
+        for label, row in self.rows.items():
+            if row.state in (WAITING, RUNNING):
+                stopped = "stopped while it ran" if row.state == RUNNING else ""
+                self._put(label, state=NOT_TRIED, detail=stopped)
+        self.running = None
+
+    def _put(self, label: str, **changes: Any) -> None:
+        self.rows[label] = replace(self.rows.get(label) or Tried(label=label), **changes)
+
+    def _record(self, kind: str, label: str, record: Mapping[str, Any], now_s: float) -> None:
+        if kind == "trial-finished" and self.running is not None:
+            # Where kernels were missing, the record carries another label than what was asked.
+            label = self.running
+        environment = record.get("environment") or {}
+        settings = record.get("settings") or {}
+        state = _STATES.get(str(record.get("status")), FAILED)
+        reason = str(record.get("reason") or environment.get("not_free_lunch_because") or "")
+        self._put(
+            label,
+            state=state,
+            detail=" ".join(reason.split()),
+            reused=kind == "reused",
+            training_days=record.get("training_days"),
+            training_days_low=record.get("training_days_low"),
+            training_days_high=record.get("training_days_high"),
+            step_s=record.get("step_s"),
+            mfu=record.get("mfu"),
+            peak_memory_gib=record.get("peak_memory_gib"),
+            micro_batch_size=settings.get("micro_batch_size"),
+            seconds=now_s - self.running_since_s if kind == "trial-finished" else None,
+            log_tail=tuple(str(environment.get("log_tail") or "").splitlines()),
+        )
+        if kind == "trial-finished":
+            self.running = None
+        self.last = f"{label}: {state}"
+
+    # What follows from it
+
+    @property
+    def best_row(self) -> Tried | None:
+        """The fastest so far."""
+        if self.best is not None and self.rows[self.best].training_days is not None:
+            return self.rows[self.best]
+        timed = [row for row in self.rows.values() if row.training_days is not None]
+        return min(timed, key=lambda row: row.training_days or 0.0, default=None)
+
+    def counts(self) -> dict[str, int]:
+        """How many settings are in each state; states that none is in are absent."""
+        found: dict[str, int] = {}
+        for row in self.rows.values():
+            found[row.state] = found.get(row.state, 0) + 1
+        return found
+
+    def remaining_s(self, elapsed_s: float, limit_s: float | None) -> float | None:
+        """A guess at the seconds to come; None after the end.
+
+        Open settings at the mean of those measured so far, but no more trials than the search was
+        expected to make, and no more than its limit.
+        """
+        open_rows = sum(row.state in (WAITING, RUNNING) for row in self.rows.values())
+        if self.finished or not open_rows:
+            return None
+        took = [row.seconds for row in self.rows.values() if row.seconds is not None]
+        if took:
+            expected = len(self.rows) if self.search == "exhaustive" else len(self.rows) / 6
+            trials = min(float(open_rows), max(1.0, expected - len(took)))
+            guess = trials * mean(took)
+            if self.running is not None:
+                guess -= min(elapsed_s - self.running_since_s, mean(took))
+        else:
+            guess = self.estimated_minutes * 60 - elapsed_s
+        if limit_s is not None:
+            guess = min(guess, limit_s - elapsed_s)
+        return max(0.0, guess)
+
+
+def progress_words(event: Mapping[str, Any]) -> str:
+    """A trial's progress in words."""
+    phase, size = str(event.get("phase")), event.get("micro_batch_size")
+    if phase != "probe":
+        words = _PHASES.get(phase, phase)
+        return f"{words} ({size})" if size is not None else words
+    if not event.get("fits"):
+        return f"micro-batch {size} does not fit"
+    memory = event.get("peak_memory_gib")
+    return f"micro-batch {size} fits" + (f", {memory:.3g} GiB" if memory is not None else "")
+
+
+def time_words(days: float) -> str:
+    """A training time: ``12.3 days``, ``4.56 h``, ``1.33 min``."""
+    if days >= 1:
+        return f"{days:.3g} days"
+    return f"{days * 24:.3g} h" if days * 24 >= 1 else f"{days * 1440:.3g} min"
+
+
+def clock_words(seconds: float) -> str:
+    """``1:02:03`` or ``2:03``."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

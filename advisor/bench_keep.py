@@ -1,0 +1,298 @@
+"""What a benchmark will do, in full before it starts; and how its records get into the store."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from advisor.parse import InputError, shown
+from bench_runner import journal, space
+from bench_runner.records import Measurement
+from price_catalog.model import Gpu, Host, Source
+
+if TYPE_CHECKING:
+    from advisor.bench import Here, Request
+    from advisor.facts import Model
+    from advisor.store import Store
+    from bench_runner.recipes import Recipe
+
+MEASURED_HERE = Source(
+    source_id="measured-here",
+    title="Your own benchmark",
+    url=None,
+    how_measured=(
+        "bench_runner on a machine of your own: real training steps, timed in step with the "
+        "device after a warm-up. Every raw second is in the record."
+    ),
+    licence=None,
+    published_on=None,
+)
+PRECISIONS = ("fp16", "bf16", "tf32", "fp32")
+CPU = "cpu"
+CPU_REMARK = (
+    "a CPU run shows that the whole path works; its record is marked as a CPU's and never ranks "
+    "as a GPU"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A benchmark as it would run: what a person confirms."""
+
+    request: Request
+    recipe_name: str
+    here: Here
+    gpu: Gpu | None
+    """The GPU in the catalogue; None for a CPU, or where the catalogue does not have it."""
+    own_recipe: Model | None
+    """The recipe of a file, for the store; None where it ships, or where nothing counts its
+    FLOPs."""
+    labels: tuple[str, ...]
+    """The settings, in the order of the space."""
+    estimated_minutes: float
+    """At most the minutes that the search may take."""
+    store_path: Path
+
+    @property
+    def device_words(self) -> str:
+        """``2 × NVIDIA H200``, or the CPU's name."""
+        if self.request.device == CPU:
+            return f"CPU ({self.here.cpu})"
+        return f"{self.request.gpu_count} × {self.here.gpus[0].name}"
+
+    def remarks(self) -> tuple[str, ...]:
+        """What to know before it starts, a sentence each."""
+        remarks = list(self.here.concerns)
+        if self.request.device == CPU:
+            remarks.append(CPU_REMARK)
+        elif self.request.memory_limit_gib is not None:
+            remarks.append("under a memory limit a time stands for no GPU and is not ranked")
+        elif self.gpu is None:
+            remarks.append(
+                f"the catalogue has no GPU called {self.here.gpus[0].name}: its times are kept, "
+                "but have no MFU and no rank until a row of price_catalog/gpus.csv names it"
+            )
+        return tuple(remarks)
+
+    def lines(self) -> tuple[tuple[str, str], ...]:
+        """What a person confirms, as label and text."""
+        request = self.request
+        count = len(self.labels)
+        return (
+            ("train", f"{self.recipe_name} ({request.recipe})"),
+            ("on", self.device_words),
+            ("settings", f"{count} ({request.methods}), {request.search} search"),
+            ("takes", f"about {minutes_words(self.estimated_minutes)}"),
+            ("disk", f"{self.here.disk_free_gib:.0f} GiB free for {request.work_directory}"),
+            ("records", str(request.records_file)),
+            ("store", str(self.store_path)),
+        )
+
+    def owned_host(self) -> Host | None:
+        """This machine as one that need not be bought, where its times can be ranked."""
+        request = self.request
+        if self.gpu is None or request.device == CPU or request.memory_limit_gib is not None:
+            return None
+        count = request.gpu_count
+        slug = re.sub(r"[^a-z0-9]+", "-", self.here.host.lower()).strip("-") or "machine"
+        found = len(self.here.gpus)
+        part = f", {count} of its {found} GPUs" if count < found else ""
+        return Host(
+            host_id=f"own-{slug}-{self.gpu.gpu_id}-{count}",
+            name=f"{self.here.host} (yours{part})",
+            kind="owned",
+            max_gpus=count,
+            parts=(),
+            gpu_id=self.gpu.gpu_id,
+            note="Measured by advisor bench.",
+        )
+
+
+def minutes_words(minutes: float) -> str:
+    """``3 min``, ``2.5 h``."""
+    return f"{minutes:.2g} min" if minutes < 90 else f"{minutes / 60:.2g} h"
+
+
+def peak_tflops(gpu: Gpu | None) -> dict[str, float]:
+    """The dense peaks that the catalogue knows of a GPU, as the runner wants them."""
+    if gpu is None:
+        return {}
+    peaks = {name: getattr(gpu, f"{name}_tflops") for name in PRECISIONS}
+    return {name: value for name, value in peaks.items() if value is not None}
+
+
+def make_plan(store: Store, request: Request, here: Here, *, gpu_count: int | None = None) -> Plan:
+    """Complete a request from the catalogue and from what is here. Raises InputError, StoreError.
+
+    ``gpu_count`` None takes as many GPUs as there are and as share the batch evenly.
+    """
+    from advisor.ask import take_snapshot
+    from bench_runner.recipes import load_recipe, load_recipes, recipe_hash
+    from bench_runner.runner import estimated_minutes
+    from price_catalog.gpu_names import index_gpus, normalise
+
+    with store.reading() as reader:
+        snapshot = take_snapshot(reader)
+    own: Model | None = None
+    try:
+        if request.recipe.endswith(".toml"):
+            path = Path(request.recipe).expanduser().absolute()
+            recipe = load_recipe(path)
+            own = _own_model(recipe)
+            known = next((m for m in snapshot.models if m.recipe_id == recipe.recipe_id), None)
+            if known is not None and known.recipe_hash != recipe_hash(recipe):
+                raise InputError(
+                    f"{path}: the store knows another recipe called {shown(recipe.recipe_id)}: "
+                    "give this one an id of its own"
+                )
+            recipe_word = str(path)
+        else:
+            recipe_word = snapshot.model(request.recipe).recipe_id
+            shipped = {recipe.recipe_id: recipe for recipe in load_recipes()}
+            if recipe_word not in shipped:
+                raise InputError(
+                    f"the recipe {recipe_word} is one of your own: name its .toml file instead"
+                )
+            recipe = shipped[recipe_word]
+        count = _gpu_count(recipe, request.device, here, gpu_count)
+        labels: dict[str, None] = {}
+        for method in request.methods.split(","):
+            for settings in space.settings_of_method(method.strip(), count):
+                labels[space.label(settings)] = None
+    except InputError:
+        raise
+    except (ValueError, OSError) as error:
+        raise InputError(" ".join(str(error).split())) from None
+    gpu = None
+    if request.device != CPU:
+        gpu = index_gpus(snapshot.gpus).get(normalise(here.gpus[0].name))
+    minutes = estimated_minutes(len(labels), request.search)
+    return Plan(
+        request=replace(request, recipe=recipe_word, gpu_count=count, peak_tflops=peak_tflops(gpu)),
+        recipe_name=recipe.name,
+        here=here,
+        gpu=gpu,
+        own_recipe=own,
+        labels=tuple(labels),
+        estimated_minutes=minutes if request.minutes is None else min(minutes, request.minutes),
+        store_path=store.path,
+    )
+
+
+def _gpu_count(recipe: Recipe, device: str, here: Here, wanted: int | None) -> int:
+    if device == CPU:
+        count = wanted or 1
+    else:
+        found = len(here.gpus)
+        if not found:
+            raise InputError(
+                "nvidia-smi shows no GPU on this machine: start where the GPUs are, or see the "
+                "path work with --device cpu (a CPU's record never ranks as a GPU)"
+            )
+        if wanted is None:
+            batch = recipe.training.batch_size
+            wanted = next(n for n in range(found, 0, -1) if batch % n == 0)
+        if wanted > found:
+            raise InputError(
+                f"{wanted} GPUs are asked for, nvidia-smi shows {found}: ask for at most that"
+            )
+        count = wanted
+        names = sorted({gpu.name for gpu in here.gpus[:count]})
+        if len(names) > 1:
+            raise InputError(
+                f"the GPUs differ ({', '.join(names)}), and a time would stand for neither: "
+                "choose some of one kind with CUDA_VISIBLE_DEVICES"
+            )
+    space.micro_batch_sizes(recipe.training.batch_size, count)
+    return count
+
+
+def _own_model(recipe: Recipe) -> Model | None:
+    from advisor.store.shipped import model_of
+    from bench_runner.flops import UncountedArchitectureError
+
+    try:
+        return replace(model_of(recipe), origin="local")
+    except UncountedArchitectureError:
+        return None
+
+
+class Keeper:
+    """Appends records to the store as they come; what it does not take now is tried again.
+
+    A record is also in the runner's file, so nothing is lost where the store stays closed.
+    """
+
+    def __init__(self, store: Store, plan: Plan) -> None:
+        """Raises InputError where the file of earlier records cannot be read."""
+        self.kept = 0
+        """How many records the store has taken, those that it had among them."""
+        self.problem: str | None = None
+        """Why the last record is not in the store; None where all are."""
+        self._store = store
+        self._plan = plan
+        self._waiting: dict[str, Measurement] = {}
+        self._seen: set[str] = set()
+        self._owned = plan.owned_host()
+        try:
+            earlier = journal.read(plan.request.records_file)
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        self._earlier = {record.measurement_id for record in earlier}
+
+    @property
+    def waiting(self) -> int:
+        """How many records the store has not taken yet."""
+        return len(self._waiting)
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Keep the record of an event, where it has one."""
+        row = event.get("best") if event["event"] == "search-finished" else event.get("record")
+        if not isinstance(row, dict):
+            return
+        try:
+            record = journal.from_json(row)
+        except (ValueError, TypeError) as error:
+            self.problem = f"a record could not be read ({error}); it is in the runner's file"
+            return
+        self._keep([record])
+
+    def finish(self) -> None:
+        """Keep what the runner wrote and did not live to tell, and what the store refused."""
+        try:
+            written = journal.read(self._plan.request.records_file)
+        except ValueError as error:
+            self.problem = str(error)
+            written = []
+        self._keep([r for r in written if r.measurement_id not in self._earlier])
+
+    def _keep(self, records: Sequence[Measurement]) -> None:
+        from advisor.store import StoreError
+
+        for record in records:
+            if record.measurement_id not in self._seen:
+                self._seen.add(record.measurement_id)
+                self._waiting[record.measurement_id] = record
+        for record in list(self._waiting.values()):
+            try:
+                self._store.append_measurements([record], [MEASURED_HERE])
+                self._add_own(record)
+            except StoreError as error:
+                self.problem = str(error)
+                return
+            del self._waiting[record.measurement_id]
+            self.kept += 1
+        self.problem = None
+
+    def _add_own(self, record: Measurement) -> None:
+        """With the first time, the machine itself and the recipe of a file."""
+        if record.status != "ok" or record.training_days is None:
+            return
+        hosts = [] if self._owned is None else [self._owned]
+        own = self._plan.own_recipe
+        if hosts or own is not None:
+            self._store.add_own(hosts=hosts, models=[] if own is None else [own])
+        self._owned, self._plan = None, replace(self._plan, own_recipe=None)
