@@ -22,6 +22,7 @@ call opens, does one thing in one transaction and closes, and waits while anothe
     store.append_measurements(records, sources=())   # -> int: how many were new
     store.add_quotes(quotes, sources=())             # all of a call or, on an error, nothing
     store.add_rentals(rentals, sources=())
+    store.add_own(hosts=(), models=())               # machines that the user has, recipes of files
     store.merge(path)                    # JSON lines, or another store's own rows
     store.export_local(path)             # the user's own rows as JSON lines
     store.change_token()                 # differs when another program wrote
@@ -32,10 +33,34 @@ Everything that is wrong with a store is a StoreError of one line. A record whos
 knows is kept and listed under its own name in ``gpu_id``; it is never ranked.
 """
 
-from advisor.store.access import Store
-from advisor.store.build import build_store, check_store
-from advisor.store.connection import StoreError
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from advisor.store.locate import find_store
-from advisor.store.reader import Reader
+
+if TYPE_CHECKING:
+    from advisor.store.access import Store
+    from advisor.store.build import build_store, check_store
+    from advisor.store.connection import StoreError
+    from advisor.store.reader import Reader
 
 __all__ = ["Reader", "Store", "StoreError", "build_store", "check_store", "find_store"]
+
+_ROOMS = {
+    "Reader": "reader",
+    "Store": "access",
+    "StoreError": "connection",
+    "build_store": "build",
+    "check_store": "build",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded when first named: to ask where the store lies must not cost the import of DuckDB.
+    if name not in _ROOMS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)
+    globals()[name] = value
+    return value

@@ -6,15 +6,19 @@ import os
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
 
 import duckdb
 
+from advisor.store.gate import waiting_writer, writer_waits
+
 DEFAULT_WAIT_S = 20.0
+COURTESY_S = 1.0
+"""How long a reader holds back for a writer that waits."""
 STORAGE_VERSION = "v1.0.0"
-"""Files in this format open in every DuckDB since 1.0."""
+"""Files in this format open in every DuckDB since 1.1 (tried: 1.1.3, 1.2.2, 1.3.2, 1.5.6)."""
 _CATALOG = "store"
 _MAGIC = b"DUCK"
 _MAGIC_OFFSET = 8
@@ -180,7 +184,7 @@ def check_file(path: Path) -> None:
 
 
 def _connect() -> duckdb.DuckDBPyConnection:
-    return duckdb.connect(
+    connection = duckdb.connect(
         ":memory:",
         config={
             # More threads cost more to start than our queries gain from them.
@@ -189,6 +193,9 @@ def _connect() -> duckdb.DuckDBPyConnection:
             "python_enable_replacements": False,
         },
     )
+    # It would draw over a screen, or stand in an answer, as soon as a query takes two seconds.
+    connection.execute("SET enable_progress_bar = false")
+    return connection
 
 
 def _attach(connection: duckdb.DuckDBPyConnection, path: Path, options: str) -> None:
@@ -204,25 +211,57 @@ def _attach_when_free(
     path: Path, *, write: bool, deadline: float, wait_s: float
 ) -> duckdb.DuckDBPyConnection:
     connection = _connect()
+    try:
+        if not write:
+            _let_writers_in(path)
+        held = _try_attach(connection, path, write=write)
+        if held is not None:
+            with waiting_writer(path) if write else nullcontext():
+                held = _keep_trying(connection, path, write=write, deadline=deadline)
+        if held is not None:
+            raise StoreError(_wording(path, held, write=write, wait_s=wait_s)) from held
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _try_attach(
+    connection: duckdb.DuckDBPyConnection, path: Path, *, write: bool
+) -> duckdb.Error | None:
+    """What DuckDB said where another program holds the store; None where we have it."""
+    try:
+        _attach(connection, path, "READ_WRITE" if write else "READ_ONLY")
+    except duckdb.Error as error:
+        if not _is_held(error):
+            raise StoreError(_wording(path, error, write=write)) from error
+        return error
+    return None
+
+
+def _keep_trying(
+    connection: duckdb.DuckDBPyConnection, path: Path, *, write: bool, deadline: float
+) -> duckdb.Error | None:
+    from random import uniform  # most openings never wait
+
     pause_s = 0.002
     while True:
-        try:
-            _attach(connection, path, "READ_WRITE" if write else "READ_ONLY")
-            return connection
-        except duckdb.Error as error:
-            left_s = deadline - time.monotonic()
-            if not _is_held(error) or left_s <= 0:
-                connection.close()
-                raise StoreError(_wording(path, error, write=write, wait_s=wait_s)) from error
-        except BaseException:
-            connection.close()
-            raise
-        from random import uniform  # most openings never wait
-
         # Full jitter keeps ten programs from coming back at the same moment. A writer needs a
         # gap between all readers, so it looks more often than they do.
-        time.sleep(min(left_s, uniform(0.001, pause_s)))
+        left_s = deadline - time.monotonic()
+        time.sleep(max(0.0, min(left_s, uniform(0.001, pause_s))))
         pause_s = min(pause_s * 2, 0.02 if write else 0.08)
+        if not write:
+            _let_writers_in(path)
+        held = _try_attach(connection, path, write=write)
+        if held is None or left_s <= 0:
+            return held
+
+
+def _let_writers_in(path: Path) -> None:
+    until = time.monotonic() + COURTESY_S
+    while writer_waits(path) and time.monotonic() < until:
+        time.sleep(0.005)
 
 
 def _check_whole(connection: duckdb.DuckDBPyConnection, path: Path) -> None:

@@ -79,11 +79,12 @@ def audit_local(connection: duckdb.DuckDBPyConnection, auditor: Auditor) -> None
     )
     names = [column[0] for column in answer.description or ()]
     changed: list[tuple[Any, ...]] = []
-    for row in answer.fetchall():
-        held = dict(zip(names, row, strict=True))
-        now = auditor.verdict(held)
-        if any(now[name] != held[name] for name in _AUDITED):
-            changed.append((held["measurement_id"], *(now[name] for name in _AUDITED)))
+    while rows := answer.fetchmany(BATCH_ROWS):
+        for row in rows:
+            held = dict(zip(names, row, strict=True))
+            now = auditor.verdict(held)
+            if any(now[name] != held[name] for name in _AUDITED):
+                changed.append((held["measurement_id"], *(now[name] for name in _AUDITED)))
     for start in range(0, len(changed), BATCH_ROWS):
         columns = list(zip(*changed[start : start + BATCH_ROWS], strict=True))
         unnested = ", ".join(

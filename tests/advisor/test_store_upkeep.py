@@ -105,7 +105,7 @@ def test_a_rebuild_keeps_a_users_own_rows(own_store: Path) -> None:
     assert check_store(own_store) == []
 
 
-def test_a_store_of_any_storage_version_of_ours_opens_in_duckdb_1_0(own_store: Path) -> None:
+def test_a_store_keeps_the_storage_version_that_old_clients_read(own_store: Path) -> None:
     add_own_rows(own_store)
     build_store(own_store)
     with duckdb.connect() as connection:
