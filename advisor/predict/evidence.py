@@ -8,9 +8,8 @@ project's own synchronised records, which are what a prediction means (`harness 
 from __future__ import annotations
 
 import csv
-import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from advisor.predict.chip import Chip, chip_of
@@ -42,6 +41,7 @@ class Observation:
     chip: Chip
     count: int
     method: str
+    """``naive``, ``optimal`` (the best of a search), or ``trial`` (settings as given)."""
     option: Option | None
     """The settings where they were given and not searched for; None: the method's best."""
     micro_batch_size: int | None
@@ -108,39 +108,49 @@ def from_measurements(
     workloads: Mapping[str, Workload],
     chips: Mapping[str, Chip],
 ) -> list[Observation]:
-    """Records of known recipes on known GPUs. Failed and pruned trials say nothing about speed,
-    and of a search's trials only the fastest of each method counts."""
-    observations: dict[tuple[object, ...], Observation] = {}
+    """Records of known recipes on known GPUs; a CPU's and a capped GPU's are neither.
+
+    Of a search the fastest trial is what its method reaches (``naive`` or ``optimal``); the others
+    say what their own settings cost (``trial``). Failed and pruned trials say nothing of speed.
+    """
+    observations: list[Observation] = []
+    fastest: dict[tuple[object, ...], Observation] = {}
     for record in records:
         workload, chip = workloads.get(record.recipe_id), chips.get(record.gpu)
         if workload is None or chip is None or record.status not in ("ok", "infeasible"):
             continue
         paper = record.source_id in PAPER_SOURCES
-        if not paper and record.timing != "synchronised":
+        if not paper and (record.timing != "synchronised" or record.status != "ok"):
             continue
-        if not paper and record.status == "infeasible":
-            continue  # one setting of a search; whether the recipe fits is the search's to say
         days = record.training_days
-        method = "naive" if record.method == "naive" else "optimal"
-        key = (record.source_id, record.recipe_id, chip.gpu_id, record.gpu_count, method)
-        step_s = None if days is None else days * SECONDS_PER_DAY / workload.training_steps
-        known = observations.get(key)
-        if known is not None and (known.step_s or math.inf) <= (step_s or math.inf):
-            continue
-        observations[key] = Observation(
+        settings = record.settings
+        observation = Observation(
             observation_id=record.measurement_id,
             source_id=record.source_id,
             harness=PAPER if paper else REFERENCE,
             workload=workload,
             chip=chip,
             count=record.gpu_count,
-            method=method,
-            option=None,
-            micro_batch_size=None,
-            step_s=step_s,
+            method="naive" if record.method == "naive" else "optimal",
+            # Appendix J's settings are what the search found: to use them would be to peek.
+            option=None if paper or settings is None else option_of(settings),
+            micro_batch_size=None if paper or settings is None else settings.micro_batch_size,
+            step_s=None if days is None else days * SECONDS_PER_DAY / workload.training_steps,
             rounding=ROUNDING_SD / days if paper and days else 0.0,
         )
-    return list(observations.values())
+        if paper:
+            observations.append(observation)
+            continue
+        key = (workload.workload_id, chip.gpu_id, record.gpu_count, observation.method)
+        slower = observation
+        if key not in fastest:
+            fastest[key] = observation
+            continue
+        if (observation.step_s or 0.0) < (fastest[key].step_s or 0.0):
+            slower, fastest[key] = fastest[key], observation
+        observations.append(replace(slower, method="trial"))
+    best = [replace(o, option=None, micro_batch_size=None) for o in fastest.values()]
+    return [*observations, *best]
 
 
 def from_throughput(path: Path, chips: Mapping[str, Chip]) -> list[Observation]:

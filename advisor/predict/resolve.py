@@ -1,0 +1,103 @@
+"""From what somebody typed to a target: a recipe's name, a config.json, a timm model's name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from advisor.predict.parse_config import target_of_config
+from advisor.predict.targets import LARGEST, Run, Target, target_of_recipe, target_of_timm
+from bench_runner.recipes import TEXT_FAMILIES, Recipe
+
+DEFAULT_BATCH = {"text": 512, "image": 1024}
+"""Samples an optimiser step where nobody says: time hardly depends on it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """What may be said of a run beside the model; None: not said."""
+
+    tokens: float | None = None
+    images: float | None = None
+    batch_size: int | None = None
+    sequence_length: int | None = None
+    image_size: int | None = None
+    precision: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.precision not in (None, "fp16", "bf16", "fp32"):
+            raise ValueError(f"precision '{self.precision}' is not one of fp16, bf16, fp32")
+        for name, option in (
+            ("tokens", "--tokens"),
+            ("images", "--images"),
+            ("batch_size", "--batch"),
+            ("sequence_length", "--sequence-length"),
+            ("image_size", "--image-size"),
+        ):
+            value = getattr(self, name)
+            if value is not None and not 1 <= value <= LARGEST:
+                raise ValueError(f"{option} is {value:g}; give a number from 1 to {LARGEST:.0e}")
+
+
+def resolve(model: str, ask: Ask, recipes: Sequence[Recipe]) -> Target:
+    """The target that ``model`` names; ValueError of one line where it names nothing."""
+    for recipe in recipes:
+        if model.casefold() in (recipe.recipe_id.casefold(), recipe.name.casefold()):
+            return _of_recipe(recipe, ask)
+    if model and (model.endswith(".json") or "/" in model or Path(model).is_dir()):
+        return target_of_config(_config_path(Path(model)), _run(ask, assume_text=True))
+    if model.startswith(("vit_", "deit_", "deit3_", "convnext_", "convnextv2_")):
+        return target_of_timm(model, _run(ask, assume_text=False))
+    raise ValueError(_unknown(model[:80], recipes))
+
+
+def _config_path(path: Path) -> Path:
+    return path / "config.json" if (path / "config.json").is_file() else path
+
+
+def _run(ask: Ask, *, assume_text: bool) -> Run:
+    return Run(
+        batch_size=ask.batch_size or DEFAULT_BATCH["text" if assume_text else "image"],
+        tokens=ask.tokens,
+        images=ask.images,
+        sequence_length=ask.sequence_length,
+        image_size=ask.image_size,
+        precision=ask.precision,
+    )
+
+
+def _of_recipe(recipe: Recipe, ask: Ask) -> Target:
+    """A recipe, trained on another amount of data or with another batch where that is asked."""
+    training = recipe.training
+    text = recipe.family in TEXT_FAMILIES
+    amount, wrong = (ask.tokens, ask.images) if text else (ask.images, ask.tokens)
+    if wrong is not None:
+        right, other = ("--tokens", "--images") if text else ("--images", "--tokens")
+        raise ValueError(f"{recipe.name} is trained on {right[2:]}: give {right}, not {other}")
+    batch = ask.batch_size or training.batch_size
+    length = ask.sequence_length or training.sequence_length
+    samples: float = training.batch_size * training.training_steps
+    if amount is not None:
+        samples = amount / length if text and length else amount
+    elif text and length and training.sequence_length:
+        samples *= training.sequence_length / length
+    changed = replace(
+        training,
+        batch_size=batch,
+        training_steps=max(1, math.ceil(samples / batch)),
+        sequence_length=length if text else None,
+        image_size=training.image_size if text else ask.image_size or training.image_size,
+        precision=ask.precision or training.precision,
+    )
+    return target_of_recipe(replace(recipe, training=changed))
+
+
+def _unknown(model: str, recipes: Sequence[Recipe]) -> str:
+    from difflib import get_close_matches
+
+    names = [recipe.recipe_id for recipe in recipes]
+    close = get_close_matches(model.casefold(), names, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(names)}"
+    return f"model '{model}' is no recipe, config.json or timm name that can be counted; {hint}"
