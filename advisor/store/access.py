@@ -129,6 +129,23 @@ class Store:
 
         return self._add(own_tables(hosts, models))
 
+    def add_machines(self, hosts: Iterable[Host]) -> int:
+        """Keep machines that the user has; how many were new."""
+        from advisor.store.rows import host_values
+
+        return self._add({"host": [host_values(host) for host in hosts]})
+
+    def remove_machine(self, host_id: str) -> bool:
+        """Forget a machine that the user had; whether there was such a one."""
+        with self._open(write=True) as connection:
+            update(connection, self.path)
+            gone = connection.execute(
+                "DELETE FROM host WHERE origin = 'local' AND kind = 'owned' AND host_id = ?"
+                " RETURNING host_id",
+                [host_id],
+            ).fetchall()
+            return bool(gone)
+
     def merge(self, path: str | Path) -> int:
         """Bring in a JSON-lines file or another store's own rows; how many rows were new.
 

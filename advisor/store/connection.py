@@ -204,7 +204,8 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path, options: str) -> 
 
 
 def _quoted(path: Path) -> str:
-    return "'" + str(path).replace("'", "''") + "'"
+    # Absolute: DuckDB takes a name that begins like sqlite: or https: for something else.
+    return "'" + str(path.absolute()).replace("'", "''") + "'"
 
 
 def _attach_when_free(

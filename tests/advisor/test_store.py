@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -268,6 +269,18 @@ def test_the_change_token_moves_with_each_append_and_not_with_reading(own_store:
     assert store.change_token() == token
     store.append_measurements([record("one")])
     assert store.change_token() != token
+
+
+@pytest.mark.parametrize("name", ["sqlite:x.duckdb", "it's.duckdb", "ünïcode 3.db", "a;b--.duckdb"])
+def test_a_store_may_have_any_name(
+    store_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(store_path, name)
+    store = Store(name)
+    assert store.append_measurements([record("one")]) == 1
+    assert len(store.times(origin="local")) == 1
+    assert [entry.name for entry in tmp_path.iterdir()] == [name]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from advisor.store import Store, build_store, check_store
@@ -36,7 +37,7 @@ for _ in range(int(sys.argv[3])):
 
 def test_ten_programs_at_once_see_no_error_and_lose_no_row(own_store: Path) -> None:
     writers = [f"w{n}" for n in range(6)]
-    appends, reads = 8, 12
+    appends, reads = 6, 8
     programs = [program(WRITE, own_store, name, appends, stdin=-1) for name in writers]
     programs += [program(READ, own_store, f"r{n}", reads, stdin=-1) for n in range(4)]
     for running in programs:  # all at the same moment, after each has loaded
@@ -116,6 +117,20 @@ Store(sys.argv[1]).append_measurements([record(sys.argv[2])])
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
 
 
+def test_threads_of_one_program_take_turns(own_store: Path) -> None:
+    store = Store(own_store)
+
+    def work(name: str) -> int:
+        if name.startswith("w"):
+            return sum(store.append_measurements([record(f"{name}-{n}")]) for n in range(4))
+        return sum(len(store.models()) > 0 for _ in range(4))
+
+    with ThreadPoolExecutor(6) as threads:
+        done = list(threads.map(work, ["w1", "r1", "w2", "r2", "w3", "r3"]))
+    assert done == [4] * 6
+    assert len(store.times(origin="local")) == 12
+
+
 # Kills. One program forks the victims, since starting Python for each would take most of the time.
 # A victim writes the id of each append to a pipe as it ends; whatever stands there must be kept.
 
@@ -162,7 +177,7 @@ print(json.dumps({"finished": len(finished), "kept_but_not_told": interrupted}))
 
 
 def test_a_killed_writer_leaves_every_finished_append(own_store: Path) -> None:
-    told = json.loads(answer(program(KILL, own_store, 36, 1)))
+    told = json.loads(answer(program(KILL, own_store, 30, 1)))
     assert told["finished"] > 5  # else the victims never came to write
     store = Store(own_store)
     held = [time.measurement_id for time in store.times(origin="local")]
