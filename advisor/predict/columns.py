@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Whole = NDArray[np.int64]
 
+GPUS_A_NODE = 8
+NODE_LINK = GPUS_A_NODE * 50e9
+"""Bytes a second between machines: a 400 Gb/s port for each GPU, as in every record with more than
+eight GPUs that the evidence holds. A ring through all of a machine's ports uses them together."""
+
 _PRECISIONS = ("fp16", "bf16", "fp32")
 _WORKLOAD_NUMBERS = (
     "batch_size",
@@ -64,8 +69,14 @@ class Columns:
     naive_peak: Floats
     pcie: Floats
     """Bytes a second, one way; so are the links."""
-    link: Floats
-    """Between this pair's GPUs, inside a machine."""
+    weight_bytes: Floats
+    """Bytes of a weight or an activation: 2 in half precision, else 4."""
+    share: Floats
+    """Samples of each GPU in an optimiser step."""
+    ring_s: Floats
+    """Seconds to reduce one byte a parameter over all GPUs, scattered and gathered in a ring."""
+    sweep_s: Floats
+    """Seconds to read one byte a parameter from the GPU's memory."""
 
     def __len__(self) -> int:
         return len(self.count)
@@ -128,9 +139,13 @@ class Table:
         precision = self.precision[workload_index]
         count = counts.astype(float)
         named = dict(zip(_WORKLOAD_NUMBERS, numbers, strict=True))
+        batch, parameters = named.pop("batch_size"), named["parameters"]
+        bandwidth = rates[1] * 1e9
+        link = np.where(count == 2, rates[3], rates[4]) * 1e9
+        link = np.where(count > GPUS_A_NODE, np.minimum(link, NODE_LINK), link)
         return Columns(
             count=count,
-            batch=named.pop("batch_size"),
+            batch=batch,
             half=flags[0],
             bf16=flags[1],
             causal=flags[2],
@@ -139,10 +154,13 @@ class Table:
             checkpoints=flags[5],
             convnet=flags[6],
             memory_gib=rates[0],
-            bandwidth=rates[1] * 1e9,
+            bandwidth=bandwidth,
             peak=self.peaks[chip_index, precision],
             naive_peak=self.naive_peaks[chip_index, precision],
             pcie=rates[2] * 1e9,
-            link=np.where(count == 2, rates[3], rates[4]) * 1e9,
+            weight_bytes=np.where(flags[0], 2.0, 4.0),
+            share=batch / count,
+            ring_s=2.0 * (count - 1.0) / count * parameters / link,
+            sweep_s=parameters / bandwidth,
             **named,
         )

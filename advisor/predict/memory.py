@@ -127,7 +127,7 @@ def static_bytes(option: Option, columns: Columns, costs: MemoryCosts = COSTS) -
     import numpy as np
 
     half, count, parameters = columns.half, columns.count, columns.parameters
-    weight = np.where(half, 2.0, 4.0)
+    weight = columns.weight_bytes
     states = 4.0 * ADAM_STATES + np.where(half, 4.0, 0.0)  # FP32 master copy of half weights
     if option.stage == 0:
         cast = np.where(half, 2.0, 0.0)  # autocast keeps its half-precision copies for the pass
@@ -175,7 +175,7 @@ def sample_bytes(option: Option, columns: Columns, costs: MemoryCosts = COSTS) -
     layers = columns.layer_elements * layer + columns.score_elements * score
     layers = layers + columns.scan_elements * scan
     if option.checkpointing:
-        weight = np.where(half, 2.0, 4.0)
+        weight = columns.weight_bytes
         inputs = columns.layers * columns.tokens * columns.width * weight
         # A convolutional network is checkpointed stage by stage: its largest stage stays.
         layers = np.where(columns.convnet, 0.35 * layers, inputs + 1.5 * layers / columns.layers)
@@ -200,8 +200,7 @@ def micro_batch(
     if sample is None:
         sample = sample_bytes(option, columns, costs)
     room = (budget - static) / sample
-    share = columns.batch / columns.count
-    most = np.minimum(room, share)
+    most = np.minimum(room, columns.share)
     fitting = np.ldexp(1.0, np.frexp(np.maximum(most, 0.5))[1] - 1)  # power of two below
     ok = (most >= 1.0) & applies(option, columns)
     ok &= update_bytes(option, columns, static) <= budget

@@ -45,11 +45,6 @@ ADAM_BYTES = 26.0
 """Read and written a parameter by the update: weight, gradient, two moments, half copy."""
 CPU_ADAM_PARAMETERS_S = 1e9
 """Parameters a second that a host updates for each GPU when states are offloaded."""
-GPUS_A_NODE = 8
-NODE_LINK = GPUS_A_NODE * 50e9
-"""Bytes a second between machines: a 400 Gb/s port for each GPU, as in every record with more than
-eight GPUs that the evidence holds. A ring through all of a machine's ports uses them together."""
-
 OVERHEADS = {"offload": 1.12, "stage-3": 1.08, "checkpoint": 1.02}
 """What a memory-saving method costs beyond its traffic (hooks, waits): breaks ties towards the
 simpler setting."""
@@ -62,8 +57,7 @@ def work_terms(columns: Columns, *, free_lunch: bool) -> list[Floats]:
     """
     import numpy as np
 
-    share = columns.batch / columns.count
-    width = np.where(columns.half, 2.0, 4.0)
+    share, width = columns.share, columns.weight_bytes
     per_byte = share / columns.bandwidth
     per_flop = 3.0 * share / (columns.peak if free_lunch else columns.naive_peak)
     operand_bytes = columns.linear_flops * width * (1.5 / OPERAND_REUSE)  # 3 passes, 2-byte base
@@ -102,14 +96,12 @@ def traffic_terms(
     """
     import numpy as np
 
-    count, parameters, half = columns.count, columns.parameters, columns.half
-    passes = columns.batch / (count * micro_batch_size)
-    width = np.where(half, 2.0, 4.0)
-    touched = MIXED_PASS_BYTES if option.stage == 0 else HALF_PASS_BYTES
+    count, width = columns.count, columns.weight_bytes
+    passes = columns.share / micro_batch_size
     own = count if option.stage else 1.0
-    update = parameters / columns.bandwidth
-    update = update * (passes * np.where(half, touched, FULL_PASS_BYTES) + ADAM_BYTES / own)
-    link = np.where(count > GPUS_A_NODE, np.minimum(columns.link, NODE_LINK), columns.link)
+    touched = MIXED_PASS_BYTES if option.stage == 0 else HALF_PASS_BYTES
+    touched_bytes = np.where(columns.half, touched, FULL_PASS_BYTES)
+    update = columns.sweep_s * (passes * touched_bytes + ADAM_BYTES / own)
     # Bytes a parameter that a ring moves, two halves: scatter the sums, gather the results.
     # Sharded gradients leave after every pass, each GPU keeping its part: the first half.
     # Sharded weights are gathered for the forward and again for the backward pass: a whole ring.
@@ -119,7 +111,7 @@ def traffic_terms(
         moved = width
     else:
         moved = passes * width * (1.5 if option.stage == 3 else 0.5)
-    exchange = 2.0 * (count - 1.0) / count * parameters * moved / link
+    exchange = columns.ring_s * moved
     # Exchange runs beside the computation: what shows is what outlasts it.
     squared, busy_squared = exchange * exchange, busy * busy
     exchange = np.sqrt(np.sqrt(squared * squared + busy_squared * busy_squared)) - busy
@@ -128,8 +120,9 @@ def traffic_terms(
     # Every pass hands its gradients to the host, which adds them up; stage 3 fetches its weights
     # from there as well, for either pass. All GPUs share the host's memory and its way to the bus.
     trips = 3.0 if option.stage == 3 else 1.0
-    offload = (passes * trips + 2.0) * parameters * width / columns.pcie
-    offload = offload + parameters / count / CPU_ADAM_PARAMETERS_S
+    hosted = columns.parameters * width / columns.pcie
+    offload = (passes * trips + 2.0) * hosted
+    offload = offload + columns.parameters / count / CPU_ADAM_PARAMETERS_S
     return update, exchange, offload
 
 
