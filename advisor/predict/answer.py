@@ -101,7 +101,7 @@ def predict(
         settings = _settings(best, workload, count, int(many.micro_batch_size[0]))
     naive = method == "naive"
     assumptions = list(target.assumptions)
-    if any(s.offloading for s in fitting):
+    if settings is not None and settings.offloading:
         assumptions.append(f"{HOST_GIB_A_GPU:g} GiB of host memory for each GPU")
     if count > 8:
         assumptions.append("machines of eight GPUs, a 400 Gb/s port for each")
@@ -148,7 +148,7 @@ def _settings(option: Option, workload: Workload, count: int, micro: int) -> Set
 
 
 def _nearness(distance: float) -> str:
-    if distance == 0.0:
+    if distance < 0.05:
         return "this size and GPU among them"
     if distance <= 0.5:
         return f"close to the nearest of them (distance {distance:.1f})"

@@ -60,6 +60,8 @@ class _File:
     """A parsed config.json: hands out checked numbers and knows its own name."""
 
     name: str
+    model: str
+    """What to call the model: its folder, where the file is called config.json like all others."""
     content: Mapping[str, Any]
 
     def error(self, key: str, problem: str) -> ValueError:
@@ -95,7 +97,9 @@ class _File:
 def target_of_config(path: Path, run: Run) -> Target:
     """The model that a config.json describes, trained as ``run`` says; ValueError of one line."""
     path = Path(path)
-    file = _File(path.name, _read(path))
+    folder = path.resolve().parent.name
+    model = folder if path.name == "config.json" and folder else path.stem
+    file = _File(path.name, model, _read(path))
     for key in CODE_KEYS:
         if file.content.get(key):
             raise file.error(
@@ -181,7 +185,7 @@ def _llama(file: _File, kind: str, run: Run) -> Target:
     if heads % groups:
         raise file.error("num_key_value_heads", f"is {groups}, which does not divide {heads}")
     return make_target(
-        name=file.name,
+        name=file.model,
         family="decoder",
         config_class="LlamaConfig",
         arguments={
@@ -205,7 +209,7 @@ def _ungated(file: _File, kind: str, run: Run) -> Target:
     hidden = file.whole("hidden_size n_embd d_model n_embed", "hidden")
     inner = "ffn_dim ffn_hidden_size intermediate_size n_inner"
     return make_target(
-        name=file.name,
+        name=file.model,
         family="decoder",
         config_class="GPT2Config",
         arguments={
@@ -229,7 +233,7 @@ def _gpt2(file: _File, kind: str, run: Run) -> Target:
     hidden = file.whole("n_embd", "hidden", 768)
     positions = file.whole("n_positions", "length", 1024)
     return make_target(
-        name=file.name,
+        name=file.model,
         family="decoder",
         config_class="GPT2Config",
         arguments={
@@ -249,7 +253,7 @@ def _gpt2(file: _File, kind: str, run: Run) -> Target:
 def _neox(file: _File, kind: str, run: Run) -> Target:
     hidden = file.whole("hidden_size", "hidden", 6144)
     return make_target(
-        name=file.name,
+        name=file.model,
         family="decoder",
         config_class="GPTNeoXConfig",
         arguments={
@@ -270,7 +274,7 @@ def _bert(file: _File, kind: str, run: Run) -> Target:
     hidden = file.whole("hidden_size dim", "hidden", 768)
     positions = file.whole("max_position_embeddings", "length", 512)
     return make_target(
-        name=file.name,
+        name=file.model,
         family="encoder",
         config_class="BertConfig",
         arguments={
@@ -289,7 +293,7 @@ def _bert(file: _File, kind: str, run: Run) -> Target:
 
 def _mamba(file: _File, kind: str, run: Run) -> Target:
     return make_target(
-        name=file.name,
+        name=file.model,
         family="ssm",
         config_class="MambaConfig",
         arguments={
@@ -314,7 +318,7 @@ def _vit(file: _File, kind: str, run: Run) -> Target:
     if patch > size:
         raise file.error("patch_size", f"is {patch}, larger than the image ({size})")
     return make_target(
-        name=file.name,
+        name=file.model,
         family="vit",
         config_class="ViTConfig",
         arguments={
@@ -344,7 +348,7 @@ def _convnext(file: _File, kind: str, run: Run) -> Target:
     if len(sizes["depths"]) != len(sizes["hidden_sizes"]):
         raise file.error("depths", "has not as many stages as hidden_sizes")
     return make_target(
-        name=file.name,
+        name=file.model,
         family="convnet",
         config_class="ConvNextConfig",
         arguments={
