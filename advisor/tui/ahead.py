@@ -25,15 +25,27 @@ class Ahead:
     def __init__(self, pid: int, pipe: int) -> None:
         self._pid = pid
         self._pipe = pipe
+        self._content = b""
+        # A pipe holds less than an answer: somebody has to read it, or the child cannot finish.
+        self._thread = threading.Thread(target=self._receive, daemon=True)
+        self._thread.start()
 
-    def take(self) -> object | None:
-        """Wait for what the child read; None where it could not. May be called once."""
+    def _receive(self) -> None:
         with os.fdopen(self._pipe, "rb") as file:
-            content = file.read()
+            self._content = file.read()
         with suppress(ChildProcessError):
             os.waitpid(self._pid, 0)
+
+    @property
+    def is_here(self) -> bool:
+        """Whether `take` would not wait."""
+        return not self._thread.is_alive()
+
+    def take(self) -> object | None:
+        """Wait for what the child read; None where it could not."""
+        self._thread.join()
         # Our own child wrote this; a child that failed wrote nothing.
-        return pickle.loads(content) if content else None
+        return pickle.loads(self._content) if self._content else None
 
 
 def read_ahead(path: Path, read: Callable[[], object]) -> Ahead | None:

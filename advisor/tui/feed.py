@@ -107,11 +107,19 @@ class Feed:
             self.note(note)
         return read.reading
 
+    def first_reading(self, *, wait: bool) -> Reading | None:
+        """What another process has read ahead; None where there is nothing, or not yet."""
+        ahead = self.ahead
+        if ahead is None or not (wait or ahead.is_here):
+            return None
+        self.ahead = None
+        read = ahead.take()
+        return self._take_over(read) if isinstance(read, Read) else None
+
     def _read(self, state: State) -> Reading:
-        if self.ahead is not None:
-            read, self.ahead = self.ahead.take(), None
-            if isinstance(read, Read):
-                return self._take_over(read)
+        reading = self.first_reading(wait=True)
+        if reading is not None and reading.key is not None:
+            return reading
         from advisor.ask import take_snapshot
 
         store = self._store()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -12,36 +11,41 @@ if TYPE_CHECKING:
     from advisor.tui.feed import Reading
 
 
-@dataclass
 class StoreRead(Message):
     """The store was read."""
 
-    reading: Reading
+    def __init__(self, reading: Reading) -> None:
+        super().__init__()
+        self.reading = reading
 
 
-@dataclass
 class PublishedRead(Message):
     """The same field at face value was made."""
 
-    field: Field
-    published: Field
+    def __init__(self, field: Field, published: Field) -> None:
+        super().__init__()
+        self.field = field
+        self.published = published
 
 
-@dataclass
 class StoreTrouble(Message):
-    """The store could not be read; it will be tried again."""
+    """The store could not be read; it will be tried again.
 
-    text: str
-    """One line that says what and how to mend it."""
+    The text is one line that says what is wrong and how to mend it.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
 
 
-@dataclass
 class StoreNote(Message):
     """The store did something on its own that a person should know."""
 
-    text: str
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
 
 
-@dataclass
 class StoreChanged(Message):
     """Another program may have written to the store."""

@@ -14,6 +14,7 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from advisor.tui.controls.field import Field
 from advisor.tui.feed import FeedError
 from advisor.tui.widgets.rank_source import Column, RowSource
 from advisor.tui.widgets.rank_table import RankTable
@@ -126,7 +127,7 @@ class MemoryRows:
         return self._remark(source.record(index))
 
 
-class FilterInput(Input):
+class FilterInput(Field):
     """Where the filter is typed."""
 
     HELP = """\
@@ -198,7 +199,7 @@ class FilterTable(Vertical):
     def compose(self) -> ComposeResult:
         with Horizontal():
             yield Static("/ filter", classes="label")
-            yield FilterInput(compact=True, placeholder="all", max_length=100)
+            yield FilterInput(placeholder="all", max_length=100)
             yield Static("", classes="count", markup=False)
         yield RankTable(self.rows.columns if self.rows else (), fixed_columns=1)
         yield Static("", classes="remark", markup=False)

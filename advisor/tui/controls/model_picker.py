@@ -15,6 +15,8 @@ from textual.message import Message
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
+from advisor.tui.controls.field import Field
+
 if TYPE_CHECKING:
     from advisor.facts import Model
 
@@ -23,7 +25,7 @@ MAX_SHOWN = 50
 Search = Callable[[str], "Sequence[Model]"]
 
 
-class ModelInput(Input):
+class ModelInput(Field):
     """The text; the arrow keys move through the list, which never takes the focus."""
 
     HELP = """\
@@ -90,9 +92,7 @@ class ModelPicker(Vertical):
         self._list: OptionList | None = None
 
     def compose(self) -> ComposeResult:
-        yield ModelInput(
-            self._text, compact=True, id=self._input_id, max_length=60, select_on_focus=True
-        )
+        yield ModelInput(self._text, id=self._input_id, max_length=60, select_on_focus=True)
 
     @property
     def text(self) -> str:
@@ -102,8 +102,8 @@ class ModelPicker(Vertical):
     def write(self, text: str) -> None:
         """Put a text into the field without asking anything."""
         field = self.query_one(ModelInput)
-        with field.prevent(Input.Changed):
-            field.value = text
+        self._text = text
+        field.value = text
         field.cursor_position = len(text)
 
     def complete(self) -> None:
@@ -137,8 +137,10 @@ class ModelPicker(Vertical):
     @on(Input.Changed)
     async def _typed(self, event: Input.Changed) -> None:
         event.stop()
-        await self._open(self._search(event.value))
-        self.post_message(self.Changed(self, event.value))
+        if event.value != self._text:  # a new Input also says what it starts with
+            self._text = event.value
+            await self._open(self._search(event.value))
+            self.post_message(self.Changed(self, event.value))
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:

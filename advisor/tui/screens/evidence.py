@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
+from textual.geometry import Size
 from textual.widgets import Static
 
 from advisor.tui.actions import EVIDENCE, bindings_of
@@ -19,7 +19,7 @@ from advisor.tui.evidence_rows import Times, price_rows, source_rows
 from advisor.tui.feed import FeedError
 from advisor.tui.messages import StoreChanged, StoreRead, StoreTrouble
 from advisor.tui.screens.record import RecordScreen
-from advisor.tui.screens.sizes import HEIGHTS, WIDTHS
+from advisor.tui.screens.sizes import SizedScreen
 from price_catalog.model import Quote, Source
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ ABOUT = {
 }
 
 
-class EvidenceScreen(Screen[None]):
+class EvidenceScreen(SizedScreen):
     """Times, prices and sources."""
 
     WHERE = EVIDENCE
@@ -43,13 +43,11 @@ class EvidenceScreen(Screen[None]):
         *bindings_of(EVIDENCE),
         Binding("escape", "app.go('ranking')", "back", show=False),
     ]
-    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = WIDTHS
-    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = HEIGHTS
     AUTO_FOCUS = "RankTable"
     app: AdvisorApp
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, size: Size) -> None:
+        super().__init__(size)
         self._snapshot: Snapshot | None = None
 
     def compose(self) -> ComposeResult:

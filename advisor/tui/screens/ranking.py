@@ -10,7 +10,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Grid
-from textual.screen import Screen
+from textual.geometry import Size
 from textual.widgets import Input, Static
 
 from advisor.state import State
@@ -18,12 +18,13 @@ from advisor.tui.actions import RANKING, bindings_of
 from advisor.tui.asking import TEXT_FIELDS
 from advisor.tui.controls.bars import PANELS, KeyBar, Tabs, TitleBar, TooSmall
 from advisor.tui.controls.choice import Choice
+from advisor.tui.controls.field import Field
 from advisor.tui.controls.lines_view import LinesView
 from advisor.tui.controls.model_picker import ModelInput, ModelPicker
 from advisor.tui.feed import FeedError, at_face_value
 from advisor.tui.messages import PublishedRead, StoreChanged, StoreRead, StoreTrouble
 from advisor.tui.picture import plot_data
-from advisor.tui.screens.sizes import HEIGHTS, WIDTHS
+from advisor.tui.screens.sizes import SizedScreen
 from advisor.tui.session import Session
 from advisor.tui.view import RankedRows, counted, ranking_columns, sorted_column
 from advisor.tui.widgets.plot import CostTimePlot
@@ -32,6 +33,7 @@ from advisor.tui.widgets.rank_table import RankTable
 
 if TYPE_CHECKING:
     from advisor.tui.app import AdvisorApp
+    from advisor.tui.feed import Reading
 
 CHOICES = {
     "rule": (
@@ -44,20 +46,18 @@ CHOICES = {
 RETRY = "(tried again every 2 s)"
 
 
-class RankingScreen(Screen[None]):
+class RankingScreen(SizedScreen):
     """Which machine to buy."""
 
     WHERE = RANKING
 
     CSS_PATH = "../styles/ranking.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(RANKING)]
-    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = WIDTHS
-    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = HEIGHTS
     AUTO_FOCUS = "#table"
     app: AdvisorApp
 
-    def __init__(self, state: State) -> None:
-        super().__init__()
+    def __init__(self, state: State, size: Size) -> None:
+        super().__init__(size)
         self.session = Session(state)
         self._descending = False
         self._trouble: str | None = None
@@ -67,17 +67,15 @@ class RankingScreen(Screen[None]):
         yield TitleBar(RANKING)
         with Grid(id="question"):
             yield Static("Budget $", classes="label")
-            yield Input(state.budget, compact=True, id="budget", max_length=30)
+            yield Field(state.budget, id="budget", max_length=30)
             yield Static("Model", classes="label")
             yield ModelPicker(state.model, self.session.models, self._times_words, id="model")
             yield Static("Max days", classes="label")
-            yield Input(
-                state.max_days, placeholder="no limit", compact=True, id="max_days", max_length=30
-            )
+            yield Field(state.max_days, placeholder="no limit", id="max_days", max_length=30)
             yield Static("Life, years", classes="label")
-            yield Input(state.lifetime, compact=True, id="lifetime", max_length=30)
+            yield Field(state.lifetime, id="lifetime", max_length=30)
             yield Static("GPUs", classes="label")
-            yield Input(state.gpus, placeholder="all", compact=True, id="gpus", max_length=100)
+            yield Field(state.gpus, placeholder="all", id="gpus", max_length=100)
             for name, (label, words) in CHOICES.items():
                 yield Static(label, classes="label")
                 yield Choice(words, getattr(state, name), id=name)
@@ -104,7 +102,13 @@ class RankingScreen(Screen[None]):
                 # Watched, not heard by message: the answer is then drawn together with the key.
                 field = self.query_one(f"#{name}", Input)
                 self.watch(field, "value", partial(self._typed, name), init=False)
-        self.read_store()
+        reading = self.app.feed.first_reading(wait=False)
+        if reading is None:
+            self.read_store()
+        else:
+            # It came while the program was loading: the first picture shows it.
+            self._store_read(StoreRead(reading))
+            self._make_published(reading)
 
     @property
     def table(self) -> RankTable:
@@ -129,6 +133,14 @@ class RankingScreen(Screen[None]):
             self.post_message(StoreTrouble(str(error)))
             return
         self.post_message(StoreRead(reading))
+        self._post_published(reading)
+
+    @work(thread=True, exclusive=True, group="published", exit_on_error=False)
+    def _make_published(self, reading: Reading) -> None:
+        """Make the field at face value, and post it."""
+        self._post_published(reading)
+
+    def _post_published(self, reading: Reading) -> None:
         if reading.field is not None and reading.field.evidence == "sound":
             self.post_message(PublishedRead(reading.field, at_face_value(reading.field)))
 

@@ -1,4 +1,38 @@
-"""From which size on a screen shows what: the classes that the style sheets name."""
+"""Screens that show what fits: the classes that the style sheets name, set by the terminal's size.
 
-WIDTHS = [(0, "-tiny"), (60, "-narrow"), (110, "-wide")]
-HEIGHTS = [(0, "-flat"), (16, "-short"), (32, "-tall")]
+Textual's own breakpoints come after the first layout, so that every widget is styled twice before
+anything is seen, and are not looked at when a screen comes back after the terminal was resized.
+"""
+
+from __future__ import annotations
+
+from textual import on
+from textual.events import Resize, ScreenResume
+from textual.geometry import Size
+from textual.screen import Screen
+
+MIN_WIDTH, MIN_HEIGHT = 60, 16
+WIDE, TALL = 110, 32
+"""From here on table, picture and detail stand side by side; below, one at a time."""
+
+
+def size_class(size: Size) -> str:
+    """``-tiny`` (nothing fits), ``-narrow`` (one panel at a time) or ``-wide`` (all at once)."""
+    if size.width < MIN_WIDTH or size.height < MIN_HEIGHT:
+        return "-tiny"
+    return "-wide" if size.width >= WIDE and size.height >= TALL else "-narrow"
+
+
+class SizedScreen(Screen[None]):
+    """A screen that knows from its start how much fits."""
+
+    def __init__(self, size: Size) -> None:
+        super().__init__(classes=size_class(size))
+
+    @on(Resize)
+    @on(ScreenResume)
+    def fit(self) -> None:
+        """Set the class for the present size."""
+        wanted = size_class(self.app.size)
+        for name in ("-tiny", "-narrow", "-wide"):
+            self.set_class(name == wanted, name)

@@ -11,7 +11,6 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.screen import Screen
 
 from advisor.rank import Question, rank
 from advisor.state import State
@@ -19,7 +18,7 @@ from advisor.tui.controls.bars import KeyBar, TitleBar, TooSmall
 from advisor.tui.controls.lines_view import LinesView
 from advisor.tui.feed import FeedError
 from advisor.tui.messages import StoreChanged, StoreTrouble
-from advisor.tui.screens.sizes import HEIGHTS, WIDTHS
+from advisor.tui.screens.sizes import SizedScreen
 from advisor.tui.words import (
     FAINT,
     HEADING,
@@ -41,7 +40,7 @@ SAMPLE_BUDGET = "40000"
 SAMPLE_MODEL = "pythia-1b"
 
 
-class WelcomeScreen(Screen[None]):
+class WelcomeScreen(SizedScreen):
     """What this program does."""
 
     WHERE = "welcome"
@@ -50,8 +49,6 @@ class WelcomeScreen(Screen[None]):
         Binding("enter", "try_sample", "try the sample", show=False),
         Binding("escape", "app.go('ranking')", "back", show=False),
     ]
-    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = WIDTHS
-    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = HEIGHTS
     app: AdvisorApp
 
     def compose(self) -> ComposeResult:
