@@ -53,14 +53,18 @@ class AdvisorApp(App[None]):
         self.kept = state or State()
         self.feed = feed or Feed(store_path)
         self.feed.note = self._store_note
+        self.theme = self.kept.theme if self.kept.theme in THEMES else "textual-dark"
         self.today = today or date.today()
         self._state_path = state_path
         self._start_note = note
-        self._ranking = RankingScreen(self.kept)
+        self._warned_of_bench = False
+
+    def get_default_screen(self) -> Screen[object]:
+        """The main screen is the one that is always there."""
+        self._ranking = RankingScreen(self.kept, self.size)
+        return self._ranking
 
     def on_mount(self) -> None:
-        self.theme = self.kept.theme if self.kept.theme in THEMES else "textual-dark"
-        self.push_screen(self._ranking)
         if not self.kept.welcomed:
             self.action_go("welcome")
         if self._start_note:
@@ -116,16 +120,40 @@ class AdvisorApp(App[None]):
 
     def action_go(self, name: str) -> None:
         """Show one of the screens."""
-        while len(self.screen_stack) > 2:
+        while len(self.screen_stack) > 1:
             self.pop_screen()
         if name == "evidence":
             from advisor.tui.screens.evidence import EvidenceScreen
 
-            self.push_screen(EvidenceScreen())
+            self.push_screen(EvidenceScreen(self.size))
         elif name == "welcome":
             from advisor.tui.screens.welcome import WelcomeScreen
 
-            self.push_screen(WelcomeScreen())
+            self.push_screen(WelcomeScreen(self.size))
+        elif name == "benchmark":
+            self.push_screen(self._benchmark())
+
+    def _benchmark(self) -> Screen[None]:
+        """The one benchmark screen: what it runs goes on while another screen is shown."""
+        if not self.is_screen_installed("benchmark"):
+            from advisor.tui.screens.benchmark import BenchmarkScreen
+
+            self.install_screen(BenchmarkScreen(self.size), "benchmark")
+        return self.get_screen("benchmark")
+
+    async def action_quit(self) -> None:
+        """Leave; where a benchmark runs, only when asked twice."""
+        if self.is_screen_installed("benchmark"):
+            from advisor.tui.screens.benchmark import BenchmarkScreen
+
+            bench = self.get_screen("benchmark", BenchmarkScreen)
+            if bench.is_busy and not self._warned_of_bench:
+                self._warned_of_bench = True
+                self.notify(
+                    "A benchmark is running: q again ends it, keeps what it has, and quits."
+                )
+                return
+        self.exit()
 
     def action_help(self) -> None:
         """Explain what has the focus, and list the keys."""
@@ -173,4 +201,3 @@ class AdvisorApp(App[None]):
 
     def _set(self, theme: str) -> None:
         self.theme = theme
-
