@@ -14,8 +14,8 @@ import sys
 import threading
 import uuid
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -133,7 +133,7 @@ class Run:
                 "with --work"
             ) from None
 
-    def events(self) -> Iterator[dict[str, Any]]:
+    def events(self) -> Generator[dict[str, Any]]:
         """The runner's events as they come; a line that is no event comes as ``noise``.
 
         Ends when the runner has. Nothing of it is left then.
@@ -278,13 +278,14 @@ def log_tail(path: Path, lines: int = LOG_LINES) -> tuple[str, ...]:
     return tuple(deque((line[-MAX_LINE:] for line in kept if line.strip()), maxlen=lines))
 
 
-def last_log_line(work_directory: Path) -> str | None:
-    """The last line that the newest trial wrote."""
+def last_log_line(work_directory: Path, since_s: float = 0.0) -> str | None:
+    """The last line that the newest trial wrote, where that was after this moment of the epoch."""
     logs = []
     for path in (work_directory / "trials").glob("*/log.txt"):
         with suppress(OSError):
             logs.append((path.stat().st_mtime, path))
-    tail = log_tail(max(logs)[1], lines=1) if logs else ()
+    newest_s, path = max(logs, default=(-1.0, work_directory))
+    tail = log_tail(path, lines=1) if newest_s >= since_s else ()
     return tail[-1] if tail else None
 
 
@@ -326,10 +327,10 @@ class Here:
 
 
 def look_here(
-    work_directory: Path, recipe: str, gpu_count: int | None, runner: Sequence[str] = RUNNER
+    work_directory: Path, gpu_count: int | None = None, runner: Sequence[str] = RUNNER
 ) -> Here:
     """Ask the runner what it would run on. Raises InputError."""
-    words = [*runner, "hardware", "--format", "json", "--recipe", recipe]
+    words = [*runner, "hardware", "--format", "json"]
     if gpu_count is not None:
         words += ["--gpus", str(gpu_count)]
     try:
@@ -369,6 +370,15 @@ def look_here(
         ) from None
 
 
+def check_packages() -> None:
+    """Raise InputError where this Python lacks what a measurement needs."""
+    missing = missing_packages()
+    if missing:
+        raise InputError(
+            f"a benchmark trains for real and needs {', '.join(missing)}: {BENCH_EXTRA}"
+        )
+
+
 def missing_packages() -> list[str]:
     """What a measurement needs and this Python lacks; looks, and loads nothing."""
     from importlib.util import find_spec
@@ -379,9 +389,10 @@ def missing_packages() -> list[str]:
     return [name for name in needed if find_spec(name) is None]
 
 
-def follow(run: Run, keeper: Keeper) -> Iterator[dict[str, Any]]:
+def follow(run: Run, keeper: Keeper) -> Generator[dict[str, Any]]:
     """The events of a run, each record kept before its event is handed on, and all at the end."""
-    for event in run.events():
-        keeper.take(event)
-        yield event
+    with closing(run.events()) as events:
+        for event in events:
+            keeper.take(event)
+            yield event
     keeper.finish()

@@ -61,6 +61,8 @@ class Board:
     running_since_s: float = field(default=0.0, init=False)
     best: str | None = field(default=None, init=False)
     finished: bool = field(default=False, init=False)
+    touched: str | None = field(default=None, init=False)
+    """The setting that the last event was about."""
     last: str = field(default="starting", init=False)
     """What happened last, in words."""
     noise: list[str] = field(default_factory=list, init=False)
@@ -106,6 +108,7 @@ class Board:
         self.running = None
 
     def _put(self, label: str, **changes: Any) -> None:
+        self.touched = label
         self.rows[label] = replace(self.rows.get(label) or Tried(label=label), **changes)
 
     def _record(self, kind: str, label: str, record: Mapping[str, Any], now_s: float) -> None:
@@ -188,10 +191,12 @@ def progress_words(event: Mapping[str, Any]) -> str:
 
 
 def time_words(days: float) -> str:
-    """A training time: ``12.3 days``, ``4.56 h``, ``1.33 min``."""
-    if days >= 1:
-        return f"{days:.3g} days"
-    return f"{days * 24:.3g} h" if days * 24 >= 1 else f"{days * 1440:.3g} min"
+    """A training time: ``12.3 days``, ``4.56 h``, ``1.33 min``, ``43.6 s``."""
+    seconds = days * DAY_S
+    for unit, name in ((DAY_S, "days"), (3600.0, "h"), (60.0, "min")):
+        if seconds >= unit:
+            return f"{seconds / unit:.3g} {name}"
+    return f"{seconds:.3g} s"
 
 
 def clock_words(seconds: float) -> str:

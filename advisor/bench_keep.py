@@ -43,6 +43,7 @@ class Plan:
     """A benchmark as it would run: what a person confirms."""
 
     request: Request
+    recipe_id: str
     recipe_name: str
     here: Here
     gpu: Gpu | None
@@ -62,6 +63,13 @@ class Plan:
         if self.request.device == CPU:
             return f"CPU ({self.here.cpu})"
         return f"{self.request.gpu_count} × {self.here.gpus[0].name}"
+
+    @property
+    def gpu_word(self) -> str:
+        """The device's name as a table has it: the catalogue's, else its own."""
+        if self.request.device == CPU:
+            return CPU
+        return self.here.gpus[0].name if self.gpu is None else self.gpu.name
 
     def remarks(self) -> tuple[str, ...]:
         """What to know before it starts, a sentence each."""
@@ -109,6 +117,14 @@ class Plan:
             gpu_id=self.gpu.gpu_id,
             note="Measured by advisor bench.",
         )
+
+
+def bench_folders() -> tuple[Path, Path]:
+    """Where the runner's records and its work lie unless told otherwise, in the user's folders."""
+    from platformdirs import user_cache_path, user_data_path
+
+    name = "gpu-grant-advisor"
+    return user_data_path(name) / "bench" / "records.jsonl", user_cache_path(name) / "bench"
 
 
 def minutes_words(minutes: float) -> str:
@@ -172,6 +188,7 @@ def make_plan(store: Store, request: Request, here: Here, *, gpu_count: int | No
     minutes = estimated_minutes(len(labels), request.search)
     return Plan(
         request=replace(request, recipe=recipe_word, gpu_count=count, peak_tflops=peak_tflops(gpu)),
+        recipe_id=recipe.recipe_id,
         recipe_name=recipe.name,
         here=here,
         gpu=gpu,
@@ -268,6 +285,16 @@ class Keeper:
             self.problem = str(error)
             written = []
         self._keep([r for r in written if r.measurement_id not in self._earlier])
+
+    def words(self) -> str:
+        """What became of the records."""
+        plan = self._plan
+        if self.problem is not None:
+            return (
+                f"{self.waiting} records are not in the store ({self.problem}); bring them in by: "
+                f"advisor merge {plan.request.records_file} --store {plan.store_path}"
+            )
+        return f"{self.kept} records of this run are in {plan.store_path}"
 
     def _keep(self, records: Sequence[Measurement]) -> None:
         from advisor.store import StoreError

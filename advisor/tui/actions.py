@@ -10,6 +10,7 @@ from textual.binding import Binding
 EVERYWHERE = "everywhere"
 RANKING = "ranking"
 EVIDENCE = "evidence"
+BENCHMARK = "benchmark"
 MAX_FOOTER_KEYS = 7
 
 
@@ -67,6 +68,7 @@ KEY_NAMES = {
     "f3": "F3",
     "f4": "F4",
     "f5": "F5",
+    "f6": "F6",
     "ctrl+q": "^q",
     "ctrl+z": "^z",
     "ctrl+p": "^p",
@@ -178,10 +180,26 @@ ACTIONS: tuple[Action, ...] = (
         ("y", "copy_row", "copy the selected row", "", "To the clipboard, over ssh too (OSC 52)."),
     ),
     *_of(
+        BENCHMARK,
+        "benchmark",
+        ("s", "start", "start", "start", "Shows what it would do, and asks, before it measures."),
+        (
+            "c",
+            "cancel",
+            "cancel",
+            "cancel",
+            "Ends the benchmark; finished trials are kept. Again: without waiting.",
+        ),
+        ("space", "open_record", "open the full record", "open", "All about one setting."),
+        ("m", "focus_field('bench_model')", "choose the model", "model", "Go to the model."),
+        ("n", "focus_field('bench_minutes')", "set the time limit", "", "Go to the minutes."),
+    ),
+    *_of(
         EVERYWHERE,
         "screen",
         ("f2", "go('ranking')", "ranking", "", "The ranked builds for a budget and a model."),
         ("f3", "go('evidence')", "evidence", "", "Times, prices and sources, with verdicts."),
+        ("f6", "go('benchmark')", "benchmark", "", "Measure this machine: it asks first."),
         ("f4,w", "go('welcome')", "welcome", "", "What this program does, in three steps."),
     ),
     *_of(

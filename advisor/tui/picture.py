@@ -37,13 +37,17 @@ class Points:
 
 
 def make_points(field: Field, basis: str, lifetime_years: float) -> Points:
-    """Every build with a price and a time, also an implausible one."""
+    """Every build with a price and a time, also an implausible one.
+
+    A machine that the user has costs nothing, which a logarithmic axis has no place for: it stands
+    in the table alone.
+    """
     cents, days, times = field.cents, field.days, field.times
     builds = sorted(
         (
             i
             for i, gap in enumerate(field.gap)
-            if gap in _SHOWN_GAPS and cents[i] != NO_PRICE and days[i] > 0
+            if gap in _SHOWN_GAPS and cents[i] not in (NO_PRICE, 0) and days[i] > 0
         ),
         key=cents.__getitem__,
     )
@@ -87,9 +91,11 @@ def plot_data(points: Points, ranking: Ranking, front: frozenset[int], basis: st
     at = points.at
     keep = ~int(PointFlag.EXCLUDED)
     for i in ranking.order:
-        flags[at[i]] &= keep
+        if i in at:
+            flags[at[i]] &= keep
     for i in front:
-        flags[at[i]] |= PointFlag.FRONT
+        if i in at:
+            flags[at[i]] |= PointFlag.FRONT
     return PlotData(
         x_usd=points.x_usd,
         y_days=points.y_days,

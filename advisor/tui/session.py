@@ -137,7 +137,10 @@ class Session:
         """The person's own choice while it can be shown, ranked or left out; else the best."""
         chosen = None if self._pinned is None else new.view.index.get(self._pinned)
         order = new.ranking.order
-        if chosen not in new.points.at:
+        drawn_or_owned = chosen in new.points.at or (
+            chosen is not None and new.view.field.gap[chosen] is None
+        )
+        if not drawn_or_owned:
             chosen = order[0] if len(order) else None
         self.selected = chosen
 

@@ -15,6 +15,7 @@ SCREENS = (
     ("F2", "ranking", "Ranking"),
     ("F3", "evidence", "Evidence"),
     ("F4", "welcome", "Welcome"),
+    ("F6", "benchmark", "Benchmark"),
 )
 PANELS = {"table": "Builds", "picture": "Picture", "detail": "Selected build"}
 EVIDENCE_TABS = {"times": "Times", "prices": "Prices", "sources": "Sources"}

@@ -1,0 +1,253 @@
+"""``advisor bench``: measure this machine, after asking; the times go into the store as they come.
+
+stdout holds the table of settings, stderr what happens meanwhile. Exit codes: 0 some setting has a
+time; 1 none has; 2 the input is wrong; 130 cancelled.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from advisor.parse import InputError, parse_positive
+
+if TYPE_CHECKING:
+    from advisor.bench import Ending, Run
+    from advisor.bench_board import Board
+    from advisor.bench_keep import Keeper, Plan
+
+ANSWERED, NO_ANSWER, WRONG_INPUT, CANCELLED = 0, 1, 2, 130
+MAX_MINUTES = 60 * 24 * 30
+MAX_GIB = 10_000
+SEARCHES = ("fast", "exhaustive")
+
+
+def add_parser(command: Callable[[str, str], argparse.ArgumentParser]) -> None:
+    """The flags of the command."""
+    bench = command("bench", "measure this machine: how long would it train, with which settings")
+    add = bench.add_argument
+    add("--model", required=True, help="a recipe, such as pythia-160m, or a recipe's .toml file")
+    add("--gpus", metavar="N", help="how many GPUs (default: all that are here)")
+    add("--methods", default="all", help="naive, free-lunch or all (default); several by commas")
+    add("--search", default="fast", help="fast (default) or exhaustive")
+    add("--minutes", metavar="M", help="stop after so long with the best so far")
+    add("--memory-limit-gib", metavar="G", help="as if each GPU had only so much memory")
+    add("--again", action="store_true", help="measure what was measured before, too")
+    add("--yes", action="store_true", help="start without asking")
+    add("--device", default="cuda", help="cuda (default), or cpu to see the path work")
+    add("--records", metavar="FILE", help="where the runner keeps its records (JSON lines)")
+    add("--work", metavar="DIR", help="where it keeps logs and compiled kernels")
+    add("--format", default="table", help="table (default), json or csv")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Ask, measure, print. Raises InputError and StoreError."""
+    from advisor.bench import Run, follow
+    from advisor.bench_board import Board
+    from advisor.bench_keep import Keeper
+
+    plan = _plan(options)
+    if not options.yes and not _confirmed(plan):
+        return CANCELLED
+    keeper = Keeper(_store(options), plan)
+    board = Board(plan.labels, plan.estimated_minutes, plan.request.search)
+    running = Run(plan.request, runner=_runner())
+    before = _cancel_on_signals(running)
+    began = time.monotonic()
+    try:
+        with closing(follow(running, keeper)) as events:
+            for event in events:
+                board.apply(event, time.monotonic() - began)
+                _say_event(event, board)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    board.close()
+    ending = running.ending()
+    _say_ending(ending, board, keeper, plan)
+    if ending.kind == "refused":
+        return WRONG_INPUT
+    from advisor.render import render_rows
+
+    print(render_rows(table(board, plan), options.format, COLUMNS))
+    if ending.kind == "cancelled":
+        return CANCELLED
+    return ANSWERED if board.best_row is not None else NO_ANSWER
+
+
+def _runner() -> Sequence[str]:
+    from advisor.bench import RUNNER
+
+    return RUNNER
+
+
+def _store(options: argparse.Namespace) -> Any:
+    from advisor.store import Store, find_store
+
+    return Store(find_store(getattr(options, "store", None)))
+
+
+def _plan(options: argparse.Namespace) -> Plan:
+    from advisor.bench import Request, check_packages, look_here
+    from advisor.bench_keep import bench_folders, make_plan
+    from advisor.parse import shown
+
+    if options.search not in SEARCHES:
+        raise InputError(f"search {shown(options.search)} is not known: write fast or exhaustive")
+    if options.device not in ("cuda", "cpu"):
+        raise InputError(f"device {shown(options.device)} is not known: write cuda or cpu")
+    count = None
+    if options.gpus is not None:
+        if not (options.gpus.isascii() and options.gpus.isdigit() and 0 < int(options.gpus) < 4096):
+            raise InputError(
+                f"the number of GPUs {shown(options.gpus)} is not a whole number of 1 or more"
+            )
+        count = int(options.gpus)
+    minutes, gib = options.minutes, options.memory_limit_gib
+    records, work = bench_folders()
+    request = Request(
+        recipe=options.model,
+        gpu_count=count or 1,
+        methods=options.methods,
+        search=options.search,
+        minutes=None
+        if minutes is None
+        else parse_positive(minutes, "time", "minutes", MAX_MINUTES),
+        device=options.device,
+        memory_limit_gib=None
+        if gib is None
+        else parse_positive(gib, "memory limit", "GiB", MAX_GIB),
+        again=options.again,
+        records_file=Path(options.records or records).expanduser(),
+        work_directory=Path(options.work or work).expanduser(),
+    )
+    check_packages()
+    here = look_here(request.work_directory, count, _runner())
+    return make_plan(_store(options), request, here, gpu_count=count)
+
+
+def _confirmed(plan: Plan) -> bool:
+    """Show what would happen, and ask. Raises InputError where nobody can answer."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise InputError(
+            f"a benchmark of about {plan.estimated_minutes:.2g} min on {plan.device_words} wants "
+            "to be confirmed, and this is no terminal: add --yes"
+        )
+    for label, text in plan.lines():
+        print(f"{label:>9}  {text}", file=sys.stderr)
+    for remark in plan.remarks():
+        print(f"        !  {remark}", file=sys.stderr)
+    print("Start? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _cancel_on_signals(running: Run) -> dict[signal.Signals, Any]:
+    """Interrupt and terminate end the run instead of this program; the handlers of before."""
+
+    def cancel(number: int, frame: FrameType | None) -> None:
+        again = " again: ending it harder" if running.is_cancelled else "; press ^C again to kill"
+        print(f"\ncancelling{again} …", file=sys.stderr)
+        running.cancel()
+
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    return {number: signal.signal(number, cancel) for number in numbers}
+
+
+def _say_event(event: dict[str, Any], board: Board) -> None:
+    from advisor.bench_board import TIME, time_words
+
+    kind = event["event"]
+    if kind in ("trial-finished", "left-out", "reused"):
+        assert board.touched is not None
+        row = board.rows[board.touched]
+        words = row.state
+        if row.state == TIME and row.training_days is not None:
+            words = time_words(row.training_days)
+        elif row.state == TIME:
+            words = "fits"
+        if row.reused:
+            words += " (measured before)"
+        if row.detail:
+            words += f": {row.detail}"
+        print(_clean(f"{row.label}: {words}"), file=sys.stderr)
+    elif kind == "trial-started":
+        print(f"{board.running}: trying", file=sys.stderr)
+    elif kind == "noise":
+        print(f"the runner says: {_clean(event['text'])}", file=sys.stderr)
+
+
+def _say_ending(ending: Ending, board: Board, keeper: Keeper, plan: Plan) -> None:
+    from advisor.bench_board import time_words
+
+    def say(text: str) -> None:
+        print(_clean(text), file=sys.stderr)
+
+    if ending.kind in ("failed", "refused"):
+        say(f"advisor: {ending.message}")
+    else:
+        say(ending.message)
+    if ending.kind == "failed":
+        for line in ending.log_tail:
+            say(f"  {line}")
+    if ending.kind == "failed" or (ending.kind == "no-time" and ending.log_tail):
+        say(f"log: {ending.log_file}")
+    if ending.suggestion is not None:
+        say(ending.suggestion)
+    best = board.best_row
+    if best is not None and best.training_days is not None:
+        say(f"best: {best.label}, {time_words(best.training_days)} on {plan.device_words}")
+    if keeper.kept or keeper.problem is not None:
+        say(keeper.words())
+
+
+def _clean(text: str) -> str:
+    return "".join(ch if ch.isprintable() else "?" for ch in text)
+
+
+COLUMNS = (
+    "model",
+    "gpu",
+    "gpu_count",
+    "settings",
+    "state",
+    "training_days",
+    "training_days_low",
+    "training_days_high",
+    "step_s",
+    "micro_batch_size",
+    "peak_memory_gib",
+    "mfu",
+    "best",
+    "reason",
+)
+
+
+def table(board: Board, plan: Plan) -> list[dict[str, Any]]:
+    """The settings as rows for a script or a person."""
+    best = board.best_row
+    return [
+        {
+            "model": plan.recipe_id,
+            "gpu": plan.gpu_word,
+            "gpu_count": plan.request.gpu_count,
+            "settings": row.label,
+            "state": row.state,
+            "training_days": row.training_days,
+            "training_days_low": row.training_days_low,
+            "training_days_high": row.training_days_high,
+            "step_s": row.step_s,
+            "micro_batch_size": row.micro_batch_size,
+            "peak_memory_gib": row.peak_memory_gib,
+            "mfu": row.mfu,
+            "best": best is not None and row.label == best.label,
+            "reason": row.detail or None,
+        }
+        for row in board.rows.values()
+    ]

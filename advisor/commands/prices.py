@@ -1,0 +1,362 @@
+"""`advisor prices`: the ledger of quotes, what can be built, what it costs to own or to rent."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from advisor.ask import Snapshot, take_snapshot
+from advisor.ledger import COLUMNS, INCLUDES, KINDS, OWN, Items, make_quote
+from advisor.parse import InputError, parse_price_rule, shown
+from advisor.prices import age_words, outlying_quotes, quote_marks
+from advisor.render import render_rows
+from advisor.store import Store
+from price_catalog.model import Quote
+
+ANSWERED, NO_ANSWER, WRONG_INPUT = 0, 1, 2
+
+_TERMS = (
+    ("lifetime-years", "Y", "how long the machine serves (default: 5)"),
+    ("utilisation", "SHARE", "share of that time in which it trains, 0 to 1 (default: 1)"),
+    ("electricity", "USD", "US dollars a kWh (default: 0, not counted)"),
+    ("pue", "X", "what the room draws for each watt of the machine (default: 1)"),
+    ("hosting", "USD", "US dollars a rack unit and month (default: 0)"),
+    ("staff", "USD", "US dollars a year (default: 0)"),
+    ("resale", "SHARE", "what it still brings at the end, as a share (default: 0)"),
+    ("financing", "RATE", "interest a year on a loan over the lifetime (default: off)"),
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    """The subcommands of `advisor prices`."""
+    subs = parser.add_subparsers(
+        dest="prices_command", metavar="COMMAND", required=True, parser_class=type(parser)
+    )
+
+    def command(name: str, text: str) -> argparse.ArgumentParser:
+        return subs.add_parser(name, help=text, description=text, parents=[common])
+
+    listed = command("list", "every quote with its age, its marks and whether it counts")
+    listed.add_argument("--item", metavar="NAME", help="only this GPU or machine")
+    listed.add_argument("--own", action="store_true", help="only your own")
+    listed.add_argument(
+        "--prices", default="latest", help="paper, latest (default), or as known on YYYY-MM-DD"
+    )
+    _format(listed)
+
+    add = command("add", "add one quote of your own")
+    for name in COLUMNS:
+        needed = name in ("item", "price", "vendor", "date", "kind")
+        add.add_argument(
+            f"--{name.replace('_', '-')}",
+            dest=f"cell_{name}",
+            required=needed,
+            metavar=name.upper(),
+            help=_HELP.get(name),
+        )
+
+    bring = command("import", "read a CSV file of quotes: all of it or nothing")
+    bring.add_argument("file", metavar="FILE.csv")
+    bring.add_argument("--dry-run", action="store_true", help="show what would be read, and stop")
+
+    export = command("export", "write your own quotes as a CSV file that import reads")
+    export.add_argument("file", metavar="FILE.csv", help="where to; must not exist yet")
+
+    command("refresh", "renew the rental prices from the clouds (needs the extra 'prices')")
+
+    builds = command("builds", "what can be put together: slots, power, circuits, heat, memory")
+    builds.add_argument("--gpus", metavar="NAMES", help='only these, as in "RTX 3090,H100"')
+    _format(builds)
+
+    own = command("own", 'machines that you have, as in: own "2 x A6000"')
+    own.add_argument("machine", nargs="?", metavar="N x GPU")
+    own.add_argument("--remove", action="store_true", help="forget it again")
+    _format(own)
+
+    for name, text in (
+        ("cost", "the whole cost of owning one build, term by term"),
+        ("rent", "renting the same GPUs instead, and where the two break even"),
+    ):
+        one = command(name, text)
+        one.add_argument("--model", required=True, help="a recipe, such as pythia-1b")
+        one.add_argument("--gpu", required=True, help="as in A100")
+        one.add_argument("--count", required=True, metavar="N", help="how many GPUs")
+        one.add_argument("--prices", default="latest", help="paper, latest (default), or a day")
+        one.add_argument("--evidence", default="sound", help="sound (default) or published")
+        for term, metavar, words in _TERMS:
+            one.add_argument(f"--{term}", metavar=metavar, help=words)
+        one.add_argument("--power", metavar="W", help="measured power of one GPU, instead of TDP")
+        if name == "rent":
+            one.add_argument("--experiments", metavar="N", help="compare for so many training runs")
+            one.add_argument("--svg", metavar="FILE", help="draw the break-even as a picture")
+        _format(one)
+
+    table = command("table", "the prices that ship, by GPU, as Markdown")
+    table.add_argument("--out", metavar="FILE.md", help="write it there instead")
+
+
+_HELP = {
+    "item": "a GPU or a machine, as in 'RTX 3090'",
+    "price": "of one piece, as in 900",
+    "vendor": "who asks it",
+    "date": "when, as in 2026-11-01",
+    "kind": ", ".join(KINDS),
+    "item_kind": "gpu, host, server or part (default: found by the name)",
+    "currency": "as in EUR (default: USD)",
+    "usd_per_unit": "US dollars of one unit of that currency on the day",
+    "includes": "; ".join(INCLUDES),
+    "valid_until": "as in 2026-12-31",
+    "url": "the page that says so",
+    "file": "where you keep the quote",
+    "note": "anything else",
+    "corrects": "the id of the quote that this one stands in for; that one is kept",
+}
+
+
+def _format(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--format", default="table", help="table (default), json or csv")
+
+
+def run(options: argparse.Namespace, store: Store) -> int:
+    """Run one subcommand; the exit code. Raises InputError and StoreError."""
+    return _RUN[options.prices_command](options, store)
+
+
+def _snapshot(store: Store) -> Snapshot:
+    with store.reading() as reader:
+        return take_snapshot(reader)
+
+
+def item_names(snapshot: Snapshot) -> dict[tuple[str, str], str]:
+    """What a person calls each item."""
+    names = {("gpu", gpu.gpu_id): gpu.name for gpu in snapshot.gpus}
+    for host in snapshot.hosts:
+        names["host" if host.gpu_id is None else "server", host.host_id] = host.name
+    return names
+
+
+def ledger_items(snapshot: Snapshot) -> Items:
+    """What a quote may be for, and which quotes may be corrected."""
+    return Items(snapshot.gpus, snapshot.hosts, (quote.quote_id for quote in snapshot.quotes))
+
+
+def ledger_rows(
+    snapshot: Snapshot, rule: str | date, *, today: date
+) -> list[tuple[Quote, dict[str, Any]]]:
+    """Every quote with what is shown of it."""
+    names = item_names(snapshot)
+    counts = {quote.quote_id for quote in snapshot.prices(rule, today=today).values()}
+    outlying = outlying_quotes(snapshot.quotes)
+    corrected = {quote.corrects for quote in snapshot.quotes}
+    rows = []
+    for quote in snapshot.quotes:
+        marks = quote_marks(
+            quote,
+            today=today,
+            outlying=quote.quote_id in outlying,
+            corrected=quote.quote_id in corrected,
+        )
+        row = {
+            "item": names.get((quote.item_kind, quote.item_id), quote.item_id),
+            "item_kind": quote.item_kind,
+            "price_usd": quote.price_usd,
+            "kind": quote.kind,
+            "vendor": quote.vendor,
+            "date": quote.quoted_on,
+            "age": age_words(quote.quoted_on, today),
+            "valid_until": quote.valid_until,
+            "marks": ", ".join(marks),
+            "counts": quote.quote_id in counts,
+            "currency": quote.currency,
+            "price_quoted": quote.price_quoted,
+            "includes": quote.includes,
+            "origin": quote.origin,
+            "source": quote.source_id,
+            "url": quote.url,
+            "file": quote.file,
+            "note": quote.note,
+            "corrects": quote.corrects,
+            "quote_id": quote.quote_id,
+        }
+        rows.append((quote, row))
+    return rows
+
+
+_SHORT = ("item", "price_usd", "kind", "vendor", "date", "age", "marks", "counts", "quote_id")
+
+
+def _list(options: argparse.Namespace, store: Store) -> int:
+    snapshot = _snapshot(store)
+    rule = parse_price_rule(options.prices)
+    rows = ledger_rows(snapshot, rule, today=date.today())
+    if options.item is not None:
+        wanted = ledger_items(snapshot).find(options.item, "")
+        rows = [(q, row) for q, row in rows if (q.item_kind, q.item_id) == wanted]
+    if options.own:
+        rows = [(quote, row) for quote, row in rows if quote.origin == "local"]
+    columns = _SHORT if options.format == "table" else list(rows[0][1]) if rows else _SHORT
+    shown_rows = [{**row, "marks": row["marks"] or "-"} for _, row in rows]
+    if options.format != "table":
+        shown_rows = [row for _, row in rows]
+    print(render_rows(shown_rows, options.format, columns))
+    return ANSWERED if rows else NO_ANSWER
+
+
+def _add(options: argparse.Namespace, store: Store) -> int:
+    cells = {name: getattr(options, f"cell_{name}") or "" for name in COLUMNS}
+    snapshot = _snapshot(store)
+    made = make_quote(cells, ledger_items(snapshot), today=date.today())
+    if isinstance(made, list):
+        raise InputError("; ".join(str(problem) for problem in made))
+    added = store.add_quotes([made], [OWN])
+    again = "" if added else " (it was there already)"
+    print(f"{made.quote_id}: {_quote_words(made, item_names(snapshot))}{again}", file=sys.stderr)
+    return ANSWERED
+
+
+def _quote_words(quote: Quote, names: Mapping[tuple[str, str], str]) -> str:
+    item = names.get((quote.item_kind, quote.item_id), quote.item_id)
+    return f"{item} ${quote.price_usd:,}, {quote.kind}, {quote.vendor}, {quote.quoted_on}"
+
+
+def _import(options: argparse.Namespace, store: Store) -> int:
+    from advisor.ledger_csv import read_quotes
+
+    path = Path(options.file)
+    snapshot = _snapshot(store)
+    preview = read_quotes(path, ledger_items(snapshot), today=date.today())
+    if preview.problems:
+        for problem in preview.problems:
+            print(f"advisor: {shown(path.name, 80)[1:-1]}: {problem}", file=sys.stderr)
+        count = f"{len(preview.problems)} problem" + "s" * (len(preview.problems) != 1)
+        least = "at least " if preview.stopped else ""
+        print(f"advisor: {least}{count}; nothing was imported", file=sys.stderr)
+        return WRONG_INPUT
+    if options.dry_run:
+        names = item_names(snapshot)
+        for quote in preview.quotes:
+            print(_quote_words(quote, names))
+        print(f"{len(preview.quotes)} quotes can be read; none was kept", file=sys.stderr)
+        return ANSWERED
+    known = ledger_items(snapshot).quote_ids
+    new = sum(quote.quote_id not in known for quote in preview.quotes)
+    store.add_quotes(preview.quotes, [OWN])
+    there = len(preview.quotes) - new
+    print(f"{path}: {new} new quotes" + (f", {there} were there" if there else ""), file=sys.stderr)
+    return ANSWERED
+
+
+def _export(options: argparse.Namespace, store: Store) -> int:
+    from advisor.export import write_whole
+    from advisor.ledger_csv import quotes_csv
+
+    snapshot = _snapshot(store)
+    own = [quote for quote in snapshot.quotes if quote.origin == "local"]
+    path = Path(options.file)
+    try:
+        write_whole(path, quotes_csv(own, item_names(snapshot)), overwrite=False)
+    except FileExistsError:
+        raise InputError(f"{path} is already there: name a new file") from None
+    print(f"{path}: {len(own)} quotes of your own", file=sys.stderr)
+    return ANSWERED
+
+
+def _refresh(options: argparse.Namespace, store: Store) -> int:
+    from advisor.refresh import SOURCE, RefreshError, fetch_rentals
+
+    try:
+        found = fetch_rentals(_snapshot(store).gpus, today=date.today())
+    except RefreshError as error:
+        print(f"advisor: {error}", file=sys.stderr)
+        return NO_ANSWER
+    store.add_rentals(found.rentals, [SOURCE])
+    print(
+        f"{len(found.rentals)} rental prices of {date.today()} from {', '.join(found.answered)}; "
+        f"{found.left_out} offers left out (GPU or its form not known)",
+        file=sys.stderr,
+    )
+    if found.failed:
+        print(f"advisor: no prices from {', '.join(found.failed)}; theirs stay", file=sys.stderr)
+    return ANSWERED if found.rentals else NO_ANSWER
+
+
+def _builds(options: argparse.Namespace, store: Store) -> int:
+    from advisor.machines import build_rows
+
+    snapshot = _snapshot(store)
+    names = None
+    if options.gpus is not None:
+        names = snapshot.gpu_ids(name for name in options.gpus.split(",") if name.strip())
+    rows = build_rows(snapshot, names)
+    print(render_rows(rows, options.format))
+    return ANSWERED if rows else NO_ANSWER
+
+
+def _own(options: argparse.Namespace, store: Store) -> int:
+    from advisor.machines import own_machine
+
+    snapshot = _snapshot(store)
+    if options.machine is None:
+        rows = [
+            {"machine": f"{host.max_gpus} x {host.gpu_id}", "id": host.host_id}
+            for host in snapshot.hosts
+            if host.kind == "owned"
+        ]
+        print(render_rows(rows, options.format, ("machine", "id")))
+        return ANSWERED if rows else NO_ANSWER
+    host = own_machine(options.machine, snapshot.gpus)
+    if options.remove:
+        if not store.remove_machine(host.host_id):
+            raise InputError(f"{host.name} is not among your machines: see advisor prices own")
+        print(f"{host.name} is forgotten", file=sys.stderr)
+        return ANSWERED
+    added = store.add_machines([host])
+    print(f"{host.name}" + ("" if added else " (known already)"), file=sys.stderr)
+    return ANSWERED
+
+
+def _cost(options: argparse.Namespace, store: Store) -> int:
+    from advisor.machines import answer_cost
+
+    return _print(answer_cost(store, options))
+
+
+def _rent(options: argparse.Namespace, store: Store) -> int:
+    from advisor.machines import answer_rent
+
+    return _print(answer_rent(store, options))
+
+
+def _print(texts: Iterable[str]) -> int:
+    print("\n\n".join(texts))
+    return ANSWERED
+
+
+def _table(options: argparse.Namespace, store: Store) -> int:
+    from advisor.export import write_whole
+    from advisor.price_table import shipped_prices
+
+    text = shipped_prices(_snapshot(store))
+    if options.out is None:
+        print(text, end="")
+    else:
+        write_whole(Path(options.out), text, overwrite=True)
+    return ANSWERED
+
+
+_RUN: Mapping[str, Callable[[argparse.Namespace, Store], int]] = {
+    "list": _list,
+    "add": _add,
+    "import": _import,
+    "export": _export,
+    "refresh": _refresh,
+    "builds": _builds,
+    "own": _own,
+    "cost": _cost,
+    "rent": _rent,
+    "table": _table,
+}

@@ -1,0 +1,186 @@
+"""What the benchmark's screen says: the table's rows, the page below, a record in full (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING
+
+from advisor.bench_board import (
+    FAILED,
+    LEFT_OUT,
+    NOT_TRIED,
+    RUNNING,
+    TIME,
+    WAITING,
+    Board,
+    Tried,
+    clock_words,
+    time_words,
+)
+from advisor.tui.widgets.rank_source import Column, RowStyle
+from advisor.tui.words import FAINT, HEADING, PLAIN, STRONG, WARNING, Line
+
+if TYPE_CHECKING:
+    from advisor.bench import Ending
+    from advisor.bench_keep import Plan
+
+MARKS = {
+    WAITING: "·",
+    RUNNING: "▶",
+    TIME: "✓",
+    "does not fit": "○",
+    FAILED: "✗",
+    LEFT_OUT: "–",
+    NOT_TRIED: "·",
+}
+_WIDE = 100
+
+
+def columns(width: int) -> tuple[Column, ...]:
+    """The table's columns for so many cells."""
+    narrow = (
+        Column(key="settings", title="Settings", width=28),
+        Column(key="state", title="State", width=14),
+        Column(key="time", title="Training", width=10, align="right"),
+        Column(key="micro", title="µ-batch", width=7, align="right"),
+    )
+    rest = max(12, width - 28 - 14 - 10 - 7 - 8)
+    if width < _WIDE:
+        return (*narrow, Column(key="why", title="Doing, or why", width=rest))
+    return (
+        *narrow,
+        Column(key="memory", title="GiB", width=6, align="right"),
+        Column(key="mfu", title="MFU", width=5, align="right"),
+        Column(key="took", title="Took", width=7, align="right"),
+        Column(key="why", title="Doing, or why", width=max(12, rest - 24)),
+    )
+
+
+class BoardRows:
+    """The settings as they stand at one moment."""
+
+    def __init__(self, board: Board, keys: Sequence[str]) -> None:
+        self._rows = tuple(board.rows.values())
+        best = board.best_row
+        self._best = None if best is None else best.label
+        self._keys = keys
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def row(self, index: int) -> Tried:
+        """What is known of the setting in a row."""
+        return self._rows[index]
+
+    def row_id(self, index: int) -> Hashable:
+        return self._rows[index].label
+
+    def row_style(self, index: int) -> RowStyle | None:
+        row = self._rows[index]
+        if row.label == self._best:
+            return "front"
+        if row.state == FAILED:
+            return "doubtful"
+        return "dimmed" if row.state in (LEFT_OUT, NOT_TRIED) else None
+
+    def cells(self, index: int) -> Sequence[str]:
+        row = self._rows[index]
+        state = f"{MARKS.get(row.state, ' ')} {row.state}"
+        if row.state == TIME:
+            state = "✓ measured" if row.training_days is not None else "✓ fits"
+            state = "✓ had before" if row.reused else state
+        cells = {
+            "settings": ("★ " if row.label == self._best else "  ") + row.label,
+            "state": state,
+            "time": "" if row.training_days is None else time_words(row.training_days),
+            "micro": "" if row.micro_batch_size is None else str(row.micro_batch_size),
+            "memory": "" if row.peak_memory_gib is None else f"{row.peak_memory_gib:.3g}",
+            "mfu": "" if row.mfu is None else f"{row.mfu:.0%}",
+            "took": "" if row.seconds is None else clock_words(row.seconds),
+            "why": row.detail,
+        }
+        return [cells[key] for key in self._keys]
+
+
+def plan_lines(plan: Plan) -> list[Line]:
+    """What a person confirms."""
+    lines: list[Line] = [(f"{label:>8}  {text}", PLAIN) for label, text in plan.lines()]
+    lines += [("", PLAIN)]
+    lines += [(f"! {remark}", WARNING) for remark in plan.remarks()]
+    lines.append(
+        (
+            "While it runs, leave the machine alone: other work changes the times. Each finished "
+            "setting is kept at once; c ends it at any moment.",
+            FAINT,
+        )
+    )
+    return lines
+
+
+def status_words(board: Board, elapsed_s: float, limit_s: float | None) -> str:
+    """How far it is, in one line."""
+    counts = board.counts()
+    total = len(board.rows)
+    done = total - counts.get(WAITING, 0) - counts.get(RUNNING, 0)
+    words = f"{done} of {total} settings · {clock_words(elapsed_s)} elapsed"
+    remaining = board.remaining_s(elapsed_s, limit_s)
+    if remaining is not None:
+        words += f" · about {clock_words(remaining)} to go"
+    best = board.best_row
+    if best is not None and best.training_days is not None:
+        words += f" · best so far {time_words(best.training_days)} ({best.label})"
+    return words
+
+
+def ending_lines(ending: Ending, board: Board, kept: str, plan: Plan) -> list[Line]:
+    """How it ended, with what to do about it."""
+    headings = {
+        "answered": "FINISHED",
+        "no-time": "FINISHED WITHOUT A TIME",
+        "cancelled": "CANCELLED",
+        "refused": "NOT STARTED",
+        "failed": "THE BENCHMARK FAILED",
+    }
+    lines: list[Line] = [(headings[ending.kind], HEADING)]
+    bad = ending.kind in ("failed", "refused", "no-time")
+    lines.append((ending.message, WARNING if bad else PLAIN))
+    best = board.best_row
+    if best is not None and best.training_days is not None:
+        lines.append(
+            (f"best: {best.label}, {time_words(best.training_days)} on {plan.device_words}", STRONG)
+        )
+    if ending.suggestion is not None:
+        lines.append((f"→ {ending.suggestion}", STRONG))
+    lines.append((kept, PLAIN))
+    if bad:
+        lines.append((f"log: {ending.log_file}", PLAIN))
+        lines += [(f"  {line}", FAINT) for line in ending.log_tail]
+    return lines
+
+
+def tried_lines(row: Tried) -> list[Line]:
+    """Everything known about one setting."""
+    lines: list[Line] = [(row.label, STRONG), (row.state, PLAIN)]
+    if row.detail:
+        lines.append((row.detail, WARNING if row.state == FAILED else PLAIN))
+    lines.append(("", PLAIN))
+    if row.training_days is not None:
+        low, high = row.training_days_low, row.training_days_high
+        interval = "" if low is None or high is None else f" ({low:.4g} to {high:.4g} days)"
+        lines.append((f"training time  {time_words(row.training_days)}{interval}", PLAIN))
+    facts = (
+        ("one optimiser step", row.step_s, "{:.4g} s"),
+        ("micro-batch", row.micro_batch_size, "{}"),
+        ("peak memory", row.peak_memory_gib, "{:.3g} GiB a GPU"),
+        ("MFU", row.mfu, "{:.1%} of the GPUs' dense peak"),
+        ("the trial took", row.seconds, "{:.0f} s"),
+    )
+    lines += [
+        (f"{name}  {form.format(value)}", PLAIN) for name, value, form in facts if value is not None
+    ]
+    if row.reused:
+        lines.append(("measured before with the same machine and versions; not repeated", FAINT))
+    if row.log_tail:
+        lines += [("", PLAIN), ("WHAT IT WROTE LAST", HEADING)]
+        lines += [(line, FAINT) for line in row.log_tail]
+    return lines

@@ -1,0 +1,244 @@
+"""Stands in for bench_runner: the same two commands, and events by a script instead of training.
+
+    python fake_runner.py SCENARIO hardware|run ...
+
+The machine has GPUs as $FAKE_GPUS says (``2:NVIDIA H200``); the scenario says what ``run`` does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from bench_runner import journal, space
+from bench_runner.records import Measurement, Settings
+
+DAYS = {"free lunch": 3.0, "checkpointing": 4.0}
+
+
+def emit(kind: str, **values: Any) -> None:
+    print(json.dumps({"event": kind, **values}), flush=True)
+
+
+def gpus() -> list[str]:
+    count, _, name = os.environ.get("FAKE_GPUS", "2:NVIDIA H200").partition(":")
+    return [name] * int(count)
+
+
+def hardware() -> None:
+    rows = [
+        {"index": n, "name": name, "memory_gib": 139.8, "memory_used_gib": 0.0}
+        for n, name in enumerate(gpus())
+    ]
+    machine = {"host": "node7", "cpu": "A CPU", "gpus": rows, "disk_free_gib": 512.0}
+    concerns = [os.environ["FAKE_CONCERN"]] if "FAKE_CONCERN" in os.environ else []
+    print(json.dumps({"machine": machine, "concerns": concerns}))
+
+
+class Fake:
+    """One run, as its command line asks for it."""
+
+    def __init__(self, words: list[str]) -> None:
+        self.flags = {
+            word: words[at + 1] if at + 1 < len(words) else ""
+            for at, word in enumerate(words)
+            if word.startswith("--")
+        }
+        self.count = int(self.flags["--gpus"])
+        self.records = Path(self.flags["--records"])
+        self.work = Path(self.flags["--work"])
+        self.stopped = False
+        self.best: Measurement | None = None
+        self.settings = [
+            settings
+            for method in self.flags["--methods"].split(",")
+            for settings in space.settings_of_method(method, self.count)
+        ]
+
+    def record(self, settings: Settings, status: str, **changes: Any) -> Measurement:
+        days = DAYS.get(space.label(settings), 5.0) if status == "ok" else None
+        base = Measurement(
+            measurement_id="",
+            recipe_id=self.flags["--recipe"],
+            recipe_hash=None,
+            gpu="cpu" if self.flags["--device"] == "cpu" else gpus()[0],
+            gpu_count=self.count,
+            method=space.method_name(settings),
+            settings=settings,
+            status=status,
+            reason=None,
+            training_days=days,
+            training_days_low=days,
+            training_days_high=days,
+            timing="synchronised",
+            source_id="measured-here",
+            measured_on=date(2026, 11, 21),
+            step_s=None if days is None else days / 2,
+            mfu=None if days is None else 0.4,
+            peak_memory_gib=None if days is None else 61.5,
+        )
+        return journal.with_id(replace(base, **changes))
+
+    def start(self) -> None:
+        labels = [space.label(settings) for settings in self.settings]
+        emit("search-started", labels=labels, estimated_minutes=3.0, concerns=[])
+
+    def begin(self, settings: Settings) -> None:
+        label = space.label(settings)
+        emit("trial-started", label=label, settings={}, reason="next in the list")
+        for size in (1, 2):
+            emit(
+                "trial-progress",
+                label=label,
+                phase="probe",
+                micro_batch_size=size,
+                fits=True,
+                pass_s=0.1,
+                peak_memory_gib=12.5,
+            )
+        folder = self.work / "trials" / f"t{time.monotonic_ns()}"
+        folder.mkdir(parents=True)
+        (folder / "log.txt").write_text(f"compiling\r12%\r{label} is at step 7\n")
+
+    def end(self, record: Measurement, kind: str = "trial-finished") -> None:
+        journal.append(self.records, record)
+        assert record.settings is not None
+        label = space.label(record.settings)
+        emit(kind, label=label, record=journal.to_json(record))
+        if record.status == "ok" and (
+            self.best is None or (record.training_days or 0) < (self.best.training_days or 0)
+        ):
+            self.best = record
+        if self.best is not None and self.best.settings is not None:
+            emit("best", label=space.label(self.best.settings), elapsed_s=1.0)
+
+    def finish(self, *, cancelled: bool = False) -> int:
+        best, label = None, None
+        if self.best is not None and self.best.settings is not None:
+            answer = journal.with_id(replace(self.best, method="optimal"))
+            journal.append(self.records, answer)
+            best, label = journal.to_json(answer), space.label(answer.settings)  # type: ignore[arg-type]
+        emit(
+            "search-finished",
+            complete=not cancelled,
+            cancelled=cancelled,
+            best=best,
+            label=label,
+            gpu_s=1.0,
+            wall_s=1.0,
+        )
+        return 130 if cancelled else 0 if best else 1
+
+    def wait(self) -> None:
+        """Until a signal comes."""
+        while not self.stopped:
+            time.sleep(0.02)
+
+    # The scenarios
+
+    def good(self) -> int:
+        """One time, one misfit, one failure, the rest left out."""
+        self.start()
+        ends: list[dict[str, Any]] = [
+            {"status": "ok"},
+            {"status": "infeasible", "reason": "out of memory at micro-batch 1"},
+            {
+                "status": "failed",
+                "reason": "the time limit of 1200 s passed",
+                "environment": {"log_tail": "NCCL watchdog\nsecond line"},
+            },
+            {"status": "ok"},
+        ]
+        for at, settings in enumerate(self.settings):
+            if at < len(ends):
+                self.begin(settings)
+                time.sleep(float(os.environ.get("FAKE_TRIAL_S", "0")))
+                self.end(self.record(settings, **ends[at]))
+            else:
+                reason = "cannot beat free lunch: at best 9 s a step"
+                self.end(self.record(settings, "pruned", reason=reason), "left-out")
+        return self.finish()
+
+    def hang(self) -> int:
+        """One time, then a trial that does not end by itself; ends well when it is interrupted."""
+        signal.signal(signal.SIGINT, lambda *_: setattr(self, "stopped", True))
+        self.start()
+        self.begin(self.settings[0])
+        self.end(self.record(self.settings[0], "ok"))
+        self.begin(self.settings[1])
+        self.wait()
+        return self.finish(cancelled=True)
+
+    def deaf(self) -> int:
+        """The same, but deaf to signals, and with a child in a session of its own."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+        self.start()
+        self.begin(self.settings[0])
+        self.end(self.record(self.settings[0], "ok"))
+        child = subprocess.Popen(
+            [sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True
+        )
+        self.begin(self.settings[1])
+        (self.work / "child.pid").write_text(str(child.pid))
+        self.wait()
+        return 0
+
+    def crash(self) -> int:
+        """One time told, one written but not told, a word on stderr, and gone."""
+        self.start()
+        self.begin(self.settings[0])
+        self.end(self.record(self.settings[0], "ok"))
+        journal.append(self.records, self.record(self.settings[1], "ok"))
+        print("Traceback (most recent call last):\nRuntimeError: no more", file=sys.stderr)
+        sys.stderr.flush()
+        os.kill(os.getpid(), signal.SIGKILL)
+        return 0
+
+    def garbage(self) -> int:
+        """Lines that are no events among those that are."""
+        self.start()
+        print("Downloading: 100%|####|", flush=True)
+        print('{"event": 3}', flush=True)
+        print("[1, 2]", flush=True)
+        sys.stdout.buffer.write(b"\xff\xfe\n\n")
+        emit("trial-finished", label="free lunch", record={"colour": 1})
+        emit("of-the-future", label="free lunch")
+        self.begin(self.settings[0])
+        self.end(self.record(self.settings[0], "ok"))
+        return self.finish()
+
+    def loud(self) -> int:
+        """More on stderr than any pipe holds."""
+        self.start()
+        for _ in range(200):
+            sys.stderr.write("x" * 99 + "\n")
+            sys.stderr.write("y" * 20_000 + "\n")
+        sys.stderr.write("the last word\n")
+        sys.stderr.flush()
+        return 1
+
+    def refuse(self) -> int:
+        """Wrong input."""
+        emit("error", message="--methods is 'x': choose among naive, free-lunch, all")
+        print("bench_runner: --methods is 'x': choose", file=sys.stderr)
+        return 2
+
+
+def main(scenario: str, words: list[str]) -> int:
+    if words[0] == "hardware":
+        hardware()
+        return 0
+    return int(getattr(Fake(words[1:]), scenario)())
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2:]))
