@@ -36,8 +36,9 @@ choice AS (
             row(
                 CASE
                     WHEN NOT ok THEN 7 + naive::INTEGER
-                    WHEN synchronised AND NOT implausible THEN naive::INTEGER
-                    WHEN NOT naive AND NOT implausible THEN 2
+                    WHEN synchronised AND NOT naive AND NOT implausible THEN 0
+                    WHEN NOT naive AND NOT implausible THEN 1
+                    WHEN synchronised AND NOT implausible THEN 2
                     WHEN NOT naive AND printed THEN 3
                     WHEN NOT naive THEN 4
                     WHEN NOT implausible THEN 5

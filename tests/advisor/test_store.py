@@ -169,6 +169,10 @@ FAILED = {"measurement_id": "failed", "status": "failed", "reason": "crashed"}
             [PRINTED, OWN_NAIVE, OWN], "own", "printed", id="synchronised tuned before naive"
         ),
         pytest.param([OWN_NAIVE], "own-naive", "own-naive", id="nothing published"),
+        pytest.param([PRINTED, OWN_NAIVE], "printed", "printed", id="tuned before one's own naive"),
+        pytest.param(
+            [IMPOSSIBLE, OWN_NAIVE], "own-naive", "printed", id="impossible, measured since, naive"
+        ),
         pytest.param([OWN, DOES_NOT_FIT], "own", "own", id="a time before a failure"),
         pytest.param([DOES_NOT_FIT, FAILED], "no-fit", "no-fit", id="does not fit"),
         pytest.param(
