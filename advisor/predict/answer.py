@@ -86,7 +86,7 @@ def predict(
     columns = Table([workload], [chip]).columns(zero, zero, counts)
     fitting = []
     for option in options_for(method):
-        micro = int(micro_batch(option, columns)[0])
+        micro = int(micro_batch(option, columns, fitted.costs)[0])
         if micro:
             fitting.append(_settings(option, workload, count, micro))
     fits = bool(many.fits[0])

@@ -48,6 +48,9 @@ class Observation:
     step_s: float | None
     rounding: float
     """Relative standard deviation that printing added."""
+    searched: tuple[Option, int] | None = None
+    """Of the paper's search: the settings that it found, with their micro-batch. They teach the
+    memory model; predicting with them would be to peek."""
 
     @property
     def training_days(self) -> float | None:
@@ -132,11 +135,11 @@ def from_measurements(
             chip=chip,
             count=record.gpu_count,
             method="naive" if record.method == "naive" else "optimal",
-            # Appendix J's settings are what the search found: to use them would be to peek.
             option=None if paper or settings is None else option_of(settings),
             micro_batch_size=None if paper or settings is None else settings.micro_batch_size,
             step_s=None if days is None else days * SECONDS_PER_DAY / workload.training_steps,
             rounding=ROUNDING_SD / days if paper and days else 0.0,
+            searched=_searched(settings) if paper else None,
         )
         if paper:
             observations.append(observation)
@@ -151,6 +154,12 @@ def from_measurements(
         observations.append(replace(slower, method="trial"))
     best = [replace(o, option=None, micro_batch_size=None) for o in fastest.values()]
     return [*observations, *best]
+
+
+def _searched(settings: Settings | None) -> tuple[Option, int] | None:
+    if settings is None or settings.micro_batch_size is None:
+        return None
+    return option_of(settings), settings.micro_batch_size
 
 
 def from_throughput(path: Path, chips: Mapping[str, Chip]) -> list[Observation]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from advisor.predict.columns import Columns
-from advisor.predict.memory import COSTS, MemoryCosts, Option
+from advisor.predict.memory import MemoryCosts, Option
 from advisor.predict.physics import TERMS, fitting_options, step_terms
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class StepModel:
         columns: Columns,
         naive: Sequence[bool],
         options: Sequence[tuple[Option | None, int | None]],
-        costs: MemoryCosts = COSTS,
+        costs: MemoryCosts,
     ) -> None:
         import numpy as np
 

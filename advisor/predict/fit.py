@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from advisor.predict.columns import Columns, Table
 from advisor.predict.effects import KINDS, NOISES, masks, shared_matrices
 from advisor.predict.evidence import PAPER, Observation
 from advisor.predict.factors import FACTORS, StepModel, harness, starts
+from advisor.predict.fit_memory import columns_of, fit_costs
+from advisor.predict.memory import MemoryCosts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,31 +29,23 @@ OUTLIER = 3.0
 """Standard deviations beyond which an observation counts less (Huber's weights)."""
 
 
-def columns_of(observations: Sequence[Observation]) -> Columns:
-    """One row an observation."""
-    import numpy as np
-
-    index = np.arange(len(observations))
-    table = Table([o.workload for o in observations], [o.chip for o in observations])
-    return table.columns(index, index, np.array([o.count for o in observations]))
-
-
-def step_model(observations: Sequence[Observation]) -> StepModel:
+def step_model(observations: Sequence[Observation], costs: MemoryCosts) -> StepModel:
     """The physics of each observation, with its settings where they were given."""
     return StepModel(
         columns_of(observations),
         [o.method == "naive" for o in observations],
         [(o.option, o.micro_batch_size) for o in observations],
+        costs,
     )
 
 
 class Mean:
     """Log step seconds as the physics and the harness of each observation give them."""
 
-    def __init__(self, observations: Sequence[Observation]) -> None:
+    def __init__(self, observations: Sequence[Observation], costs: MemoryCosts) -> None:
         import numpy as np
 
-        self.model = step_model(observations)
+        self.model = step_model(observations, costs)
         self.paper = np.array([o.harness == PAPER for o in observations])
 
     def at(self, theta: Floats) -> tuple[Floats, Floats]:
@@ -69,6 +62,7 @@ class Mean:
 class Posterior:
     """A fit, ready to predict: the factors, the widths and the training residuals."""
 
+    costs: MemoryCosts
     theta: Floats
     widths: Floats
     """Of each of KINDS, then of each of NOISES."""
@@ -85,7 +79,7 @@ class Posterior:
         """Mean and standard deviation of log step seconds, as the asked harness would see it."""
         import numpy as np
 
-        mean, jacobian = Mean(asked).at(self.theta)
+        mean, jacobian = Mean(asked, self.costs).at(self.theta)
         kinds = self.widths[: len(KINDS)] ** 2
         cross = sum(
             v * m for v, m in zip(kinds, shared_matrices(self.observations, asked), strict=True)
@@ -119,7 +113,8 @@ def fit_posterior(observations: Sequence[Observation]) -> Posterior:
     if not timed:
         raise ValueError("there is no measured time to fit; give evidence with times")
     y = np.log(np.array([o.step_s for o in timed], dtype=float))
-    mean = Mean(timed)
+    costs = fit_costs(observations)
+    mean = Mean(timed, costs)
     matrices = shared_matrices(timed, timed)
     theta = np.array(starts())
     prior = np.array(starts())
@@ -137,10 +132,11 @@ def fit_posterior(observations: Sequence[Observation]) -> Posterior:
         widths = _fit_widths(residuals, matrices, timed, inflate)
         inflate = _outliers(residuals, widths, matrices, timed)
     covariance = _covariance(widths, matrices, timed, inflate)
-    return _posterior(theta, widths, timed, residuals, mean.at(theta)[1], covariance)
+    return _posterior(costs, theta, widths, timed, residuals, mean.at(theta)[1], covariance)
 
 
 def _posterior(
+    costs: MemoryCosts,
     theta: Floats,
     widths: Floats,
     timed: Sequence[Observation],
@@ -153,7 +149,7 @@ def _posterior(
     inverse: Floats = np.linalg.inv(covariance).astype(np.float64)
     precision = np.diag([factor.spread**-2 for factor in FACTORS])
     spread: Floats = np.linalg.inv(jacobian.T @ inverse @ jacobian + precision).astype(np.float64)
-    return Posterior(theta, widths, timed, inverse @ residuals, inverse, jacobian, spread)
+    return Posterior(costs, theta, widths, timed, inverse @ residuals, inverse, jacobian, spread)
 
 
 def condition(posterior: Posterior, observations: Sequence[Observation]) -> Posterior:
@@ -162,11 +158,19 @@ def condition(posterior: Posterior, observations: Sequence[Observation]) -> Post
 
     timed = [o for o in observations if o.step_s is not None]
     matrices = shared_matrices(timed, timed)
-    mean, jacobian = Mean(timed).at(posterior.theta)
+    mean, jacobian = Mean(timed, posterior.costs).at(posterior.theta)
     residuals = np.log(np.array([o.step_s for o in timed], dtype=float)) - mean
     inflate = _outliers(residuals, posterior.widths, matrices, timed)
     covariance = _covariance(posterior.widths, matrices, timed, inflate)
-    return _posterior(posterior.theta, posterior.widths, timed, residuals, jacobian, covariance)
+    return _posterior(
+        posterior.costs,
+        posterior.theta,
+        posterior.widths,
+        timed,
+        residuals,
+        jacobian,
+        covariance,
+    )
 
 
 def _covariance(

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from advisor.predict.memory import MemoryCosts
+
 if TYPE_CHECKING:
     from advisor.predict.evidence import Observation
 
@@ -37,6 +39,8 @@ class Fitted:
     fingerprint: str
     """Of the evidence that was fitted: the same evidence gives the same one."""
     observations: int
+    costs: MemoryCosts
+    """The memory model's constants."""
     factors: tuple[float, ...]
     """Logarithms, in the order of `factors.FACTORS`."""
     effects: tuple[str, ...]
@@ -69,6 +73,7 @@ class Fitted:
             content["reach"] = tuple(
                 Reach(kind=r["kind"], coordinates=tuple(r["coordinates"])) for r in content["reach"]
             )
+            content["costs"] = MemoryCosts(**content["costs"])
             content["effect_covariance"] = tuple(map(tuple, content["effect_covariance"]))
             for name in ("factors", "effects", "effect_means", "effect_widths"):
                 content[name] = tuple(content[name])
@@ -155,6 +160,7 @@ def fitted_from(observations: Sequence[Observation]) -> Fitted:
         version=VERSION,
         fingerprint=fingerprint(observations),
         observations=len(posterior.observations),
+        costs=posterior.costs,
         factors=tuple(float(x) for x in posterior.theta),
         effects=tuple(names),
         effect_means=tuple(float(x) for x in means),

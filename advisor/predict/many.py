@@ -79,7 +79,7 @@ def predict_many(
     table = Table(workloads, chips)
     each = np.arange(len(workloads))
     once = table.columns(each, np.zeros_like(each), np.ones_like(each))
-    samples = [sample_bytes(option, once) for option in options]
+    samples = [sample_bytes(option, once, fitted.costs) for option in options]
     for start in range(0, pairs, BLOCK):
         block = slice(start, start + BLOCK)
         rows = workload_index[block]
@@ -139,7 +139,7 @@ def _fastest(
     chosen = np.full(len(columns), -1)
     micro_batch_size = np.zeros(len(columns))
     for number, option in enumerate(options):
-        micro = micro_batch(option, columns, sample=samples[number])
+        micro = micro_batch(option, columns, fitted.costs, sample=samples[number])
         multiple = work_multiple(option)
         update, exchange, offload = traffic_terms(
             option, columns, np.maximum(micro, 1.0), busy * multiple

@@ -3,7 +3,7 @@ activations, logits, scores, by setting.
 
 Bytes a parameter follow from how each setting keeps its states (Rajbhandari et al. 2020, section
 3; Zhao et al. 2023). How many bytes an element of each kind costs while it waits for the backward
-pass is fitted once to the micro-batches of the paper's Appendix J (`COSTS`, see report.py).
+pass is fitted to the micro-batches of the paper's Appendix J (fit_memory.py).
 """
 
 from __future__ import annotations
@@ -52,20 +52,22 @@ class MemoryCosts:
     """Share of the memory that can be had."""
 
 
-COSTS = MemoryCosts(
-    mixed_layer=2.12,
-    half_layer=1.58,
-    naive_layer=4.19,
-    fp32_layer=3.6,
-    naive_fp32_layer=9.25,
-    mixed_logit=16.1,
-    half_logit=10.1,
-    score=6.1,
-    naive_score=5.7,
-    buckets=2.35,
-    fixed_gib=1.17,
-    usable=0.985,
+START = MemoryCosts(
+    mixed_layer=2.5,
+    half_layer=2.0,
+    naive_layer=4.0,
+    fp32_layer=4.0,
+    naive_fp32_layer=8.0,
+    mixed_logit=14.0,
+    half_logit=10.0,
+    score=6.0,
+    naive_score=6.0,
+    buckets=4.0,
+    fixed_gib=1.2,
+    usable=0.97,
 )
+"""Where the fit begins: two bytes an element in half precision and something for what is FP32;
+logits as 2 + 4 + 4 + 4 bytes (half, FP32, its gradient, a shifted copy); scores as 2 + 4."""
 
 HOST_GIB_A_GPU = 64.0
 """Host memory for each GPU, as in the paper's appendix B; offloading is held against it."""
@@ -122,7 +124,7 @@ def applies(option: Option, columns: Columns) -> NDArray[np.bool_]:
     return ok
 
 
-def static_bytes(option: Option, columns: Columns, costs: MemoryCosts = COSTS) -> Floats:
+def static_bytes(option: Option, columns: Columns, costs: MemoryCosts) -> Floats:
     """What a GPU holds whatever the micro-batch: weights, gradients and optimiser states."""
     import numpy as np
 
@@ -156,7 +158,7 @@ def update_bytes(option: Option, columns: Columns, static: Floats) -> Floats:
     return static + own * columns.parameters / columns.count
 
 
-def sample_bytes(option: Option, columns: Columns, costs: MemoryCosts = COSTS) -> Floats:
+def sample_bytes(option: Option, columns: Columns, costs: MemoryCosts) -> Floats:
     """What one more sample in the micro-batch costs."""
     import numpy as np
 
@@ -185,7 +187,7 @@ def sample_bytes(option: Option, columns: Columns, costs: MemoryCosts = COSTS) -
 def micro_batch(
     option: Option,
     columns: Columns,
-    costs: MemoryCosts = COSTS,
+    costs: MemoryCosts,
     host_gib: float = HOST_GIB_A_GPU,
     sample: Floats | None = None,
 ) -> Floats:

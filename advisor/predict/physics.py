@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.predict.columns import Columns
-from advisor.predict.memory import COSTS, NAIVE, OPTIONS, MemoryCosts, Option, micro_batch
+from advisor.predict.memory import NAIVE, OPTIONS, MemoryCosts, Option, micro_batch
 
 if TYPE_CHECKING:
     import numpy as np
@@ -147,7 +147,7 @@ def options_for(method: str) -> tuple[Option, ...]:
 
 
 def fitting_options(
-    method: str, columns: Columns, costs: MemoryCosts = COSTS
+    method: str, columns: Columns, costs: MemoryCosts
 ) -> list[tuple[Option, Floats]]:
     """Each option of a method with its micro-batch, 0 where it does not fit."""
     return [(option, micro_batch(option, columns, costs)) for option in options_for(method)]

@@ -24,7 +24,7 @@ from advisor.predict.cross_validate import (  # noqa: E402
     source,
 )
 from advisor.predict.evidence import PAPER, REFERENCE, Observation, load_evidence  # noqa: E402
-from advisor.predict.memory import NAIVE, OPTIONS, micro_batch  # noqa: E402
+from advisor.predict.fit_memory import fit_costs, says_fits  # noqa: E402
 
 MUST = {"one cell": 0.08, "a whole model": 0.15, "a whole GPU type": 0.15}
 TRUTH_MUST = 0.15
@@ -122,29 +122,31 @@ def _grouped(guesses: Sequence[Guess], key: Callable[[Guess], Hashable]) -> str:
 
 def _verdicts(observations: Sequence[Observation]) -> str:
     """Tables 1 and 4: what the memory model says against what the paper found."""
-    from advisor.predict.fit import columns_of
-
     paper = [o for o in observations if o.harness == PAPER]
-    columns = columns_of(paper)
-    naive = micro_batch(NAIVE, columns)
-    best = [micro_batch(option, columns) for option in OPTIONS]
-    wrong = []
-    for i, o in enumerate(paper):
-        micro = naive[i] if o.method == "naive" else max(batch[i] for batch in best)
-        if (micro > 0) != (o.step_s is not None):
-            wrong.append((o, micro > 0))
-    weight = sum(2 if fits else 1 for _, fits in wrong)
-    named = "; ".join(
-        f"{o.workload.workload_id} on {o.count} x {o.chip.name}, {o.method}: "
-        f"says {'fits' if fits else 'does not fit'}"
-        for o, fits in wrong
-    )
-    return (
-        f"{len(wrong)} of {len(paper)} verdicts wrong, {weight / len(paper):.1%} with a wrong "
-        f"'fits' counted double (at most {WRONG_MUST:.0%}): {named or 'none'}. The memory model's "
-        "constants were set on these tables and Appendix J's micro-batches; nothing of this line "
-        "is held out."
-    )
+    lines = [
+        f"| left out | must reach | wrong verdicts of {len(paper)} | weighted | which |",
+        "|---|---|---|---|---|",
+    ]
+    for name, key in (("nothing", None), *list(CUTS.items())[1:]):
+        wrong: list[tuple[Observation, bool]] = []
+        groups = [None] if key is None else list(dict.fromkeys(key(o) for o in paper))
+        for group in groups:
+            held = [o for o in paper if key is None or key(o) == group]
+            rest = paper if key is None else [o for o in paper if key(o) != group]
+            says = says_fits(held, fit_costs(rest))
+            wrong += [(o, fits) for o, fits in zip(held, says, strict=True) if fits != _ran(o)]
+        weight = sum(2 if fits else 1 for _, fits in wrong) / len(paper)
+        which = "; ".join(
+            f"{o.workload.workload_id} on {o.count} x {o.chip.name} {o.method}: "
+            f"says {'fits' if fits else 'does not fit'}"
+            for o, fits in wrong
+        )
+        lines.append(f"| {name} | {WRONG_MUST:.0%} | {len(wrong)} | {weight:.1%} | {which} |")
+    return "\n".join(lines)
+
+
+def _ran(o: Observation) -> bool:
+    return o.step_s is not None
 
 
 def _analytic(observations: Sequence[Observation]) -> str:
