@@ -25,8 +25,8 @@ class _Parser(argparse.ArgumentParser):
         raise InputError(f"{message} (see: {self.prog} --help)")
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Every command with its flags."""
+def build_parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """Every command with its flags; those of a command in a module of its own where called."""
     parser = _Parser(
         prog="advisor",
         description="Which GPU machine to buy for the model you want to pre-train. "
@@ -89,6 +89,12 @@ def build_parser() -> argparse.ArgumentParser:
     export = command("export", "write your own rows as a file that merge reads")
     export.add_argument("file", metavar="FILE.jsonl", help="where to; must not exist yet")
 
+    prices = command("prices", "the ledger of prices; what can be built; owning against renting")
+    if "prices" in argv:
+        from advisor.commands.prices import add_arguments
+
+        add_arguments(prices, common)
+
     command("doctor", "check this installation: store, terminal, GPUs, what a benchmark needs")
     command("paths", "print where the store and your settings lie")
     serve = command("serve", "open the terminal program in a browser (this machine only)")
@@ -109,7 +115,8 @@ def entry() -> NoReturn:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code. No traceback reaches the user."""
     try:
-        options = build_parser().parse_args(argv)
+        words = sys.argv[1:] if argv is None else argv
+        options = build_parser(words).parse_args(words)
         return _run(options)
     except InputError as error:
         return _refuse(str(error))
@@ -239,6 +246,12 @@ def _export(options: argparse.Namespace) -> int:
     return ANSWERED
 
 
+def _prices(options: argparse.Namespace) -> int:
+    from advisor.commands.prices import run
+
+    return run(options, _store(options))
+
+
 def _doctor(options: argparse.Namespace) -> int:
     from advisor.doctor import examine
 
@@ -274,6 +287,7 @@ _COMMANDS = {
     "rebuild": _rebuild,
     "merge": _merge,
     "export": _export,
+    "prices": _prices,
     "doctor": _doctor,
     "serve": _serve,
 }

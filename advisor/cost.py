@@ -161,7 +161,7 @@ def whole_cost(
     return WholeCost(
         terms=terms,
         hardware_usd=hardware_usd,
-        resale_usd=-hardware_usd * terms.resale_share,
+        resale_usd=Decimal(0) - hardware_usd * terms.resale_share,
         financing_usd=_interest_usd(hardware_usd, terms.financing_rate, months),
         hosting_usd=terms.hosting_usd_per_u_month * (rack_units or 0) * months,
         staff_usd=terms.staff_usd_per_year * terms.lifetime_years,

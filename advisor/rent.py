@@ -52,11 +52,15 @@ def rent_offers(
 ) -> tuple[RentOffer, ...]:
     """What the GPUs cost to rent: on demand, spot and reserved; () where nobody says.
 
-    Of each provider its newest price, of those under a year old, else of the year up to the newest
-    one. Outliers do not count. Machines with exactly so many GPUs; only where there are none,
+    Of each provider its newest price in the year up to the newest one that was known on the day
+    ``today``. Outliers do not count. Machines with exactly so many GPUs; only where there are none,
     several of one GPU each.
     """
-    usable = [rental for rental in rentals if rental.gpu_id == gpu_id and not rental.outlier]
+    usable = [
+        rental
+        for rental in rentals
+        if rental.gpu_id == gpu_id and not rental.outlier and rental.priced_on <= today
+    ]
     found = []
     for kind in KINDS:
         offers = [rental for rental in usable if rental.kind == kind]
@@ -64,7 +68,7 @@ def rent_offers(
         same = [rental for rental in offers if rental.gpu_count == gpu_count]
         if not same:
             same, times = [rental for rental in offers if rental.gpu_count == 1], gpu_count
-        newest = _newest_by_provider(same, today)
+        newest = _newest_by_provider(same)
         if not newest:
             continue
         newest.sort(key=lambda rental: (rental.price_per_hour_usd, rental.rental_id))
@@ -85,11 +89,10 @@ def rent_offers(
     return tuple(found)
 
 
-def _newest_by_provider(rentals: list[Rental], today: date) -> list[Rental]:
+def _newest_by_provider(rentals: list[Rental]) -> list[Rental]:
     if not rentals:
         return []
-    newest = max(rental.priced_on for rental in rentals)
-    since = min(newest, today) - timedelta(days=STALE_DAYS - 1)
+    since = max(rental.priced_on for rental in rentals) - timedelta(days=STALE_DAYS - 1)
     latest: dict[tuple[str, str | None], Rental] = {}
     for rental in rentals:
         if rental.priced_on < since:
@@ -119,14 +122,11 @@ def break_even(own: WholeCost, offer: RentOffer, training_days: float) -> BreakE
     running = own.electricity_usd_per_day
     days = Decimal(str(training_days))
     experiments = utilisation = None
-    if running is not None and offer.kind == "reserved":
-        # A reservation is paid whole, like the machine: one is cheaper from the first run on.
+    if offer.kind == "reserved":
+        # Paid whole, like the machine: one of the two is cheaper from the first run on.
         whole_usd = reserved_usd(offer.price_per_hour_usd, own.terms.lifetime_years)
-        if running == 0:
-            experiments = Decimal(0) if own.fixed_usd <= whole_usd else None
-        elif whole_usd >= own.fixed_usd:
-            experiments = Decimal(0)
-        utilisation = experiments
+        if own.life_usd is not None and own.life_usd <= whole_usd:
+            experiments = utilisation = Decimal(0)
     elif running is not None and each_usd > running * days:
         experiments = own.fixed_usd / (each_usd - running * days)
         utilisation = experiments * days / (own.terms.lifetime_years * DAYS_PER_YEAR)

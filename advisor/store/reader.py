@@ -162,6 +162,10 @@ class Reader:
         """How many times each model has; models without one are absent."""
         return dict(self.connection.execute(query("measured_models")).fetchall())
 
+    def measured_power_w(self) -> dict[str, float]:
+        """What one GPU of each kind drew while it was timed, in W; others are absent."""
+        return dict(self.connection.execute(query("measured_power")).fetchall())
+
     def best_times(self, recipe_id: str, evidence: str) -> tuple[BestTime, ...]:
         """Which time stands for each (GPU, count), under ``sound`` or ``published`` evidence."""
         if evidence not in ("sound", "published"):

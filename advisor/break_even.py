@@ -1,0 +1,159 @@
+"""The break-even of renting against owning as a picture: an SVG file, and lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING, NamedTuple
+from xml.etree import ElementTree as ET
+
+from advisor.rent import BreakEven, reserved_usd
+
+if TYPE_CHECKING:
+    from advisor.machines import Asked
+
+WIDTH, HEIGHT = 760, 440
+LEFT, RIGHT, TOP, BOTTOM = 90, 170, 50, 56
+COLOURS = {"own": "#000000", "on-demand": "#0072B2", "spot": "#009E73", "reserved": "#D55E00"}
+"""Okabe and Ito's, which colour-blind people tell apart; the lines carry their names as well."""
+DASHES = {"own": "", "on-demand": "8 4", "spot": "2 4", "reserved": "12 4 2 4"}
+
+
+class Line(NamedTuple):
+    """Cost in US dollars as it grows with the number of training runs."""
+
+    name: str
+    at_none_usd: float
+    each_usd: float
+
+    def usd(self, experiments: float) -> float:
+        return self.at_none_usd + self.each_usd * experiments
+
+
+def cost_lines(asked: Asked, evens: Sequence[BreakEven]) -> tuple[list[Line], float]:
+    """Owning and renting as lines, and how many training runs the lifetime has room for."""
+    own = asked.own
+    days = Decimal(str(asked.training_days or 0))
+    running = own.electricity_usd_per_day
+    lines = []
+    if running is not None:
+        lines.append(Line("own", float(own.fixed_usd), float(running * days)))
+    for even in evens:
+        if even.offer.kind == "reserved":
+            whole = reserved_usd(even.offer.price_per_hour_usd, own.terms.lifetime_years)
+            lines.append(Line("reserved", float(whole), 0.0))
+        else:
+            lines.append(Line(even.offer.kind, 0.0, float(even.rent_per_experiment_usd)))
+    return lines, float(own.terms.lifetime_years * 365 / days)
+
+
+def crossings(lines: Sequence[Line], most: float) -> list[tuple[str, float, float]]:
+    """Where renting by the hour meets owning: (kind, training runs, US dollars)."""
+    own = next((line for line in lines if line.name == "own"), None)
+    found = []
+    for line in lines:
+        if own is None or line.each_usd <= own.each_usd:
+            continue
+        at = (own.at_none_usd - line.at_none_usd) / (line.each_usd - own.each_usd)
+        if 0 < at <= most:
+            found.append((line.name, at, own.usd(at)))
+    return found
+
+
+def break_even_svg(asked: Asked, evens: Sequence[BreakEven]) -> str:
+    """The picture: training runs across, US dollars up."""
+    lines, most = cost_lines(asked, evens)
+    meets = crossings(lines, most)
+    right = min(most, max([2.2 * at for _, at, _ in meets], default=most))
+    top = max(line.usd(right) for line in lines) * 1.05
+
+    def x(experiments: float) -> float:
+        return LEFT + (WIDTH - LEFT - RIGHT) * experiments / right
+
+    def y(usd: float) -> float:
+        return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * usd / top
+
+    svg = ET.Element(
+        "svg",
+        {
+            "xmlns": "http://www.w3.org/2000/svg",
+            "viewBox": f"0 0 {WIDTH} {HEIGHT}",
+            "font-family": "sans-serif",
+            "font-size": "13",
+        },
+    )
+    ET.SubElement(svg, "rect", {"width": str(WIDTH), "height": str(HEIGHT), "fill": "#ffffff"})
+    _text(svg, LEFT, 24, asked.heading, size="12")
+    for step in _steps(top):
+        at = f"{y(step):.1f}"
+        ET.SubElement(
+            svg,
+            "line",
+            {"x1": str(LEFT), "x2": f"{WIDTH - RIGHT}", "y1": at, "y2": at, "stroke": "#dddddd"},
+        )
+        _text(svg, LEFT - 8, y(step) + 4, _usd(step), anchor="end")
+    for step in _steps(right):
+        _text(svg, x(step), HEIGHT - BOTTOM + 20, f"{step:g}", anchor="middle")
+    _text(svg, (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12, "training runs", anchor="middle")
+    for line in lines:
+        colour = COLOURS[line.name]
+        ET.SubElement(
+            svg,
+            "line",
+            {
+                "x1": f"{x(0):.1f}",
+                "y1": f"{y(line.usd(0)):.1f}",
+                "x2": f"{x(right):.1f}",
+                "y2": f"{y(line.usd(right)):.1f}",
+                "stroke": colour,
+                "stroke-width": "2.5",
+                "stroke-dasharray": DASHES[line.name],
+            },
+        )
+        label = "own" if line.name == "own" else f"rent {line.name}"
+        _text(svg, x(right) + 8, y(line.usd(right)) + 4, label, colour=colour)
+    for name, runs, usd in meets:
+        if runs > right:
+            continue
+        ET.SubElement(
+            svg,
+            "circle",
+            {"cx": f"{x(runs):.1f}", "cy": f"{y(usd):.1f}", "r": "5", "fill": COLOURS[name]},
+        )
+        _text(svg, x(runs) + 8, y(usd) + 18, f"{runs:.1f} runs", colour=COLOURS[name])
+    return ET.tostring(svg, encoding="unicode") + "\n"
+
+
+def _text(
+    svg: ET.Element,
+    x: float,
+    y: float,
+    text: str,
+    *,
+    anchor: str = "start",
+    colour: str = "#222222",
+    size: str = "13",
+) -> None:
+    clean = "".join(ch if ch.isprintable() else " " for ch in text)
+    ET.SubElement(
+        svg,
+        "text",
+        {
+            "x": f"{x:.1f}",
+            "y": f"{y:.1f}",
+            "text-anchor": anchor,
+            "fill": colour,
+            "font-size": size,
+        },
+    ).text = clean
+
+
+def _steps(highest: float) -> list[float]:
+    """Round numbers up to ``highest``, about five of them."""
+    size: float = 10 ** (len(str(int(highest / 5))) - 1) if highest >= 5 else 0.1
+    step = next(size * m for m in (1, 2, 5, 10, 20, 50) if highest / (size * m) <= 6)
+    return [step * n for n in range(int(highest / step) + 1)]
+
+
+def _usd(amount: float) -> str:
+    return f"${amount / 1000:,.0f}K" if amount >= 1000 else f"${amount:,.0f}"

@@ -1,0 +1,273 @@
+"""A user's own quotes: what was typed becomes a quote, or a list of all that is wrong with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from datetime import date
+from decimal import ROUND_HALF_UP, Decimal
+from hashlib import blake2b
+
+from advisor.parse import InputError, parse_budget, shown
+from advisor.prices import OWN_SOURCE
+from price_catalog.checks import HIGHEST_PRICE_USD, LOWEST_PRICE_USD
+from price_catalog.gpu_names import find_gpu, index_gpus
+from price_catalog.model import Gpu, Host, Quote, Source
+from price_catalog.table import nearest
+
+NEEDED = ("item", "price", "vendor", "date", "kind")
+OPTIONAL = (
+    "item_kind",
+    "currency",
+    "usd_per_unit",
+    "includes",
+    "valid_until",
+    "url",
+    "file",
+    "note",
+    "corrects",
+)
+COLUMNS = (*NEEDED, *OPTIONAL)
+KINDS = ("reseller-quote", "list", "street", "used", "secondary")
+ITEM_KINDS = ("gpu", "host", "server", "part")
+INCLUDES = ("tax", "shipping", "education discount")
+MAX_CELL = 500
+OLDEST = date(2000, 1, 1)
+
+OWN = Source(
+    source_id=OWN_SOURCE,
+    title="Your own quotes",
+    url=None,
+    how_measured="Typed in or imported by the user of this store.",
+    licence=None,
+    published_on=None,
+)
+
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
+_CENT = Decimal("0.01")
+_RATE = re.compile(r"\d{1,9}(?:\.\d{1,9})?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One cell that cannot be used."""
+
+    row: int | None
+    """The line of the file on which the row starts, the header being 1; None for one typed in."""
+    column: str | None
+    message: str
+
+    def __str__(self) -> str:
+        where = [] if self.row is None else [f"row {self.row}"]
+        where += [] if self.column is None else [f"column '{self.column}'"]
+        return f"{', '.join(where)}: {self.message}" if where else self.message
+
+
+class Items:
+    """Finds what a quote is for, by any spelling."""
+
+    def __init__(
+        self, gpus: Iterable[Gpu], hosts: Iterable[Host], quote_ids: Iterable[str] = ()
+    ) -> None:
+        self._gpus = index_gpus(gpus)
+        self._hosts = {
+            name.casefold(): host for host in hosts for name in (host.host_id, host.name)
+        }
+        self._hosts_named = sorted({host.name for host in self._hosts.values()})
+        self.quote_ids = frozenset(quote_ids)
+
+    def find(self, spelling: str, kind: str) -> tuple[str, str]:
+        """The item's kind and id. Raises InputError with the nearest names."""
+        if kind == "part":
+            return "part", spelling
+        host = self._hosts.get(spelling.casefold())
+        if host is not None and kind != "gpu":
+            found = "host" if host.gpu_id is None else "server"
+            if kind in ("", found):
+                return found, host.host_id
+        try:
+            if kind in ("", "gpu"):
+                return "gpu", find_gpu(spelling, self._gpus).gpu_id
+        except ValueError:
+            known = {gpu.name for gpu in self._gpus.values()}
+            known |= {alias for gpu in self._gpus.values() for alias in gpu.aliases}
+            known |= set() if kind == "gpu" else set(self._hosts_named)
+            raise InputError(
+                f"{shown(spelling)} is not known; {nearest(spelling, known)}"
+            ) from None
+        raise InputError(
+            f"no {kind} is called {shown(spelling)}; {nearest(spelling, self._hosts_named)}"
+        )
+
+
+def make_quote(
+    cells: Mapping[str, str], items: Items, *, today: date, row: int | None = None
+) -> Quote | list[Problem]:
+    """A quote from what was typed, or everything that is wrong with it."""
+    return _Form(cells, items, today, row).quote()
+
+
+class _Form:
+    """One row while it is read; collects what is wrong."""
+
+    def __init__(
+        self, cells: Mapping[str, str], items: Items, today: date, row: int | None
+    ) -> None:
+        self.problems: list[Problem] = []
+        self._items = items
+        self._today = today
+        self._row = row
+        self._cells = {name: self._clean(name, cells.get(name, "") or "") for name in COLUMNS}
+
+    def _clean(self, name: str, text: str) -> str:
+        text = unneutralised(text.strip())
+        if len(text) > MAX_CELL:
+            self._wrong(name, f"is {len(text):,} characters long: write at most {MAX_CELL}")
+            return ""
+        if not text.isprintable():
+            self._wrong(name, f"{shown(text)} holds control characters: take them out")
+            return ""
+        return text
+
+    def _wrong(self, column: str, message: str) -> None:
+        if not any(problem.column == column for problem in self.problems):
+            self.problems.append(Problem(row=self._row, column=column, message=message))
+
+    def quote(self) -> Quote | list[Problem]:
+        cells = self._cells
+        for name in NEEDED:
+            if not cells[name]:
+                self._wrong(name, "is empty: this column needs a value")
+        kind, item_kind = cells["kind"].lower(), cells["item_kind"].lower()
+        if kind and kind not in KINDS:
+            self._wrong("kind", f"{shown(kind)} is not known; {nearest(kind, KINDS)}")
+        if item_kind and item_kind not in ITEM_KINDS:
+            self._wrong(
+                "item_kind", f"{shown(item_kind)} is not known; {nearest(item_kind, ITEM_KINDS)}"
+            )
+            item_kind = ""
+        item = ("", "")
+        if cells["item"]:
+            try:
+                item = self._items.find(cells["item"], item_kind)
+            except InputError as error:
+                self._wrong("item", str(error))
+        day = self._day("date")
+        until = self._day("valid_until")
+        if day is not None and day > self._today:
+            self._wrong("date", f"{day} is after today, {self._today}: mend the date")
+        if day is not None and until is not None and until < day:
+            self._wrong("valid_until", f"{until} is before the date of the quote, {day}")
+        price, usd = self._price(item[0])
+        currency = cells["currency"].upper() or "USD"
+        includes = self._includes()
+        if cells["url"] and not re.match(r"https?://[^\s/]+", cells["url"]):
+            self._wrong("url", f"{shown(cells['url'])} is no web address: begin it with https://")
+        corrects = cells["corrects"] or None
+        if corrects is not None and corrects not in self._items.quote_ids:
+            self._wrong(
+                "corrects", f"no quote is called {shown(corrects)}: see advisor prices list"
+            )
+        if self.problems or day is None or usd is None:
+            return self.problems
+        return _identified(
+            Quote(
+                quote_id="",
+                item_kind=item[0],
+                item_id=item[1],
+                price_usd=usd,
+                kind=kind,
+                vendor=cells["vendor"],
+                quoted_on=day,
+                source_id=OWN_SOURCE,
+                url=cells["url"] or None,
+                note=cells["note"] or None,
+                price_set=None,
+                currency=currency,
+                price_quoted=None if currency == "USD" else price,
+                includes=includes,
+                valid_until=until,
+                file=cells["file"] or None,
+                corrects=corrects,
+                origin="local",
+            )
+        )
+
+    def _day(self, name: str) -> date | None:
+        text = self._cells[name]
+        if not text:
+            return None
+        try:
+            if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text, re.ASCII):
+                raise ValueError
+            day = date.fromisoformat(text)
+        except ValueError:
+            self._wrong(name, f"{shown(text)} is not a date: write it like 2026-11-01")
+            return None
+        if day < OLDEST:
+            self._wrong(name, f"{day} is before {OLDEST}: mend the date")
+        return day
+
+    def _price(self, item_kind: str) -> tuple[Decimal | None, Decimal | None]:
+        """The price in its own currency and in US dollars."""
+        cells = self._cells
+        currency = cells["currency"].upper() or "USD"
+        if not re.fullmatch(r"[A-Z]{3}", currency, re.ASCII):
+            self._wrong("currency", f"{shown(currency)} is no currency: write it like USD or EUR")
+            return None, None
+        if not cells["price"]:
+            return None, None
+        try:
+            price = parse_budget(cells["price"], "price").quantize(_CENT)
+        except InputError as error:
+            self._wrong("price", str(error))
+            return None, None
+        rate = cells["usd_per_unit"]
+        usd: Decimal | None = price
+        if currency == "USD":
+            if rate and rate.strip("0").strip(".") != "1":
+                self._wrong("usd_per_unit", "is for other currencies than USD: leave it empty")
+        elif not _RATE.fullmatch(rate) or Decimal(rate) == 0:
+            self._wrong(
+                "usd_per_unit",
+                f"{shown(rate)} is no exchange rate: write the US dollars of one {currency} on "
+                "the day of the quote, like 1.08",
+            )
+            return price, None
+        else:
+            usd = (price * Decimal(rate)).quantize(_CENT, rounding=ROUND_HALF_UP)
+        if item_kind and usd is not None:
+            low, high = LOWEST_PRICE_USD[item_kind], HIGHEST_PRICE_USD[item_kind]
+            if not low <= usd <= high:
+                self._wrong(
+                    "price",
+                    f"${usd:,} is not a price of one {item_kind} (${low:,} to ${high:,}): write "
+                    "the price of one piece",
+                )
+                return price, None
+        return price, usd
+
+    def _includes(self) -> str | None:
+        words = [word.strip().lower() for word in re.split(r"[;,+]", self._cells["includes"])]
+        words = [word for word in words if word]
+        for word in words:
+            if word not in INCLUDES:
+                self._wrong("includes", f"{shown(word)} is not known; {nearest(word, INCLUDES)}")
+        return "; ".join(sorted(set(words))) or None
+
+
+def _identified(quote: Quote) -> Quote:
+    """The quote with an id made of what it says, so that the same one twice is one."""
+    said = "\0".join(str(getattr(quote, field.name)) for field in fields(quote)[1:])
+    digest = blake2b(said.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+    return replace(quote, quote_id=f"own:{digest}")
+
+
+def neutralised(text: str) -> str:
+    """Text that a spreadsheet would run as a formula, with an apostrophe that keeps it text."""
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def unneutralised(text: str) -> str:
+    return text[1:] if text.startswith("'") and _FORMULA.match(text[1:]) else text

@@ -1,0 +1,364 @@
+"""What can be put together, and what one build costs to own or to rent: rows for `prices`."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+from advisor.ask import EVIDENCE, Snapshot, make_field, take_snapshot
+from advisor.cost import CostTerms, WholeCost, whole_cost
+from advisor.doubts import build_words
+from advisor.parse import InputError, parse_price_rule, shown
+from advisor.prices import age_words
+from advisor.rank import NO_PRICE, Field
+from advisor.render import render_rows, to_json
+from advisor.rent import BreakEven, break_even, rent_offers, rented_usd, reserved_usd
+from advisor.store import Store
+from price_catalog.builds import Build
+from price_catalog.gpu_names import find_gpu, index_gpus
+from price_catalog.model import Gpu, Host
+from price_catalog.power import circuits, heat_btu_per_h, wall_w
+
+_FLAGS = {
+    "lifetime_years": "lifetime_years",
+    "utilisation": "utilisation",
+    "electricity": "electricity_usd_per_kwh",
+    "pue": "pue",
+    "hosting": "hosting_usd_per_u_month",
+    "staff": "staff_usd_per_year",
+    "resale": "resale_share",
+    "financing": "financing_rate",
+}
+MAX_OWNED = 64
+
+
+def build_rows(snapshot: Snapshot, gpu_ids: frozenset[str] | None) -> list[dict[str, Any]]:
+    """Every build with its checks: what it draws, needs and gives off, and why it cannot be."""
+    return [
+        _build_row(build)
+        for build in snapshot.builds
+        if gpu_ids is None or build.gpu.gpu_id in gpu_ids
+    ]
+
+
+def _build_row(build: Build) -> dict[str, Any]:
+    host = build.host
+    watts = wall_w(build)
+    row: dict[str, Any] = {
+        "build": build_words(build),
+        "host": host.name,
+        "can_be_built": build.obstacle is None,
+        "obstacle": build.obstacle or "-",
+        "wall_w": None if watts is None else round(watts),
+    }
+    for volts in (120, 208, 230):
+        row[f"amps_{volts}v"] = None
+    if watts is not None:
+        for circuit in circuits(watts):
+            breaker = "several" if circuit.breaker_a is None else f"{circuit.breaker_a} A breaker"
+            row[f"amps_{circuit.volts}v"] = f"{circuit.amps:.1f} ({breaker})"
+    row["btu_per_h"] = None if watts is None else round(heat_btu_per_h(watts))
+    row["rack_units"] = host.rack_units if host.kind == "server" else 0
+    memory = host.memory_gib
+    row["memory_gib_per_gpu"] = None if memory is None else memory / build.gpu_count
+    return row
+
+
+def own_machine(text: str, gpus: tuple[Gpu, ...]) -> Host:
+    """A machine that the user has, from ``2 x A6000``. Raises InputError."""
+    match = re.fullmatch(r"\s*(\d{1,3})\s*[x×*]\s*(\S.*?)\s*", text, re.ASCII | re.IGNORECASE)
+    if match is None or not 1 <= int(match[1]) <= MAX_OWNED:
+        raise InputError(f"{shown(text)} is no machine: write it like 2 x A6000")
+    try:
+        gpu = find_gpu(match[2], index_gpus(gpus))
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    count = int(match[1])
+    return Host(
+        host_id=f"own:{count}x{gpu.gpu_id}",
+        name=f"your {count} × {gpu.name}",
+        kind="owned",
+        max_gpus=count,
+        parts=(),
+        gpu_id=gpu.gpu_id,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One build, what it costs and how long it trains."""
+
+    build: Build
+    field: Field
+    position: int
+    own: WholeCost
+    training_days: float | None
+    as_of: date
+    power: str
+    """Where the power comes from, in words."""
+    snapshot: Snapshot
+
+    @property
+    def heading(self) -> str:
+        field, i = self.field, self.position
+        gpu, host = field.gpu_quotes[i], field.host_quotes[i]
+        assert gpu is not None and host is not None  # only builds with a price are asked about
+        oldest = min(gpu.quoted_on, host.quoted_on)
+        days = "no time" if self.training_days is None else f"{self.training_days:g} days"
+        where = "" if self.build.host.gpu_id is not None else f" in a {self.build.host.name}"
+        return (
+            f"{field.model.name} on {build_words(self.build)}{where}: {days} a training run, "
+            f"prices of {oldest} (age: {age_words(oldest, self.as_of)})"
+        )
+
+
+def ask(store: Store, options: argparse.Namespace) -> tuple[Asked, Any]:
+    """The cheapest build that the options name, and the rentals. Raises InputError."""
+    terms = read_terms(options)
+    rule = parse_price_rule(options.prices)
+    if options.evidence not in EVIDENCE:
+        raise InputError(
+            f"evidence {shown(options.evidence)} is not known: write sound or published"
+        )
+    if not re.fullmatch(r"\d{1,3}", options.count, re.ASCII) or int(options.count) == 0:
+        raise InputError(f"the count {shown(options.count)} is not a number of GPUs: write 1 to 8")
+    count = int(options.count)
+    with store.reading() as reader:
+        snapshot = take_snapshot(reader)
+        model = snapshot.model(options.model)
+        gpu_ids = snapshot.gpu_ids([options.gpu])
+        field = make_field(
+            reader, snapshot, model, prices=rule, evidence=options.evidence, gpu_ids=gpu_ids
+        )
+        rentals = reader.rentals()
+        measured = reader.measured_power_w()
+    i = _cheapest(field, count)
+    build = field.builds[i]
+    power_w, power = _power(build, options.power, measured.get(build.gpu.gpu_id))
+    units = build.host.rack_units
+    own = whole_cost(
+        Decimal(field.cents[i]) / 100,
+        terms,
+        wall_w=None if power_w is None else Decimal(str(round(power_w, 3))),
+        rack_units=None if units is None else Decimal(str(units)),
+    )
+    time = field.times[i]
+    chosen = time.chosen if time is not None and field.gap[i] is None else None
+    asked = Asked(
+        build=build,
+        field=field,
+        position=i,
+        own=own,
+        training_days=None if chosen is None else chosen.training_days,
+        as_of=_as_of(field, rule),
+        power=power,
+        snapshot=snapshot,
+    )
+    return asked, rentals
+
+
+def _as_of(field: Field, rule: str | date) -> date:
+    """The day on which the question is asked: the paper's prices ask on the paper's day."""
+    if isinstance(rule, date):
+        return rule
+    if rule == "paper":
+        return max(quote.quoted_on for quote in field.prices.values())
+    return date.today()
+
+
+def _cheapest(field: Field, count: int) -> int:
+    named = [i for i, build in enumerate(field.builds) if build.gpu_count == count]
+    if not named:
+        raise InputError(
+            f"no machine with {count} of these GPUs is known: see advisor prices builds"
+        )
+    sound = [i for i in named if field.builds[i].obstacle is None]
+    if not sound:
+        raise InputError(
+            f"{build_words(field.builds[named[0]])} cannot be built: "
+            f"{field.builds[named[0]].obstacle}"
+        )
+    priced = [i for i in sound if field.cents[i] != NO_PRICE]
+    if not priced:
+        raise InputError(
+            f"{build_words(field.builds[sound[0]])} has no price under this price rule: add one "
+            "with advisor prices add"
+        )
+    return min(priced, key=lambda i: field.cents[i])
+
+
+def _power(build: Build, given: str | None, measured_w: float | None) -> tuple[float | None, str]:
+    if given is not None:
+        watts = float(_decimal(given, "power", "W, such as 310"))
+        return wall_w(build, watts), f"{watts:g} W a GPU as given"
+    if measured_w is not None:
+        return wall_w(build, measured_w), f"{measured_w:.0f} W a GPU as measured"
+    if build.host.wall_w is not None:
+        return wall_w(build), "as the maker states for the whole server"
+    if build.host.base_w is None:
+        return wall_w(build), "GPUs at TDP alone; what else draws power is not known"
+    return wall_w(build), "GPUs at TDP and processors, over the supplies' efficiency"
+
+
+def read_terms(options: argparse.Namespace) -> CostTerms:
+    """The terms as typed. Raises InputError."""
+    given = {}
+    for flag, name in _FLAGS.items():
+        text = getattr(options, flag, None)
+        if text is not None:
+            given[name] = _decimal(text, f"--{flag.replace('_', '-')}", "number, such as 0.5")
+    try:
+        return CostTerms(**given)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
+def _decimal(text: str, what: str, unit: str) -> Decimal:
+    try:
+        if not re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", text.strip(), re.ASCII):
+            raise InvalidOperation
+        return Decimal(text.strip())
+    except InvalidOperation:
+        raise InputError(f"{what} {shown(text)} is not a {unit}") from None
+
+
+def cost_rows(asked: Asked) -> list[dict[str, Any]]:
+    """Every term over the life, a year and, where there is a time, a training run."""
+    own, days = asked.own, asked.training_days
+    years, busy = own.terms.lifetime_years, own.busy_days
+
+    def row(term: str, life: Decimal | None, how: str) -> dict[str, Any]:
+        each = None
+        if life is not None and days is not None:
+            each = life * Decimal(str(days)) / busy
+        return {
+            "term": term,
+            "life_usd": _cents(life),
+            "year_usd": _cents(None if life is None else life / years),
+            "experiment_usd": _cents(each),
+            "how": how,
+        }
+
+    terms = own.terms
+    watts = "power not known" if own.wall_w is None else f"{own.wall_w:,.0f} W at the wall"
+    rows = [
+        row("hardware", own.hardware_usd, f"over {years} years at {terms.utilisation:%} use"),
+        row("resale", own.resale_usd, f"{terms.resale_share:%} of the price comes back"),
+        row("financing", own.financing_usd, f"{terms.financing_rate:%} a year, monthly parts"),
+        row("hosting", own.hosting_usd, f"${terms.hosting_usd_per_u_month} a rack unit and month"),
+        row("staff", own.staff_usd, f"${terms.staff_usd_per_year} a year"),
+        row(
+            "electricity",
+            own.electricity_usd,
+            f"{watts} × PUE {terms.pue} × ${terms.electricity_usd_per_kwh} a kWh; {asked.power}",
+        ),
+        row("whole", own.life_usd, "everything above"),
+    ]
+    if days is not None:
+        rows[-1]["experiment_usd"] = own.experiment_usd(days)
+    return rows
+
+
+def _cents(amount: Decimal | None) -> Decimal | None:
+    return None if amount is None else amount.quantize(Decimal("0.01"))
+
+
+def answer_cost(store: Store, options: argparse.Namespace) -> list[str]:
+    """What `advisor prices cost` prints. Raises InputError."""
+    asked, _ = ask(store, options)
+    rows = cost_rows(asked)
+    if options.format == "json":
+        return [to_json({"build": asked.heading, "terms": rows})]
+    table = render_rows(rows, options.format)
+    return [table] if options.format == "csv" else [asked.heading, table]
+
+
+def answer_rent(store: Store, options: argparse.Namespace) -> list[str]:
+    """What `advisor prices rent` prints; draws the picture where one is asked for."""
+    asked, rentals = ask(store, options)
+    days = asked.training_days
+    if days is None:
+        raise InputError(f"{asked.heading}: without a time there is nothing to compare")
+    build = asked.build
+    offers = rent_offers(rentals, build.gpu.gpu_id, build.gpu_count, today=asked.as_of)
+    if not offers:
+        raise InputError(
+            f"nobody's rental price of {build.gpu.name} is known: advisor prices refresh"
+        )
+    evens = [break_even(asked.own, offer, days) for offer in offers]
+    number = None
+    if options.experiments is not None:
+        number = _decimal(options.experiments, "--experiments", "number of training runs")
+    rows = [_rent_row(asked, even, days, number) for even in evens]
+    if options.svg is not None:
+        from advisor.break_even import break_even_svg
+        from advisor.export import write_whole
+
+        try:
+            write_whole(Path(options.svg), break_even_svg(asked, evens), overwrite=False)
+        except FileExistsError:
+            raise InputError(f"{options.svg} is already there: name a new file") from None
+    if options.format == "json":
+        own = {"life_usd": asked.own.life_usd, "experiment_usd": asked.own.experiment_usd(days)}
+        return [to_json({"build": asked.heading, "own": own, "rent": rows})]
+    if options.format == "csv":
+        return [render_rows(rows, "csv")]
+    life = asked.own.life_usd
+    words = "no data: the power is not known" if life is None else f"${life:,.0f}"
+    own_line = f"Own for {asked.own.terms.lifetime_years} years: {words}"
+    return [asked.heading, own_line, render_rows(rows, "table"), *_even_words(evens)]
+
+
+def _rent_row(asked: Asked, even: BreakEven, days: float, number: Decimal | None) -> dict[str, Any]:
+    offer, years = even.offer, asked.own.terms.lifetime_years
+    whole = offer.kind == "reserved"
+    row: dict[str, Any] = {
+        "rent": offer.kind,
+        "usd_per_hour": offer.price_per_hour_usd,
+        "low": offer.low_usd,
+        "high": offer.high_usd,
+        "providers": offer.providers,
+        "middle": offer.middle.provider
+        + (f" {offer.middle.instance}" if offer.middle.instance else ""),
+        "date": offer.middle.priced_on,
+        "age": age_words(offer.middle.priced_on, asked.as_of),
+        "machines": offer.times,
+        "experiment_usd": _cents(even.rent_per_experiment_usd),
+        "break_even_experiments": None if even.experiments is None else round(even.experiments, 1),
+        "break_even_utilisation": None if even.utilisation is None else f"{even.utilisation:.0%}",
+        "whole_life_usd": _cents(
+            reserved_usd(offer.price_per_hour_usd, years)
+            if whole
+            else rented_usd(offer.price_per_hour_usd, days, asked.own.experiments(days))
+        ),
+    }
+    if number is not None:
+        row[f"{number:f}_experiments_usd"] = (
+            row["whole_life_usd"]
+            if whole
+            else _cents(rented_usd(offer.price_per_hour_usd, days, number))
+        )
+    return row
+
+
+def _even_words(evens: list[BreakEven]) -> list[str]:
+    lines = []
+    for even in evens:
+        kind = even.offer.kind
+        if even.experiments is None:
+            lines.append(f"{kind}: owning never gets cheaper under these terms.")
+        elif kind == "reserved":
+            lines.append("reserved: owning is cheaper from the first training run on.")
+        else:
+            assert even.utilisation is not None  # it comes with the experiments
+            within = "" if even.utilisation <= 1 else ", which is longer than the machine serves"
+            lines.append(
+                f"{kind}: owning is cheaper from {even.experiments:.1f} training runs on, a use of "
+                f"{even.utilisation:.0%} of the lifetime{within}."
+            )
+    return lines

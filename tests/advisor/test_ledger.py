@@ -1,0 +1,387 @@
+"""The user's own quotes: typed, imported, exported; wrong input in every form."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.cli import main
+from advisor.ledger import COLUMNS, NEEDED, OWN, Items, make_quote, neutralised
+from advisor.ledger_csv import MAX_PROBLEMS, quotes_csv, read_quotes
+from advisor.store import Store
+from price_catalog.load import load_catalog
+from price_catalog.model import Quote
+
+TODAY = date(2026, 11, 21)
+CATALOG = load_catalog()
+ITEMS = Items(CATALOG.gpus, CATALOG.hosts, (quote.quote_id for quote in CATALOG.quotes))
+GOOD = {
+    "item": "RTX 3090",
+    "price": "900",
+    "vendor": "shop",
+    "date": "2026-11-01",
+    "kind": "used",
+}
+RUN_BY_SPREADSHEETS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def made(**cells: str) -> Quote:
+    quote = make_quote(GOOD | cells, ITEMS, today=TODAY)
+    assert isinstance(quote, Quote), [str(problem) for problem in quote]
+    return quote
+
+
+def wrong(**cells: str) -> dict[str | None, str]:
+    problems = make_quote(GOOD | cells, ITEMS, today=TODAY)
+    assert isinstance(problems, list)
+    return {problem.column: problem.message for problem in problems}
+
+
+def sheet(*rows: dict[str, str], columns: tuple[str, ...] = COLUMNS) -> str:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, columns, extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def test_a_quote_as_typed() -> None:
+    quote = made(includes="Shipping; tax", valid_until="2026-12-31", url="https://example.org/x")
+    assert (quote.item_kind, quote.item_id) == ("gpu", "rtx-3090")
+    assert (quote.price_usd, quote.kind, quote.vendor) == (900, "used", "shop")
+    assert (quote.includes, quote.valid_until) == ("shipping; tax", date(2026, 12, 31))
+    assert quote.origin == "local"
+    assert quote.source_id == OWN.source_id
+
+
+def test_the_same_quote_has_the_same_id_however_it_is_written() -> None:
+    assert made().quote_id == made(price="$900.00", item="3090", currency="usd").quote_id
+    assert made().quote_id != made(price="901").quote_id
+
+
+def test_a_whole_server_and_a_part() -> None:
+    assert made(item="DGX H100", price="300k").item_kind == "server"
+    assert made(item="Desktop for 1 GPU", price="1100").item_kind == "host"
+    assert made(item="Noctua NH-D15", item_kind="part", price="99.95").item_id == "Noctua NH-D15"
+
+
+def test_another_currency_needs_its_rate() -> None:
+    quote = made(price="1000", currency="EUR", usd_per_unit="1.085")
+    assert (quote.price_usd, quote.price_quoted, quote.currency) == (1085, 1000, "EUR")
+    assert "exchange rate" in wrong(currency="EUR")["usd_per_unit"]
+    assert "exchange rate" in wrong(currency="EUR", usd_per_unit="0")["usd_per_unit"]
+
+
+@pytest.mark.parametrize(
+    ("column", "text", "says"),
+    [
+        ("item", "RTX 309", "did you mean 'RTX 3090'"),
+        ("item", "", "is empty"),
+        ("price", "NaN", "not an amount"),
+        ("price", "1e400", "not an amount"),
+        ("price", "-5", "negative"),
+        ("price", "1.300", "could mean"),
+        ("price", "€900", "not in US dollars"),
+        ("price", "1", "not a price of one gpu"),
+        ("price", "900000", "not a price of one gpu"),
+        ("price", "9" * 400, "over $1,000,000,000"),
+        ("date", "2026-02-30", "not a date"),
+        ("date", "01.11.2026", "not a date"),
+        ("date", "2026-11-22", "after today"),
+        ("date", "0001-01-01", "before 2000"),
+        ("kind", "usd", "did you mean 'used'"),
+        ("item_kind", "card", "not known"),
+        ("currency", "dollars", "no currency"),
+        ("includes", "vat", "not known"),
+        ("valid_until", "2026-10-01", "before the date"),
+        ("url", "javascript:alert(1)", "no web address"),
+        ("vendor", "x" * 501, "501 characters"),
+        ("vendor", "a\x1b[2Jb", "control characters"),
+        ("vendor", "a\x00b", "control characters"),
+        ("corrects", "nobody", "no quote is called"),
+    ],
+)
+def test_each_cell_is_checked(column: str, text: str, says: str) -> None:
+    found = wrong(**{column: text})
+    assert says in found[column]
+    assert "\n" not in found[column]
+    assert len(found[column]) < 300
+
+
+def test_a_correction_keeps_the_old_row(own_store: Path) -> None:
+    store = Store(own_store)
+    first = made()
+    store.add_quotes([first], [OWN])
+    items = Items(CATALOG.gpus, CATALOG.hosts, [first.quote_id])
+    better = make_quote(GOOD | {"price": "800", "corrects": first.quote_id}, items, today=TODAY)
+    assert isinstance(better, Quote)
+    store.add_quotes([better], [OWN])
+    ids = {quote.quote_id for quote in store.quotes()}
+    assert {first.quote_id, better.quote_id} <= ids
+
+
+# CSV
+
+
+def read(path: Path, text: str | bytes) -> list[str]:
+    """The problems of a file with this content; [] where all of it can be read."""
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    preview = read_quotes(path, ITEMS, today=TODAY)
+    assert not (preview.quotes and preview.problems)
+    return [str(problem) for problem in preview.problems]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_encodings_that_spreadsheets_write(encoding: str, tmp_path: Path) -> None:
+    assert read(tmp_path / "q.csv", sheet(GOOD | {"vendor": "Müller"}).encode(encoding)) == []
+
+
+def test_semicolons_are_understood(tmp_path: Path) -> None:
+    assert read(tmp_path / "q.csv", sheet(GOOD).replace(",", ";")) == []
+
+
+def test_every_problem_is_told_with_row_and_column(tmp_path: Path) -> None:
+    rows = [GOOD, GOOD | {"price": "cheap"}, GOOD | {"date": "soon", "vendor": ""}]
+    problems = read(tmp_path / "q.csv", sheet(*rows))
+    assert [problem.partition(": ")[0] for problem in problems] == [
+        "row 3, column 'price'",
+        "row 4, column 'vendor'",
+        "row 4, column 'date'",
+    ]
+
+
+def test_one_bad_row_keeps_every_row_out(own_store: Path, tmp_path: Path) -> None:
+    before = Store(own_store).quotes()
+    path = tmp_path / "q.csv"
+    path.write_text(sheet(GOOD, GOOD | {"price": "x", "vendor": "other"}))
+    assert main(["prices", "import", str(path), "--store", str(own_store)]) == 2
+    assert Store(own_store).quotes() == before
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "is empty"),
+        (b"item,price,vendor,date,kind\n", "holds no quotes"),
+        (b"item,price,vendor,date\n", "column 'kind' is missing"),
+        (b"item,price,vendor,date,kind,kind\n", "is there twice"),
+        (b"item,price,vendor,date,kind,colour\n", "'colour' is not known"),
+        (b"item,price,vendor,date,kind\n\xff\xfe\n", "row 2: byte"),
+        (b'item,price,vendor,date,kind\n"RTX 3090,900,shop\n', "not valid CSV"),
+        (b"item,price,vendor,date,kind\nRTX 3090,900,shop\n", "row 2: has 3 cells"),
+        (b"item,price,vendor,date,kind\n" + b"x" * 200_000 + b",1,a,b,c\n", "field larger"),
+    ],
+)
+def test_a_file_that_is_none(content: bytes, says: str, tmp_path: Path) -> None:
+    (problem,) = read(tmp_path / "q.csv", content)
+    assert says in problem
+
+
+def test_a_line_of_a_hundred_megabytes_is_refused_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "q.csv"
+    with path.open("wb") as file:
+        file.write(b"item,price,vendor,date,kind\n")
+        file.truncate(100_000_000)
+    (problem,) = read_quotes(path, ITEMS, today=TODAY).problems
+    assert "100 MB" in str(problem)
+
+
+def test_reading_stops_where_all_is_wrong(tmp_path: Path) -> None:
+    path = tmp_path / "q.csv"
+    path.write_text("item,price,vendor,date,kind\n" + "x,y,z,w,v\n" * 50_000)
+    preview = read_quotes(path, ITEMS, today=TODAY)
+    assert preview.stopped
+    assert MAX_PROBLEMS <= len(preview.problems) <= MAX_PROBLEMS + len(COLUMNS)
+
+
+NASTY = [
+    "", " ", "=1+1", "@SUM(A1)", "+cmd|' /C calc'!A0", "-2+3", "\t=1", "'=1", '"', '""', "\\",
+    "\x00", "\ufeff", "\u202e", "9" * 5000, "1e999", "-0", "NaN", "inf", "1,300", "1.300", "$5",
+    "٣", "𝟗𝟎𝟎", "2026-13-01", "0000-00-00", "21/09/2024", "a\nb", "a\r\nb", "<script>",
+    "[bold]x[/]", "x" * 3000,
+    "\ud7ff", "Ａ", "‘900’", "null", "None", "true", "{}", "../../etc/passwd",
+]  # fmt: skip
+
+
+def bad_file(rng: random.Random) -> bytes:
+    """A file that is wrong in one of many ways, seldom in none."""
+    header = list(NEEDED)
+    if rng.random() < 0.3:
+        header += rng.sample(COLUMNS[len(NEEDED) :], 2)
+    if rng.random() < 0.15:
+        rng.shuffle(header)
+        header = header[: rng.randrange(len(header) + 1)] + rng.choices(NASTY, k=rng.randrange(2))
+    rows = [header]
+    for _ in range(rng.randrange(4)):
+        cells = [GOOD.get(name, "") for name in header]
+        for _ in range(rng.randrange(1, 3)):
+            if cells:
+                cells[rng.randrange(len(cells))] = rng.choice(NASTY)
+        if rng.random() < 0.1:
+            cells = cells[: rng.randrange(len(cells) + 1)]
+        rows.append(cells)
+    mark = rng.choice([",", ",", ",", ";", "\t", "|"])
+    quoted = rng.random() < 0.8
+    text = rng.choice(["\n", "\r\n", "\r"]).join(
+        mark.join('"' + c.replace('"', '""') + '"' if quoted else c for c in row) for row in rows
+    )
+    data = text.encode(rng.choice(["utf-8", "utf-8", "utf-16", "utf-16-le", "utf-32"]), "replace")
+    kind = rng.random()
+    if kind < 0.1 and data:
+        at = rng.randrange(len(data))
+        data = data[:at] + bytes([rng.randrange(256)]) + data[at + 1 :]
+    elif kind < 0.15:
+        data = data[: rng.randrange(len(data) + 1)]
+    elif kind < 0.17:
+        data = rng.randbytes(rng.randrange(200))
+    return data
+
+
+def test_ten_thousand_bad_files(tmp_path: Path) -> None:
+    rng = random.Random(20261121)
+    path = tmp_path / "bad.csv"
+    refused = 0
+    for _ in range(10_000):
+        path.write_bytes(bad_file(rng))
+        preview = read_quotes(path, ITEMS, today=TODAY)
+        assert bool(preview.quotes) != bool(preview.problems)
+        refused += bool(preview.problems)
+        for problem in preview.problems:
+            text = str(problem)
+            assert text.isprintable()
+            assert len(text) < 700
+            assert problem.row is not None or problem.column is None
+        for quote in preview.quotes:
+            assert quote.price_usd >= 20
+            assert date(2000, 1, 1) <= quote.quoted_on <= TODAY
+    assert refused > 8_000
+
+
+@given(st.lists(st.binary(max_size=60), max_size=6))
+def test_arbitrary_bytes_are_told_apart_or_refused(lines: list[bytes]) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "q.csv")
+        path.write_bytes(b"item,price,vendor,date,kind\n" + b"\n".join(lines))
+        preview = read_quotes(path, ITEMS, today=TODAY)
+    assert not preview.quotes
+    assert preview.problems
+
+
+# Out again
+
+words = st.text(min_size=1, max_size=40).filter(lambda text: text.strip() and text.isprintable())
+
+
+@given(words, words)
+def test_export_and_import_bring_the_same_quotes_back(vendor: str, note: str) -> None:
+    import tempfile
+
+    quote = made(vendor=neutralised(vendor.strip()), note=neutralised(note.strip()))
+    text = quotes_csv([quote], {("gpu", "rtx-3090"): "RTX 3090"})
+    for row in csv.reader(io.StringIO(text, newline="")):
+        assert not any(cell.startswith(RUN_BY_SPREADSHEETS) for cell in row)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "q.csv")
+        path.write_text(text, encoding="utf-8", newline="")
+        preview = read_quotes(path, ITEMS, today=TODAY)
+    assert preview.problems == ()
+    assert preview.quotes == (quote,)
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx", "\rx", "＝1", "'=1"])
+def test_no_cell_is_run(text: str) -> None:
+    assert neutralised(text) == "'" + text
+
+
+def test_foreign_money_survives_the_round_trip(tmp_path: Path) -> None:
+    quote = made(price="1234.56", currency="EUR", usd_per_unit="1.0834")
+    path = tmp_path / "q.csv"
+    path.write_text(quotes_csv([quote], {}), encoding="utf-8")
+    (back,) = read_quotes(path, ITEMS, today=TODAY).quotes
+    assert back == quote
+
+
+# Through the command line
+
+
+def test_add_list_export_import(
+    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    where = ["--store", str(own_store)]
+    flags = [word for name, text in GOOD.items() for word in (f"--{name}", text)]
+    flags[flags.index("shop")] = "=cmd|' /C calc'!A0"
+    assert main(["prices", "add", *flags, *where]) == 0
+    capsys.readouterr()
+    assert main(["prices", "list", "--own", "--format", "json", *where]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["item"], row["price_usd"], row["counts"]) == ("RTX 3090", 900, True)
+    assert row["marks"] == "unsourced"
+    out = tmp_path / "own.csv"
+    assert main(["prices", "export", str(out), *where]) == 0
+    assert "'=cmd" in out.read_text()
+    assert main(["prices", "export", str(out), *where]) == 2
+    before = Store(own_store).quotes()
+    assert main(["prices", "import", str(out), *where]) == 0
+    assert "0 new quotes, 1 were there" in capsys.readouterr().err
+    assert Store(own_store).quotes() == before
+
+
+def test_import_shows_what_it_would_read(
+    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "q.csv"
+    path.write_text(sheet(GOOD, GOOD | {"item": "H200", "price": "31,000"}))
+    argv = ["prices", "import", str(path), "--store", str(own_store)]
+    before = Store(own_store).quotes()
+    assert main([*argv, "--dry-run"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "RTX 3090 $900.00, used, shop, 2026-11-01",
+        "H200 $31,000.00, used, shop, 2026-11-01",
+    ]
+    assert Store(own_store).quotes() == before
+    assert main(argv) == 0
+    assert len(Store(own_store).quotes()) == len(before) + 2
+
+
+def test_a_quote_of_one_s_own_counts_at_once(
+    own_store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    where = ["--store", str(own_store)]
+    ask = ["rank", "--model", "pythia-1b", "--gpus", "RTX 3090", "--format", "json", *where]
+    flags = [word for name, text in GOOD.items() for word in (f"--{name}", text)]
+    assert main(["prices", "add", *flags, *where]) == 0
+    capsys.readouterr()
+    assert main(ask) == 0
+    row = json.loads(capsys.readouterr().out)["ranked"][0]
+    assert Decimal(str(row["overall_cost_usd"])) == Decimal("1920.41")
+    assert row["prices"]["gpu_vendor"] == "shop"
+
+
+def test_wrong_flags_are_one_line(own_store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    where = ["--store", str(own_store)]
+    for argv in (
+        ["prices"],
+        ["prices", "sell"],
+        ["prices", "add", "--item", "RTX 3090"],
+        ["prices", "add", *(f"--{name}=?" for name in NEEDED)],
+        ["prices", "list", "--item", "RTX 309"],
+        ["prices", "import", "/nowhere/q.csv"],
+        ["prices", "own", "some A6000"],
+        ["prices", "rent", "--model", "pythia-1b", "--gpu", "A100", "--count", "many"],
+        ["prices", "cost", "--model", "pythia-1b", "--gpu", "A100", "--count", "8", "--pue", "0"],
+    ):  # fmt: skip
+        assert main([*argv, *where]) == 2, argv
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        assert all(line.startswith("advisor: ") for line in printed.err.splitlines())
