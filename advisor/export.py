@@ -43,7 +43,7 @@ def table_text(rows: Sequence[Row], columns: Sequence[str], form: str) -> str:
     raise ValueError(f"format '{form}' is not known: write csv, markdown or json")
 
 
-def write_whole(path: Path, text: str, *, overwrite: bool) -> None:
+def write_whole(path: Path, content: str | bytes, *, overwrite: bool) -> None:
     """Write a file so that it is there in full or not at all. Raises OSError.
 
     Without ``overwrite`` a file that is already there is left alone, also one that another
@@ -51,8 +51,8 @@ def write_whole(path: Path, text: str, *, overwrite: bool) -> None:
     """
     draft = path.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
-        with draft.open("x", encoding="utf-8", newline="") as file:
-            file.write(text)
+        with draft.open("xb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
         if overwrite:

@@ -58,6 +58,11 @@ def solve(problem: Problem, seconds: float = DEFAULT_SECONDS) -> Plan:
     return replace(plan, seconds=monotonic() - began)
 
 
+def cheapest_with_runs(problem: Problem, seconds: float = DEFAULT_SECONDS) -> Plan:
+    """The cheapest plan that does runs of the value ``min_runs``. Raises NoPlan or OutOfTime."""
+    return _optimise(problem, _Clock(monotonic() + seconds), "judged")
+
+
 def is_feasible(problem: Problem, seconds: float = DEFAULT_SECONDS) -> bool:
     """Whether any plan does everything. Raises OutOfTime."""
     try:

@@ -1,0 +1,143 @@
+"""``advisor plan``: what to ask the funder for; ``advisor export figures``: the paper's figures.
+
+stdout holds the plan, stderr which files were written. Exit codes: 0 there is a plan; 1 there is
+none, with what to relax; 2 the input is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from datetime import date
+from pathlib import Path
+
+from advisor.parse import InputError, parse_positive, shown
+
+ANSWERED, NO_ANSWER = 0, 1
+MAX_SECONDS = 86_400
+
+
+def add_arguments(plan: argparse.ArgumentParser) -> None:
+    """The flags of the command."""
+    add = plan.add_argument
+    add("grant", nargs="?", metavar="grant.toml", help="what is asked (see --example)")
+    add(
+        "--out",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="write the report: .pdf, .html, .md, .xlsx, .csv or .json; may be given several times",
+    )
+    add("--force", action="store_true", help="overwrite files that are there already")
+    add(
+        "--objective", metavar="WHAT", help="cheapest, most-runs or soonest, whatever the file says"
+    )
+    add("--how-many", metavar="MODEL", help="instead: how many runs of this model are possible")
+    add("--largest", action="store_true", help="instead: the same for every model, largest first")
+    add(
+        "--by", metavar="DATE", help="with these two: to be over by then (default: the grant's end)"
+    )
+    add("--seconds", metavar="S", default="60", help="time for a search (default: 60)")
+    add("--example", action="store_true", help="print a worked example of a grant.toml and stop")
+    add("--format", default="table", help="table (default), json or csv")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Plan and print. Raises InputError and StoreError."""
+    from advisor.plan.answer import EXAMPLE, no_plan_text, plan_grant, plan_text
+
+    if options.example:
+        print(EXAMPLE.read_text(encoding="utf-8"), end="")
+        return ANSWERED
+    if options.grant is None:
+        raise InputError(
+            "no grant is named: advisor plan --example > grant.toml makes one to change"
+        )
+    seconds = parse_positive(options.seconds, "time for a search", "seconds", MAX_SECONDS)
+    if options.how_many is not None or options.largest:
+        return _reach(options, seconds)
+    if options.by is not None:
+        raise InputError("--by goes with --how-many or --largest; dates of a plan are in its file")
+    from advisor.report.write import PICTURED, check_targets
+
+    paths = check_targets(options.out, force=options.force)
+    pictured = any(path.suffix.lower() in PICTURED for path in paths)
+    planned = plan_grant(
+        _store(options),
+        Path(options.grant),
+        today=date.today(),
+        objective=options.objective,
+        seconds=seconds,
+    )
+    if planned.plan is None or planned.explanation is None:
+        print(no_plan_text(planned))
+        return NO_ANSWER
+    if not paths and options.format == "table":
+        print(plan_text(planned))
+        return ANSWERED
+    from advisor.report.build import build_report
+    from advisor.report.text import to_csv_text, to_json_text
+    from advisor.report.write import write_report
+
+    try:
+        report = build_report(planned.loaded, planned.plan, planned.explanation, pictures=pictured)
+    except ModuleNotFoundError as error:
+        from advisor.report.write import EXTRA
+
+        raise InputError(f"{error.name} is not installed: {EXTRA}") from None
+    write_report(report, paths, force=options.force)
+    for path in paths:
+        print(f"wrote {path}", file=sys.stderr)
+    if options.format == "json":
+        print(to_json_text(report), end="")
+    elif options.format == "csv":
+        print(to_csv_text(report), end="")
+    else:
+        print(plan_text(planned))
+    return ANSWERED
+
+
+def _reach(options: argparse.Namespace, seconds: float) -> int:
+    from advisor.plan.answer import reach_rows
+    from advisor.render import render_rows
+
+    if options.out:
+        raise InputError("--out writes the report of a plan: leave it out here")
+    if options.how_many is not None and options.largest:
+        raise InputError("--how-many asks for one model and --largest for all: choose one")
+    rows = reach_rows(
+        _store(options),
+        Path(options.grant),
+        model=options.how_many,
+        by=_day(options.by),
+        today=date.today(),
+        seconds=seconds,
+    )
+    print(render_rows(rows, options.format))
+    return ANSWERED if any(row["runs"] for row in rows) else NO_ANSWER
+
+
+def _day(text: str | None) -> date | None:
+    if text is None:
+        return None
+    try:
+        if len(text) != len("2027-01-31"):
+            raise ValueError
+        return date.fromisoformat(text)
+    except ValueError:
+        raise InputError(f"{shown(text)} is not a date: write it like 2027-01-31") from None
+
+
+def run_figures(options: argparse.Namespace) -> int:
+    """Draw the paper's figures from the store. Raises InputError and StoreError."""
+    from advisor.report.figures import write_figures
+
+    for path in write_figures(_store(options), Path(options.out or "figures"), options.force):
+        print(f"wrote {path}", file=sys.stderr)
+    return ANSWERED
+
+
+def _store(options: argparse.Namespace):  # type: ignore[no-untyped-def]
+    from advisor.store import Store, find_store
+
+    return Store(find_store(getattr(options, "store", None)))

@@ -1,0 +1,277 @@
+"""The answer of `advisor plan`: the grant read, solved, explained, and put into words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from advisor.ask import take_snapshot
+from advisor.parse import InputError
+from advisor.plan.calendar import calendar_lines
+from advisor.plan.explain import Explanation, explain
+from advisor.plan.findings import Finding, lines
+from advisor.plan.grant import Grant, read_grant
+from advisor.plan.options import Loaded, load
+from advisor.plan.problem import OBJECTIVES, Plan
+from advisor.plan.relax import relax
+from advisor.plan.solve import NoPlan, OutOfTime, solve
+from advisor.render import to_table
+from advisor.store import Store
+
+EXAMPLE = Path(__file__).parents[1] / "examples" / "grant.toml"
+WIDTH = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """A grant with its plan, or with the ways out where there is none."""
+
+    loaded: Loaded
+    plan: Plan | None
+    explanation: Explanation | None
+    ways_out: tuple[Finding, ...] = ()
+
+
+def load_grant(store: Store, grant: Grant, today: date) -> Loaded:
+    """Everything that a plan is made from. Raises InputError and StoreError."""
+    with store.reading() as reader:
+        return load(reader, take_snapshot(reader), grant, today)
+
+
+def plan_grant(
+    store: Store,
+    path: Path,
+    *,
+    today: date,
+    objective: str | None = None,
+    seconds: float,
+) -> Planned:
+    """Read, solve, explain. Raises InputError and StoreError."""
+    grant = read_grant(path)
+    if objective is not None:
+        if objective not in OBJECTIVES:
+            raise InputError(
+                f"the objective '{objective}' is not known: write {', '.join(OBJECTIVES)}"
+            )
+        grant = replace(grant, objective=objective)
+    return plan_loaded(load_grant(store, grant, today), seconds)
+
+
+def plan_loaded(loaded: Loaded, seconds: float) -> Planned:
+    """Solve and explain. Raises InputError where the time is not enough."""
+    try:
+        plan = solve(loaded.problem, seconds)
+    except NoPlan:
+        ways = tuple(relax(loaded.problem, seconds))
+        return Planned(loaded=loaded, plan=None, explanation=None, ways_out=ways)
+    except OutOfTime:
+        raise InputError(
+            f"no plan was found in {seconds:g} seconds: give it more with --seconds"
+        ) from None
+    return Planned(loaded=loaded, plan=plan, explanation=explain(loaded.problem, plan, seconds))
+
+
+def no_plan_text(planned: Planned) -> str:
+    """What to relax, in lines."""
+    if not planned.ways_out:
+        return "No plan meets every constraint, and relaxing any single one does not help."
+    each = [f"  - {line}" for line in lines(planned.ways_out)]
+    return "\n".join(["No plan meets every constraint. Any one of these mends it:", *each])
+
+
+def plan_text(planned: Planned, width: int = WIDTH) -> str:
+    """The plan as a person reads it in a terminal."""
+    loaded, plan = planned.loaded, planned.plan
+    assert plan is not None and planned.explanation is not None
+    problem, grant = loaded.problem, loaded.grant
+    blocks = [_headline(loaded, plan), _what(loaded, plan)]
+    blocks.append("\n".join(calendar_lines(problem, plan, width)))
+    if plan.left_out:
+        names = {e.experiment_id: e.name for e in problem.experiments}
+        left = ", ".join(f"{runs} of {names[e]}" for e, runs in plan.left_out.items())
+        blocks.append(f"Left out: {left}")
+    rows = [
+        {
+            "instead": each.label,
+            "cost": "no such plan" if each.plan is None else _usd(each.plan.cost_cents),
+            "runs": "" if each.plan is None else str(each.plan.runs),
+            "over by": "" if each.plan is None else str(_day(loaded, each.plan.finish_day)),
+            "note": "over the budget" if each.over_budget else "",
+        }
+        for each in planned.explanation.alternatives
+    ]
+    if rows:
+        blocks.append(
+            to_table(
+                [{k: v or "-" for k, v in row.items()} for row in rows],
+                list(rows[0]),
+                frozenset({"cost", "runs"}),
+            )
+        )
+    for title, found in (
+        ("What binds", planned.explanation.binds),
+        ("What would change the decision", planned.explanation.flips),
+        ("Worth asking for, cheapest first", planned.explanation.ask),
+    ):
+        if found:
+            blocks.append("\n".join([f"{title}:", *(f"  - {line}" for line in lines(found))]))
+    rules = grant.institution
+    blocks.append(
+        f"Rules: {rules.name}. Prices {grant.prices}, {grant.evidence} evidence. "
+        "--out report.pdf writes the report with every source."
+    )
+    return "\n\n".join(blocks)
+
+
+def _usd(cents: int) -> str:
+    return f"${Decimal(cents) / 100:,.0f}"
+
+
+def _day(loaded: Loaded, day: float) -> date:
+    return loaded.problem.start + timedelta(days=int(day))
+
+
+def _headline(loaded: Loaded, plan: Plan) -> str:
+    budget = loaded.problem.budget_cents
+    of = "" if budget is None else f" of {_usd(budget)}"
+    sure = "proven optimal" if plan.proven else "not proven optimal"
+    if not plan.proven and plan.gap is not None:
+        sure += f", at most {plan.gap:.1%} from it"
+    asked = sum(e.runs for e in loaded.problem.experiments)
+    return (
+        f"{loaded.grant.title}: {plan.runs} of {asked} runs for {_usd(plan.cost_cents)}{of}, over "
+        f"by {_day(loaded, plan.finish_day)} ({loaded.grant.objective}; {sure})"
+    )
+
+
+def _what(loaded: Loaded, plan: Plan) -> str:
+    from advisor.plan.money import purchase_charge, rental_charge
+
+    problem = loaded.problem
+    machines = {m.machine_id: m for m in problem.machines}
+    rentals = {r.rental_id: r for r in problem.rentals}
+    models = {e.experiment_id: e.model for e in problem.experiments}
+    rows: list[dict[str, Any]] = []
+    for p in plan.purchases:
+        machine = machines[p.machine_id]
+        cents = purchase_charge(machine, problem.rules).cents * p.count
+        rows.append(
+            {
+                "do": f"buy in year {p.year + 1}",
+                "what": f"{p.count} × ({machine.label})",
+                "runs": sum(
+                    w.runs for w in plan.work if (w.machine_id, w.year) == (p.machine_id, p.year)
+                ),
+                "cost with overhead": _usd(cents),
+                "prices of": str(min(line.quoted_on for line in machine.lines)),
+            }
+        )
+    rented: dict[str, list[int]] = {}
+    for r in plan.rented:
+        rental = rentals[r.rental_id]
+        cents = rental_charge(rental, rental.times[models[r.experiment_id]], problem.rules).cents
+        tally = rented.setdefault(r.rental_id, [0, 0])
+        tally[0] += r.runs
+        tally[1] += cents * r.runs
+    for rental_id, (runs, cents) in rented.items():
+        rental = rentals[rental_id]
+        rows.append(
+            {
+                "do": "rent",
+                "what": rental.label,
+                "runs": runs,
+                "cost with overhead": _usd(cents),
+                "prices of": str(rental.priced_on),
+            }
+        )
+    used = {w.machine_id for w in plan.work}
+    for machine in problem.machines:
+        if machine.owned and machine.machine_id in used:
+            runs = sum(w.runs for w in plan.work if w.machine_id == machine.machine_id)
+            rows.append(
+                {
+                    "do": "use",
+                    "what": machine.label,
+                    "runs": runs,
+                    "cost with overhead": "$0",
+                    "prices of": "-",
+                }
+            )
+    spent = plan.cost_cents - _bought_and_rented(loaded, plan)
+    if spent:
+        rows.append(
+            {
+                "do": "pay",
+                "what": "electricity",
+                "runs": "-",
+                "cost with overhead": _usd(spent),
+                "prices of": "-",
+            }
+        )
+    if not rows:
+        return "Nothing can be done."
+    return to_table(rows, list(rows[0]), frozenset({"runs", "cost with overhead"}))
+
+
+def _bought_and_rented(loaded: Loaded, plan: Plan) -> int:
+    from advisor.plan.solve import cost_of
+
+    return cost_of(loaded.problem, plan.purchases, (), plan.rented)[0]
+
+
+def reach_rows(
+    store: Store,
+    path: Path,
+    *,
+    model: str | None,
+    by: date | None,
+    today: date,
+    seconds: float,
+) -> Sequence[dict[str, Any]]:
+    """How many runs of a model, or of each model from the largest, the budget allows."""
+    from advisor.plan.inverse import MOST_RUNS, reach, timed_models
+
+    grant = read_grant(path)
+    if by is not None and not grant.start < by <= grant.year_dates[-1]:
+        raise InputError(
+            f"{by} is outside the grant, which runs from {grant.start} to {grant.year_dates[-1]}"
+        )
+    if grant.budget_usd is None and grant.year_budget_usd is None:
+        raise InputError(f"{grant.file} has no budget: write [budget] with a total")
+    rows: list[dict[str, Any]] = []
+    with store.reading() as reader:
+        snapshot = take_snapshot(reader)
+        models = [snapshot.model(model)] if model else timed_models(reader, snapshot)
+        for each in models:
+            found = reach(reader, snapshot, grant, each, by=by, today=today, seconds=seconds)
+            labels = {m.machine_id: m.label for m in found.problem.machines}
+            names = {r.rental_id: r.label for r in found.problem.rentals}
+            plan = found.plan
+            does = (
+                []
+                if plan is None
+                else [f"{p.count} × ({labels[p.machine_id]})" for p in plan.purchases]
+            )
+            if plan is not None:
+                does += [
+                    f"rent {names[r]}" for r in dict.fromkeys(r.rental_id for r in plan.rented)
+                ]
+            rows.append(
+                {
+                    "model": each.recipe_id,
+                    "parameters": each.parameters,
+                    "runs": found.runs,
+                    "more_may_be_possible": found.runs == MOST_RUNS,
+                    "cost_usd": None if plan is None else Decimal(plan.cost_cents) / 100,
+                    "over_by": None
+                    if plan is None
+                    else grant.start + timedelta(days=int(plan.finish_day)),
+                    "proven": plan is None or plan.proven,
+                    "takes": "; ".join(does) or ("what is owned" if plan else None),
+                }
+            )
+    return rows

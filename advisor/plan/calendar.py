@@ -1,0 +1,114 @@
+"""The plan as lines of text: machines against time, runs on them, delivery and due days (pure)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from string import ascii_lowercase, ascii_uppercase
+
+from advisor.plan.problem import Machine, Plan, Problem, Rental
+
+GLYPHS = ascii_lowercase + ascii_uppercase
+DELIVERY, IDLE, OUTSIDE, DUE = "░", "·", " ", "!"
+
+
+def calendar_lines(problem: Problem, plan: Plan, width: int = 100) -> list[str]:
+    """A header with the years, a line for each machine, a legend; at most ``width`` wide."""
+    options: dict[str, Machine | Rental] = {m.machine_id: m for m in problem.machines}
+    options.update({r.rental_id: r for r in problem.rentals})
+    lanes = lanes_of(problem, plan)
+    if not lanes:
+        return ["no run is placed on any machine"]
+    labels = [_label(options[option_id], year, unit) for option_id, year, unit in lanes]
+    left = min(max(map(len, labels)), max(width // 3, 12))
+    room = max(width - left - 2, 10)
+    days = problem.year_days[-1]
+    names = list(dict.fromkeys(p.experiment_id for p in plan.placed))
+    glyphs = {name: GLYPHS[i % len(GLYPHS)] for i, name in enumerate(names)}
+
+    def column(day: float) -> int:
+        return min(max(int(day / days * room), 0), room - 1)
+
+    header = [" "] * room
+    for day in problem.year_days[:-1]:
+        text = str(problem.start + timedelta(days=day))[: max(room - column(day), 0)]
+        header[column(day) : column(day) + len(text)] = text
+    marks = [" "] * room
+    dates = sorted({e.due_day for e in problem.experiments} - set(problem.year_days))
+    for day in dates:
+        marks[column(day)] = DUE
+    lines = [f"{'':{left}}  {''.join(header).rstrip()}"]
+    if dates:
+        lines.append(f"{'':{left}}  {''.join(marks).rstrip()}")
+    for label, (option_id, year, unit) in zip(labels, lanes, strict=True):
+        cells = _cells(problem, plan, (option_id, year, unit), room, glyphs)
+        lines.append(f"{_cut(label, left):{left}}  {cells}")
+    lines += _legend(problem, names, glyphs, width, bool(dates), any(y >= 0 for _, y, _ in lanes))
+    return lines
+
+
+def lanes_of(problem: Problem, plan: Plan) -> list[tuple[str, int, int]]:
+    """Each machine with work, owned ones first, then bought, then rented."""
+    rank = {m.machine_id: 0 if m.owned else 1 for m in problem.machines}
+    lanes = dict.fromkeys((p.machine_id, p.year, p.unit) for p in plan.placed)
+    return sorted(lanes, key=lambda lane: (rank.get(lane[0], 2), lane))
+
+
+def _label(option: Machine | Rental, year: int, unit: int) -> str:
+    number = f" #{unit}" if unit > 1 else ""
+    return option.label + number
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def _cells(
+    problem: Problem,
+    plan: Plan,
+    lane: tuple[str, int, int],
+    room: int,
+    glyphs: dict[str, str],
+) -> str:
+    days = problem.year_days[-1]
+    owned = {m.machine_id: m for m in problem.machines}
+    option_id, year, _ = lane
+    cells = [OUTSIDE] * room
+    if option_id in owned:
+        machine = owned[option_id]
+        start = machine.ready_day if machine.owned else problem.year_days[year]
+        ready = start if machine.owned else start + problem.rules.lead_days
+        for at in range(room):
+            middle = (at + 0.5) * days / room
+            if middle >= start:
+                cells[at] = DELIVERY if middle < ready else IDLE
+    for p in plan.placed:
+        if (p.machine_id, p.year, p.unit) != lane:
+            continue
+        for begin, end in p.pieces:
+            first = int(begin / days * room)
+            for at in range(first, max(first + 1, round(end / days * room))):
+                if at < room:
+                    cells[at] = glyphs[p.experiment_id]
+    return "".join(cells).rstrip()
+
+
+def _legend(
+    problem: Problem,
+    names: list[str],
+    glyphs: dict[str, str],
+    width: int,
+    dated: bool,
+    bought: bool,
+) -> list[str]:
+    called = {e.experiment_id: e.name for e in problem.experiments}
+    entries = [f"{glyphs[name]} {called[name]}" for name in names]
+    entries += [f"{DUE} due"] if dated else []
+    entries += [f"{DELIVERY} delivery"] if bought else []
+    entries.append(f"{IDLE} idle")
+    lines, line = [], ""
+    for entry in entries:
+        if line and len(line) + len(entry) + 3 > width:
+            lines.append(line)
+            line = ""
+        line += f"{'   ' if line else ''}{entry}"
+    return [*lines, line]

@@ -1,0 +1,72 @@
+"""Sentences in which every number says which solve, or which row, it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from advisor.plan.vary import Change
+
+Value = int | float | Decimal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solved:
+    """A number that was found by solving again with something changed."""
+
+    value: Value
+    unit: str
+    """``usd``, ``usd-per-hour``, ``days``, ``runs``, ``machines``, ``share``."""
+    change: Change
+    reads: str
+    """``cost``: what the changed plan costs; ``over-budget``: that less the budget; ``saves``:
+    what it costs less than this plan; ``left-out``, ``machines``: runs it leaves out, machines it
+    buys; ``more-runs``, ``sooner``: against this plan; ``threshold``: where the decision changes
+    (``change`` holds the value); ``least``: the least change with which there is a plan;
+    ``direct``: straight from the row that ``change`` names."""
+
+
+Words = tuple[str | Solved, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing worth saying about a plan."""
+
+    topic: str
+    """``binds``, ``flips``, ``relax`` or ``ask``."""
+    words: Words
+    weight: float = 0.0
+    """Smaller comes first."""
+
+    def text(self) -> str:
+        """As a person reads it."""
+        return "".join(
+            w if isinstance(w, str) else number_words(w.value, w.unit) for w in self.words
+        )
+
+
+def number_words(value: Value, unit: str) -> str:
+    """A number with its unit, as a person reads it."""
+    number = Decimal(str(value))
+    if unit == "usd":
+        return f"${number:,.0f}" if number == number.to_integral_value() else f"${number:,.2f}"
+    if unit == "usd-per-hour":
+        return f"${number.normalize():f} an hour"
+    if unit == "usd-per-kwh":
+        return f"${number.normalize():f}"
+    if unit == "share":
+        return f"{number * 100:.4g} %"
+    if unit == "days":
+        return f"{number:.5g} days" if number != 1 else "1 day"
+    if unit in ("runs", "machines"):
+        return f"{number:f} {unit[:-1] if number == 1 else unit}"
+    if unit in ("kwh", "hours"):
+        return f"{number:,.0f} {'kWh' if unit == 'kwh' else unit}"
+    return f"{number.normalize():f} {unit}" if unit in ("W", "kW") else f"{number.normalize():f}"
+
+
+def lines(findings: Iterable[Finding]) -> list[str]:
+    """The texts, one a line."""
+    return [finding.text() for finding in findings]

@@ -1,0 +1,71 @@
+"""The question turned round: what can this budget train by this date?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import date
+
+from advisor.ask import Snapshot
+from advisor.facts import Model
+from advisor.plan.grant import Asked, Grant
+from advisor.plan.options import load
+from advisor.plan.problem import Plan, Problem
+from advisor.plan.solve import NoPlan, solve
+from advisor.store import Reader
+
+MOST_RUNS = 100
+"""More runs than this are not counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """How many runs of one model are possible, and what they take."""
+
+    model: Model
+    problem: Problem
+    plan: Plan | None
+    """None where not even one run is possible."""
+
+    @property
+    def runs(self) -> int:
+        return 0 if self.plan is None else self.plan.runs
+
+
+def reach(
+    reader: Reader,
+    snapshot: Snapshot,
+    grant: Grant,
+    model: Model,
+    *,
+    by: date | None,
+    today: date,
+    seconds: float,
+) -> Reach:
+    """The most runs of one model, and the cheapest way to them, with the grant's money and rules.
+
+    The experiments that the grant itself asks for are left aside.
+    """
+    asked = Asked(
+        name=model.name,
+        model=model.recipe_id,
+        runs=MOST_RUNS,
+        not_before=None,
+        by=by,
+        each_year=False,
+        who=None,
+        value=1,
+    )
+    alone = replace(grant, asked=(asked,), objective="most-runs")
+    problem = load(reader, snapshot, alone, today).problem
+    try:
+        plan = solve(problem, seconds)
+    except NoPlan:
+        return Reach(model=model, problem=problem, plan=None)
+    return Reach(model=model, problem=problem, plan=plan if plan.runs else None)
+
+
+def timed_models(reader: Reader, snapshot: Snapshot) -> list[Model]:
+    """The models that somebody has measured, largest first."""
+    measured = reader.measured_models()
+    models = [model for model in snapshot.models if model.recipe_id in measured]
+    return sorted(models, key=lambda model: (-model.parameters, model.recipe_id))

@@ -1,0 +1,166 @@
+"""A plan that cannot be: which constraint to relax, and by how much."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from math import ceil
+
+from advisor.plan.findings import Finding, Solved
+from advisor.plan.model import groups, runs_that_fit
+from advisor.plan.problem import Experiment, Problem
+from advisor.plan.solve import NoPlan, OutOfTime, is_feasible, solve
+from advisor.plan.vary import vary
+
+LONGEST_DAYS = 3650
+
+
+def relax(problem: Problem, seconds: float = 60.0) -> list[Finding]:
+    """Ways out, each by itself; none where nothing helps."""
+    alone = [_alone(problem, e) for e in problem.experiments]
+    hopeless = [finding for finding in alone if finding is not None]
+    if hopeless:
+        return hopeless
+    base = replace(problem, objective="cheapest")
+    found: list[Finding] = []
+    budget = problem.budget_cents
+    try:
+        _money(base, budget, seconds, found)
+        if problem.max_machines is not None:
+            _machines(base, seconds, found)
+        _later(base, seconds, found)
+        _fewer(base, seconds, found)
+    except OutOfTime:
+        found.append(Finding(topic="relax", words=("what else would help was not found in time",)))
+    return found
+
+
+def _alone(problem: Problem, e: Experiment) -> Finding | None:
+    """What is wrong with one experiment on any machine whatever, money no object."""
+    fits = any(runs_that_fit(problem, group, e) for group in groups(problem))
+    if fits or any(_rent_end(problem, e, day) for day in problem.year_days[:-1]):
+        return None
+    best: tuple[float, str] | None = None
+    for group in groups(problem):
+        time = group.machine.times.get(e.model)
+        if time is not None:
+            end = max(e.release_day, group.from_day) + problem.elapsed(time)
+            best = min(filter(None, (best, (end, group.machine.label))))
+    for rental in problem.rentals:
+        time = rental.times.get(e.model)
+        if time is not None:
+            best = min(filter(None, (best, (e.release_day + time.days, rental.label))))
+    if best is None:
+        return Finding(
+            topic="relax",
+            words=(
+                f"{e.name}: no machine that may be bought, rented or is owned has a usable time "
+                f"for {e.model}: allow more GPUs, measure one (advisor bench), or leave it out",
+            ),
+        )
+    late = Solved(value=ceil(best[0] - problem.due(e)), unit="days", change={}, reads="direct")
+    return Finding(
+        topic="relax",
+        words=(f"{e.name}: even {best[1]} would be ", late, " late: move its date or leave it out"),
+    )
+
+
+def _rent_end(problem: Problem, e: Experiment, day: int) -> bool:
+    start = max(e.release_day, day)
+    return any(
+        e.model in r.times and start + r.times[e.model].days <= problem.due(e)
+        for r in problem.rentals
+    )
+
+
+def _money(base: Problem, budget: int | None, seconds: float, found: list[Finding]) -> None:
+    if budget is None and base.year_budget_cents is None:
+        return
+    change = {"budget_cents": None, "no_year_budget": True}
+    try:
+        plan = solve(vary(base, change), seconds)
+    except NoPlan:
+        return
+    if budget is not None and plan.cost_cents > budget:
+        found.append(
+            Finding(
+                topic="relax",
+                words=(
+                    "raise the budget by ",
+                    Solved(
+                        value=Decimal(plan.cost_cents - budget) / 100,
+                        unit="usd",
+                        change=change,
+                        reads="over-budget",
+                    ),
+                    ", to ",
+                    Solved(
+                        value=Decimal(plan.cost_cents) / 100,
+                        unit="usd",
+                        change=change,
+                        reads="cost",
+                    ),
+                ),
+            )
+        )
+    if base.year_budget_cents is not None and is_feasible(
+        vary(base, {"no_year_budget": True}), seconds
+    ):
+        cheapest = solve(vary(base, {"no_year_budget": True}), seconds)
+        found.append(
+            Finding(
+                topic="relax",
+                words=(
+                    "let money be spent in any year: the total of ",
+                    Solved(
+                        value=Decimal(cheapest.cost_cents) / 100,
+                        unit="usd",
+                        change={"no_year_budget": True},
+                        reads="cost",
+                    ),
+                    " is then enough",
+                ),
+            )
+        )
+
+
+def _machines(base: Problem, seconds: float, found: list[Finding]) -> None:
+    change = {"max_machines": None}
+    try:
+        plan = solve(vary(base, change), seconds)
+    except NoPlan:
+        return
+    count = sum(p.count for p in plan.purchases)
+    words = Solved(value=count, unit="machines", change=change, reads="machines")
+    found.append(Finding(topic="relax", words=("allow ", words, " to be bought")))
+
+
+def _later(base: Problem, seconds: float, found: list[Finding]) -> None:
+    """The fewest days by which every date must move."""
+    high = 1
+    while high <= LONGEST_DAYS and not is_feasible(vary(base, {"later_days": high}), seconds):
+        high *= 2
+    if high > LONGEST_DAYS:
+        return
+    low = high // 2
+    while low + 1 < high:
+        middle = (low + high) // 2
+        if is_feasible(vary(base, {"later_days": middle}), seconds):
+            high = middle
+        else:
+            low = middle
+    days = Solved(value=high, unit="days", change={"later_days": high}, reads="least")
+    found.append(Finding(topic="relax", words=("move every date, the grant's end too, by ", days)))
+
+
+def _fewer(base: Problem, seconds: float, found: list[Finding]) -> None:
+    change = {"objective": "most-runs"}
+    try:
+        plan = solve(vary(base, change), seconds)
+    except NoPlan:
+        return
+    names = {e.experiment_id: e.name for e in base.experiments}
+    left = sum(plan.left_out.values())
+    which = ", ".join(names[e] for e in plan.left_out)
+    words = Solved(value=left, unit="runs", change=change, reads="left-out")
+    found.append(Finding(topic="relax", words=("leave out ", words, f" ({which})")))

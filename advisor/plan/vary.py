@@ -1,0 +1,136 @@
+"""The same problem with something changed, by name: what a report cites and a test can redo."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from advisor.plan.problem import Machine, Problem
+
+Change = Mapping[str, Any]
+"""Names of `vary` with plain values, so that it can be written as JSON."""
+
+
+def vary(problem: Problem, change: Change) -> Problem:
+    """The problem with these changes made."""
+    for name, value in change.items():
+        problem = _CHANGES[name](problem, value)
+    return problem
+
+
+def _field(name: str) -> Any:
+    return lambda problem, value: replace(problem, **{name: value})
+
+
+def _rule(name: str) -> Any:
+    def change(problem: Problem, value: Any) -> Problem:
+        number: Any = value if name == "lead_days" else Decimal(str(value))
+        return replace(problem, rules=replace(problem.rules, **{name: number}))
+
+    return change
+
+
+def _later(problem: Problem, days: int) -> Problem:
+    """Every due day later; the grant itself as much longer."""
+    years = (*problem.year_days[:-1], problem.year_days[-1] + days)
+    experiments = tuple(replace(e, due_day=e.due_day + days) for e in problem.experiments)
+    return replace(problem, year_days=years, experiments=experiments)
+
+
+def _no_due(problem: Problem, experiment_id: str) -> Problem:
+    end = problem.year_days[-1]
+    return replace(
+        problem,
+        experiments=tuple(
+            replace(e, due_day=end) if e.experiment_id == experiment_id else e
+            for e in problem.experiments
+        ),
+    )
+
+
+def _no_year_budget(problem: Problem, _: bool) -> Problem:
+    return replace(problem, year_budget_cents=None)
+
+
+def _without(problem: Problem, machine_id: str) -> Problem:
+    machines = tuple(m for m in problem.machines if m.machine_id != machine_id)
+    return replace(problem, machines=machines)
+
+
+def _no_purchases(problem: Problem, _: bool) -> Problem:
+    return replace(problem, machines=tuple(m for m in problem.machines if m.owned))
+
+
+def _no_rentals(problem: Problem, _: bool) -> Problem:
+    return replace(problem, rentals=())
+
+
+def _price(problem: Problem, value: tuple[str, str]) -> Problem:
+    quote_id, usd = value
+    price = Decimal(usd)
+
+    def priced(machine: Machine) -> Machine:
+        if not any(line.quote_id == quote_id for line in machine.lines):
+            return machine
+        lines = tuple(
+            replace(line, unit_usd=price) if line.quote_id == quote_id else line
+            for line in machine.lines
+        )
+        return replace(machine, lines=lines)
+
+    return replace(problem, machines=tuple(priced(m) for m in problem.machines))
+
+
+def _rent_price(problem: Problem, value: tuple[str, str]) -> Problem:
+    rental_id, usd = value
+    return replace(
+        problem,
+        rentals=tuple(
+            replace(r, usd_per_hour=Decimal(usd)) if r.rental_id == rental_id else r
+            for r in problem.rentals
+        ),
+    )
+
+
+def _days(problem: Problem, value: tuple[str, str]) -> Problem:
+    """One measured time, wherever it is used."""
+    measurement_id, days = value
+
+    def timed(option: Any) -> Any:
+        if not any(t.measurement_id == measurement_id for t in option.times.values()):
+            return option
+        times = {
+            recipe: replace(t, days=float(days)) if t.measurement_id == measurement_id else t
+            for recipe, t in option.times.items()
+        }
+        return replace(option, times=times)
+
+    return replace(
+        problem,
+        machines=tuple(timed(m) for m in problem.machines),
+        rentals=tuple(timed(r) for r in problem.rentals),
+    )
+
+
+_CHANGES = {
+    "objective": _field("objective"),
+    "budget_cents": _field("budget_cents"),
+    "max_machines": _field("max_machines"),
+    "min_runs": _field("min_runs"),
+    "require_gpu": _field("require_gpu"),
+    "no_year_budget": _no_year_budget,
+    "utilisation": _rule("utilisation"),
+    "lead_days": _rule("lead_days"),
+    "usd_per_kwh": _rule("usd_per_kwh"),
+    "lifetime_years": _rule("lifetime_years"),
+    "later_days": _later,
+    "no_due": _no_due,
+    "without": _without,
+    "no_purchases": _no_purchases,
+    "no_rentals": _no_rentals,
+    "price": _price,
+    "rent_price": _rent_price,
+    "days": _days,
+}

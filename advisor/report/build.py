@@ -1,0 +1,549 @@
+"""From a plan and its explanation to the report: sections of text, tables and pictures."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import advisor
+from advisor.plan.explain import Explanation
+from advisor.plan.options import Loaded
+from advisor.plan.problem import Machine, Plan, Rental
+from advisor.report.costs import CostBook
+from advisor.report.ledger import Ledger, Num
+from advisor.report.model import Block, Bullets, Cell, Paragraph, Report, Section, Table, Words
+from advisor.report.sentences import (
+    alternative_words,
+    finding_words,
+    justification,
+    limits,
+    plain,
+    used_times,
+)
+
+OBJECTIVE_WORDS = {
+    "cheapest": "the cheapest plan that does everything in time",
+    "most-runs": "the most runs within the budget",
+    "soonest": "the soonest finish within the budget",
+}
+
+
+def build_report(
+    loaded: Loaded, plan: Plan, explanation: Explanation, *, pictures: bool = True
+) -> Report:
+    """The whole report. Pictures need matplotlib."""
+    maker = _Maker(loaded, plan, explanation)
+    sections = [
+        maker.question(),
+        maker.recommendation(),
+        maker.money(),
+        maker.justification(),
+        maker.schedule(pictures),
+        maker.alternatives(pictures),
+        maker.sensitivity(),
+        maker.times(pictures),
+        maker.rules(),
+        maker.limits(),
+        maker.sources(),
+    ]
+    return Report(
+        title=loaded.grant.title,
+        made_on=loaded.today,
+        sections=tuple(sections),
+        rows=tuple(maker.ledger.rows),
+    )
+
+
+class _Maker:
+    def __init__(self, loaded: Loaded, plan: Plan, explanation: Explanation) -> None:
+        self.loaded = loaded
+        self.plan = plan
+        self.explanation = explanation
+        self.ledger = Ledger()
+        self.book = CostBook(loaded, self.ledger)
+        self.costs = self.book.costs(plan)
+
+    def _setting(self, key: str, value: Decimal | int, unit: str, label: str) -> Num:
+        return self.book.setting(key, value, unit, label)
+
+    def _budget(self) -> Num | None:
+        usd = self.loaded.grant.budget_usd
+        return None if usd is None else self._setting("budget.total", usd, "usd", "budget")
+
+    def question(self) -> Section:
+        """What was asked."""
+        grant, problem = self.loaded.grant, self.loaded.problem
+        words: list[str | Num] = [
+            f"Sought is {OBJECTIVE_WORDS[grant.objective]}, over ",
+            self._setting("grant.years", grant.years, "years", "years of the grant"),
+            f" years from {grant.start} on",
+        ]
+        budget = self._budget()
+        if budget is not None:
+            words += [", with ", budget]
+        words.append(".")
+        rows: list[tuple[Cell, ...]] = [
+            (
+                asked.name,
+                self.loaded.snapshot.model(asked.model).name,
+                self._setting(f"experiments[{n}].runs", asked.runs, "runs", f"{asked.name}: runs"),
+                "every year" if asked.each_year else str(asked.not_before or grant.start),
+                "each year's end" if asked.each_year else str(asked.by or grant.year_dates[-1]),
+                asked.who or "not said",
+            )
+            for n, asked in enumerate(grant.asked, start=1)
+        ]
+        owned = [m for m in problem.machines if m.owned]
+        blocks: list[Block] = [
+            Paragraph(words=tuple(words)),
+            Table(
+                name="Experiments",
+                columns=("experiment", "model", "runs", "from", "to be done by", "for whom"),
+                rows=tuple(rows),
+            ),
+        ]
+        if owned:
+            items: list[Words] = []
+            for n, machine in enumerate(owned, start=1):
+                count = self._setting(
+                    f"owned[{n}].machines", machine.owned, "machines", machine.label
+                )
+                items.append((count, f": {machine.label}"))
+            blocks += [Paragraph(words=("The lab has:",)), Bullets(items=tuple(items))]
+        if grant.year_budget_usd is not None:
+            nums = [
+                (
+                    self._setting(f"budget.per_year[{n}]", usd, "usd", f"budget of year {n}"),
+                    f" in year {n}",
+                )
+                for n, usd in enumerate(grant.year_budget_usd, start=1)
+            ]
+            blocks.append(Bullets(items=tuple(nums)))
+        return Section(title="The question", blocks=tuple(blocks))
+
+    def _runs(self) -> Num:
+        return self.ledger.leaf("plan", self.plan.runs, "runs", "runs done", what="runs")
+
+    def recommendation(self) -> Section:
+        """What to do, and how sure that is."""
+        plan = self.plan
+        items: list[Words] = []
+        for e in self.costs.equipment:
+            items.append(
+                ("Buy ", e.count, f" on {e.bought_on}: {e.machine.label}, ", e.unit, " each.")
+            )
+        by_label: dict[str, list[Any]] = {}
+        for r in self.costs.running:
+            if r.rented:
+                by_label.setdefault(r.label, []).append(r)
+        for label, rented in by_label.items():
+            runs = self.ledger.total([r.runs for r in rented], f"runs rented on {label}", "runs")
+            usd = self.ledger.total([r.direct for r in rented], f"rent of {label}")
+            items.append((f"Rent {label} for ", runs, ": ", usd, " before overhead."))
+        if not items:
+            items.append(("Buy nothing and rent nothing: the machines of the lab do it all.",))
+        for e_id, left in plan.left_out.items():
+            number = self.ledger.leaf(
+                "plan", left, "runs", f"{e_id}: runs left out", experiment_id=e_id, what="left out"
+            )
+            items.append((f"Leave out {self.book.experiments[e_id].name}: ", number, "."))
+        end = self.ledger.leaf(
+            "plan", round(plan.finish_day, 2), "days", "last day of the plan", what="finish"
+        )
+        words: list[str | Num] = [self._runs(), " for ", self.costs.total, ", overhead included"]
+        words += [f". The last run ends on {self.book.day(plan.finish_day)}, after ", end, ". "]
+        if plan.proven:
+            words.append("No better plan exists under these settings: optimality is proven.")
+        elif plan.gap is not None:
+            gap = self.ledger.leaf(
+                "plan", round(plan.gap, 6), "share", "gap to the best bound", what="gap"
+            )
+            words += ["Optimality is not proven: a better plan by up to ", gap, " may exist."]
+        else:
+            words.append("Optimality is not proven: the time for the search ran out.")
+        return Section(
+            title="Recommendation",
+            blocks=(Paragraph(words=tuple(words)), Bullets(items=tuple(items))),
+        )
+
+    def money(self) -> Section:
+        """Equipment, running costs, by fiscal year, direct and indirect."""
+        blocks: list[Block] = []
+        equipment: list[tuple[Cell, ...]] = []
+        parts: list[tuple[Cell, ...]] = []
+        for e in self.costs.equipment:
+            for line, quantity, price, _ in e.lines:
+                pieces = self.ledger.compute(
+                    "product", [e.count, quantity], "pieces", f"{line.label}, pieces"
+                )
+                amount = self.ledger.compute(
+                    "product", [pieces, price], "usd", f"{line.label}, all pieces"
+                )
+                equipment.append(
+                    (
+                        line.label,
+                        pieces,
+                        price,
+                        amount,
+                        line.quote_kind,
+                        line.vendor,
+                        str(line.quoted_on),
+                        line.quote_id,
+                    )
+                )
+                for n, (role, detail, usd, day) in enumerate(line.parts):
+                    cost = self.ledger.leaf(
+                        "part",
+                        usd,
+                        "usd",
+                        f"{role} of {line.label}",
+                        host_id=line.item_id,
+                        position=n,
+                    )
+                    parts.append((line.label, role, detail, cost, str(day)))
+        if equipment:
+            total = self.ledger.total(
+                [row[3] for row in equipment if isinstance(row[3], Num)], "equipment, direct"
+            )
+            equipment.append(("total", "", "", total, "", "", "", ""))
+            blocks.append(
+                Table(
+                    name="Equipment",
+                    columns=("item", "pieces", "each", "all", "kind", "vendor", "date", "quote"),
+                    rows=tuple(equipment),
+                    total=True,
+                )
+            )
+        if parts:
+            blocks.append(
+                Table(
+                    name="Parts",
+                    columns=("machine", "part", "what", "price", "date"),
+                    rows=tuple(parts),
+                )
+            )
+        running = [
+            (
+                self.book.experiments[r.experiment_id].name,
+                r.label,
+                r.fiscal_year,
+                r.runs,
+                r.amount,
+                r.price,
+                r.each,
+                r.direct,
+            )
+            for r in self.costs.running
+        ]
+        if running:
+            total = self.ledger.total([r.direct for r in self.costs.running], "running, direct")
+            blocks.append(
+                Table(
+                    name="Running",
+                    columns=(
+                        "experiment",
+                        "machine",
+                        "starts in",
+                        "runs",
+                        "each",
+                        "price",
+                        "a run",
+                        "all",
+                    ),
+                    rows=(*running, ("total", "", "", "", "", "", "", total)),
+                    total=True,
+                )
+            )
+        blocks.append(self._by_year())
+        return Section(title="What it costs", blocks=tuple(blocks))
+
+    def _by_year(self) -> Table:
+        kinds: list[tuple[str, list[tuple[str, Num]]]] = [
+            (
+                "equipment",
+                [(self.book.fiscal_year(e.bought_on), e.direct) for e in self.costs.equipment],
+            ),
+            ("rental", [(r.fiscal_year, r.direct) for r in self.costs.running if r.rented]),
+            (
+                "electricity",
+                [(r.fiscal_year, r.direct) for r in self.costs.running if not r.rented],
+            ),
+        ]
+        indirect = [(self.book.fiscal_year(e.bought_on), e.indirect) for e in self.costs.equipment]
+        indirect += [(r.fiscal_year, r.indirect) for r in self.costs.running]
+        kinds.append(("indirect", indirect))
+        total = self.ledger.total
+        rows: list[tuple[Cell, ...]] = []
+        columns: dict[str, list[Num]] = {year: [] for year in self.costs.years}
+        for kind, amounts in kinds:
+            cells = []
+            for year in self.costs.years:
+                num = total([usd for y, usd in amounts if y == year], f"{kind}, {year}")
+                columns[year].append(num)
+                cells.append(num)
+            rows.append((kind, *cells, total(cells, f"{kind}, all years")))
+        ends = [total(columns[year], f"all, {year}") for year in self.costs.years]
+        rows.append(("total", *ends, total(ends, "all, all years")))
+        return Table(
+            name="By fiscal year",
+            columns=("cost", *self.costs.years, "all years"),
+            rows=tuple(rows),
+            total=True,
+        )
+
+    def justification(self) -> Section:
+        """The paragraph for the form."""
+        texts = justification(self.book, self.costs, self.plan, self._runs(), self._budget())
+        joined: list[str | Num] = []
+        for words in texts:
+            joined += [*([" "] if joined else []), *words]
+        return Section(title="Budget justification", blocks=(Paragraph(words=tuple(joined)),))
+
+    def schedule(self, pictures: bool) -> Section:
+        """Which run goes where and when."""
+        options: dict[str, Machine | Rental] = {**self.book.machines, **self.book.rentals}
+        rows: list[tuple[Cell, ...]] = []
+        for p in sorted(self.plan.placed, key=lambda p: (p.pieces[0][0], p.experiment_id, p.run)):
+            e = self.book.experiments[p.experiment_id]
+            option = options[p.machine_id]
+            rows.append(
+                (
+                    e.name,
+                    option.label,
+                    str(self.book.day(p.pieces[0][0])),
+                    str(self.book.day(p.pieces[-1][1])),
+                    str(self.book.day(self.loaded.problem.due(e))),
+                    self.book.time(option.times[e.model], f"{e.model} on {option.label}"),
+                )
+            )
+        blocks: list[Block] = []
+        if pictures:
+            from advisor.report.pictures import draw_plan
+
+            blocks.append(draw_plan(self.loaded, self.plan))
+        blocks.append(
+            Table(
+                name="Schedule",
+                columns=("experiment", "machine", "starts", "ends", "due", "training"),
+                rows=tuple(rows),
+            )
+        )
+        return Section(title="The plan on the calendar", blocks=tuple(blocks))
+
+    def alternatives(self, pictures: bool) -> Section:
+        """The runners-up with why not."""
+        rows: list[tuple[Cell, ...]] = [
+            ("recommended", self.costs.total, self._runs(), self._when(self.plan), "")
+        ]
+        notes: list[Words] = []
+        for other in self.explanation.alternatives:
+            cost: Cell = None
+            runs: Cell = None
+            when = ""
+            if other.plan is not None:
+                change = plain(other.change)
+                cost = self.ledger.leaf(
+                    "solve",
+                    Decimal(other.plan.cost_cents) / 100,
+                    "usd",
+                    f"cost, {other.label}",
+                    change=change,
+                    reads="cost",
+                )
+                runs = self.ledger.leaf(
+                    "solve",
+                    other.plan.runs,
+                    "runs",
+                    f"runs, {other.label}",
+                    change=change,
+                    reads="runs",
+                )
+                when = self._when(other.plan)
+            rows.append((other.label, cost, runs, when, self._does(other.plan)))
+            why = alternative_words(self.loaded, self.ledger, self.plan, other)
+            notes.append((f"{other.label}: ", *why, "."))
+        blocks: list[Block] = [
+            Table(
+                name="Alternatives",
+                columns=("plan", "cost", "runs", "over by", "what it takes"),
+                rows=tuple(rows),
+            ),
+            Bullets(items=tuple(notes)),
+        ]
+        if pictures:
+            from advisor.report.pictures import draw_alternatives, draw_break_even
+
+            blocks.insert(0, draw_alternatives(self.loaded, self.plan, self.explanation))
+            drawn = draw_break_even(self.loaded, self.plan)
+            if drawn is not None:
+                blocks.append(drawn)
+        return Section(title="Runners-up, and why not", blocks=tuple(blocks))
+
+    def _when(self, plan: Plan) -> str:
+        return str(self.book.day(plan.finish_day))
+
+    def _does(self, plan: Plan | None) -> str:
+        if plan is None:
+            return ""
+        machines = [
+            f"{p.count} × ({self.book.machines[p.machine_id].label}), year {p.year + 1}"
+            for p in plan.purchases
+        ]
+        rented = dict.fromkeys(self.book.rentals[r.rental_id].label for r in plan.rented)
+        return "; ".join([*machines, *(f"rent {label}" for label in rented)]) or "what is owned"
+
+    def sensitivity(self) -> Section:
+        """What binds, what would flip the decision, what to ask for."""
+        blocks: list[Block] = []
+        for title, found, none in (
+            ("What binds:", self.explanation.binds, "Nothing binds that was tried."),
+            (
+                "What would change the decision:",
+                self.explanation.flips,
+                "No price or time up to twice or half of what it is changes the decision.",
+            ),
+            ("Worth asking for, cheapest first:", self.explanation.ask, ""),
+        ):
+            if found:
+                items = tuple(finding_words(self.ledger, finding) for finding in found)
+                blocks += [Paragraph(words=(title,)), Bullets(items=items)]
+            elif none:
+                blocks.append(Paragraph(words=(none,)))
+        return Section(title="How firm this is", blocks=tuple(blocks))
+
+    def times(self, pictures: bool) -> Section:
+        """Each training time with how it was obtained."""
+        rows: list[tuple[Cell, ...]] = []
+        for model, label, time in used_times(self.loaded, self.plan):
+            low, high = (
+                None
+                if value is None
+                else self.ledger.leaf(
+                    "time",
+                    value,
+                    "days",
+                    f"{column}, {model} on {label}",
+                    measurement_id=time.measurement_id,
+                    column=column,
+                )
+                for value, column in (
+                    (time.days_low, "training_days_low"),
+                    (time.days_high, "training_days_high"),
+                )
+            )
+            how = {"measured": "published" if time.timing == "unsynchronised" else "measured"}
+            rows.append(
+                (
+                    model,
+                    label,
+                    self.book.time(time, f"{model} on {label}"),
+                    low,
+                    high,
+                    f"{how.get(time.basis, time.basis)}, {time.timing}",
+                    time.source_id,
+                    str(time.measured_on or "no date"),
+                    time.verdict or "unchecked",
+                )
+            )
+        columns = ("model", "machine", "days", "low", "high", "how", "source", "date", "audit")
+        blocks: list[Block] = [Table(name="Times", columns=columns, rows=tuple(rows))]
+        if pictures:
+            from advisor.report.pictures import draw_cost_and_time
+
+            blocks.insert(0, draw_cost_and_time(self.loaded, self.plan))
+        return Section(title="Training times", blocks=tuple(blocks))
+
+    def rules(self) -> Section:
+        """The money rules with their meaning and source."""
+        from advisor.plan.institution import MEANINGS
+
+        house = self.loaded.grant.institution
+        numbers = {
+            "equipment_threshold_usd": (house.equipment_threshold_usd, "usd"),
+            "overhead_rate": (house.overhead_rate, "share"),
+            "usd_per_unit": (house.usd_per_unit, "factor"),
+        }
+        rows: list[tuple[Cell, ...]] = []
+        for key, meaning in MEANINGS.items():
+            if key.startswith("usd_per_unit") and house.currency == "USD":
+                continue
+            if key in numbers:
+                value, unit = numbers[key]
+                cell: Cell = self._setting(f"institution.{key}", value, unit, key)
+            elif key == "fiscal_year_start":
+                cell = "{:02d}-{:02d}".format(*house.fiscal_year_start)
+            elif key == "usd_per_unit_on":
+                cell = str(house.usd_per_unit_on)
+            else:
+                found = getattr(house, key)
+                cell = ("yes" if found else "no") if isinstance(found, bool) else str(found)
+            rows.append((key, cell, meaning, house.sources.get(key, "not said")))
+        grant = self.loaded.grant
+        running: list[tuple[str, Decimal | int, str, str]] = [
+            ("running.utilisation", grant.utilisation, "share", "share of the calendar for this"),
+            ("running.queue_days", grant.queue_days, "days", "waiting before each run"),
+            ("purchases.lead_days", grant.lead_days, "days", "from the order to the first run"),
+        ]
+        if grant.usd_per_kwh is not None:
+            running.append(
+                ("electricity.usd_per_kwh", grant.usd_per_kwh, "usd-per-kwh", "electricity")
+            )
+            running.append(("electricity.pue", grant.pue, "factor", "power with cooling / without"))
+        for key, number, unit, meaning in running:
+            source = grant.electricity_source if key.startswith("electricity") else None
+            cell = self._setting(key, number, unit, meaning)
+            rows.append((key, cell, meaning, source or f"{grant.file}"))
+        return Section(
+            title="Rules and settings",
+            blocks=(
+                Paragraph(words=(f"Rules: {house.name}. Settings, not advice.",)),
+                Table(
+                    name="Settings",
+                    columns=("setting", "value", "meaning", "source"),
+                    rows=tuple(rows),
+                ),
+            ),
+        )
+
+    def limits(self) -> Section:
+        """What the evidence cannot say."""
+        items = limits(self.book, self.plan, self.costs)
+        return Section(title="Limits of the evidence", blocks=(Bullets(items=tuple(items)),))
+
+    def sources(self) -> Section:
+        """Every source that is used, and the versions of what computed this."""
+        used = {time.source_id for _, _, time in used_times(self.loaded, self.plan)}
+        for e in self.costs.equipment:
+            used.update(line.source_id for line, *_ in e.lines)
+        rented = {r.rental_id for r in self.plan.rented}
+        used.update(r.source_id for r in self.loaded.problem.rentals if r.rental_id in rented)
+        sources = {source.source_id: source for source in self.loaded.snapshot.sources}
+        rows: list[tuple[Cell, ...]] = [
+            (
+                key,
+                sources[key].title,
+                sources[key].url or "no page",
+                sources[key].licence or "none stated",
+                sources[key].how_measured,
+            )
+            for key in sorted(used & set(sources))
+        ]
+        import scipy
+
+        versions = f"GPU grant advisor {advisor.__version__}, SciPy {scipy.__version__} (HiGHS)"
+        return Section(
+            title="Sources and versions",
+            blocks=(
+                Table(
+                    name="Sources",
+                    columns=("source", "title", "page", "licence", "how it was obtained"),
+                    rows=tuple(rows),
+                ),
+                Paragraph(
+                    words=(
+                        f"Computed with {versions} from {self.loaded.grant.file}, prices "
+                        f"{self.loaded.grant.prices}, {self.loaded.grant.evidence} evidence.",
+                    )
+                ),
+            ),
+        )

@@ -1,0 +1,110 @@
+"""A report as one HTML file: no scripts, nothing from outside, pictures inside."""
+
+from __future__ import annotations
+
+from html import escape
+
+from advisor.report.ledger import Num
+from advisor.report.model import (
+    Block,
+    Bullets,
+    Cell,
+    Paragraph,
+    Picture,
+    Report,
+    Table,
+    Words,
+    shown,
+)
+from advisor.report.text import origin_words
+
+_STYLE = """
+:root { color-scheme: light; }
+body { font: 15px/1.5 "Segoe UI", system-ui, "DejaVu Sans", sans-serif; color: #1a1a1a;
+       max-width: 62rem; margin: 2rem auto; padding: 0 1.2rem; background: #fff; }
+h1 { font-size: 1.7rem; margin-bottom: .2rem; }
+h2 { font-size: 1.15rem; margin-top: 2rem; border-bottom: 2px solid #0072B2;
+     padding-bottom: .2rem; }
+p.made { color: #555; margin-top: 0; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-size: .82rem; margin: .8rem 0; }
+th { text-align: left; border-bottom: 1.5px solid #333; vertical-align: bottom; }
+th, td { padding: .25rem .6rem; }
+td { border-bottom: 1px solid #e3e3e3; vertical-align: top; }
+td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+tr.total td { font-weight: 600; border-top: 1.5px solid #333; border-bottom: none; }
+a.r { color: #0072B2; font-size: .68rem; text-decoration: none; vertical-align: super; }
+figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; }
+figcaption { font-size: .82rem; color: #444; }
+tr:target td { background: #fff3c4; }
+@media print { body { margin: 0; max-width: none; font-size: 10pt; } h2 { break-after: avoid; }
+  table, figure { break-inside: auto; } }
+"""
+
+
+def to_html(report: Report) -> str:
+    """The whole report; each number links to its row of the ledger at the end."""
+    parts = [
+        "<!doctype html>",
+        '<html lang="en"><head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<meta http-equiv="Content-Security-Policy" '
+        "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">",
+        f"<title>{escape(report.title)}</title><style>{_STYLE}</style></head><body>",
+        f"<h1>{escape(report.title)}</h1>",
+        f'<p class="made">Made on {report.made_on}. A small number is the row of the ledger at '
+        "the end that the number before it comes from.</p>",
+    ]
+    for section in report.sections:
+        parts.append(f"<section><h2>{escape(section.title)}</h2>")
+        parts += [_block(block) for block in section.blocks]
+        parts.append("</section>")
+    parts.append('<section><h2>Ledger</h2><div class="wide"><table><thead><tr>')
+    parts.append('<th class="n">row</th><th>what</th><th class="n">value</th><th>unit</th>')
+    parts.append("<th>from</th></tr></thead><tbody>")
+    for row in report.rows:
+        parts.append(
+            f'<tr id="r{row.number}"><td class="n">{row.number}</td><td>{escape(row.label)}</td>'
+            f'<td class="n">{row.value:f}</td><td>{escape(row.unit)}</td>'
+            f"<td>{escape(origin_words(row))}</td></tr>"
+        )
+    parts.append("</tbody></table></div></section></body></html>")
+    return "\n".join(parts) + "\n"
+
+
+def _words(words: Words) -> str:
+    return "".join(_cell(word) for word in words)
+
+
+def _cell(cell: Cell) -> str:
+    text = escape(shown(cell))
+    return (
+        f'{text}<a class="r" href="#r{cell.row}">{cell.row}</a>' if isinstance(cell, Num) else text
+    )
+
+
+def _block(block: Block) -> str:
+    if isinstance(block, Paragraph):
+        return f"<p>{_words(block.words)}</p>"
+    if isinstance(block, Bullets):
+        return "<ul>" + "".join(f"<li>{_words(words)}</li>" for words in block.items) + "</ul>"
+    if isinstance(block, Picture):
+        svg = block.svg[block.svg.index("<svg") :]
+        return f"<figure>{svg}<figcaption>{escape(block.caption)}</figcaption></figure>"
+    return _table(block)
+
+
+def _table(table: Table) -> str:
+    numeric = [
+        any(isinstance(row[at], Num) for row in table.rows) for at in range(len(table.columns))
+    ]
+    marks = [' class="n"' if right else "" for right in numeric]
+    head = "".join(f"<th{m}>{escape(c)}</th>" for m, c in zip(marks, table.columns, strict=True))
+    lines = []
+    for number, row in enumerate(table.rows, start=1):
+        total = ' class="total"' if table.total and number == len(table.rows) else ""
+        cells = "".join(f"<td{m}>{_cell(cell)}</td>" for m, cell in zip(marks, row, strict=True))
+        lines.append(f"<tr{total}>{cells}</tr>")
+    body = "".join(lines)
+    rows = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
+    return f'<div class="wide"><table>{rows}</table></div>'

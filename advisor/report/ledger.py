@@ -1,0 +1,120 @@
+"""Where every number of a report comes from: numbered rows, leaves and sums (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+LEAVES = ("quote", "part", "rental", "time", "gpu", "host", "setting", "plan", "solve", "unit")
+"""Rows of the store; settings of the grant; choices of the solver; solves with a change; and
+factors between units."""
+
+OPERATIONS: Mapping[str, Callable[[Sequence[Decimal]], Decimal]] = {
+    "sum": lambda values: sum(values, Decimal(0)),
+    "product": lambda values: _product(values),
+    "difference": lambda values: values[0] - values[1],
+    "ratio": lambda values: values[0] / values[1],
+    # Price and threshold: the price is in the overhead base where it stays below the threshold.
+    "below": lambda values: values[0] if values[0] < values[1] else Decimal(0),
+    "count": lambda values: Decimal(len(values)),
+}
+
+
+def _product(values: Sequence[Decimal]) -> Decimal:
+    result = Decimal(1)
+    for value in values:
+        result *= value
+    return result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Num:
+    """A number of the report."""
+
+    value: Decimal
+    unit: str
+    row: int
+    """The row that it comes from, from 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerRow:
+    """One row: a leaf with its origin, or an operation on other rows."""
+
+    number: int
+    label: str
+    unit: str
+    value: Decimal
+    kind: str
+    """One of LEAVES, or ``computed``."""
+    origin: Mapping[str, Any]
+    """Of a leaf: what it is in the store, the grant, the plan or the solver."""
+    operation: str | None = None
+    of: tuple[int, ...] = ()
+    decimals: int | None = None
+    """Rounded to so many, halves up."""
+
+
+@dataclass(slots=True)
+class Ledger:
+    """The rows of one report, each there once."""
+
+    rows: list[LedgerRow] = field(default_factory=list)
+    _known: dict[Any, Num] = field(default_factory=dict)
+
+    def leaf(
+        self, kind: str, value: Decimal | int | float | str, unit: str, label: str, **origin: Any
+    ) -> Num:
+        """A number with its origin."""
+        if kind not in LEAVES:
+            raise ValueError(f"kind '{kind}' is not one of {', '.join(LEAVES)}")
+        number = value if isinstance(value, Decimal) else Decimal(str(value))
+        key = (kind, unit, tuple(sorted((k, str(v)) for k, v in origin.items())))
+        held = self._known.get(key)
+        if held is not None and held.value == number:
+            return held
+        return self._add(key, kind=kind, value=number, unit=unit, label=label, origin=origin)
+
+    def compute(
+        self,
+        operation: str,
+        of: Sequence[Num],
+        unit: str,
+        label: str,
+        *,
+        decimals: int | None = None,
+    ) -> Num:
+        """A number computed from others."""
+        value = OPERATIONS[operation]([num.value for num in of])
+        if decimals is not None:
+            value = value.quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_UP)
+        rows = tuple(num.row for num in of)
+        key = (operation, rows, decimals)
+        held = self._known.get(key)
+        if held is not None:
+            return held
+        return self._add(
+            key,
+            kind="computed",
+            value=value,
+            unit=unit,
+            label=label,
+            origin={},
+            operation=operation,
+            of=rows,
+            decimals=decimals,
+        )
+
+    def total(self, of: Sequence[Num], label: str, unit: str = "usd") -> Num:
+        """A sum; of nothing it is zero by definition."""
+        return self.compute("sum", of, unit, label)
+
+    def _add(self, key: Any, **values: Any) -> Num:
+        number = len(self.rows) + 1
+        row = LedgerRow(number=number, **values)
+        self.rows.append(row)
+        num = Num(value=row.value, unit=row.unit, row=number)
+        self._known[key] = num
+        return num

@@ -1,0 +1,84 @@
+"""What a report holds, whatever form it is given (pure records)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+from advisor.plan.findings import number_words
+from advisor.report.ledger import LedgerRow, Num
+
+Cell = str | Num | None
+"""None is shown as "no data"."""
+Words = tuple[str | Num, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paragraph:
+    """Running text."""
+
+    words: Words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bullets:
+    """A list."""
+
+    items: tuple[Words, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table; the last row is a total where ``total`` says so."""
+
+    name: str
+    """Short and unique: the name of its sheet and of its CSV file."""
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    total: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """A drawing, as SVG."""
+
+    name: str
+    caption: str
+    svg: str
+
+
+Block = Paragraph | Bullets | Table | Picture
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A part of the report."""
+
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """The whole."""
+
+    title: str
+    made_on: date
+    sections: tuple[Section, ...]
+    rows: tuple[LedgerRow, ...]
+
+    def tables(self) -> list[Table]:
+        """Every table, in order."""
+        return [b for s in self.sections for b in s.blocks if isinstance(b, Table)]
+
+
+def shown(cell: Cell) -> str:
+    """A cell as a person reads it, without its row."""
+    if cell is None:
+        return "no data"
+    return cell if isinstance(cell, str) else number_words(cell.value, cell.unit)
+
+
+def joined(words: Words) -> str:
+    """Words as plain text, without their rows."""
+    return "".join(shown(word) for word in words)

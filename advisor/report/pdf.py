@@ -1,0 +1,138 @@
+"""A report as PDF, set by Typst (the package of that name; no program of the system is needed)."""
+
+from __future__ import annotations
+
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+from advisor.report.ledger import Num
+from advisor.report.model import (
+    Block,
+    Bullets,
+    Cell,
+    Paragraph,
+    Picture,
+    Report,
+    Table,
+    Words,
+    shown,
+)
+from advisor.report.text import origin_words
+
+_HEAD = """\
+#set document(title: {title}, author: "GPU grant advisor", date: datetime({date}))
+#set page(paper: "a4", margin: (x: 1.9cm, y: 2cm), footer: context align(center, text(size: 8pt,
+  fill: luma(110), [#counter(page).display() / #counter(page).final().first()])))
+#set text(font: ("Libertinus Serif", "New Computer Modern"), size: 10pt, lang: "en")
+#set par(justify: false, leading: 0.6em)
+#show heading.where(level: 2): it => block(above: 1.4em, below: 0.7em,
+  text(size: 12.5pt, weight: "bold", fill: rgb("#00507e"), it.body))
+#let r(n) = link(label("r" + str(n)), super(text(size: 6pt, fill: rgb("#0072B2"), str(n))))
+#let grid-table(columns, aligns, head, cells, total) = {{
+  set text(size: 7.2pt)
+  table(columns: columns, align: aligns, stroke: none, inset: (x: 3pt, y: 2.4pt),
+    table.hline(stroke: 0.8pt), table.header(..head.map(c => strong(c))),
+    table.hline(stroke: 0.5pt), ..cells, table.hline(stroke: 0.8pt))
+}}
+= #{title}
+#text(fill: luma(90), size: 9pt)[Made on {made_on}. A small number is the row of the ledger at the
+end that the number before it comes from.]
+"""
+
+
+def quoted(text: str) -> str:
+    """``text`` as a Typst string: data is never markup."""
+    clean = "".join(ch if ch.isprintable() else " " for ch in text)
+    return '"' + clean.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def to_pdf(report: Report) -> bytes:
+    """The PDF; the same bytes for the same report."""
+    import typst
+
+    noon = datetime(report.made_on.year, report.made_on.month, report.made_on.day, 12, tzinfo=UTC)
+    with tempfile.TemporaryDirectory(prefix="advisor-report-") as folder:
+        source = to_typst(report)
+        root = Path(folder)
+        (root / "report.typ").write_text(source, encoding="utf-8")
+        for section in report.sections:
+            for block in section.blocks:
+                if isinstance(block, Picture):
+                    (root / f"{block.name}.svg").write_text(block.svg, encoding="utf-8")
+        made = typst.compile(str(root / "report.typ"), root=folder, timestamp=int(noon.timestamp()))
+    assert isinstance(made, bytes)
+    return made
+
+
+def to_typst(report: Report) -> str:
+    """The Typst source; pictures lie beside it."""
+    made = report.made_on
+    head = _HEAD.format(
+        title=quoted(report.title),
+        date=f"year: {made.year}, month: {made.month}, day: {made.day}",
+        made_on=made,
+    )
+    parts = [head]
+    for section in report.sections:
+        parts.append(f"== #{quoted(section.title)}")
+        parts += [_block(block) for block in section.blocks]
+    parts.append('== #"Ledger"')
+    cells = []
+    for row in report.rows:
+        cells.append(f"[#{quoted(str(row.number))} #label({quoted(f'r{row.number}')})]")
+        cells += [
+            quoted(text)
+            for text in (row.label, format(row.value, "f"), row.unit, origin_words(row))
+        ]
+    head_cells = ", ".join(map(quoted, ("row", "what", "value", "unit", "from")))
+    parts.append(
+        "#grid-table((auto, 2fr, auto, auto, 3fr), (right, left, right, left, left), "
+        f"({head_cells}), ({', '.join(cells)},), false)"
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+def _words(words: Words) -> str:
+    return "".join(
+        f"#{quoted(w)}" if isinstance(w, str) else f"#{quoted(shown(w))}#r({w.row})" for w in words
+    )
+
+
+def _cell(cell: Cell) -> str:
+    if isinstance(cell, Num):
+        return f"[#{quoted(shown(cell))}#r({cell.row})]"
+    return quoted(shown(cell))
+
+
+def _block(block: Block) -> str:
+    if isinstance(block, Paragraph):
+        return _words(block.words)
+    if isinstance(block, Bullets):
+        return "\n".join(f"- {_words(words)}" for words in block.items)
+    if isinstance(block, Picture):
+        return (
+            f"#figure(image({quoted(block.name + '.svg')}, width: 100%), "
+            f"caption: {quoted(block.caption)}, supplement: none, numbering: none)"
+        )
+    return _table(block)
+
+
+def _table(table: Table) -> str:
+    numeric = [
+        any(isinstance(row[at], Num) for row in table.rows) for at in range(len(table.columns))
+    ]
+    widths = []
+    for at, right in enumerate(numeric):
+        longest = max((len(shown(row[at])) for row in table.rows), default=0)
+        widths.append("auto" if right or longest <= 12 else f"{min(longest, 60)}fr")
+    aligns = ", ".join("right" if right else "left" for right in numeric)
+    head = ", ".join(map(quoted, table.columns))
+    lines = []
+    for number, row in enumerate(table.rows, start=1):
+        strong = table.total and number == len(table.rows)
+        for cell in row:
+            lines.append(f"strong({_cell(cell)})" if strong else _cell(cell))
+    return (
+        f"#grid-table(({', '.join(widths)},), ({aligns},), ({head},), ({', '.join(lines)},), false)"
+    )

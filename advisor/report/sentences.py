@@ -1,0 +1,234 @@
+"""The sentences of a report: the justification, what binds, and what the evidence cannot say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+from advisor.plan.explain import Alternative
+from advisor.plan.findings import Finding, Solved
+from advisor.plan.options import Loaded
+from advisor.plan.problem import Plan, RunTime
+from advisor.report.costs import CostBook, Costs
+from advisor.report.ledger import Ledger, Num
+from advisor.report.model import Words
+
+
+def plain(change: Any) -> Any:
+    """A change with lists for tuples, as JSON has them."""
+    return {k: list(v) if isinstance(v, tuple) else v for k, v in change.items()}
+
+
+def solved_num(ledger: Ledger, number: Solved, label: str) -> Num:
+    """A number of a finding, as a row: how it was found can be done again."""
+    return ledger.leaf(
+        "solve",
+        Decimal(str(number.value)),
+        number.unit,
+        label,
+        change=plain(number.change),
+        reads=number.reads,
+    )
+
+
+def finding_words(ledger: Ledger, finding: Finding) -> Words:
+    """A finding with its numbers as rows."""
+    label = finding.text()
+    return tuple(
+        word if isinstance(word, str) else solved_num(ledger, word, label) for word in finding.words
+    )
+
+
+def alternative_words(loaded: Loaded, ledger: Ledger, plan: Plan, other: Alternative) -> Words:
+    """Why not."""
+    if other.plan is None:
+        return ("no plan of this kind meets every date",)
+    change = plain(other.change)
+    label = other.label
+    budget = loaded.problem.budget_cents
+    if other.over_budget and budget is not None and other.plan.cost_cents > budget:
+        over = ledger.leaf(
+            "solve",
+            Decimal(other.plan.cost_cents - budget) / 100,
+            "usd",
+            f"{label}: over the budget",
+            change=change,
+            reads="over-budget",
+        )
+        return (over, " over the budget")
+    words: list[str | Num] = []
+    more = other.plan.cost_cents - plan.cost_cents
+    if more:
+        usd = ledger.leaf(
+            "solve",
+            Decimal(abs(more)) / 100,
+            "usd",
+            f"{label}: difference in cost",
+            change=change,
+            reads="difference",
+        )
+        words += [usd, " more" if more > 0 else " less"]
+    left = other.plan.runs - plan.runs
+    if left < 0:
+        fewer = ledger.leaf(
+            "solve",
+            -left,
+            "runs",
+            f"{label}: fewer runs",
+            change=change,
+            reads="fewer-runs",
+        )
+        words += [", " if words else "", fewer, " fewer"]
+    later = round(other.plan.finish_day - plan.finish_day)
+    if later > 0:
+        days = ledger.leaf(
+            "solve",
+            later,
+            "days",
+            f"{label}: later",
+            change=change,
+            reads="later",
+        )
+        words += [", " if words else "", "over ", days, " later"]
+    return tuple(words) or ("as good by this measure",)
+
+
+def justification(
+    book: CostBook, costs: Costs, plan: Plan, runs: Num, budget: Num | None
+) -> list[Words]:
+    """The budget justification, in plain English."""
+    loaded, ledger = book.loaded, book.ledger
+    grant = loaded.grant
+    words: list[Words] = []
+    opening: list[str | Num] = ["This project trains ", runs, " over "]
+    opening += [
+        ledger.leaf("setting", grant.years, "years", "years of the grant", key="grant.years"),
+        f" years, from {grant.start} on. The plan costs ",
+        costs.total,
+    ]
+    if budget is not None:
+        opening += [" of the ", budget, " available"]
+    opening.append(": ")
+    opening += [costs.direct, " in direct and ", costs.indirect, " in indirect costs."]
+    words.append(tuple(opening))
+    for e in costs.equipment:
+        sentence: list[str | Num] = ["We request ", e.count, f" of the kind {e.machine.label}, at "]
+        sentence += [e.unit, " each: "]
+        for i, (line, quantity, price, _) in enumerate(e.lines):
+            sentence += ["; " if i else "", quantity, f" {line.label} at ", price]
+            sentence.append(
+                f" ({line.quote_kind.replace('-', ' ')}, {line.vendor}, {line.quoted_on})"
+            )
+        runs_on = [w for w in plan.work if (w.machine_id, w.year) == (e.machine.machine_id, e.year)]
+        names = ", ".join(dict.fromkeys(book.experiments[w.experiment_id].name for w in runs_on))
+        sentence.append(f". It is needed for {names}.")
+        words.append(tuple(sentence))
+    rent = [r for r in costs.running if r.rented]
+    if rent:
+        total = ledger.total([r.direct for r in rent], "rental, direct")
+        labels = "; ".join(dict.fromkeys(r.label for r in rent))
+        words.append(("Computers are rented for ", total, f" ({labels})."))
+    power = [r for r in costs.running if not r.rented]
+    if power:
+        total = ledger.total([r.direct for r in power], "electricity, direct")
+        price = power[0].price
+        words.append(("Electricity costs ", total, ", at ", price, " per kWh."))
+    rate = book.rate()
+    words.append(
+        ("Indirect costs are ", rate, " of a base of ", costs.base, f" ({_base_words(book)}).")
+    )
+    if not plan.left_out:
+        words.append(("Every training run that the project asks for is done in its time.",))
+    else:
+        names = ", ".join(book.experiments[e].name for e in plan.left_out)
+        left = ledger.leaf(
+            "plan", sum(plan.left_out.values()), "runs", "runs left out", what="left out"
+        )
+        words.append(("Left out are ", left, f": {names}."))
+    return words
+
+
+def _base_words(book: CostBook) -> str:
+    rules = book.problem.rules
+    parts = ["equipment counted in" if rules.equipment_in_base else "equipment left out"]
+    parts.append("rented computers counted in" if rules.cloud_in_base else "rent left out")
+    if rules.usd_per_kwh is not None:
+        parts.append("electricity counted in" if rules.electricity_in_base else "electricity not")
+    return ", ".join(parts)
+
+
+def used_times(loaded: Loaded, plan: Plan) -> list[tuple[str, str, RunTime]]:
+    """Model, machine and time of everything that the plan runs; each measurement once."""
+    machines = {m.machine_id: m for m in loaded.problem.machines}
+    rentals = {r.rental_id: r for r in loaded.problem.rentals}
+    models = {e.experiment_id: e.model for e in loaded.problem.experiments}
+    found: dict[str, tuple[str, str, RunTime]] = {}
+    for placed in plan.placed:
+        option = machines.get(placed.machine_id) or rentals[placed.machine_id]
+        model = models[placed.experiment_id]
+        time = option.times[model]
+        label = loaded.models[model].name
+        found.setdefault(f"{time.measurement_id} {option.label}", (label, option.label, time))
+    return sorted(found.values(), key=lambda each: (each[0], each[1]))
+
+
+def limits(book: CostBook, plan: Plan, costs: Costs) -> list[Words]:
+    """What the evidence cannot say, counted from the rows that are used."""
+    loaded, ledger = book.loaded, book.ledger
+    found: list[Words] = []
+    times = used_times(loaded, plan)
+    unsure = [t for t in times if t[2].timing != "synchronised" and t[2].basis == "measured"]
+    doubtful = [t for t in times if t[2].verdict == "doubtful"]
+    predicted = [t for t in times if t[2].basis == "predicted"]
+
+    def counted(rows: Sequence[tuple[str, str, RunTime]], label: str) -> Num:
+        nums = [book.time(t, f"{m} on {o}") for m, o, t in rows]
+        unique = list({num.row: num for num in nums}.values())
+        return ledger.compute("count", unique, "times", label)
+
+    whole = counted(times, "training times used")
+    if unsure:
+        found.append(
+            (
+                counted(unsure, "times measured without synchronising"),
+                " of ",
+                whole,
+                " training times used were measured without waiting for the GPU, so that they "
+                "can be too short. Measure with advisor bench before the order.",
+            )
+        )
+    if doubtful:
+        found.append(
+            (
+                counted(doubtful, "doubtful times"),
+                " of ",
+                whole,
+                " are doubtful: they imply a share of the GPU's peak that hardly any training "
+                "reaches.",
+            )
+        )
+    if predicted:
+        found.append(
+            (
+                counted(predicted, "predicted times"),
+                " of ",
+                whole,
+                " are predictions, not measurements; their intervals are in the table.",
+            )
+        )
+    days = [line.quoted_on for e in costs.equipment for line, *_ in e.lines]
+    if days:
+        found.append((f"The oldest quote is of {min(days)}; ask for a new one before the order.",))
+    found.append(
+        ("One run uses one whole machine; runs pause at a checkpoint when a later one is due.",)
+    )
+    found.append(("Machines are bought on the first day of a year of the grant.",))
+    if any(r.rented for r in costs.running):
+        found.append(
+            ("Rented instances are taken to be there when they are wanted, at the listed price.",)
+        )
+    found.append(
+        ("Failures, storage, network, staff, tax and the disposal of machines are not counted.",)
+    )
+    return found

@@ -1,0 +1,162 @@
+"""A report as Markdown, CSV and JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from advisor.render import to_csv, to_json
+from advisor.report.ledger import LedgerRow, Num
+from advisor.report.model import (
+    Block,
+    Bullets,
+    Cell,
+    Paragraph,
+    Picture,
+    Report,
+    Table,
+    Words,
+    shown,
+)
+
+ROW_KEYS = ("number", "label", "unit", "value", "kind", "operation", "of", "decimals", "origin")
+
+
+def cited(words: Words) -> str:
+    """Words with the row of each number behind it in brackets."""
+    return "".join(w if isinstance(w, str) else f"{shown(w)} [{w.row}]" for w in words)
+
+
+def origin_words(row: LedgerRow) -> str:
+    """Where a row comes from, in one line."""
+    if row.operation is not None:
+        of = ", ".join(f"[{number}]" for number in row.of) or "nothing"
+        rounded = "" if row.decimals is None else ", rounded to the cent"
+        return f"{row.operation} of {of}{rounded}"
+    details = ", ".join(f"{key} {value}" for key, value in row.origin.items())
+    return f"{row.kind}: {details}"
+
+
+def to_markdown(report: Report) -> str:
+    """Markdown with pictures inside as SVG data would be unreadable: they are named instead."""
+    lines = [
+        f"# {report.title}",
+        "",
+        f"Made on {report.made_on}. A number in brackets is the row",
+        "of the ledger at the end that the number before it comes from.",
+    ]
+    for section in report.sections:
+        lines += ["", f"## {section.title}"]
+        for block in section.blocks:
+            lines += ["", *_markdown(block)]
+    lines += [
+        "",
+        "## Ledger",
+        "",
+        "| row | what | value | unit | from |",
+        "| ---: | --- | ---: | --- | --- |",
+    ]
+    for row in report.rows:
+        value = format(row.value, "f")
+        cells = (str(row.number), row.label, value, row.unit, origin_words(row))
+        lines.append("| " + " | ".join(map(_safe, cells)) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _safe(text: str) -> str:
+    clean = "".join(ch if ch.isprintable() else " " for ch in text)
+    for mark in ("\\", "|", "<", "*", "_", "`"):
+        clean = clean.replace(mark, f"\\{mark}" if mark != "<" else "&lt;")
+    return clean
+
+
+def _cited_cell(cell: Cell) -> str:
+    return (
+        _safe(cell) if isinstance(cell, str) else shown(cell) + (f" [{cell.row}]" if cell else "")
+    )
+
+
+def _markdown(block: Block) -> list[str]:
+    if isinstance(block, Paragraph):
+        return [_markdown_words(block.words)]
+    if isinstance(block, Bullets):
+        return [f"- {_markdown_words(words)}" for words in block.items]
+    if isinstance(block, Picture):
+        return [f"*Picture {block.name}: {_safe(block.caption)}*"]
+    numeric = [
+        any(isinstance(row[at], Num) for row in block.rows) for at in range(len(block.columns))
+    ]
+    lines = [
+        "| " + " | ".join(map(_safe, block.columns)) + " |",
+        "| " + " | ".join("---:" if right else "---" for right in numeric) + " |",
+    ]
+    lines += ["| " + " | ".join(map(_cited_cell, row)) + " |" for row in block.rows]
+    return lines
+
+
+def _markdown_words(words: Words) -> str:
+    return "".join(_safe(w) if isinstance(w, str) else f"{shown(w)} [{w.row}]" for w in words)
+
+
+def to_csv_text(report: Report) -> str:
+    """Every cell of every table, one a line, with the row that it comes from."""
+    found: list[dict[str, Any]] = []
+    for table in report.tables():
+        for number, row in enumerate(table.rows, start=1):
+            for column, cell in zip(table.columns, row, strict=True):
+                num = cell if isinstance(cell, Num) else None
+                found.append(
+                    {
+                        "table": table.name,
+                        "line": number,
+                        "column": column,
+                        "value": num.value if num else cell,
+                        "unit": num.unit if num else None,
+                        "row": num.row if num else None,
+                    }
+                )
+    return to_csv(found, ("table", "line", "column", "value", "unit", "row")) + "\n"
+
+
+def to_json_text(report: Report) -> str:
+    """Everything but the pictures. Every number outside ``rows`` names its row."""
+    found = {
+        "title": report.title,
+        "made_on": report.made_on,
+        "sections": [
+            {
+                "title": section.title,
+                "blocks": [_json_block(block) for block in section.blocks],
+            }
+            for section in report.sections
+        ],
+        "rows": [_json_row(row) for row in report.rows],
+    }
+    return to_json(found) + "\n"
+
+
+def _json_row(row: LedgerRow) -> dict[str, Any]:
+    values = {key: getattr(row, key) for key in ROW_KEYS}
+    values["of"] = list(row.of)
+    values["origin"] = dict(row.origin)
+    return values
+
+
+def _json_cell(cell: Cell) -> Any:
+    if isinstance(cell, Num):
+        return {"value": cell.value, "unit": cell.unit, "row": cell.row}
+    return cell
+
+
+def _json_block(block: Block) -> dict[str, Any]:
+    if isinstance(block, Paragraph):
+        return {"text": [_json_cell(word) for word in block.words]}
+    if isinstance(block, Bullets):
+        return {"list": [[_json_cell(word) for word in words] for words in block.items]}
+    if isinstance(block, Picture):
+        return {"picture": block.name, "caption": block.caption}
+    assert isinstance(block, Table)
+    return {
+        "table": block.name,
+        "columns": list(block.columns),
+        "lines": [[_json_cell(cell) for cell in row] for row in block.rows],
+    }

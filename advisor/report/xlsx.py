@@ -1,0 +1,164 @@
+"""A report as a workbook whose numbers are live: change a price, and the totals follow.
+
+The sheet "Ledger" holds every row: leaves as values, the rest as formulas over other rows. The
+other sheets show the report's tables, each number as a reference to its row.
+"""
+
+from __future__ import annotations
+
+import io
+from datetime import datetime
+from typing import Any
+
+from advisor.report.ledger import LedgerRow, Num
+from advisor.report.model import Bullets, Cell, Paragraph, Report, Table, joined, shown
+from advisor.report.text import origin_words
+
+LEDGER = "Ledger"
+_FIRST = 3
+"""Row 1 holds the hint, row 2 the header."""
+_FORMATS = {
+    "usd": "$#,##0.00",
+    "usd-per-hour": "$#,##0.0000",
+    "usd-per-kwh": "$#,##0.0000",
+    "share": "0.00%",
+    "kwh": "#,##0.0",
+    "hours": "#,##0.0",
+    "days": "#,##0.##",
+}
+
+
+def to_xlsx(report: Report) -> bytes:
+    """The workbook; the same bytes for the same report."""
+    import xlsxwriter
+
+    out = io.BytesIO()
+    book = xlsxwriter.Workbook(out, {"in_memory": True, "strings_to_formulas": False})
+    book.set_properties(
+        {
+            "title": report.title,
+            "created": datetime(report.made_on.year, report.made_on.month, report.made_on.day),
+        }
+    )
+    formats = _Formats(book)
+    _text_sheet(book, formats, report)
+    for table in report.tables():
+        _table_sheet(book, formats, table)
+    _ledger_sheet(book, formats, report.rows)
+    book.close()
+    return out.getvalue()
+
+
+class _Formats:
+    def __init__(self, book: Any) -> None:
+        self.bold = book.add_format({"bold": True})
+        self.head = book.add_format({"bold": True, "bottom": 1, "text_wrap": True})
+        self.wrap = book.add_format({"text_wrap": True, "valign": "top"})
+        self._book = book
+        self._known: dict[tuple[str, bool, bool], Any] = {}
+
+    def number(self, unit: str, *, total: bool = False, editable: bool = False) -> Any:
+        key = (unit, total, editable)
+        if key not in self._known:
+            style: dict[str, Any] = {"num_format": _FORMATS.get(unit, "General")}
+            if total:
+                style |= {"bold": True, "top": 1}
+            if editable:
+                style |= {"bg_color": "#FFF6CC"}
+            self._known[key] = self._book.add_format(style)
+        return self._known[key]
+
+
+def _text_sheet(book: Any, formats: _Formats, report: Report) -> None:
+    sheet = book.add_worksheet("Report")
+    sheet.set_column(0, 0, 110)
+    sheet.write_string(0, 0, report.title, formats.bold)
+    sheet.write_string(
+        1,
+        0,
+        f"Made on {report.made_on}. Prices and settings on the sheet {LEDGER} (yellow) may be "
+        "changed: every total follows. Sentences on this sheet stay as they were written.",
+        formats.wrap,
+    )
+    at = 3
+    for section in report.sections:
+        texts = []
+        for block in section.blocks:
+            if isinstance(block, Paragraph):
+                texts.append(joined(block.words))
+            elif isinstance(block, Bullets):
+                texts += [f"• {joined(words)}" for words in block.items]
+        if not texts:
+            continue
+        sheet.write_string(at, 0, section.title, formats.bold)
+        for text in texts:
+            at += 1
+            sheet.write_string(at, 0, text, formats.wrap)
+        at += 2
+
+
+def _reference(row: int) -> str:
+    return f"{LEDGER}!$C${row + _FIRST - 1}"
+
+
+def _table_sheet(book: Any, formats: _Formats, table: Table) -> None:
+    sheet = book.add_worksheet(table.name[:31])
+    sheet.freeze_panes(1, 0)
+    for at, column in enumerate(table.columns):
+        sheet.write_string(0, at, column, formats.head)
+        longest = max([len(column), *(len(shown(row[at])) for row in table.rows)])
+        sheet.set_column(at, at, min(max(longest + 2, 8), 46))
+    for number, row in enumerate(table.rows, start=1):
+        total = table.total and number == len(table.rows)
+        for at, cell in enumerate(row):
+            _write(sheet, formats, number, at, cell, total)
+
+
+def _write(sheet: Any, formats: _Formats, line: int, at: int, cell: Cell, total: bool) -> None:
+    if isinstance(cell, Num):
+        style = formats.number(cell.unit, total=total)
+        sheet.write_formula(line, at, f"={_reference(cell.row)}", style, float(cell.value))
+    else:
+        sheet.write_string(line, at, shown(cell), formats.bold if total else None)
+
+
+def _ledger_sheet(book: Any, formats: _Formats, rows: tuple[LedgerRow, ...]) -> None:
+    sheet = book.add_worksheet(LEDGER)
+    sheet.freeze_panes(2, 0)
+    sheet.write_string(0, 0, "Yellow: prices and settings that may be changed.", formats.wrap)
+    for at, (column, width) in enumerate(
+        (("row", 6), ("what", 60), ("value", 16), ("unit", 12), ("from", 70))
+    ):
+        sheet.write_string(1, at, column, formats.head)
+        sheet.set_column(at, at, width)
+    for row in rows:
+        line = row.number + _FIRST - 2
+        sheet.write_number(line, 0, row.number)
+        sheet.write_string(line, 1, row.label)
+        if row.operation is None:
+            editable = row.kind in ("quote", "rental", "setting")
+            style = formats.number(row.unit, editable=editable)
+            sheet.write_number(line, 2, float(row.value), style)
+        else:
+            style = formats.number(row.unit)
+            sheet.write_formula(line, 2, _formula(row), style, float(row.value))
+        sheet.write_string(line, 3, row.unit)
+        sheet.write_string(line, 4, origin_words(row))
+
+
+def _formula(row: LedgerRow) -> str:
+    cells = [f"$C${number + _FIRST - 1}" for number in row.of]
+    if row.operation == "sum":
+        text = "+".join(cells) or "0"
+    elif row.operation == "product":
+        text = "*".join(cells)
+    elif row.operation == "difference":
+        text = "-".join(cells)
+    elif row.operation == "ratio":
+        text = "/".join(cells)
+    elif row.operation == "count":
+        text = f"COUNT({','.join(cells)})"
+    else:
+        assert row.operation == "below"
+        text = f"IF({cells[0]}<{cells[1]},{cells[0]},0)"
+    return f"=ROUND({text},{row.decimals})" if row.decimals is not None else f"={text}"
