@@ -1,6 +1,11 @@
-from datetime import date
+from datetime import date, timedelta
+from decimal import Decimal
 
-from advisor.prices import choose_quotes
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.prices import choose_quotes, outlying_quotes, quote_marks
+from price_catalog.model import Quote
 from tests.advisor.facts_for_tests import make_quote
 
 OLD, NEW = date(2024, 9, 21), date(2026, 8, 1)
@@ -32,3 +37,104 @@ def test_a_day_knows_nothing_of_later_quotes() -> None:
     assert choose_quotes(quotes, date(2026, 7, 31))[("gpu", "a")].price_usd == 900
     assert choose_quotes(quotes, NEW)[("gpu", "a")].price_usd == 700
     assert choose_quotes(quotes, date(2024, 9, 20)) == {}
+
+
+TODAY = date(2026, 11, 21)
+
+
+def chosen(*quotes: Quote, rule: str | date = "latest") -> Decimal:
+    for order in (quotes, quotes[::-1]):
+        found = choose_quotes(order, rule, today=TODAY)[("gpu", "a")].price_usd
+    return found
+
+
+def gpu(usd: str, **changes: object) -> Quote:
+    return make_quote("gpu", "a", usd, **({"quote_id": f"{usd}-{changes}"} | changes))
+
+
+def test_a_fresh_quote_of_a_lesser_kind_comes_before_a_stale_better_one() -> None:
+    fresh = gpu("700", kind="used", quoted_on=date(2026, 1, 2))
+    stale = gpu("900", kind="reseller-quote", quoted_on=date(2025, 11, 21))
+    assert chosen(fresh, stale) == 700
+    still_fresh = gpu("800", kind="reseller-quote", quoted_on=date(2025, 11, 22))
+    assert chosen(fresh, stale, still_fresh) == 800
+
+
+def test_among_the_better_kinds_the_newest() -> None:
+    assert (
+        chosen(
+            gpu("900", kind="reseller-quote", quoted_on=date(2026, 1, 2)),
+            gpu("850", kind="street", quoted_on=date(2026, 3, 2)),
+            gpu("500", kind="used", quoted_on=date(2026, 10, 2)),
+        )
+        == 850
+    )
+
+
+def test_one_s_own_quote_comes_before_others() -> None:
+    own = gpu("650", kind="used", origin="local", quoted_on=date(2026, 5, 1))
+    assert chosen(own, gpu("900", kind="reseller-quote", quoted_on=date(2026, 9, 1))) == 650
+
+
+def test_an_expired_quote_counts_only_where_nothing_else_does() -> None:
+    expired = gpu("600", valid_until=date(2026, 11, 20))
+    assert chosen(expired, gpu("900", quoted_on=date(2026, 1, 1))) == 900
+    assert chosen(expired) == 600
+    assert chosen(gpu("600", valid_until=TODAY, quoted_on=date(2026, 2, 1)), gpu("900")) == 600
+
+
+def test_what_is_corrected_counts_no_more() -> None:
+    wrong = gpu("9000", quote_id="typo", quoted_on=date(2026, 11, 1))
+    right = gpu("900", quote_id="mended", quoted_on=date(2026, 11, 1), corrects="typo")
+    assert chosen(wrong, right) == 900
+    # On the day before the correction was known, the old one stood.
+    later = gpu("900", quote_id="mended", quoted_on=date(2026, 11, 5), corrects="typo")
+    assert chosen(wrong, later, rule=date(2026, 11, 3)) == 9000
+
+
+def test_of_equals_the_middle_and_of_two_the_dearer() -> None:
+    assert chosen(gpu("500"), gpu("800")) == 800
+    assert chosen(gpu("500"), gpu("800"), gpu("700")) == 700
+
+
+def test_equally_good_quotes_of_a_year_give_a_range() -> None:
+    quotes = [
+        gpu("1000", quoted_on=date(2026, 10, 1)),
+        gpu("800", quoted_on=date(2026, 3, 1)),
+        gpu("1200", kind="street", quoted_on=date(2026, 2, 1)),
+        gpu("9999", quoted_on=date(2026, 2, 2)),
+        gpu("300", kind="used", quoted_on=date(2026, 9, 1)),
+        gpu("100", quoted_on=date(2024, 9, 1)),
+    ]
+    book = choose_quotes(quotes, "latest", today=TODAY)
+    assert book[("gpu", "a")].price_usd == 1000
+    assert book.ranges[("gpu", "a")] == (800, 1200, 3)
+
+
+def test_marks() -> None:
+    def marks(**changes: object) -> tuple[str, ...]:
+        return quote_marks(gpu("900", **changes), today=TODAY)
+
+    assert marks() == ()
+    assert marks(quoted_on=date(2025, 11, 21)) == ("stale",)
+    assert marks(quoted_on=date(2025, 11, 22)) == ()
+    assert marks(valid_until=date(2026, 11, 20)) == ("expired",)
+    assert marks(source_id="own-quotes") == ("unsourced",)
+    assert marks(source_id="own-quotes", file="quote.pdf") == ()
+    quotes = [gpu("900"), gpu("1000"), gpu("1100"), gpu("9000", quote_id="far")]
+    assert outlying_quotes(quotes) == {"far"}
+    assert outlying_quotes(quotes[2:]) == set()
+
+
+@given(st.lists(st.tuples(st.integers(50, 5000), st.integers(0, 900)), min_size=1, max_size=12))
+def test_the_chosen_price_is_a_quote_and_lies_in_its_range(rows: list[tuple[int, int]]) -> None:
+    quotes = [
+        gpu(str(usd), quote_id=str(n), quoted_on=TODAY - timedelta(days=age))
+        for n, (usd, age) in enumerate(rows)
+    ]
+    book = choose_quotes(quotes, "latest", today=TODAY)
+    key = ("gpu", "a")
+    assert book[key] in quotes
+    low, high, _ = book.ranges[key]
+    assert low <= book[key].price_usd <= high
+    assert choose_quotes(quotes[::-1], "latest", today=TODAY)[key] == book[key]

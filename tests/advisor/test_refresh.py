@@ -27,21 +27,6 @@ FIELDS = [
     *("instance_name", "location", "price", "cpu", "memory", "gpu_count", "gpu_name"),
     *("gpu_memory", "spot", "disk_size", "gpu_vendor", "flags", "cpu_arch", "provider_data"),
 ]
-    "instance_name",
-    "location",
-    "price",
-    "cpu",
-    "memory",
-    "gpu_count",
-    "gpu_name",
-    "gpu_memory",
-    "spot",
-    "disk_size",
-    "gpu_vendor",
-    "flags",
-    "cpu_arch",
-    "provider_data",
-]
 
 
 def offer(name: str, price: str, count: int, gpu: str, memory: str, **more: str) -> dict[str, str]:

@@ -1,0 +1,147 @@
+"""What can be bought under the default prices, what is owned, and what price ranges leave open."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from advisor.cli import main
+from advisor.doubts import doubt_lines, rank_spans
+from advisor.prices import PriceBook, PriceRange, choose_quotes
+from advisor.rank import Field, Question, rank
+from price_catalog.builds import enumerate_builds
+from tests.advisor.facts_for_tests import (
+    make_best,
+    make_gpu,
+    make_host,
+    make_model,
+    make_quote,
+    make_time,
+)
+
+
+def ask(capsys: pytest.CaptureFixture[str], store: Path, *argv: str) -> Any:
+    assert main([*argv, "--format", "json", "--store", str(store)]) in (0, 1)
+    return json.loads(capsys.readouterr().out)
+
+
+def test_what_cannot_be_built_is_left_out_with_the_reason(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = ask(capsys, store_path, "rank", "--model", "pythia-1b")
+    left = {(row["gpu"], row["gpu_count"], row["host"]): row for row in answer["excluded"]}
+    out = left["RTX 3090", 8, "2U server for 8 GPUs"]
+    assert out["reason"] == "cannot-be-built"
+    assert "consumer card" in out["detail"]
+    assert left["H100", 4, "1U server for 4 GPUs"]["reason"] == "cannot-be-built"
+    # GPUs that nobody timed are listed, not dropped.
+    assert left["L40S", 8, "2U server for 8 GPUs"]["reason"] == "no-time"
+    ranked = {(row["gpu"], row["gpu_count"], row["host"]): row for row in answer["ranked"]}
+    dgx = ranked["H100", 8, "DGX H100"]
+    assert dgx["whole_server"]
+    assert dgx["overall_cost_usd"] == 375_000
+    assert "stale" in dgx["price_marks"]["gpu"]
+
+
+def test_the_paper_is_taken_at_its_word(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = ["--prices", "paper", "--evidence", "published"]
+    answer = ask(capsys, store_path, "rank", "--model", "pythia-1b", *flags)
+    assert len(answer["ranked"]) == 16
+    assert answer["excluded"] == []
+    assert answer["price_doubts"] == []
+
+
+def test_owned_gpus_cost_nothing_and_upgrades_only_what_is_added(
+    own_store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    where = ["--store", str(own_store)]
+    question = ["rank", "--model", "pythia-1b", "--gpus", "A6000"]
+    before = ask(capsys, own_store, *question)
+    cost = {row["gpu_count"]: row["overall_cost_usd"] for row in before["ranked"]}
+    price = before["ranked"][0]["prices"]["gpu_usd"]
+    assert main(["prices", "own", "2 x A6000", *where]) == 0
+    assert main(["prices", "own", "2 × RTX A6000", *where]) == 0
+    capsys.readouterr()
+    after = ask(capsys, own_store, *question)
+    owned = {(row["gpu_count"], row["gpus_owned"]): row for row in after["ranked"]}
+    assert owned[2, 2]["overall_cost_usd"] == 0
+    assert owned[2, 2]["experiment_cost_usd"] == 0
+    assert owned[2, 0]["overall_cost_usd"] == cost[2]
+    assert owned[4, 2]["overall_cost_usd"] == pytest.approx(cost[4] - 2 * price)
+    assert owned[8, 2]["overall_cost_usd"] == pytest.approx(cost[8] - 2 * price)
+    assert main(["rebuild", *where]) == 0
+    capsys.readouterr()
+    assert ask(capsys, own_store, *question)["ranked"] == after["ranked"]
+    assert main(["prices", "own", "2 x A6000", "--remove", *where]) == 0
+    assert main(["prices", "own", "2 x A6000", "--remove", *where]) == 2
+    capsys.readouterr()
+    assert ask(capsys, own_store, *question)["ranked"] == before["ranked"]
+
+
+def test_running_an_owned_machine_costs_its_electricity(
+    own_store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["prices", "own", "2 x A6000", "--store", str(own_store)]) == 0
+    capsys.readouterr()
+    flags = ["--model", "pythia-1b", "--gpu", "A6000", "--count", "2", "--electricity", "0.2"]
+    answer = ask(capsys, own_store, "prices", "cost", *flags)
+    terms = {row["term"]: row for row in answer["terms"]}
+    assert terms["hardware"]["life_usd"] == 0
+    # 2 x 300 W for 72 days at $0.2 a kWh.
+    assert terms["whole"]["experiment_usd"] == pytest.approx(0.6 * 24 * 72 * 0.2)
+
+
+def test_builds_say_what_they_draw(store_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = ask(capsys, store_path, "prices", "builds", "--gpus", "A6000")
+    row = next(row for row in rows if row["build"] == "8 × A6000")
+    # (8 x 300 W + 2 x 135 W of processors) / 0.91.
+    assert row["wall_w"] == 2934
+    assert row["amps_208v"] == "14.1 (20 A breaker)"
+    assert row["amps_120v"] == "24.5 (several)"
+    assert row["btu_per_h"] == pytest.approx(2934 * 3.412, abs=2)
+    assert row["rack_units"] == 2
+    assert row["memory_gib_per_gpu"] == 64
+
+
+def field_with_ranges() -> Field:
+    """Two cards of equal speed a dollar; their prices 1,000 (900-1,300) and 1,200 (1,100-1,250)."""
+    gpus = [make_gpu("near"), make_gpu("far")]
+    quotes = [make_quote("gpu", "near", "1000"), make_quote("gpu", "far", "1200")]
+    quotes.append(make_quote("host", "host-1", "500"))
+    book = choose_quotes(quotes, "latest", today=date(2026, 2, 1))
+    ranges = {
+        ("gpu", "near"): PriceRange(Decimal(900), Decimal(1300), 3),
+        ("gpu", "far"): PriceRange(Decimal(1100), Decimal(1250), 2),
+        ("host", "host-1"): PriceRange(Decimal(500), Decimal(500), 1),
+    }
+    times = [make_best(make_time("near", 1, 20)), make_best(make_time("far", 1, 10))]
+    builds = enumerate_builds(gpus, [make_host(1)], counts=(1,))
+    return Field(make_model(), builds, times, PriceBook(book.chosen, ranges), "sound")
+
+
+def test_ranks_that_the_prices_leave_open() -> None:
+    field = field_with_ranges()
+    answer = rank(field, Question(rule="cost"))
+    assert rank_spans(answer) == [(1, 2), (1, 2)]
+    assert rank_spans(rank(field, Question(rule="days"))) == [(1, 1), (2, 2)]
+    # $1,500 x 20 days against $1,700 x 10 days: no price in the ranges turns that round.
+    assert rank_spans(rank(field, Question(rule="experiment-cost"))) == [(1, 1), (2, 2)]
+    assert any("from rank 1 to 2" in line for line in doubt_lines(answer))
+
+
+def test_a_budget_that_the_prices_leave_open() -> None:
+    field = field_with_ranges()
+    lines = doubt_lines(rank(field, Question(budget_usd=Decimal(1650))))
+    assert lines == [
+        "1 × NEAR is over the budget at the high end of its prices ($1,800).",
+        "1 × FAR fits the budget at the low end of its prices ($1,600).",
+    ]
+    row = rank(field, Question()).rows()[0]
+    assert (row.overall_cost_low_usd, row.overall_cost_high_usd) == (1600, 1750)
