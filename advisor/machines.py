@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from advisor.ask import EVIDENCE, Snapshot, make_field, take_snapshot
-from advisor.cost import CostTerms, WholeCost, whole_cost
 from advisor.doubts import build_words
 from advisor.parse import InputError, parse_price_rule, shown
 from advisor.prices import age_words
@@ -19,6 +18,7 @@ from advisor.rank import NO_PRICE, Field
 from advisor.render import render_rows, to_json
 from advisor.rent import BreakEven, break_even, rent_offers, rented_usd, reserved_usd
 from advisor.store import Store
+from advisor.whole_cost import CostTerms, WholeCost, whole_cost
 from price_catalog.builds import Build
 from price_catalog.gpu_names import find_gpu, index_gpus
 from price_catalog.model import Gpu, Host

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import NamedTuple
@@ -47,12 +46,18 @@ class PriceRange(NamedTuple):
     quotes: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class PriceBook(Mapping[tuple[str, str], Quote]):
     """The quote that counts for each (item kind, item id), and the range that it stands in."""
 
-    chosen: Mapping[tuple[str, str], Quote]
-    ranges: Mapping[tuple[str, str], PriceRange]
+    __slots__ = ("chosen", "ranges")
+
+    def __init__(
+        self,
+        chosen: Mapping[tuple[str, str], Quote],
+        ranges: Mapping[tuple[str, str], PriceRange],
+    ) -> None:
+        self.chosen = chosen
+        self.ranges = ranges
 
     def __getitem__(self, key: tuple[str, str]) -> Quote:
         return self.chosen[key]
@@ -64,12 +69,9 @@ class PriceBook(Mapping[tuple[str, str], Quote]):
         return len(self.chosen)
 
 
-class _Quality(NamedTuple):
-    """How good a quote is, before its date is looked at; larger is better."""
-
-    fresh: bool
-    own: bool
-    kind: int
+_Quality = tuple[bool, bool, int]
+"""Whether a quote is fresh, whether it is the user's own, the class of its kind; larger is
+better."""
 
 
 def choose_quotes(
@@ -99,7 +101,7 @@ def choose_quotes(
         if quote.quote_id in corrected:
             continue
         expired = quote.valid_until is not None and quote.valid_until < as_of
-        quality = _Quality(
+        quality = (
             quote.quoted_on >= fresh_from and not expired,
             quote.origin == "local",
             _KINDS.get(quote.kind, (0, 0))[0],

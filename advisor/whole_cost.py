@@ -1,0 +1,153 @@
+"""Every term of what a machine costs over its life: price, power, room, people, money (pure)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+
+from advisor.cost import CENT, DAYS_PER_YEAR, HOURS_PER_DAY, MONTHS_PER_YEAR
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostTerms:
+    """What a machine costs beside its price. Each term is the user's to set; 0 is not counted."""
+
+    lifetime_years: Decimal = Decimal(5)
+    utilisation: Decimal = Decimal(1)
+    """The share of its lifetime in which the machine trains; between 0 and 1."""
+    electricity_usd_per_kwh: Decimal = Decimal(0)
+    pue: Decimal = Decimal(1)
+    """Power usage effectiveness: what the room draws for each watt of the machine."""
+    hosting_usd_per_u_month: Decimal = Decimal(0)
+    staff_usd_per_year: Decimal = Decimal(0)
+    resale_share: Decimal = Decimal(0)
+    """What the machine still brings at the end of its life, as a share of its price."""
+    financing_rate: Decimal = Decimal(0)
+    """Interest a year on a loan over the lifetime, paid in equal monthly parts; 0 is no loan."""
+
+    def __post_init__(self) -> None:
+        for name, lowest, highest in (
+            ("lifetime_years", "0", "50"),
+            ("utilisation", "0", "1"),
+            ("electricity_usd_per_kwh", "0", "10"),
+            ("pue", "1", "5"),
+            ("hosting_usd_per_u_month", "0", "100000"),
+            ("staff_usd_per_year", "0", "10000000"),
+            ("resale_share", "0", "1"),
+            ("financing_rate", "0", "1"),
+        ):
+            value = getattr(self, name)
+            low_open = name in ("lifetime_years", "utilisation")
+            inside = Decimal(lowest) <= value <= Decimal(highest) if value.is_finite() else False
+            if not inside or (low_open and value == 0):
+                bound = "above" if low_open else "at least"
+                raise ValueError(
+                    f"{name.replace('_', ' ')} is {value}: write a number {bound} {lowest} "
+                    f"and at most {highest}"
+                )
+
+
+PAPER_TERMS = CostTerms()
+"""The paper's section 4.1: the price of the machine over five years, and nothing else."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeCost:
+    """Every term of owning one machine over its life, in US dollars, unrounded."""
+
+    terms: CostTerms
+    hardware_usd: Decimal
+    resale_usd: Decimal
+    """Negative: it comes back."""
+    financing_usd: Decimal
+    hosting_usd: Decimal
+    staff_usd: Decimal
+    wall_w: Decimal | None
+    """At full load; None where the power of the GPUs is not known."""
+    electricity_usd_per_day: Decimal | None
+    """Of training; None where the power is not known and electricity has a price."""
+
+    @property
+    def fixed_usd(self) -> Decimal:
+        """What the life costs whether or not the machine trains."""
+        return (
+            self.hardware_usd
+            + self.resale_usd
+            + self.financing_usd
+            + self.hosting_usd
+            + self.staff_usd
+        )
+
+    @property
+    def busy_days(self) -> Decimal:
+        """The days of its life in which it trains."""
+        return self.terms.lifetime_years * DAYS_PER_YEAR * self.terms.utilisation
+
+    @property
+    def electricity_usd(self) -> Decimal | None:
+        """Over the life."""
+        day = self.electricity_usd_per_day
+        return None if day is None else day * self.busy_days
+
+    @property
+    def life_usd(self) -> Decimal | None:
+        """Everything, over the life."""
+        electricity = self.electricity_usd
+        return None if electricity is None else self.fixed_usd + electricity
+
+    @property
+    def year_usd(self) -> Decimal | None:
+        """Everything, a year."""
+        life = self.life_usd
+        return None if life is None else life / self.terms.lifetime_years
+
+    def experiment_usd(self, training_days: float) -> Decimal | None:
+        """One training run's share of the life, to the cent.
+
+        With PAPER_TERMS this is `experiment_cost_usd`.
+        """
+        days = Decimal(str(training_days))
+        if self.electricity_usd_per_day is None:
+            return None
+        share = self.fixed_usd * days / self.busy_days + self.electricity_usd_per_day * days
+        return share.quantize(CENT, rounding=ROUND_HALF_UP)
+
+    def experiments(self, training_days: float) -> Decimal:
+        """How many such runs the life has room for."""
+        return self.busy_days / Decimal(str(training_days))
+
+
+def whole_cost(
+    hardware_usd: Decimal,
+    terms: CostTerms = PAPER_TERMS,
+    *,
+    wall_w: Decimal | None = None,
+    rack_units: Decimal | None = None,
+) -> WholeCost:
+    """Every term of owning a machine. A machine without rack units (a desktop) hosts itself."""
+    months = terms.lifetime_years * MONTHS_PER_YEAR
+    price = terms.electricity_usd_per_kwh
+    a_day = None
+    if price == 0:
+        a_day = Decimal(0)
+    elif wall_w is not None:
+        a_day = wall_w / 1000 * terms.pue * HOURS_PER_DAY * price
+    return WholeCost(
+        terms=terms,
+        hardware_usd=hardware_usd,
+        resale_usd=Decimal(0) - hardware_usd * terms.resale_share,
+        financing_usd=_interest_usd(hardware_usd, terms.financing_rate, months),
+        hosting_usd=terms.hosting_usd_per_u_month * (rack_units or 0) * months,
+        staff_usd=terms.staff_usd_per_year * terms.lifetime_years,
+        wall_w=wall_w,
+        electricity_usd_per_day=a_day,
+    )
+
+
+def _interest_usd(principal_usd: Decimal, rate: Decimal, months: Decimal) -> Decimal:
+    """What a loan paid back in equal monthly parts costs on top of what was lent."""
+    if rate == 0 or principal_usd == 0:
+        return Decimal(0)
+    monthly = rate / MONTHS_PER_YEAR
+    payment = principal_usd * monthly / (1 - (1 + monthly) ** -months)
+    return payment * months - principal_usd
