@@ -34,7 +34,7 @@ class AdvisorApp(App[None]):
     """Which GPU machine to buy."""
 
     TITLE = "GPU advisor"
-    CSS_PATH = None
+    CSS_PATH = "styles/ranking.tcss"  # of the default screen, whose own Textual does not load
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(EVERYWHERE)]
     ENABLE_COMMAND_PALETTE = True
 

@@ -205,28 +205,3 @@ class _Remembering:
             assert self._reader is not None  # the caller opened the store for what is not known
             self._known[recipe_id, evidence] = self._reader.best_times(recipe_id, evidence)
         return self._known[recipe_id, evidence]
-
-
-def at_face_value(field: Field) -> Field:
-    """The same builds and prices with the times that the published evidence would use."""
-    from advisor.facts import BestTime
-    from advisor.rank import Field
-
-    prices = {}
-    times = []
-    for i, time in enumerate(field.times):
-        build = field.builds[i]
-        for quote in (field.gpu_quotes[i], field.host_quotes[i]):
-            if quote is not None:
-                prices[quote.item_kind, quote.item_id] = quote
-        if time is not None:
-            times.append(
-                BestTime(
-                    gpu_id=build.gpu.gpu_id,
-                    gpu_count=build.gpu_count,
-                    chosen=time.published or time.chosen,
-                    published=None,
-                    naive=time.naive,
-                )
-            )
-    return Field(field.model, field.builds, times, prices, "published")

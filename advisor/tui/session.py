@@ -177,17 +177,19 @@ class Session:
         field, counts = ranking.field, ranking.excluded_counts
         if not field.builds:
             return "No machine has these GPUs: press g and change the filter."
+        budget = ranking.question.budget_usd
+        inside = [i for i in field.rankable if budget is None or field.cents[i] <= budget * 100]
+        if inside:
+            fastest = min(field.days[i] for i in inside)
+            return (
+                f"Nothing inside the budget is as fast as that: the fastest takes {fastest:g} "
+                "days. Press t and allow more."
+            )
         if "over-budget" in counts:
             cheapest = field.cents[field.by_cost[0]] / 100
             return (
                 f"Nothing fits this budget: the cheapest costs ${cheapest:,.0f}. "
                 "Press b and raise it."
-            )
-        if "too-slow" in counts:
-            fastest = field.days[field.by_days[0]]
-            return (
-                f"Nothing is as fast as that: the fastest takes {fastest:g} days. "
-                "Press t and allow more."
             )
         return f"Nobody has measured {field.model.name} on these machines. Press x for the reasons."
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from pathlib import Path
 
 from advisor.state import load_state, state_file
@@ -24,3 +25,8 @@ def run(store_path: Path, *, state_path: Path | None = None) -> int:
     app = AdvisorApp(store_path, state=state, state_path=path, note=note, feed=feed)
     app.run()
     return app.return_code or 0
+
+
+if __name__ == "__main__":
+    # How the browser's server starts it: without a terminal, which the command line asks for.
+    sys.exit(run(Path(sys.argv[1])))

@@ -26,6 +26,7 @@ REASON_WORDS = {
     "too-slow": "too slow",
     "does-not-fit": "does not fit",
     "implausible-time": "implausible",
+    "cannot-be-built": "cannot be built",
     "no-time": "not measured",
     "no-price": "no price",
 }

@@ -21,7 +21,7 @@ from advisor.tui.controls.choice import Choice
 from advisor.tui.controls.field import Field
 from advisor.tui.controls.lines_view import LinesView
 from advisor.tui.controls.model_picker import ModelInput, ModelPicker
-from advisor.tui.feed import FeedError, at_face_value
+from advisor.tui.feed import FeedError
 from advisor.tui.messages import PublishedRead, StoreChanged, StoreRead, StoreTrouble
 from advisor.tui.picture import plot_data
 from advisor.tui.screens.sizes import SizedScreen
@@ -51,7 +51,6 @@ class RankingScreen(SizedScreen):
 
     WHERE = RANKING
 
-    CSS_PATH = "../styles/ranking.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(RANKING)]
     AUTO_FOCUS = "#table"
     app: AdvisorApp
@@ -142,7 +141,7 @@ class RankingScreen(SizedScreen):
 
     def _post_published(self, reading: Reading) -> None:
         if reading.field is not None and reading.field.evidence == "sound":
-            self.post_message(PublishedRead(reading.field, at_face_value(reading.field)))
+            self.post_message(PublishedRead(reading.field, reading.field.at_face_value()))
 
     @on(StoreRead)
     def _store_read(self, event: StoreRead) -> None:

@@ -1,0 +1,97 @@
+"""The real program on a real store, with the date and the cursor held still."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import date
+from pathlib import Path
+
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from advisor.state import State
+from advisor.tui.app import AdvisorApp
+from advisor.tui.controls.lines_view import LinesView
+from advisor.tui.screens.ranking import RankingScreen
+
+TODAY = date(2026, 11, 21)
+ASKED = State(welcomed=True, prices="paper")
+"""The paper's question: $40,000 for Pythia-1B at the paper's prices."""
+WIDE, NARROW = (120, 40), (80, 24)
+
+
+@asynccontextmanager
+async def running(
+    store: Path,
+    *,
+    size: tuple[int, int] = WIDE,
+    state: State = ASKED,
+    state_path: Path | None = None,
+) -> AsyncIterator[Pilot[None]]:
+    """The program, once it has answered."""
+    app = AdvisorApp(store, state=state, state_path=state_path, today=TODAY)
+    async with app.run_test(size=size) as pilot:
+        await settled(pilot)
+        yield pilot
+
+
+async def settled(pilot: Pilot[None]) -> None:
+    """Wait until no thread reads and nothing is left to draw."""
+    for _ in range(3):
+        await pilot.app.workers.wait_for_complete()
+        await pilot.pause()
+
+
+async def type_into(pilot: Pilot[None], key: str, text: str) -> None:
+    """Go to a field by its key, and replace what stands there, key by key."""
+    await pilot.press("escape", key)
+    await pilot.press("end", "ctrl+u")
+    await pilot.press(*text)
+    await settled(pilot)
+
+
+def ranking(pilot: Pilot[None]) -> RankingScreen:
+    """The main screen."""
+    screen = pilot.app.screen_stack[0]
+    assert isinstance(screen, RankingScreen)
+    return screen
+
+
+def rows(pilot: Pilot[None]) -> list[list[str]]:
+    """The ranked table as text."""
+    source = ranking(pilot).table.source
+    return [
+        [cell if isinstance(cell, str) else cell.plain for cell in source.cells(index)]
+        for index in range(len(source))
+    ]
+
+
+def builds(pilot: Pilot[None]) -> list[str]:
+    """The ranked builds without the picture's glyph."""
+    return [row[1].split(" ", 1)[1] for row in rows(pilot)]
+
+
+def message(pilot: Pilot[None]) -> str:
+    """The line below the fields."""
+    return str(ranking(pilot).query_one("#message", Static).content)
+
+
+def note(pilot: Pilot[None]) -> str:
+    """The line below that."""
+    return str(ranking(pilot).query_one("#note", Static).content)
+
+
+def detail(pilot: Pilot[None]) -> str:
+    """The selected build's page."""
+    return page(ranking(pilot).detail)
+
+
+def page(view: LinesView) -> str:
+    """A page's text on one line, so that wrapping does not matter."""
+    return " ".join(" ".join(text.split()) for text, _ in view.lines)
+
+
+def field(pilot: Pilot[None], name: str) -> Input:
+    """One of the text fields of the main screen."""
+    return ranking(pilot).query_one(f"#{name}", Input)

@@ -1,0 +1,412 @@
+"""The main screen, driven by keys and mouse on the shipped evidence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from advisor.tui.controls.model_picker import ModelPicker
+from advisor.tui.screens.excluded import ExcludedScreen
+from advisor.tui.screens.record import RecordScreen
+from tests.tui.program import (
+    ASKED,
+    NARROW,
+    builds,
+    detail,
+    field,
+    message,
+    note,
+    page,
+    ranking,
+    rows,
+    running,
+    settled,
+    type_into,
+)
+
+
+class TestAnswer:
+    async def test_the_papers_machine_at_face_value(self, store_path: Path) -> None:
+        async with running(store_path, state=replace(ASKED, evidence="published")) as pilot:
+            first = rows(pilot)[0]
+            assert first[1].endswith("8 × RTX 3090")
+            assert first[2:5] == ["$20,900", "30", "$343.56"]
+            assert "$20,900 × 30 d / (5 y × 365 d) = $343.56" in detail(pilot)
+            assert note(pilot) == ""
+
+    async def test_sound_evidence_says_what_the_published_ranking_would_be(
+        self, store_path: Path
+    ) -> None:
+        async with running(store_path) as pilot:
+            assert "8 × RTX 3090" not in builds(pilot)
+            assert "Published times would put 8 × RTX 3090 first (30 d, $20,900)" in note(pilot)
+            assert "117% of peak" in note(pilot)
+
+    async def test_what_is_left_out_is_counted(self, store_path: Path) -> None:
+        async with running(store_path) as pilot:
+            assert message(pilot).startswith("8 of ")
+            assert "6 over budget" in message(pilot)
+            assert "implausible" in message(pilot)
+
+    async def test_detail_names_parts_settings_source_and_verdict(self, store_path: Path) -> None:
+        async with running(store_path) as pilot:
+            text = detail(pilot)
+            for part in (
+                "1 × H100 at $30,000",
+                "thinkmate.com",
+                "2024-09-21",
+                "micro-batch",
+                "unsynchronised timers",
+                "plausible: implies 60% of the peak",
+                "Table 1, published 2025-07-08",
+                "PARTS OF THE HOST",
+                "Intel Core i3-10300",
+            ):
+                assert part in text
+
+    async def test_lifetime_changes_the_cost_of_an_experiment(self, store_path: Path) -> None:
+        async with running(store_path) as pilot:
+            await type_into(pilot, "l", "10")
+            assert "/ (10 y × 365 d) = $288.77" in detail(pilot)
+
+
+class TestTyping:
+    async def test_every_key_press_answers(self, store_path: Path) -> None:
+        async with running(store_path) as pilot:
+            await pilot.press("b", "end", "backspace")
+            assert message(pilot).startswith("1 of ")  # $4,000
+            await pilot.press("9")
+            assert message(pilot).startswith("8 of ")  # $40,009
+            await pilot.press("9")
+            assert message(pilot).startswith("14 of ")  # $400,099
+
+    @pytest.mark.parametrize("text", ["40k", "$40,000", "40000.00", " 40000 "])
+    async def test_amounts_as_people_write_them(self, store_path: Path, text: str) -> None:
+        async with running(store_path) as pilot:
+            await type_into(pilot, "b", text)
+            assert message(pilot).startswith("8 of ")
+
+    @pytest.mark.parametrize(
+        ("key", "text", "said"),
+        [
+            ("b", "", "the budget is empty: write a plain amount"),
+            ("b", "0", "the budget is zero"),
+            ("b", "-5", "the budget '-5' is negative"),
+            ("b", "NaN", "the budget 'NaN' is not an amount"),
+            ("b", "1e400", "the budget '1e400' is not an amount"),
+            ("b", "40.000", "write it without the dot"),
+            ("b", "[red]1[/]", "the budget '[red]1[/]' is not an amount"),
+            ("t", "-3", "the time limit '-3' is not a number of days"),
+            ("t", "0", "out of range"),
+            ("l", "", "the lifetime '' is not a number of years"),
+            ("l", "1e400", "is not a number of years"),
+            ("m", "pythai-1b", "the model 'pythai-1b' is not known: did you mean 'pythia-1b'"),
+            ("m", "", "choose one, such as pythia-1b"),
+            ("g", "H1000", "no GPU is called 'H1000': did you mean"),
+        ],
+    )
+    async def test_broken_input_keeps_the_last_answer(
+        self, store_path: Path, key: str, text: str, said: str
+    ) -> None:
+        async with running(store_path) as pilot:
+            await type_into(pilot, key, text)
+            assert said in message(pilot)
+            assert "\n" not in message(pilot)
+            assert ranking(pilot).query_one("#panels").has_class("-old")
+            assert note(pilot).startswith("Below is the last good answer: pythia-1")
+            await pilot.press("escape", "escape", "r", "p")
+            await settled(pilot)
+            assert not ranking(pilot).query_one("#panels").has_class("-old")
+            assert message(pilot).startswith("8 of ")
+
+    async def test_time_limit_leaves_out_what_is_too_slow(self, store_path: Path) -> None:
+        async with running(store_path) as pilot:
+            await type_into(pilot, "t", "40")
+            assert [row[3] for row in rows(pilot)] == ["34", "36", "40"]
+            assert "5 too slow" in message(pilot)
+
+    async def test_gpu_filter_takes_names_and_parts_of_names(self, store_path: Path) -> None:
+        async with running(store_path) as pilot:
+            await type_into(pilot, "g", "h100, rtx 3090")
+            assert builds(pilot) == ["1 × H100", "4 × RTX 3090", "1 × RTX 3090"]
+            await type_into(pilot, "g", "3090")
+            assert builds(pilot) == ["4 × RTX 3090", "1 × RTX 3090"]
+
+    async def test_nothing_fits_says_why_and_which_key(self, store_path: Path) -> None:
+        async with running(store_path) as pilot:
+            await type_into(pilot, "b", "100")
+            assert rows(pilot) == []
+            empty = ranking(pilot).table.empty_message
+            assert (
+                empty
+                == "Nothing fits this budget: the cheapest costs $2,300. Press b and raise it."
+            )
+            await type_into(pilot, "b", "40k")
+            await type_into(pilot, "t", "1")
+            assert "the fastest takes 34 days. Press t" in ranking(pilot).table.empty_message
+
+    async def test_undo_and_restore(self, store_path: Path) -> None:
+        async with running(store_path) as pilot:
+            await type_into(pilot, "b", "9000")
+            await type_into(pilot, "t", "100")
+            await pilot.press("ctrl+z")
+            assert (field(pilot, "max_days").value, field(pilot, "budget").value) == ("", "9000")
+            await pilot.press("ctrl+z")
+            assert field(pilot, "budget").value == "40000"
+            assert message(pilot).startswith("8 of ")
+            await type_into(pilot, "b", "77")
+            await pilot.press("escape", "r")
+            await settled(pilot)
+            assert field(pilot, "budget").value == "40000"
+
+
+class TestModel:
+    async def test_typing_searches_and_answers_the_best_match(self, store_path: Path) -> None:
+        async with running(store_path) as pilot:
+            await pilot.press("m", "end", "ctrl+u", *"2.8")
+            await settled(pilot)
+            picker = ranking(pilot).query_one(ModelPicker)
+            assert picker.is_open
+            assert ranking(pilot).table.border_subtitle == "Pythia 2.8B"
+            await pilot.press("enter")
+            assert not picker.is_open
+            assert field(pilot, "model").value == "pythia-2.8b"
+            assert ranking(pilot).focused is ranking(pilot).table
+
+    async def test_measured_models_come_first(self, store_path: Path) -> None:
+        async with running(store_path) as pilot:
+            found = [model.recipe_id for model in ranking(pilot).session.models("pythia")]
+            assert found.index("pythia-160m") < found.index("pythia-14m")
+
+    async def test_arrows_take_another_and_escape_closes_the_list_first(
+        self, store_path: Path
+    ) -> None:
+        async with running(store_path) as pilot:
+            await pilot.press("m", "down")
+            await settled(pilot)
+            picker = ranking(pilot).query_one(ModelPicker)
+            assert picker.is_open
+            assert field(pilot, "model").value != "pythia-1b"
+            await pilot.press("up")
+            await settled(pilot)
+            assert field(pilot, "model").value == "pythia-1b"
+            await pilot.press("escape")
+            assert not picker.is_open
+            assert ranking(pilot).focused is field(pilot, "model")
+            await pilot.press("escape")
+            assert ranking(pilot).focused is ranking(pilot).table
+
+    async def test_a_click_takes_a_model(self, store_path: Path) -> None:
+        async with running(store_path) as pilot:
+            await pilot.press("m", "end", "ctrl+u", *"roberta")
+            await settled(pilot)
+            await pilot.click("ModelPicker OptionList", offset=(4, 1))
+            await settled(pilot)
+            assert field(pilot, "model").value == "roberta"
+            assert ranking(pilot).table.border_subtitle == "RoBERTa 350M"
+
+    async def test_leaving_the_field_writes_the_whole_name(self, store_path: Path) -> None:
+        async with running(store_path) as pilot:
+            await pilot.press("m", "end", "ctrl+u", *"vit", "tab")
+            await settled(pilot)
+            assert field(pilot, "model").value == "vit"
+            assert ranking(pilot).focused is field(pilot, "max_days")
+
+
+class TestCost:
+    async def test_one_key_switches_table_and_picture_together(self, store_path: Path) -> None:
+        async with running(store_path) as pilot:
+            screen = ranking(pilot)
+            assert [c.title for c in screen.table.columns][2] == "cost"
+            overall = list(screen.picture.data.x_usd)
+            assert screen.picture.budget_usd == 40_000
+            await pilot.press("c")
+            assert [c.title for c in screen.table.columns][2] == "per exp."
+            assert "experiment" in screen.picture.data.x_title
+            assert list(screen.picture.data.x_usd) != overall
+            assert screen.picture.budget_usd is None
+            await pilot.press("c")
+            assert list(screen.picture.data.x_usd) == overall
+
+    async def test_the_front_belongs_to_the_cost_that_is_shown(self, store_path: Path) -> None:
+        async with running(store_path) as pilot:
+            overall = [row[1] for row in rows(pilot) if "★" in row[0]]
+            await pilot.press("c")
+            experiment = [row[1] for row in rows(pilot) if "★" in row[0]]
+            assert set(experiment) < set(overall)
+
+    async def test_ranking_rules_in_turn(self, store_path: Path) -> None:
+        async with running(store_path) as pilot:
+            screen = ranking(pilot)
+            await pilot.press("o")
+            assert builds(pilot)[0] == "1 × RTX 3090"
+            assert screen.table.sorted_by == "overall_cost_usd"
+            await pilot.press("o")
+            assert builds(pilot)[0] == "2 × A6000"
+            assert screen.session.inputs.cost_basis == "experiment"
+            await pilot.press("c")  # ranked by a cost, the other cost ranks
+            assert screen.session.inputs.rule == "cost"
+            await pilot.press("ctrl+z")
+            assert screen.session.inputs.rule == "experiment-cost"
+
+    async def test_header_click_ranks_and_the_same_again_reverses(self, store_path: Path) -> None:
+        async with running(store_path) as pilot:
+            table = ranking(pilot).table
+            await pilot.click(table, offset=(32, 1))
+            await settled(pilot)
+            assert table.sorted_by == "overall_cost_usd"
+            forward = builds(pilot)
+            await pilot.click(table, offset=(32, 1))
+            await settled(pilot)
+            assert builds(pilot) == forward[::-1]
+            assert table.sort_descending
+
+    async def test_prices_and_evidence_change(self, store_path: Path) -> None:
+        async with running(store_path) as pilot:
+            await pilot.press("v")
+            await settled(pilot)
+            assert builds(pilot)[0] == "8 × RTX 3090"
+            await pilot.press("p")
+            await settled(pilot)
+            assert ranking(pilot).session.inputs.prices == "latest"
+            await pilot.press("p", "v")
+            await settled(pilot)
+            assert builds(pilot)[0] == "1 × H100"
+
+
+class TestSelection:
+    async def test_table_and_picture_follow_each_other(self, store_path: Path) -> None:
+        async with running(store_path) as pilot:
+            screen = ranking(pilot)
+            await pilot.press("down", "down")
+            answer = screen.session.answer
+            assert answer is not None
+            point = screen.picture.selected
+            assert point is not None
+            assert answer.points.builds[point] == screen.session.selected
+            assert detail(pilot).startswith("4 × A6000")
+            await pilot.press("2", "home")
+            assert screen.focused is screen.picture
+            assert screen.table.cursor == len(rows(pilot)) - 1
+            assert detail(pilot).startswith("1 × RTX 3090")
+
+    async def test_a_build_that_is_left_out_can_be_looked_at_in_the_picture(
+        self, store_path: Path
+    ) -> None:
+        async with running(store_path) as pilot:
+            await pilot.press("2", "end")
+            assert detail(pilot).startswith("8 × H100 left out: over budget costs $250,500")
+
+    async def test_the_choice_stays_while_the_question_changes(self, store_path: Path) -> None:
+        async with running(store_path) as pilot:
+            await pilot.press("down", "down", "down")
+            assert detail(pilot).startswith("2 × A6000")
+            await type_into(pilot, "b", "12000")
+            assert detail(pilot).startswith("2 × A6000")
+            await pilot.press("escape", "o")
+            assert detail(pilot).startswith("2 × A6000")
+            assert builds(pilot)[ranking(pilot).table.cursor] == "2 × A6000"
+
+    async def test_without_a_choice_the_best_is_selected(self, store_path: Path) -> None:
+        async with running(store_path) as pilot:
+            await type_into(pilot, "b", "12000")
+            assert ranking(pilot).table.cursor == 0
+            assert detail(pilot).startswith(builds(pilot)[0])
+
+    async def test_click_in_the_picture_selects(self, store_path: Path) -> None:
+        async with running(store_path) as pilot:
+            picture = ranking(pilot).picture
+            layout = picture._arrange(picture.size)
+            assert layout is not None
+            (column, row), point = list(layout.winners.items())[3]
+            place = (layout.frame.left + column + 2, layout.frame.top + row + 1)  # and the border
+            await pilot.click(picture, offset=place)
+            answer = ranking(pilot).session.answer
+            assert answer is not None
+            assert ranking(pilot).session.selected == answer.points.builds[point]
+
+    async def test_enter_and_space_open_the_full_record(self, store_path: Path) -> None:
+        async with running(store_path) as pilot:
+            for key in ("enter", "space"):
+                await pilot.press(key)
+                assert isinstance(pilot.app.screen, RecordScreen)
+                await pilot.press("escape")
+            await pilot.press("2", "space")
+            assert isinstance(pilot.app.screen, RecordScreen)
+            await pilot.click(offset=(0, 20))
+            assert not isinstance(pilot.app.screen, RecordScreen)
+
+
+class TestLeftOut:
+    async def test_reasons_filter_sort_and_record(self, store_path: Path) -> None:
+        async with running(store_path) as pilot:
+            await pilot.press("x")
+            screen = pilot.app.screen
+            assert isinstance(screen, ExcludedScreen)
+            await pilot.press("slash", *"implausible 8")
+            await settled(pilot)
+            from advisor.tui.controls.filter_table import FilterTable
+
+            table = screen.query_one(FilterTable)
+            names = [table.table.source.cells(i)[0] for i in range(len(table.table.source))]
+            assert names[0] == "8 × RTX 3090"
+            assert "physically impossible" in str(table.query_one(".remark").content)  # type: ignore[attr-defined]
+            await pilot.press("enter", "enter")
+            assert isinstance(pilot.app.screen, RecordScreen)
+            from advisor.tui.controls.lines_view import LinesView
+
+            assert "left out: implausible time" in page(pilot.app.screen.query_one(LinesView))
+            await pilot.press("escape", "slash", "escape")
+            assert table.filter.value == ""
+            await pilot.press("escape", "escape")
+            assert pilot.app.screen is ranking(pilot)
+
+    async def test_a_click_on_the_footer_opens_it(self, store_path: Path) -> None:
+        async with running(store_path) as pilot:
+            await pilot.click("KeyBar", offset=(22, 0))
+            assert isinstance(pilot.app.screen, ExcludedScreen)
+            await pilot.click(offset=(0, 0))
+            assert pilot.app.screen is ranking(pilot)
+
+
+class TestSizes:
+    async def test_one_panel_at_a_time_where_it_is_narrow(self, store_path: Path) -> None:
+        async with running(store_path, size=NARROW) as pilot:
+            screen = ranking(pilot)
+            shown = [w for w in (screen.table, screen.picture, screen.detail) if w.display]
+            assert shown == [screen.table]
+            await pilot.press("2")
+            assert screen.picture.display
+            assert not screen.table.display
+            await pilot.press("3")
+            assert screen.focused is screen.detail
+            await pilot.click("Tabs", offset=(3, 0))
+            assert screen.focused is screen.table
+
+    async def test_everything_at_once_where_it_is_wide(self, store_path: Path) -> None:
+        async with running(store_path) as pilot:
+            screen = ranking(pilot)
+            assert all(w.display for w in (screen.table, screen.picture, screen.detail))
+
+    @pytest.mark.parametrize("size", [(20, 5), (1, 1), (59, 40), (200, 10)])
+    async def test_too_small_is_one_line_and_recovers(
+        self, store_path: Path, size: tuple[int, int]
+    ) -> None:
+        async with running(store_path, size=size) as pilot:
+            screen = ranking(pilot)
+            visible = [w for w in screen.children if w.display and w.styles.display != "none"]
+            assert [type(w).__name__ for w in visible if w.region.area] == ["TooSmall"]
+            await pilot.resize_terminal(120, 40)
+            await settled(pilot)
+            assert screen.table.region.height > 5
+            assert message(pilot).startswith("8 of ")
+
+    async def test_resizing_behind_another_screen_counts(self, store_path: Path) -> None:
+        async with running(store_path) as pilot:
+            await pilot.press("f3")
+            await pilot.resize_terminal(80, 24)
+            await pilot.press("f2")
+            await settled(pilot)
+            assert ranking(pilot).has_class("-narrow")
