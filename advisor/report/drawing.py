@@ -54,3 +54,21 @@ def thousands(value: float, _: int | None = None) -> str:
     if value >= 1e6:
         return f"${value / 1e6:g}M"
     return f"${value / 1000:g}k" if value >= 1000 else f"${value:g}"
+
+
+def few_ticks(axis: Any, form: Any) -> None:
+    """At most five ticks on a log axis, at round numbers within the data."""
+    from math import ceil, floor, log10
+
+    from matplotlib.ticker import FixedLocator, NullLocator
+
+    low, high = sorted(axis.get_data_interval())
+    powers = range(floor(log10(low)) - 1, ceil(log10(high)) + 1)
+    for steps in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)):
+        ticks = [step * 10.0**power for power in powers for step in steps]
+        ticks = [tick for tick in ticks if low * 0.95 <= tick <= high * 1.05]
+        if len(ticks) >= 3:
+            break
+    axis.set_major_locator(FixedLocator(ticks[:: -(-len(ticks) // 5) or 1]))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(form)

@@ -10,7 +10,7 @@ from advisor.plan.model import cheapest_rental
 from advisor.plan.money import purchase_charge, rental_charge, run_charge
 from advisor.plan.options import Loaded
 from advisor.plan.problem import Plan
-from advisor.report.drawing import MARKERS, OKABE_ITO, svg_of, thousands
+from advisor.report.drawing import MARKERS, OKABE_ITO, few_ticks, svg_of, thousands
 from advisor.report.model import Picture
 
 MOST_MODELS = 6
@@ -154,12 +154,13 @@ def draw_cost_and_time(loaded: Loaded, plan: Plan) -> Picture:
             axes.set_xscale("log")
             axes.set_yscale("log")
             axes.set_title(loaded.models[model].name, fontsize=8.5)
-            axes.yaxis.set_major_formatter(thousands)
-            axes.xaxis.set_major_formatter("{x:g}")
+            few_ticks(axes.yaxis, thousands)
+            few_ticks(axes.xaxis, "{x:g}")
             axes.margins(0.2)
         for at in range(len(models), rows * columns):
             grid[at // columns][at % columns].set_visible(False)
-        figure.supxlabel("training days (log)", fontsize=8.5)
+        for axes in grid[-1]:
+            axes.set_xlabel("training days (log)")
         figure.supylabel("price of the machine (log)", fontsize=8.5)
         from matplotlib.lines import Line2D
 
