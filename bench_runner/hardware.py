@@ -207,19 +207,20 @@ def concerns(found: Machine, gpu_count: int, parameters: int, offloading: bool) 
 class GpuSampler:
     """Reads one GPU's clock, power and temperature from NVML while steps are timed."""
 
-    def __init__(self, uuid: str | None, every_s: float = 0.5) -> None:
+    def __init__(self, uuid: str | None, every_s: float = 0.2) -> None:
         self._uuid = uuid
         self._every_s = every_s
         self._stop = threading.Event()
         self._rows: list[tuple[float, float, float]] = []
         self._thread = threading.Thread(target=self._run, daemon=True)
 
-    def __enter__(self) -> GpuSampler:
+    def start(self) -> None:
+        """Begin to read; nothing happens where there is no GPU to read from."""
         if self._uuid is not None:
             self._thread.start()
-        return self
 
-    def __exit__(self, *_: object) -> None:
+    def stop(self) -> None:
+        """End reading."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join(timeout=2)

@@ -16,13 +16,24 @@ from bench_runner.space import SHARDINGS, label
 
 STRATEGIES = ("fast", "exhaustive")
 
-WORTH_TRYING = 0.015
-"""A candidate must be able to save this share of the best step; the answer may be 2 % slower."""
+WORTH_TRYING = 0.02
+"""A candidate must be able to save this share of the best step; so much may the answer miss."""
 RECOMPUTED = 1.2
 """Activation checkpointing repeats the forward pass, a third of the work; the least it costs."""
 EAGER_ZERO = 0.8
 """DeepSpeed keeps the weights in half precision, so it may beat an uncompiled mixed-precision
 pass by this factor, but it is not compiled."""
+RECOMPUTED_AT_MOST = 1.4
+"""... and the most."""
+COMPILED = 0.6
+"""The most that compilation may save of an uncompiled pass."""
+OTHER_EXCHANGE = 0.7
+"""The most that another way to shard or offload may save of a pass, by what it exchanges."""
+LATER_GAINS = 0.75
+"""The next two doublings of the micro-batch together, over the gain of the last: each gains half
+of the one before (on an H200 the ratios lay between 0.2 and 0.6 once past small sizes)."""
+UNKNOWN_GAIN = 1.0
+"""Where only one size fitted, a larger one may do twice as well."""
 SHARDED_FSDP = 0.93
 """FSDP casts parameters once where autocast casts them in every pass; the most it may save."""
 CANNOT_FIT = 1.05
@@ -224,13 +235,12 @@ class _Evidence:
         """The least seconds per sample of one GPU's passes."""
         record = self._timed(settings)
         if record is not None:
-            # A larger micro-batch, which the saved memory may allow, gains at most what the last
-            # doubling gained: each doubling gains less than the one before.
+            # The saved memory may allow a larger micro-batch.
             return _cost_s(record) / (1 + _last_gain(record))
         base = self._base(settings)
         below = None if base is None else self._floor_cost_s(base)
         if base is None or below is None:
-            return self._any_cost_s()
+            return self._any_cost_s(settings)
         if settings.activation_checkpointing and not base.activation_checkpointing:
             return RECOMPUTED * below
         if settings.offloading and not base.offloading:
@@ -243,12 +253,22 @@ class _Evidence:
             return SHARDED_FSDP * below
         return below
 
-    def _any_cost_s(self) -> float | None:
-        costs = [
-            _cost_s(record) / (1 + _last_gain(record))
-            for record in self._records.values()
-            if record.status == "ok"
-        ]
+    def _any_cost_s(self, settings: Settings) -> float | None:
+        """From settings of any other kind: compilation may help a candidate, and less
+        offloading, checkpointing or exchange may do so too."""
+        costs = []
+        for record in self._records.values():
+            if record.status != "ok" or record.settings is None:
+                continue
+            cost = _cost_s(record) / (1 + _last_gain(record))
+            other = record.settings
+            if other.activation_checkpointing and not settings.activation_checkpointing:
+                cost /= RECOMPUTED_AT_MOST
+            if _is_zero(other) != _is_zero(settings):
+                cost *= COMPILED if _is_zero(other) else EAGER_ZERO
+            if other.sharding != settings.sharding or other.offloading != settings.offloading:
+                cost *= OTHER_EXCHANGE
+            costs.append(cost)
         return min(costs, default=None)
 
     def _floor_overhead_s(self, settings: Settings) -> float | None:
@@ -262,6 +282,10 @@ class _Evidence:
             base = self._base(base)
         known = [_overhead_s(r) for r in self._records.values() if r.status == "ok"]
         return min(known, default=None) if not known else min(known) / self._situation.gpu_count
+
+
+def _is_zero(settings: Settings) -> bool:
+    return (settings.sharding or "").startswith("zero-")
 
 
 def _passes(record: Measurement) -> tuple[float, ...]:
@@ -290,11 +314,15 @@ def _rates(record: Measurement) -> list[tuple[int, float]]:
 
 
 def _last_gain(record: Measurement) -> float:
-    """Gain in throughput of the last doubling; 0 where no larger micro-batch is allowed."""
+    """What larger micro-batches may still gain; 0 where throughput had stopped growing, or where
+    the recipe's batch allows none."""
     rates = _rates(record)
-    if len(rates) < 2 or record.environment.get("climb", {}).get("at_the_end"):
-        return 0.0 if len(rates) >= 2 else 1.0
-    return max(0.0, rates[-1][1] / rates[-2][1] - 1)
+    climb = record.environment.get("climb") or {}
+    if climb.get("at_the_end") or str(climb.get("stopped_by")).startswith("throughput"):
+        return 0.0
+    if len(rates) < 2:
+        return UNKNOWN_GAIN
+    return max(0.0, rates[-1][1] / rates[-2][1] - 1) * LATER_GAINS
 
 
 def _eager_cost_s(record: Measurement) -> float | None:

@@ -109,6 +109,11 @@ def build_model(recipe: Recipe, attention: str | None) -> nn.Module:
     if attention is not None:
         keywords["attn_implementation"] = attention
     model: nn.Module = auto.from_config(config, **keywords)
+    try:
+        model.get_input_embeddings()
+    except NotImplementedError:
+        # accelerate asks before it shards, and a convolutional network has none to give.
+        model.get_input_embeddings = lambda: None
     return model
 
 

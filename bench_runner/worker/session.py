@@ -292,6 +292,7 @@ class Session:
             if settled_at is None:
                 settled_at, settled_how = self._settled(steps, usable, allocations, began)
                 if settled_at is not None:
+                    sampler.start()
                     self.report({"event": "phase", "phase": "timing", "settled": settled_how})
             if settled_at is None:
                 return False
@@ -312,8 +313,10 @@ class Session:
         )
         parameters = models.parameter_count(trainer.model)
         self.memory.reset_peak()
-        with sampler:
+        try:
             self._train(trainer)
+        finally:
+            sampler.stop()
         assert settled_at is not None
         timed = [s for s, good in zip(steps, usable, strict=True) if good][-spec.minimum_steps :]
         raw = timing.RawSeconds(

@@ -1,0 +1,104 @@
+"""What 100,000 quotes cost: `advisor rank` as a process, and the parts of it that prices touch.
+
+    python tests/benchmarks/bench_prices.py [QUOTES] [ROUNDS]
+
+Prints ratios to `python -c "import duckdb"`, measured in turns in the same run; asserts nothing.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+import duckdb
+
+from advisor.ask import make_field, take_snapshot
+from advisor.prices import choose_quotes
+from advisor.rank import Question, rank
+from advisor.store import Store, build_store
+
+ROOT = Path(__file__).parents[2]
+_FILL = """
+INSERT INTO quote BY NAME
+SELECT
+    'own:synthetic-' || n AS quote_id,
+    item_kind,
+    item_id,
+    (price_usd * (0.7 + (hash(n) % 600) / 1000.0))::DECIMAL(14, 2) AS price_usd,
+    ['reseller-quote', 'street', 'list', 'used', 'secondary'][1 + n % 5] AS kind,
+    'vendor ' || (n % 997) AS vendor,
+    DATE '2023-01-01' + (n % 1400)::INTEGER AS quoted_on,
+    'own-quotes' AS source_id,
+    'local' AS origin
+FROM range($count) AS t(n)
+JOIN (
+    SELECT item_kind, item_id, any_value(price_usd) AS price_usd,
+        row_number() OVER (ORDER BY item_kind, item_id) - 1 AS place,
+        count(*) OVER () AS items
+    FROM quote GROUP BY item_kind, item_id
+) ON place = n % items
+"""
+
+
+def fill(path: Path, count: int) -> None:
+    """A store with so many quotes beside the shipped ones."""
+    build_store(path)
+    connection = duckdb.connect(str(path))
+    connection.execute(_FILL, {"count": count})
+    connection.close()
+
+
+def process_s(*argv: str) -> float:
+    began = time.perf_counter()
+    subprocess.run([sys.executable, *argv], check=True, stdout=subprocess.DEVNULL, cwd=ROOT)
+    return time.perf_counter() - began
+
+
+def timed_ms(work: Callable[[], object], rounds: int) -> float:
+    taken = []
+    for _ in range(rounds):
+        began = time.perf_counter()
+        work()
+        taken.append(time.perf_counter() - began)
+    return statistics.median(taken) * 1000
+
+
+def main() -> None:
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
+    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 15
+    with tempfile.TemporaryDirectory() as folder:
+        small, big = Path(folder, "small.duckdb"), Path(folder, "big.duckdb")
+        build_store(small)
+        fill(big, count)
+        bare, few, many = [], [], []
+        for _ in range(rounds):
+            bare.append(process_s("-c", "import duckdb"))
+            for store, times in ((small, few), (big, many)):
+                ask = ["-m", "advisor", "rank", "--model", "pythia-1b", "--budget", "40000"]
+                times.append(process_s(*ask, "--store", str(store)))
+        floor = statistics.median(bare)
+        print(f"python -c 'import duckdb'          {floor * 1000:7.0f} ms   1.00")
+        for name, times in (("shipped quotes", few), (f"{count:,} quotes", many)):
+            middle = statistics.median(times)
+            print(f"advisor rank, {name:20} {middle * 1000:7.0f} ms   {middle / floor:.2f}")
+        store = Store(big)
+        with store.reading() as reader:
+            snapshot = take_snapshot(reader)
+            model = snapshot.model("pythia-1b")
+            print(f"reading every quote               {timed_ms(reader.quotes, 3):7.1f} ms")
+            today = date.today()
+            chosen = timed_ms(lambda: choose_quotes(snapshot.quotes, "latest", today=today), 5)
+            print(f"choosing among them               {chosen:7.1f} ms")
+            field = make_field(reader, snapshot, model, prices="latest", evidence="sound")
+        answer = timed_ms(lambda: rank(field, Question()).rows(40), 50)
+        print(f"ranking, as at each key press     {answer:7.2f} ms")
+
+
+if __name__ == "__main__":
+    main()
