@@ -108,7 +108,8 @@ class Run:
         self._mark = uuid.uuid4().hex
         self._lock = threading.Lock()
         self._ender: threading.Thread | None = None
-        self._hurry = threading.Event()
+        self._asked = 0
+        """How often `cancel` was called."""
         self._finished: dict[str, Any] | None = None
         self._error: str | None = None
         logs = request.work_directory.absolute() / "logs"
@@ -168,17 +169,17 @@ class Run:
         Returns at once. Finished trials are kept.
         """
         with self._lock:
-            if self._ender is not None:
-                self._hurry.set()
-                return
-            if self.process.poll() is not None:
+            self._asked += 1
+            if self._ender is not None or self.process.poll() is not None:
                 return
             self._ender = threading.Thread(target=self._end, daemon=True)
             self._ender.start()
 
     def _end(self) -> None:
         numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
-        for number, patience_s in zip(numbers, self._patience_s, strict=True):
+        for stage, (number, patience_s) in enumerate(
+            zip(numbers, self._patience_s, strict=True), start=1
+        ):
             self._signal(number)
             for _ in range(max(1, int(patience_s / 0.05))):
                 with suppress(subprocess.TimeoutExpired):
@@ -186,8 +187,7 @@ class Run:
                     # Its children may hold the pipe that our reader waits for.
                     self._sweep()
                     return
-                if self._hurry.is_set():
-                    self._hurry.clear()
+                if self._asked > stage and number != signal.SIGKILL:
                     break
 
     def _signal(self, number: signal.Signals) -> None:

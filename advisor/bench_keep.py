@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -247,11 +248,14 @@ class Keeper:
         """Raises InputError where the file of earlier records cannot be read."""
         self.kept = 0
         """How many records the store has taken, those that it had among them."""
-        self.problem: str | None = None
-        """Why the last record is not in the store; None where all are."""
         self._store = store
         self._plan = plan
-        self._waiting: dict[str, Measurement] = {}
+        self._waiting: list[Measurement] = []
+        self._closed: str | None = None
+        """Why the store does not take what waits."""
+        self._refused: str | None = None
+        """Why a record was dropped."""
+        self._recipe = plan.own_recipe
         self._seen: set[str] = set()
         self._owned = plan.owned_host()
         try:
@@ -261,65 +265,81 @@ class Keeper:
         self._earlier = {record.measurement_id for record in earlier}
 
     @property
+    def problem(self) -> str | None:
+        """Why a record is not in the store; None where all are."""
+        return self._closed or self._refused
+
+    @property
     def waiting(self) -> int:
         """How many records the store has not taken yet."""
         return len(self._waiting)
 
     def take(self, event: Mapping[str, Any]) -> None:
-        """Keep the record of an event, where it has one."""
+        """Keep the record of an event, where it has one.
+
+        A trial's is written at once; what was left out or known before waits for the next trial.
+        """
         row = event.get("best") if event["event"] == "search-finished" else event.get("record")
-        if not isinstance(row, dict):
-            return
-        try:
-            record = journal.from_json(row)
-        except (ValueError, TypeError) as error:
-            self.problem = f"a record could not be read ({error}); it is in the runner's file"
-            return
-        self._keep([record])
+        if isinstance(row, dict):
+            try:
+                self._add(journal.from_json(row))
+            except (ValueError, TypeError) as error:
+                self._refused = f"a record cannot be kept: {error}"
+        if event["event"] in ("trial-finished", "search-finished"):
+            self._write()
 
     def finish(self) -> None:
         """Keep what the runner wrote and did not live to tell, and what the store refused."""
         try:
             written = journal.read(self._plan.request.records_file)
         except ValueError as error:
-            self.problem = str(error)
+            self._refused = str(error)
             written = []
-        self._keep([r for r in written if r.measurement_id not in self._earlier])
+        for record in written:
+            if record.measurement_id not in self._earlier:
+                with suppress(ValueError):
+                    self._add(record)
+        self._write()
 
     def words(self) -> str:
         """What became of the records."""
         plan = self._plan
-        if self.problem is not None:
+        if self._closed is not None:
             return (
-                f"{self.waiting} records are not in the store ({self.problem}); bring them in by: "
+                f"{self.waiting} records are not in the store ({self._closed}); bring them in by: "
                 f"advisor merge {plan.request.records_file} --store {plan.store_path}"
             )
-        return f"{self.kept} records of this run are in {plan.store_path}"
+        text = f"{self.kept} records of this run are in {plan.store_path}"
+        return text if self._refused is None else f"{text}; {self._refused}"
 
-    def _keep(self, records: Sequence[Measurement]) -> None:
+    def _add(self, record: Measurement) -> None:
+        """Put a record on the list. Raises StoreError where the store would refuse it."""
+        from advisor.store.exchange import record_tables
+
+        if record.measurement_id not in self._seen:
+            self._seen.add(record.measurement_id)
+            record_tables([record], ())
+            self._waiting.append(record)
+
+    def _write(self) -> None:
         from advisor.store import StoreError
 
-        for record in records:
-            if record.measurement_id not in self._seen:
-                self._seen.add(record.measurement_id)
-                self._waiting[record.measurement_id] = record
-        for record in list(self._waiting.values()):
-            try:
-                self._store.append_measurements([record], [MEASURED_HERE])
-                self._add_own(record)
-            except StoreError as error:
-                self.problem = str(error)
-                return
-            del self._waiting[record.measurement_id]
-            self.kept += 1
-        self.problem = None
-
-    def _add_own(self, record: Measurement) -> None:
-        """With the first time, the machine itself and the recipe of a file."""
-        if record.status != "ok" or record.training_days is None:
+        if not self._waiting:
             return
+        try:
+            self._store.append_measurements(self._waiting, [MEASURED_HERE])
+            if any(r.status == "ok" and r.training_days is not None for r in self._waiting):
+                self._add_own()
+        except StoreError as error:
+            self._closed = str(error)
+            return
+        self.kept += len(self._waiting)
+        self._waiting, self._closed = [], None
+
+    def _add_own(self) -> None:
+        """With the first time, the machine itself and the recipe of a file."""
         hosts = [] if self._owned is None else [self._owned]
-        own = self._plan.own_recipe
-        if hosts or own is not None:
-            self._store.add_own(hosts=hosts, models=[] if own is None else [own])
-        self._owned, self._plan = None, replace(self._plan, own_recipe=None)
+        models = [] if self._recipe is None else [self._recipe]
+        if hosts or models:
+            self._store.add_own(hosts=hosts, models=models)
+        self._owned, self._recipe = None, None

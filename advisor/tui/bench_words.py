@@ -38,22 +38,22 @@ _WIDE = 100
 
 def columns(width: int) -> tuple[Column, ...]:
     """The table's columns for so many cells."""
-    narrow = (
-        Column(key="settings", title="Settings", width=28),
+    wide = width >= _WIDE
+    found = [
+        Column(key="settings", title="Settings", width=38 if wide else 28),
         Column(key="state", title="State", width=14),
-        Column(key="time", title="Training", width=10, align="right"),
-        Column(key="micro", title="µ-batch", width=7, align="right"),
-    )
-    rest = max(12, width - 28 - 14 - 10 - 7 - 8)
-    if width < _WIDE:
-        return (*narrow, Column(key="why", title="Doing, or why", width=rest))
-    return (
-        *narrow,
-        Column(key="memory", title="GiB", width=6, align="right"),
-        Column(key="mfu", title="MFU", width=5, align="right"),
-        Column(key="took", title="Took", width=7, align="right"),
-        Column(key="why", title="Doing, or why", width=max(12, rest - 24)),
-    )
+        Column(key="time", title="Training", width=9, align="right"),
+    ]
+    if wide:
+        found += [
+            Column(key="micro", title="µ-batch", width=7, align="right"),
+            Column(key="memory", title="GiB", width=5, align="right"),
+            Column(key="mfu", title="MFU", width=4, align="right"),
+            Column(key="took", title="Took", width=6, align="right"),
+        ]
+    used = sum(2 + (column.width or 0) for column in found)
+    why = Column(key="why", title="Doing, or why", width=max(14, width - used - 3))
+    return (*found, why)
 
 
 class BoardRows:
@@ -122,13 +122,13 @@ def status_words(board: Board, elapsed_s: float, limit_s: float | None) -> str:
     counts = board.counts()
     total = len(board.rows)
     done = total - counts.get(WAITING, 0) - counts.get(RUNNING, 0)
-    words = f"{done} of {total} settings · {clock_words(elapsed_s)} elapsed"
+    words = f"{done} of {total} · {clock_words(elapsed_s)} elapsed"
     remaining = board.remaining_s(elapsed_s, limit_s)
     if remaining is not None:
-        words += f" · about {clock_words(remaining)} to go"
+        words += f", about {clock_words(remaining)} to go"
     best = board.best_row
     if best is not None and best.training_days is not None:
-        words += f" · best so far {time_words(best.training_days)} ({best.label})"
+        words += f" · best {time_words(best.training_days)} ({best.label})"
     return words
 
 

@@ -25,7 +25,15 @@ from textual.widgets import Input, Static
 from advisor.bench import RUNNER, Here, Request, Run, check_packages, follow, last_log_line
 from advisor.bench import look_here as look
 from advisor.bench_board import Board
-from advisor.bench_keep import CPU, CPU_REMARK, Keeper, Plan, bench_folders, make_plan
+from advisor.bench_keep import (
+    CPU,
+    CPU_REMARK,
+    Keeper,
+    Plan,
+    bench_folders,
+    make_plan,
+    minutes_words,
+)
 from advisor.parse import InputError, parse_positive
 from advisor.tui.actions import BENCHMARK, bindings_of
 from advisor.tui.asking import matching_models
@@ -39,6 +47,7 @@ from advisor.tui.bench_words import (
 )
 from advisor.tui.controls.bars import KeyBar, TitleBar, TooSmall
 from advisor.tui.controls.choice import Choice
+from advisor.tui.controls.field import Field
 from advisor.tui.controls.lines_view import LinesView
 from advisor.tui.controls.model_picker import ModelInput, ModelPicker
 from advisor.tui.feed import FeedError
@@ -163,7 +172,7 @@ class BenchmarkScreen(SizedScreen):
             yield Static("Search", classes="label")
             yield Choice(SEARCHES, "fast", id="bench_search")
             yield Static("Minutes", classes="label")
-            yield Input(placeholder="no limit", compact=True, id="bench_minutes", max_length=12)
+            yield Field(placeholder="no limit", id="bench_minutes", max_length=12)
         yield Static("looking at this machine …", id="here", markup=False)
         yield Static("", id="status", markup=False)
         yield RankTable(columns(80), id="table", fixed_columns=1)
@@ -308,14 +317,14 @@ class BenchmarkScreen(SizedScreen):
             names = [gpu.name for gpu in here.gpus]
             memory = here.gpus[0].memory_gib
             kinds = ", ".join(f"{names.count(n)} × {n}" for n in dict.fromkeys(names))
-            words = f"Here: {kinds}, {memory:.0f} GiB each, {here.host}."
+            words = f"Here {kinds}, {memory:.0f} GiB"
         if self._plan_problem is not None:
             line.add_class("-error")
             words = f"⚠ {self._plan_problem}"
         elif plan is not None:
             words += (
-                f" {len(plan.labels)} settings, about {plan.estimated_minutes:.2g} min, "
-                f"{here.disk_free_gib:.0f} GiB of disk free."
+                f" · {len(plan.labels)} settings, about {minutes_words(plan.estimated_minutes)} · "
+                f"{here.disk_free_gib:.0f} GiB disk"
             )
             remarks = [remark for remark in plan.remarks() if remark != CPU_REMARK]
             if here.gpus and plan.request.device == CPU:

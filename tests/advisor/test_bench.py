@@ -1,0 +1,663 @@
+"""Following, cancelling and keeping a benchmark: real child processes, real stores."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.answers import answer_rank
+from advisor.ask import make_field, take_snapshot
+from advisor.bench import (
+    Here,
+    Request,
+    Run,
+    follow,
+    last_log_line,
+    log_tail,
+    look_here,
+    marked,
+    suggest,
+)
+from advisor.bench_board import FAILED, LEFT_OUT, MISFIT, NOT_TRIED, TIME, Board, time_words
+from advisor.bench_keep import Keeper, Plan, make_plan, peak_tflops
+from advisor.cli import main
+from advisor.commands import bench as command
+from advisor.parse import InputError
+from advisor.rank import Question, rank
+from advisor.store import Store
+from bench_runner import journal, space
+from tests.advisor.store_for_tests import REPOSITORY
+
+FAKE = Path(__file__).with_name("fake_runner.py")
+QUICK = (1.0, 0.5, 5.0)
+TINY = """
+id = "tiny"
+name = "Tiny"
+family = "decoder"
+source = "measured-here"
+[architecture]
+config_class = "GPTNeoXConfig"
+[architecture.arguments]
+hidden_size = 32
+num_hidden_layers = 2
+num_attention_heads = 2
+intermediate_size = 64
+vocab_size = 128
+max_position_embeddings = 64
+[training]
+batch_size = 16
+training_steps = 1000
+sequence_length = 32
+precision = "fp32"
+optimizer = "adam"
+learning_rate = 1e-4
+beta1 = 0.9
+beta2 = 0.95
+scheduler = "cosine"
+warmup_steps = 10
+min_lr_rate = 0.1
+max_grad_norm = 1.0
+[support]
+fsdp_wrap = ["GPTNeoXLayer"]
+"""
+
+
+def runner(scenario: str) -> tuple[str, ...]:
+    return (sys.executable, str(FAKE), scenario)
+
+
+@pytest.fixture(autouse=True)
+def _importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_GPUS", "2:NVIDIA H200")
+    monkeypatch.setenv("ADVISOR_STORE_WAIT", "5")
+
+
+def request(tmp_path: Path, **changes: Any) -> Request:
+    values: dict[str, Any] = {
+        "recipe": "pythia-160m",
+        "gpu_count": 2,
+        "records_file": tmp_path / "records.jsonl",
+        "work_directory": tmp_path / "work",
+    }
+    return Request(**values | changes)
+
+
+def planned(store: Path, tmp_path: Path, **changes: Any) -> Plan:
+    wanted = request(tmp_path, **changes)
+    here = look_here(wanted.work_directory, None, runner("good"))
+    return make_plan(Store(store), wanted, here, gpu_count=wanted.gpu_count)
+
+
+def measure(plan: Plan, scenario: str, **options: Any) -> tuple[Run, Keeper, Board]:
+    """A whole run of the fake, followed to its end."""
+    run = Run(plan.request, runner=runner(scenario), patience_s=QUICK)
+    return (run, *followed(run, plan, **options))
+
+
+def followed(run: Run, plan: Plan, cancel_at: str | None = None) -> tuple[Keeper, Board]:
+    keeper = Keeper(Store(plan.store_path), plan)
+    board = Board(plan.labels, plan.estimated_minutes, plan.request.search)
+    started = 0
+    with closing(follow(run, keeper)) as events:
+        for event in events:
+            board.apply(event, 0.0)
+            started += event["event"] == "trial-started"
+            if cancel_at == event["event"] and started == 2:
+                run.cancel()
+    board.close()
+    return keeper, board
+
+
+# A whole run
+
+
+def test_every_trial_ends_in_a_row_of_the_board_and_of_the_store(
+    own_store: Path, tmp_path: Path
+) -> None:
+    plan = planned(own_store, tmp_path)
+    run, keeper, board = measure(plan, "good")
+    ending = run.ending()
+    assert ending.kind == "answered"
+    states = [row.state for row in board.rows.values()]
+    assert states[:4] == [TIME, MISFIT, FAILED, TIME]
+    assert set(states[4:]) == {LEFT_OUT}
+    assert board.best_row is not None
+    assert board.best_row.label == "free lunch"
+    assert list(board.rows.values())[2].log_tail == ("NCCL watchdog", "second line")
+    # 22 settings and the best once more, as what the search found.
+    times = Store(own_store).times("pythia-160m", origin="local")
+    assert len(times) == keeper.kept == 23
+    assert {time.status for time in times} == {"ok", "infeasible", "failed", "pruned"}
+    assert [t.training_days for t in times if t.method == "optimal"] == [3.0]
+    assert keeper.problem is None
+    assert "records of this run are in" in keeper.words()
+
+
+def test_the_user_s_machine_stands_among_the_builds_as_owned(
+    own_store: Path, tmp_path: Path
+) -> None:
+    measure(planned(own_store, tmp_path), "good")
+    measure(planned(own_store, tmp_path), "good")
+    with Store(own_store).reading() as reader:
+        snapshot = take_snapshot(reader)
+        model = snapshot.model("pythia-160m")
+        field = make_field(reader, snapshot, model, prices="latest", evidence="sound")
+    owned = [row for row in rank(field, Question()).rows() if row.build.host_owned]
+    assert len(owned) == 1
+    (row,) = owned
+    assert (row.build.gpu.name, row.build.gpu_count) == ("H200", 2)
+    assert row.build.host.name == "node7 (yours)"
+    assert row.overall_cost_usd == 0
+    assert row.training_days == 3.0
+    assert row.time.basis == "measured"
+    assert row.time.timing == "synchronised"
+    text, answered = answer_rank(
+        Store(own_store),
+        model="pythia-160m",
+        budget="1000",
+        max_days=None,
+        rule="days",
+        lifetime_years=None,
+        prices="latest",
+        evidence="sound",
+        gpus=None,
+        form="table",
+    )
+    assert answered
+    assert "2 × H200" in text
+
+
+def test_some_of_the_gpus_are_a_machine_of_their_own(own_store: Path, tmp_path: Path) -> None:
+    plan = planned(own_store, tmp_path, gpu_count=1)
+    host = plan.owned_host()
+    assert host is not None
+    assert (host.max_gpus, host.kind) == (1, "owned")
+    assert host.name == "node7 (yours, 1 of its 2 GPUs)"
+
+
+def test_a_cpu_or_a_capped_gpu_is_no_machine_to_rank(own_store: Path, tmp_path: Path) -> None:
+    for changes in ({"device": "cpu", "gpu_count": 1}, {"memory_limit_gib": 24.0}):
+        plan = planned(own_store, tmp_path, **changes)
+        assert plan.owned_host() is None
+        assert plan.remarks()
+
+
+def test_a_gpu_that_no_catalogue_knows_is_said_to_have_no_rank(
+    own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_GPUS", "1:NVIDIA Fancy 9000")
+    plan = planned(own_store, tmp_path, gpu_count=1)
+    assert plan.gpu is None
+    assert plan.owned_host() is None
+    assert "no GPU called NVIDIA Fancy 9000" in plan.remarks()[0]
+    measure(plan, "good")
+    assert Store(own_store).times("pythia-160m", origin="local")[0].gpu_id == "NVIDIA Fancy 9000"
+
+
+def test_the_runner_is_told_the_peaks_of_the_catalogue(own_store: Path, tmp_path: Path) -> None:
+    plan = planned(own_store, tmp_path)
+    words = plan.request.words()
+    peaks = words[words.index("--peak-tflops") + 1]
+    assert plan.gpu is not None
+    assert f"fp16={plan.gpu.fp16_tflops:g}" in peaks
+    assert peak_tflops(replace(plan.gpu, fp16_tflops=None)).keys() == {"bf16", "tf32", "fp32"}
+    assert peak_tflops(None) == {}
+    assert "--yes" in words
+
+
+# How runs end
+
+
+def test_cancelling_keeps_what_was_finished(own_store: Path, tmp_path: Path) -> None:
+    plan = planned(own_store, tmp_path)
+    run, keeper, board = measure(plan, "hang", cancel_at="trial-started")
+    assert run.ending().kind == "cancelled"
+    assert run.is_cancelled
+    assert keeper.kept == 2
+    states = [row.state for row in board.rows.values()]
+    assert states[0] == TIME
+    assert set(states[1:]) == {NOT_TRIED}
+    assert len(Store(own_store).times("pythia-160m", origin="local")) == 2
+
+
+def test_a_deaf_runner_and_its_child_in_another_session_are_killed(
+    own_store: Path, tmp_path: Path
+) -> None:
+    plan = planned(own_store, tmp_path)
+    run, keeper, _ = measure(plan, "deaf", cancel_at="trial-started")
+    assert run.process.returncode == -signal.SIGKILL
+    assert run.ending().kind == "cancelled"
+    assert keeper.kept == 1
+    child = int((tmp_path / "work" / "child.pid").read_text())
+    assert not _alive(child)
+
+
+def test_cancelling_twice_does_not_wait(own_store: Path, tmp_path: Path) -> None:
+    plan = planned(own_store, tmp_path)
+    run = Run(plan.request, runner=runner("deaf"), patience_s=(60.0, 60.0, 5.0))
+    began = time.monotonic()
+    with closing(run.events()) as events:
+        for event in events:
+            if event["event"] == "trial-progress":
+                run.cancel()
+    assert time.monotonic() - began < 30
+    assert run.process.returncode == -signal.SIGKILL
+
+
+def test_whoever_stops_following_leaves_nothing_running(own_store: Path, tmp_path: Path) -> None:
+    plan = planned(own_store, tmp_path)
+    run = Run(plan.request, runner=runner("hang"), patience_s=QUICK)
+    events = run.events()
+    next(events)
+    events.close()
+    assert run.process.returncode is not None
+    run.cancel()  # after the end: nothing to do
+    assert marked("ADVISOR_BENCH=" + "0" * 32) == []
+
+
+def test_a_crash_loses_no_record_and_says_what_to_do(own_store: Path, tmp_path: Path) -> None:
+    plan = planned(own_store, tmp_path)
+    run, keeper, board = measure(plan, "crash")
+    ending = run.ending()
+    assert ending.kind == "failed"
+    assert "signal 9" in ending.message
+    assert ending.log_tail[-1] == "RuntimeError: no more"
+    assert ending.log_file.is_file()
+    assert ending.suggestion is not None
+    assert "host memory" in ending.suggestion
+    # The second was only in the runner's file.
+    assert keeper.kept == 2
+    assert len(Store(own_store).times("pythia-160m", origin="local")) == 2
+    assert board.rows["free lunch"].state == TIME
+
+
+def test_garbage_is_passed_over(own_store: Path, tmp_path: Path) -> None:
+    plan = planned(own_store, tmp_path)
+    run, keeper, board = measure(plan, "garbage")
+    assert run.ending().kind == "answered"
+    assert board.noise[0] == "Downloading: 100%|####|"
+    assert board.rows["free lunch"].training_days == 3.0
+    assert keeper.kept == 2
+    assert keeper.problem is not None
+    assert "colour" in keeper.problem
+
+
+def test_a_flood_on_stderr_blocks_nobody(own_store: Path, tmp_path: Path) -> None:
+    run, _, _ = measure(planned(own_store, tmp_path), "loud")
+    ending = run.ending()
+    assert ending.kind == "failed"
+    assert ending.log_tail[-1] == "the last word"
+    assert len(ending.log_tail) <= 20
+    assert all(len(line) <= 400 for line in ending.log_tail)
+
+
+def test_what_the_runner_refuses_is_one_line(own_store: Path, tmp_path: Path) -> None:
+    run, _, _ = measure(planned(own_store, tmp_path), "refuse")
+    ending = run.ending()
+    assert ending.kind == "refused"
+    assert ending.message == "--methods is 'x': choose among naive, free-lunch, all"
+
+
+def test_a_store_that_is_gone_costs_no_record(own_store: Path, tmp_path: Path) -> None:
+    plan = planned(own_store, tmp_path)
+    own_store.rename(tmp_path / "away.duckdb")
+    run, keeper, _ = measure(plan, "good")
+    assert run.ending().kind == "answered"
+    assert keeper.waiting == 23
+    assert f"advisor merge {plan.request.records_file}" in keeper.words()
+    (tmp_path / "away.duckdb").rename(own_store)
+    assert Store(own_store).merge(plan.request.records_file) == 23
+
+
+def test_a_runner_that_cannot_be_started_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="could not be started") as caught:
+        Run(request(tmp_path), runner=("/nonexistent/python",))
+    assert "\n" not in str(caught.value)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="--work"):
+        Run(request(tmp_path, work_directory=tmp_path / "file"), runner=runner("good"))
+    with pytest.raises(InputError, match="could not be looked at"):
+        look_here(tmp_path, None, (sys.executable, "-c", "print('{}')"))
+
+
+# What would run
+
+
+HERE = Here(host="n", cpu="c", gpus=(), disk_free_gib=1.0, concerns=())
+
+
+def test_without_a_gpu_it_says_so(own_store: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no GPU on this machine") as caught:
+        make_plan(Store(own_store), request(tmp_path), HERE)
+    assert "never ranks as a GPU" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "count", "words"),
+    [
+        ({"recipe": "pythia-161m"}, 1, "pythia-160m"),
+        ({"recipe": ""}, 1, "no model is named"),
+        ({"recipe": "missing.toml"}, 1, "missing.toml"),
+        ({"methods": "some"}, 1, "choose among naive, free-lunch, all"),
+        ({"methods": ""}, 1, "choose among"),
+        ({}, 3, "shows 2"),
+        ({"device": "cpu"}, 3, "choose --gpus so that it divides"),
+    ],
+)
+def test_wrong_requests_are_one_line(
+    own_store: Path, tmp_path: Path, changes: dict[str, Any], count: int, words: str
+) -> None:
+    wanted = request(tmp_path, **changes)
+    here = look_here(wanted.work_directory, None, runner("good"))
+    with pytest.raises(InputError, match=words) as caught:
+        make_plan(Store(own_store), wanted, here, gpu_count=count)
+    assert "\n" not in str(caught.value)
+
+
+def test_gpus_of_two_kinds_are_refused(own_store: Path, tmp_path: Path) -> None:
+    here = look_here(tmp_path, None, runner("good"))
+    mixed = replace(here, gpus=(here.gpus[0], replace(here.gpus[1], name="NVIDIA A40")))
+    with pytest.raises(InputError, match="CUDA_VISIBLE_DEVICES"):
+        make_plan(Store(own_store), request(tmp_path), mixed, gpu_count=2)
+
+
+def test_a_recipe_of_one_s_own_may_not_take_a_known_name(own_store: Path, tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(TINY.replace('"tiny"', '"pythia-160m"'))
+    with pytest.raises(InputError, match="give this one an id of its own"):
+        make_plan(Store(own_store), request(tmp_path, recipe=str(file), device="cpu"), HERE)
+
+
+# The command
+
+
+@pytest.fixture
+def fake_command(monkeypatch: pytest.MonkeyPatch) -> Any:
+    def use(scenario: str) -> None:
+        monkeypatch.setattr(command, "_runner", lambda: runner(scenario))
+
+    return use
+
+
+def flags(store: Path, tmp_path: Path, *more: str) -> list[str]:
+    places = ["--records", str(tmp_path / "r.jsonl"), "--work", str(tmp_path / "w")]
+    return ["bench", "--model", "pythia-160m", "--store", str(store), *places, *more]
+
+
+def test_the_command_measures_and_prints_rows(
+    own_store: Path, tmp_path: Path, fake_command: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fake_command("good")
+    assert main(flags(own_store, tmp_path, "--yes", "--format", "csv")) == 0
+    out, err = capsys.readouterr()
+    lines = out.splitlines()
+    assert lines[0].startswith("model,gpu,gpu_count,settings,state,training_days")
+    assert len(lines) == 1 + 22
+    assert lines[1].startswith("pythia-160m,H200,2,free lunch,time,3.0")
+    assert "best: free lunch, 3 days on 2 × NVIDIA H200" in err
+    assert "23 records of this run" in err
+
+
+def test_without_a_terminal_and_without_yes_it_is_one_line(
+    own_store: Path, tmp_path: Path, fake_command: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fake_command("good")
+    assert main(flags(own_store, tmp_path)) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert "--yes" in err
+    assert not (tmp_path / "r.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        ("--gpus", "0"),
+        ("--gpus", "two"),
+        ("--gpus", "³"),
+        ("--minutes", "nan"),
+        ("--minutes", "-1"),
+        ("--minutes", "1e400"),
+        ("--search", "slow"),
+        ("--methods", "best"),
+        ("--device", "tpu"),
+        ("--memory-limit-gib", "0"),
+        ("--format", "xml"),
+        ("--colour", "red"),
+    ],
+)
+def test_wrong_flags_are_one_line(
+    own_store: Path,
+    tmp_path: Path,
+    fake_command: Any,
+    capsys: pytest.CaptureFixture[str],
+    more: tuple[str, ...],
+) -> None:
+    fake_command("good")
+    assert main(flags(own_store, tmp_path, "--yes", *more)) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+
+
+def test_the_command_says_how_a_run_failed(
+    own_store: Path, tmp_path: Path, fake_command: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fake_command("loud")
+    assert main(flags(own_store, tmp_path, "--yes")) == 1
+    err = capsys.readouterr().err
+    assert "ended by itself with exit code 1" in err
+    assert "the last word" in err
+    assert f"log: {tmp_path / 'w' / 'logs'}" in err
+    assert "start it again" in err
+    fake_command("refuse")
+    assert main(flags(own_store, tmp_path, "--yes")) == 2
+
+
+def test_missing_packages_are_named_with_their_cure(
+    own_store: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("advisor.doctor.BENCH_PACKAGES", ("torch_that_nobody_has",))
+    assert main(flags(own_store, tmp_path, "--yes")) == 2
+    err = capsys.readouterr().err
+    assert "pip install 'gpu-grant-advisor[bench]'" in err
+    assert err.count("\n") == 1
+
+
+def test_an_interrupt_cancels_and_keeps_what_is_finished(own_store: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys\n"
+        "from advisor.commands import bench\n"
+        "from advisor.cli import main\n"
+        f"bench._runner = lambda: (sys.executable, {str(FAKE)!r}, 'hang')\n"
+        f"sys.exit(main({flags(own_store, tmp_path, '--yes')!r}))\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=REPOSITORY,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    said = []
+    for line in process.stderr:
+        said.append(line)
+        if line.startswith("free lunch + checkpointing: trying"):
+            process.send_signal(signal.SIGINT)
+            break
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, [*said, err]
+    assert "cancelled; what was measured before is kept" in err
+    assert "free lunch" in out
+    assert len(Store(own_store).times("pythia-160m", origin="local")) == 2
+
+
+# What the events say
+
+
+labels = st.sampled_from(["free lunch", "zero-1", "naive", "new one"])
+events = st.one_of(
+    st.builds(lambda name: {"event": "trial-started", "label": name}, labels),
+    st.builds(
+        lambda name, phase, size: {
+            "event": "trial-progress",
+            "label": name,
+            "phase": phase,
+            "micro_batch_size": size,
+            "fits": bool(size),
+        },
+        labels,
+        st.sampled_from(["climb", "probe", "timing", "of the future"]),
+        st.none() | st.integers(0, 64),
+    ),
+    st.builds(
+        lambda kind, name, status, days: {
+            "event": kind,
+            "label": name,
+            "record": {"status": status, "training_days": days if status == "ok" else None},
+        },
+        st.sampled_from(["trial-finished", "left-out", "reused"]),
+        labels,
+        st.sampled_from(["ok", "infeasible", "failed", "pruned", "odd"]),
+        st.floats(0.001, 1e4),
+    ),
+    st.builds(lambda name: {"event": "best", "label": name}, labels),
+    st.just({"event": "noise", "text": "x"}),
+    st.just({"event": "search-finished", "label": None, "best": None}),
+)
+
+
+@given(st.lists(events, max_size=30), st.none() | st.floats(1, 1e5))
+def test_any_order_of_events_leaves_a_board_that_makes_sense(
+    told: list[dict[str, Any]], limit_s: float | None
+) -> None:
+    board = Board(["free lunch", "zero-1"], 3.0, "fast")
+    for now, event in enumerate(told):
+        board.apply(event, float(now))
+        left = board.remaining_s(float(now), limit_s)
+        assert left is None or left >= 0
+        assert sum(board.counts().values()) == len(board.rows)
+    board.close()
+    assert not {"waiting", "running"} & board.counts().keys()
+    best = board.best_row
+    assert best is None or best.training_days is not None
+
+
+@pytest.mark.parametrize(
+    ("days", "words"),
+    [(12.34, "12.3 days"), (0.5, "12 h"), (0.001, "1.44 min"), (0.0001, "8.64 s")],
+)
+def test_times_are_said_in_their_own_unit(days: float, words: str) -> None:
+    assert time_words(days) == words
+
+
+def test_the_last_line_of_the_newest_trial(tmp_path: Path) -> None:
+    assert last_log_line(tmp_path) is None
+    for name in ("a", "b"):
+        (tmp_path / "trials" / name).mkdir(parents=True)
+    (tmp_path / "trials" / "a" / "log.txt").write_text("old\n")
+    (tmp_path / "trials" / "b" / "log.txt").write_text("new\n  10%|#\r  20%|##\r\n\n")
+    os.utime(tmp_path / "trials" / "a" / "log.txt", (1, 1))
+    assert last_log_line(tmp_path) is not None
+    assert last_log_line(tmp_path, since_s=time.time() + 60) is None
+    assert log_tail(tmp_path / "none") == ()
+
+
+def test_each_failure_has_one_suggestion() -> None:
+    assert "gpu-grant-advisor[bench]" in suggest(1, ["ModuleNotFoundError: No module named 'x'"])
+    assert "disk" in suggest(1, ["OSError: [Errno 28] No space left on device"])
+    assert "host memory" in suggest(-9, [])
+    assert "start it again" in suggest(1, [])
+
+
+# The real runner
+
+
+@pytest.mark.torch
+def test_a_real_run_on_the_cpu_is_kept_and_never_ranked_as_a_gpu(
+    own_store: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "tiny.toml"
+    file.write_text(TINY)
+    wanted = request(
+        tmp_path,
+        recipe=str(file),
+        device="cpu",
+        methods="naive",
+        gpu_count=1,
+        more=("--minimum-steps", "3", "--settle-s", "2"),
+    )
+    store = Store(own_store)
+    here = look_here(wanted.work_directory)
+    plan = make_plan(store, wanted, here, gpu_count=1)
+    assert "never ranks as a GPU" in " ".join(plan.remarks())
+    run = Run(plan.request)
+    keeper, board = followed(run, plan)
+    assert run.ending().kind == "answered", run.ending()
+    assert keeper.problem is None
+    assert board.rows["naive"].state == TIME
+    assert last_log_line(plan.request.work_directory) is not None
+    (time_,) = store.times("tiny", origin="local")
+    assert time_.gpu_id == "cpu"
+    assert time_.verdict == "unchecked"
+    (record,) = journal.read(plan.request.records_file)
+    assert record.environment["not_a_gpu"] is True
+    # The recipe came with it, so the ranking knows it, and has nothing to rank.
+    with store.reading() as reader:
+        snapshot = take_snapshot(reader)
+        model = snapshot.model("tiny")
+        field = make_field(reader, snapshot, model, prices="latest", evidence="sound")
+    assert len(rank(field, Question())) == 0
+    assert not any(build.host_owned for build in field.builds)
+
+    # The same file, carried to another store as from a node of a cluster: twice is once.
+    other = tmp_path / "other.duckdb"
+    other.write_bytes(own_store.read_bytes())
+    before = Store(other).times("tiny")
+    assert main(["merge", str(plan.request.records_file), "--store", str(other)]) == 0
+    assert Store(other).times("tiny") == before
+    from advisor.store import build_store
+
+    fresh = tmp_path / "fresh.duckdb"
+    build_store(fresh)
+    for _ in range(2):
+        assert main(["merge", str(plan.request.records_file), "--store", str(fresh)]) == 0
+        (merged,) = Store(fresh).times("tiny")
+        assert merged.training_days == record.training_days
+        assert merged.settings == record.settings
+
+    # Again: nothing is measured twice, and the screen's board says so.
+    again = Run(plan.request)
+    keeper, board = followed(again, plan)
+    assert board.rows["naive"].reused
+    assert len(store.times("tiny")) == 1
+
+
+def test_the_space_of_the_fake_is_that_of_the_runner(own_store: Path, tmp_path: Path) -> None:
+    plan = planned(own_store, tmp_path, methods="naive,all")
+    assert plan.labels == ("naive", *(space.label(s) for s in space.space(2)))
+
+
+def _alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
