@@ -163,7 +163,7 @@ def answer_rank(
     if evidence not in EVIDENCE:
         raise InputError(f"evidence {shown(evidence)} is not known: write sound or published")
     with store.reading() as reader:
-        snapshot = take_snapshot(reader)
+        snapshot = take_snapshot(reader, price_rule)
         chosen = snapshot.model(model)
         gpu_ids = None if gpus is None else snapshot.gpu_ids(_names(gpus))
 

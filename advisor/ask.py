@@ -36,7 +36,10 @@ class Snapshot:
     hosts: tuple[Host, ...]
     builds: tuple[Build, ...]
     quotes: tuple[Quote, ...]
+    """() where the snapshot was taken for one price rule alone."""
     sources: tuple[Source, ...]
+    book: tuple[str | date, PriceBook] | None = None
+    """The price rule that it was taken for, and what that chose."""
 
     def model(self, name: str) -> Model:
         """The model with this id or name, in any case. Raises InputError with the nearest ones."""
@@ -61,7 +64,10 @@ class Snapshot:
     def prices(self, rule: str | date, *, today: date | None = None) -> PriceBook:
         """The quote that counts for each item under a price rule; what is owned costs nothing."""
         today = today or date.today()
-        book = choose_quotes(self.quotes, rule, today=today)
+        if self.book is not None and self.book[0] == rule:
+            book = self.book[1]
+        else:
+            book = choose_quotes(self.quotes, rule, today=today)
         owned = {
             ("server", host.host_id): owned_quote(host, today)
             for host in self.hosts
@@ -84,16 +90,21 @@ class Snapshot:
         return enumerate_builds(self.gpus, priced, checked=False)
 
 
-def take_snapshot(reader: Reader) -> Snapshot:
-    """Read everything that does not depend on the model."""
+def take_snapshot(reader: Reader, prices: str | date | None = None) -> Snapshot:
+    """Read everything that does not depend on the model.
+
+    For one price rule alone, where given: then the store chooses among the quotes, and however
+    many there are, only those that count are read.
+    """
     gpus, hosts = reader.gpus(), reader.hosts()
     return Snapshot(
         models=reader.models(),
         gpus=gpus,
         hosts=hosts,
         builds=enumerate_builds(gpus, hosts),
-        quotes=reader.quotes(),
+        quotes=reader.quotes() if prices is None else (),
         sources=reader.sources(),
+        book=None if prices is None else (prices, reader.price_book(prices, date.today())),
     )
 
 

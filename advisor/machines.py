@@ -129,7 +129,7 @@ def ask(store: Store, options: argparse.Namespace) -> tuple[Asked, Any]:
         raise InputError(f"the count {shown(options.count)} is not a number of GPUs: write 1 to 8")
     count = int(options.count)
     with store.reading() as reader:
-        snapshot = take_snapshot(reader)
+        snapshot = take_snapshot(reader, rule)
         model = snapshot.model(options.model)
         gpu_ids = snapshot.gpu_ids([options.gpu])
         field = make_field(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from datetime import date, timedelta
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
@@ -14,6 +15,10 @@ from advisor.facts import BestTime, Model, TrainingTime
 from advisor.store.times import StoredTime
 from price_catalog.model import Gpu, Host, Part, Quote, Rental, Source
 
+if TYPE_CHECKING:
+    from advisor.prices import PriceBook
+
+MANY_QUOTES = 5_000
 QUERIES_FOLDER = Path(__file__).parent.parent / "queries"
 
 
@@ -61,6 +66,33 @@ class Reader:
     def quotes(self) -> tuple[Quote, ...]:
         """Every quote, by item and date."""
         return tuple(Quote(**record) for record in self._records("quotes"))
+
+    def price_book(self, rule: str | date, today: date) -> PriceBook:
+        """The quote that counts for each item, chosen as `advisor.prices.choose_quotes` does it.
+
+        By that itself where there are few quotes, in SQL where reading them all would take long.
+        """
+        from advisor.prices import OUTLYING, STALE_DAYS, PriceBook, PriceRange, choose_quotes
+
+        count = self.connection.execute("SELECT count(*) FROM quote").fetchone()
+        if count is not None and count[0] <= MANY_QUOTES:
+            return choose_quotes(self.quotes(), rule, today=today)
+        as_of = today if isinstance(rule, str) else rule
+        records = self._records(
+            "price_book",
+            paper=rule == "paper",
+            known_until=None if isinstance(rule, str) else rule,
+            as_of=as_of,
+            fresh_from=as_of - timedelta(days=STALE_DAYS - 1),
+            stale_days=STALE_DAYS,
+            outlying=int(OUTLYING),
+        )
+        chosen, ranges = {}, {}
+        for record in records:
+            ends = (record.pop("low_usd"), record.pop("high_usd"), record.pop("quotes"))
+            key = (record["item_kind"], record["item_id"])
+            chosen[key], ranges[key] = Quote(**record), PriceRange(*ends)
+        return PriceBook(chosen, ranges)
 
     def rentals(self) -> tuple[Rental, ...]:
         """Every hourly price, by GPU, count and date."""

@@ -1,10 +1,14 @@
+import random
 from datetime import date, timedelta
 from decimal import Decimal
+from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.prices import choose_quotes, outlying_quotes, quote_marks
+from advisor.store import Store
 from price_catalog.model import Quote
 from tests.advisor.facts_for_tests import make_quote
 
@@ -138,3 +142,38 @@ def test_the_chosen_price_is_a_quote_and_lies_in_its_range(rows: list[tuple[int,
     low, high, _ = book.ranges[key]
     assert low <= book[key].price_usd <= high
     assert choose_quotes(quotes[::-1], "latest", today=TODAY)[key] == book[key]
+
+
+def test_the_store_chooses_as_the_rule_does(
+    own_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("advisor.store.reader.MANY_QUOTES", 0)
+    rng = random.Random(7)
+    kinds = ["reseller-quote", "parts-list", "street", "list", "used", "secondary", "rounded"]
+    quotes = []
+    for n in range(1500):
+        day = date(2024, 1, 1) + timedelta(days=rng.randrange(1055))
+        until = day + timedelta(days=rng.randrange(400)) if rng.random() < 0.3 else None
+        quotes.append(
+            make_quote(
+                rng.choice(["gpu", "host", "server"]),
+                f"item-{rng.randrange(60)}",
+                str(rng.choice([500, 700, 900, 1000, 1500, 5000])),
+                quote_id=f"q-{n}",
+                kind=rng.choice(kinds),
+                quoted_on=day,
+                valid_until=until,
+                origin="local",
+                corrects=f"q-{rng.randrange(n)}" if n and rng.random() < 0.2 else None,
+            )
+        )
+    store = Store(own_store)
+    store.add_quotes(quotes)
+    with store.reading() as reader:
+        everything = reader.quotes()
+        for rule in ("paper", "latest", date(2024, 6, 1), date(2025, 6, 30), date(2026, 11, 1)):
+            expected = choose_quotes(everything, rule, today=TODAY)
+            found = reader.price_book(rule, TODAY)
+            assert dict(found) == dict(expected), rule
+            assert dict(found.ranges) == dict(expected.ranges), rule
+            assert len(found) == (8 if rule == "paper" else len(expected))
