@@ -1,0 +1,93 @@
+"""The command `advisor predict`: what it prints, and every wrong input as one line."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from advisor.commands import predict as command
+from advisor.parse import InputError
+from advisor.predict import Fitted, fitted_from
+from advisor.predict.evidence import load_evidence
+
+
+@pytest.fixture(scope="module")
+def fitted() -> Fitted:
+    return fitted_from(load_evidence())
+
+
+def call(fitted: Fitted, *words: str) -> int:
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    return command.run(parser.parse_args(words), lambda: fitted)
+
+
+def test_json_holds_the_promised_names(fitted: Fitted, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("--model", "pythia-1b", "--gpu", "rtx 4090", "--count", "4", "--format", "json")
+    assert call(fitted, *words) == 0
+    answer: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert answer["training_days_low"] < answer["training_days"] < answer["training_days_high"]
+    assert (answer["basis"], answer["gpu"], answer["gpu_count"]) == ("predicted", "RTX 4090", 4)
+    assert answer["settings"]["micro_batch_size"] >= 1
+    assert answer["analytic_days"] < answer["training_days"]
+
+
+def test_words_say_that_it_was_not_measured(
+    fitted: Fitted, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(fitted, "--model", "vit", "--gpu", "L40S", "--count", "2") == 0
+    out = capsys.readouterr().out
+    assert "predicted" in out and "not measured" in out and "9 in 10" in out
+
+
+def test_what_cannot_be_answered_is_exit_code_1(
+    fitted: Fitted, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(fitted, "--model", "pythia-6.9b", "--gpu", "RTX 3090") == 1
+    assert "does not fit" in capsys.readouterr().out
+    far = ("--model", "pythia-1b", "--gpu", "MI300X", "--count", "8", "--format", "json")
+    assert call(fitted, *far) == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["training_days"] is None and "benchmark" in answer["measure"]
+
+
+def test_a_config_and_a_size(
+    fitted: Fitted, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = {"model_type": "gpt2", "n_layer": 24, "n_embd": 1024, "n_head": 16}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    run = ("--gpu", "A100", "--count", "8", "--tokens", "300B", "--batch", "512")
+    assert call(fitted, "--model", str(tmp_path), *run) == 0
+    assert call(fitted, "--model", "decoder", "--parameters", "350M", *run) == 0
+    assert "usual shape" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--model", "pythia-1c", "--gpu", "A100"), "did you mean"),
+        (("--model", "pythia-1b", "--gpu", "A1000000"), "not known"),
+        (("--model", "pythia-1b", "--gpu", "A100", "--count", "0"), "--count"),
+        (("--model", "pythia-1b", "--gpu", "A100", "--count", "1.5"), "--count"),
+        (("--model", "pythia-1b", "--gpu", "A100", "--count", "65"), "1 to 64"),
+        (("--model", "pythia-1b", "--gpu", "A100", "--tokens", "nan"), "--tokens"),
+        (("--model", "pythia-1b", "--gpu", "A100", "--tokens", "-3"), "--tokens"),
+        (("--model", "pythia-1b", "--gpu", "A100", "--tokens", "1e400"), "--tokens"),
+        (("--model", "pythia-1b", "--gpu", "A100", "--tokens", ""), "--tokens"),
+        (("--model", "pythia-1b", "--gpu", "A100", "--images", "1B"), "--tokens"),
+        (("--model", "pythia-1b", "--gpu", "A100", "--format", "csv"), "--format"),
+        (("--model", "pythia-1b", "--gpu", "A100", "--method", "magic"), "method"),
+        (("--model", "pythia-1b", "--gpu", "A100", "--precision", "fp64"), "precision"),
+        (("--model", "decoder", "--gpu", "A100", "--parameters", "x"), "--parameters"),
+        (("--model", "decoder", "--gpu", "A100", "--parameters", "1B"), "--tokens"),
+        (("--model", "no/such/config.json", "--gpu", "A100"), "is not there"),
+    ],
+)
+def test_wrong_input_is_one_line(fitted: Fitted, words: tuple[str, ...], said: str) -> None:
+    with pytest.raises(InputError, match=said) as caught:
+        call(fitted, *words)
+    assert "\n" not in str(caught.value)
