@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -72,6 +71,16 @@ class Plan:
             return CPU
         return self.here.gpus[0].name if self.gpu is None else self.gpu.name
 
+    @property
+    def takes_words(self) -> str:
+        """How long it may take, in words; nothing is known of CPUs."""
+        minutes = self.request.minutes
+        if minutes is not None:
+            return f"at most {minutes_words(minutes)}"
+        if self.request.device == CPU:
+            return "time not estimated"
+        return f"about {minutes_words(self.estimated_minutes)}"
+
     def remarks(self) -> tuple[str, ...]:
         """What to know before it starts, a sentence each."""
         remarks = list(self.here.concerns)
@@ -94,7 +103,7 @@ class Plan:
             ("train", f"{self.recipe_name} ({request.recipe})"),
             ("on", self.device_words),
             ("settings", f"{count} ({request.methods}), {request.search} search"),
-            ("takes", f"about {minutes_words(self.estimated_minutes)}"),
+            ("takes", self.takes_words),
             ("disk", f"{self.here.disk_free_gib:.0f} GiB free for {request.work_directory}"),
             ("records", str(request.records_file)),
             ("store", str(self.store_path)),
@@ -105,19 +114,9 @@ class Plan:
         request = self.request
         if self.gpu is None or request.device == CPU or request.memory_limit_gib is not None:
             return None
-        count = request.gpu_count
-        slug = re.sub(r"[^a-z0-9]+", "-", self.here.host.lower()).strip("-") or "machine"
-        found = len(self.here.gpus)
-        part = f", {count} of its {found} GPUs" if count < found else ""
-        return Host(
-            host_id=f"own-{slug}-{self.gpu.gpu_id}-{count}",
-            name=f"{self.here.host} (yours{part})",
-            kind="owned",
-            max_gpus=count,
-            parts=(),
-            gpu_id=self.gpu.gpu_id,
-            note="Measured by advisor bench.",
-        )
+        from advisor.machines import own_machine
+
+        return own_machine(f"{request.gpu_count} x {self.gpu.name}", (self.gpu,))
 
 
 def bench_folders() -> tuple[Path, Path]:
@@ -338,8 +337,8 @@ class Keeper:
 
     def _add_own(self) -> None:
         """With the first time, the machine itself and the recipe of a file."""
-        hosts = [] if self._owned is None else [self._owned]
-        models = [] if self._recipe is None else [self._recipe]
-        if hosts or models:
-            self._store.add_own(hosts=hosts, models=models)
+        if self._owned is not None:
+            self._store.add_machines([self._owned])
+        if self._recipe is not None:
+            self._store.add_recipes([self._recipe])
         self._owned, self._recipe = None, None

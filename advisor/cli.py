@@ -83,11 +83,29 @@ def build_parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
         "--check", action="store_true", help="change nothing; say where the store differs"
     )
 
+    bench = command("bench", "measure this machine: how long would it train, with which settings")
+    if "bench" in argv:
+        from advisor.commands.bench import add_arguments as add_bench_arguments
+
+        add_bench_arguments(bench)
+
     merge = command("merge", "bring records or another store in; twice is the same as once")
     merge.add_argument("files", nargs="+", metavar="FILE", help="a .jsonl of records or a .duckdb")
 
     export = command("export", "write your own rows as a file that merge reads")
-    export.add_argument("file", metavar="FILE.jsonl", help="where to; must not exist yet")
+    export.add_argument(
+        "file",
+        metavar="FILE.jsonl|figures",
+        help="where to (must not exist yet), or figures: draw the paper's figures from the store",
+    )
+    export.add_argument("--out", metavar="FOLDER", help="for figures (default: ./figures)")
+    export.add_argument("--force", action="store_true", help="overwrite figures that are there")
+
+    plan = command("plan", "plan a grant: what to buy, rent and run, when, and its report")
+    if "plan" in argv:
+        from advisor.commands.plan import add_arguments as add_plan_arguments
+
+        add_plan_arguments(plan)
 
     prices = command("prices", "the ledger of prices; what can be built; owning against renting")
     if "prices" in argv:
@@ -150,11 +168,11 @@ def _run(options: argparse.Namespace) -> int:
     command = options.command
     if command == "paths":
         return _paths(options)
+    if command is None:
+        return _tui(options)  # it shows what is wrong with a store itself
     from advisor.store import StoreError
 
     try:
-        if command is None:
-            return _tui(options)
         return _COMMANDS[command](options)
     except StoreError as error:
         return _refuse(str(error))
@@ -240,10 +258,28 @@ def _merge(options: argparse.Namespace) -> int:
     return ANSWERED
 
 
+def _plan(options: argparse.Namespace) -> int:
+    from advisor.commands.plan import run
+
+    return run(options)
+
+
 def _export(options: argparse.Namespace) -> int:
+    if options.file == "figures":
+        from advisor.commands.plan import run_figures
+
+        return run_figures(options)
+    if options.out is not None or options.force:
+        raise InputError("--out and --force go with: advisor export figures")
     count = _store(options).export_local(Path(options.file))
     print(f"{options.file}: {count} rows of your own", file=sys.stderr)
     return ANSWERED
+
+
+def _bench(options: argparse.Namespace) -> int:
+    from advisor.commands import bench
+
+    return bench.run(options)
 
 
 def _prices(options: argparse.Namespace) -> int:
@@ -287,6 +323,8 @@ _COMMANDS = {
     "rebuild": _rebuild,
     "merge": _merge,
     "export": _export,
+    "plan": _plan,
+    "bench": _bench,
     "prices": _prices,
     "doctor": _doctor,
     "serve": _serve,

@@ -10,7 +10,7 @@ import argparse
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from types import FrameType
@@ -29,10 +29,9 @@ MAX_GIB = 10_000
 SEARCHES = ("fast", "exhaustive")
 
 
-def add_parser(command: Callable[[str, str], argparse.ArgumentParser]) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of the command."""
-    bench = command("bench", "measure this machine: how long would it train, with which settings")
-    add = bench.add_argument
+    add = parser.add_argument
     add("--model", required=True, help="a recipe, such as pythia-160m, or a recipe's .toml file")
     add("--gpus", metavar="N", help="how many GPUs (default: all that are here)")
     add("--methods", default="all", help="naive, free-lunch or all (default); several by commas")
@@ -137,8 +136,8 @@ def _confirmed(plan: Plan) -> bool:
     """Show what would happen, and ask. Raises InputError where nobody can answer."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise InputError(
-            f"a benchmark of about {plan.estimated_minutes:.2g} min on {plan.device_words} wants "
-            "to be confirmed, and this is no terminal: add --yes"
+            f"a benchmark on {plan.device_words} ({plan.takes_words}) wants to be confirmed, and "
+            "this is no terminal: add --yes"
         )
     for label, text in plan.lines():
         print(f"{label:>9}  {text}", file=sys.stderr)

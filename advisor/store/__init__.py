@@ -22,7 +22,7 @@ call opens, does one thing in one transaction and closes, and waits while anothe
     store.append_measurements(records, sources=())   # -> int: how many were new
     store.add_quotes(quotes, sources=())             # all of a call or, on an error, nothing
     store.add_rentals(rentals, sources=())
-    store.add_own(hosts=(), models=())               # machines that the user has, recipes of files
+    store.add_recipes(models)                        # recipes of the user's own
     store.merge(path)                    # JSON lines, or another store's own rows
     store.export_local(path)             # the user's own rows as JSON lines
     store.change_token()                 # differs when another program wrote

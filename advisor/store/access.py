@@ -123,11 +123,11 @@ class Store:
 
         return self._add(rental_tables(rentals, sources))
 
-    def add_own(self, *, hosts: Iterable[Host] = (), models: Iterable[Model] = ()) -> int:
-        """Keep machines and recipes as the user's own; how many rows were new. All or none."""
-        from advisor.store.exchange import own_tables
+    def add_recipes(self, models: Iterable[Model]) -> int:
+        """Keep recipes of the user's own, so that their times can be ranked; how many were new."""
+        from advisor.store.rows import plain_values
 
-        return self._add(own_tables(hosts, models))
+        return self._add({"recipe": [plain_values(model) for model in models]})
 
     def add_machines(self, hosts: Iterable[Host]) -> int:
         """Keep machines that the user has; how many were new."""

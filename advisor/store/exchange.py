@@ -15,7 +15,6 @@ from typing import Any
 
 import duckdb
 
-from advisor.facts import Model
 from advisor.store.connection import (
     StoreError,
     attach_beside,
@@ -25,19 +24,11 @@ from advisor.store.connection import (
     transaction,
 )
 from advisor.store.migrate import check_known, migrate, migrations, schema_version
-from advisor.store.rows import (
-    KEYS,
-    Values,
-    host_values,
-    insert_missing,
-    measurement_values,
-    part_values,
-    plain_values,
-)
+from advisor.store.rows import KEYS, Values, insert_missing, measurement_values, plain_values
 from advisor.store.seed import audit_local, auditor_of
 from bench_runner.journal import from_json
 from bench_runner.records import Measurement
-from price_catalog.model import Host, Quote, Rental, Source
+from price_catalog.model import Quote, Rental, Source
 
 Tables = Mapping[str, list[Values]]
 """Rows without their origin, by table."""
@@ -85,16 +76,6 @@ def rental_tables(rentals: Iterable[Rental], sources: Iterable[Source]) -> Table
     return {
         "source": [plain_values(source) for source in sources],
         "rental": [plain_values(rental) for rental in checked],
-    }
-
-
-def own_tables(hosts: Iterable[Host], models: Iterable[Model]) -> Tables:
-    """Machines with their parts lists, and recipes."""
-    machines = list(hosts)
-    return {
-        "host": [host_values(host) for host in machines],
-        "host_part": [part for host in machines for part in part_values(host)],
-        "recipe": [plain_values(model) for model in models],
     }
 
 

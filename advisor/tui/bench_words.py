@@ -40,7 +40,7 @@ def columns(width: int) -> tuple[Column, ...]:
     """The table's columns for so many cells."""
     wide = width >= _WIDE
     found = [
-        Column(key="settings", title="Settings", width=38 if wide else 28),
+        Column(key="settings", title="Settings", width=38 if wide else 33),
         Column(key="state", title="State", width=14),
         Column(key="time", title="Training", width=9, align="right"),
     ]
@@ -52,7 +52,7 @@ def columns(width: int) -> tuple[Column, ...]:
             Column(key="took", title="Took", width=6, align="right"),
         ]
     used = sum(2 + (column.width or 0) for column in found)
-    why = Column(key="why", title="Doing, or why", width=max(14, width - used - 3))
+    why = Column(key="why", title="Doing, or why", width=max(12, width - used - 3))
     return (*found, why)
 
 
@@ -67,6 +67,11 @@ class BoardRows:
 
     def __len__(self) -> int:
         return len(self._rows)
+
+    def _short(self, label: str) -> str:
+        """The label so that it fits; the record has it in full."""
+        label = label.replace("offloading", "offload").replace("checkpointing", "ckpt")
+        return label if "micro" in self._keys else label.replace(" + ", "+")
 
     def row(self, index: int) -> Tried:
         """What is known of the setting in a row."""
@@ -90,7 +95,7 @@ class BoardRows:
             state = "✓ measured" if row.training_days is not None else "✓ fits"
             state = "✓ had before" if row.reused else state
         cells = {
-            "settings": ("★ " if row.label == self._best else "  ") + row.label,
+            "settings": ("★ " if row.label == self._best else "  ") + self._short(row.label),
             "state": state,
             "time": "" if row.training_days is None else time_words(row.training_days),
             "micro": "" if row.micro_batch_size is None else str(row.micro_batch_size),
@@ -121,7 +126,7 @@ def status_words(board: Board, elapsed_s: float, limit_s: float | None) -> str:
     """How far it is, in one line."""
     counts = board.counts()
     total = len(board.rows)
-    done = total - counts.get(WAITING, 0) - counts.get(RUNNING, 0)
+    done = total - sum(counts.get(state, 0) for state in (WAITING, RUNNING, NOT_TRIED))
     words = f"{done} of {total} · {clock_words(elapsed_s)} elapsed"
     remaining = board.remaining_s(elapsed_s, limit_s)
     if remaining is not None:
@@ -144,13 +149,13 @@ def ending_lines(ending: Ending, board: Board, kept: str, plan: Plan) -> list[Li
     lines: list[Line] = [(headings[ending.kind], HEADING)]
     bad = ending.kind in ("failed", "refused", "no-time")
     lines.append((ending.message, WARNING if bad else PLAIN))
+    if ending.suggestion is not None:
+        lines.append((f"→ {ending.suggestion}", STRONG))
     best = board.best_row
     if best is not None and best.training_days is not None:
         lines.append(
             (f"best: {best.label}, {time_words(best.training_days)} on {plan.device_words}", STRONG)
         )
-    if ending.suggestion is not None:
-        lines.append((f"→ {ending.suggestion}", STRONG))
     lines.append((kept, PLAIN))
     if bad:
         lines.append((f"log: {ending.log_file}", PLAIN))

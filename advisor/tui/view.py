@@ -153,10 +153,14 @@ class RankedRows:
             f"{row.training_days:.4g}",
             costs[1],
             Text(f"{share} {verdict}", style=self.warning if doubtful else ""),
-            f"{min(row.gpu_quote.quoted_on, row.host_quote.quoted_on):%Y-%m}",
+            "owned"
+            if row.build.host_owned
+            else f"{min(row.gpu_quote.quoted_on, row.host_quote.quoted_on):%Y-%m}",
         )
 
     def row_style(self, index: int) -> RowStyle | None:
+        if self.view.field.builds[self.build_index(index)].host_owned:
+            return "owned"
         return "front" if self.build_index(index) in self.answer.front else None
 
     def row_id(self, index: int) -> BuildKey:

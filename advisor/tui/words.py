@@ -102,6 +102,13 @@ def excluded_lines(
 
 
 def _price_lines(build: Build, gpu: Quote, host: Quote) -> Iterable[Line]:
+    if build.host_owned:
+        yield f"{build.host.name}: already yours, nothing to buy", STRONG
+        return
+    if build.host.gpu_id is not None:
+        yield f"{build.host.name} with its GPUs {usd(host.price_usd)}", PLAIN
+        yield from _quote_lines(host)
+        return
     yield (
         f"{build.gpu_count} × {build.gpu.name} at {usd(gpu.price_usd)}"
         f" = {usd(gpu.price_usd * build.gpu_count)}",
@@ -190,6 +197,8 @@ def settings_lines(time: TrainingTime) -> Iterable[Line]:
 
 def _parts_lines(row: RankedRow) -> Iterable[Line]:
     host = row.build.host
+    if not host.parts:
+        return
     total = sum((part.price_usd for part in host.parts), Decimal(0))
     yield f"PARTS OF THE HOST  {usd(total)}", HEADING
     for part in host.parts:

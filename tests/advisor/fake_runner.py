@@ -177,6 +177,13 @@ class Fake:
         self.wait()
         return self.finish(cancelled=True)
 
+    def flood(self) -> int:
+        """Five thousand events at once, then as hang."""
+        label = space.label(self.settings[0])
+        for n in range(5000):
+            emit("trial-progress", label=label, phase="probe", micro_batch_size=n, fits=True)
+        return self.hang()
+
     def deaf(self) -> int:
         """The same, but deaf to signals, and with a child in a session of its own."""
         for number in (signal.SIGINT, signal.SIGTERM):

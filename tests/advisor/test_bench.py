@@ -157,7 +157,7 @@ def test_the_user_s_machine_stands_among_the_builds_as_owned(
     assert len(owned) == 1
     (row,) = owned
     assert (row.build.gpu.name, row.build.gpu_count) == ("H200", 2)
-    assert row.build.host.name == "node7 (yours)"
+    assert row.build.host.name == "your 2 × H200"
     assert row.overall_cost_usd == 0
     assert row.training_days == 3.0
     assert row.time.basis == "measured"
@@ -175,7 +175,10 @@ def test_the_user_s_machine_stands_among_the_builds_as_owned(
         form="table",
     )
     assert answered
-    assert "2 × H200" in text
+    assert "your 2 × H200" in text
+    # It is the very machine that `advisor prices own` knows, so that can forget it.
+    assert main(["prices", "own", "2 x H200", "--remove", "--store", str(own_store)]) == 0
+    assert not any(host.kind == "owned" for host in Store(own_store).hosts())
 
 
 def test_some_of_the_gpus_are_a_machine_of_their_own(own_store: Path, tmp_path: Path) -> None:
@@ -183,7 +186,7 @@ def test_some_of_the_gpus_are_a_machine_of_their_own(own_store: Path, tmp_path: 
     host = plan.owned_host()
     assert host is not None
     assert (host.max_gpus, host.kind) == (1, "owned")
-    assert host.name == "node7 (yours, 1 of its 2 GPUs)"
+    assert host.name == "your 1 × H200"
 
 
 def test_a_cpu_or_a_capped_gpu_is_no_machine_to_rank(own_store: Path, tmp_path: Path) -> None:

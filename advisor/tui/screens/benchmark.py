@@ -32,7 +32,6 @@ from advisor.bench_keep import (
     Plan,
     bench_folders,
     make_plan,
-    minutes_words,
 )
 from advisor.parse import InputError, parse_positive
 from advisor.tui.actions import BENCHMARK, bindings_of
@@ -152,6 +151,7 @@ class BenchmarkScreen(SizedScreen):
         self._plan_number = 0
         self._plan_problem: str | None = None
         self._starting = False
+        self._drawing = False
         self.run: Run | None = None
         """The child while it lives."""
         self.board: Board | None = None
@@ -296,7 +296,7 @@ class BenchmarkScreen(SizedScreen):
         if changed and event.plan is not None:
             self.board = Board(event.plan.labels, event.plan.estimated_minutes, "")
             self.ending = None
-            self.remove_class("-ended")
+            self.remove_class("-ended", "-bad")
             self._show_rows()
             self._say([("Press s to start: it asks first.", FAINT)])
             self.query_one("#status", Static).update("")
@@ -322,8 +322,9 @@ class BenchmarkScreen(SizedScreen):
             line.add_class("-error")
             words = f"⚠ {self._plan_problem}"
         elif plan is not None:
+            count = len(plan.labels)
             words += (
-                f" · {len(plan.labels)} settings, about {minutes_words(plan.estimated_minutes)} · "
+                f" · {count} setting{'s' if count > 1 else ''}, {plan.takes_words} · "
                 f"{here.disk_free_gib:.0f} GiB disk"
             )
             remarks = [remark for remark in plan.remarks() if remark != CPU_REMARK]
@@ -378,7 +379,7 @@ class BenchmarkScreen(SizedScreen):
         self.plan, self.ending = plan, None
         self.board = Board(plan.labels, plan.estimated_minutes, plan.request.search)
         self._began_s, self._began_wall_s = time.monotonic(), time.time()
-        self.remove_class("-ended")
+        self.remove_class("-ended", "-bad")
         self.add_class("-running")
         self._show_rows()
         self._say([("starting the runner …", PLAIN)])
@@ -418,6 +419,14 @@ class BenchmarkScreen(SizedScreen):
     def _happened(self, event: Happened) -> None:
         if self.board is not None:
             self.board.apply(event.event, event.at_s - self._began_s)
+            if not self._drawing:
+                # However fast events come, they are drawn once a frame.
+                self._drawing = True
+                self.call_after_refresh(self._draw)
+
+    def _draw(self) -> None:
+        self._drawing = False
+        if self.is_busy and self.board is not None:
             self._show_rows()
             self._say([(self.board.last, PLAIN)])
             self._tick()
@@ -439,8 +448,9 @@ class BenchmarkScreen(SizedScreen):
             lines += ending_lines(event.ending, board, event.kept, plan)
         self._say(lines)
         self._tick()
-        told = event.problem or (event.ending.message if event.ending else "")
         bad = event.ending is None or event.ending.kind in ("failed", "refused", "no-time")
+        self.set_class(bad, "-bad")
+        told = event.problem or (event.ending.message if event.ending else "")
         self.app.notify(
             f"Benchmark: {told}", severity="warning" if bad else "information", markup=False
         )

@@ -1,0 +1,302 @@
+"""The benchmark screen, driven by keys, with scripted runners as real child processes."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from advisor.state import State
+from advisor.store import Store
+from advisor.tui.app import AdvisorApp
+from advisor.tui.bench_words import BoardRows, columns
+from advisor.tui.controls.choice import Choice
+from advisor.tui.controls.lines_view import LinesView
+from advisor.tui.screens.benchmark import BenchmarkScreen
+from advisor.tui.screens.confirm import ConfirmScreen
+from advisor.tui.screens.record import RecordScreen
+
+FAKE = Path(__file__).parents[1] / "advisor" / "fake_runner.py"
+WAIT_S = 20.0
+
+
+@pytest.fixture(autouse=True)
+def _two_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_GPUS", "2:NVIDIA H200")
+    monkeypatch.setenv("ADVISOR_STORE_WAIT", "5")
+
+
+class Driven:
+    """The screen and what it says, read as a person would."""
+
+    def __init__(self, pilot: Pilot[None], screen: BenchmarkScreen, store: Path) -> None:
+        self.pilot = pilot
+        self.screen = screen
+        self.store = store
+
+    async def until(self, true: Callable[[], object], what: str) -> None:
+        """Let the program go on until something holds."""
+        deadline = time.monotonic() + WAIT_S
+        while not true():
+            assert time.monotonic() < deadline, f"{what}: {self.here!r} {self.said!r}"
+            await self.pilot.pause(0.02)
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+    async def ready(self) -> None:
+        await self.until(lambda: self.screen.plan is not None, "no plan")
+
+    async def start(self) -> None:
+        await self.ready()
+        await self.press("s")
+        assert isinstance(self.pilot.app.screen, ConfirmScreen)
+        await self.press("enter")
+        await self.until(lambda: self.screen.run is not None or self.screen.ending, "not started")
+
+    async def ended(self) -> None:
+        await self.until(lambda: self.screen.ending is not None, "not ended")
+
+    @property
+    def here(self) -> str:
+        return str(self.screen.query_one("#here", Static).content)
+
+    @property
+    def status(self) -> str:
+        return str(self.screen.query_one("#status", Static).content)
+
+    @property
+    def said(self) -> str:
+        return "\n".join(text for text, _ in self.screen.query_one("#said", LinesView).lines)
+
+    def states(self) -> list[str]:
+        source = self.screen.table.source
+        assert isinstance(source, BoardRows)
+        return [source.row(at).state for at in range(len(source))]
+
+
+@pytest.fixture
+def open_screen(own_store: Path, tmp_path: Path) -> Callable[..., object]:
+    @asynccontextmanager
+    async def opened(scenario: str, size: tuple[int, int] = (80, 24)) -> AsyncIterator[Driven]:
+        app = AdvisorApp(own_store, state=State(welcomed=True, model="pythia-160m"))
+        async with app.run_test(size=size) as pilot:
+            screen = BenchmarkScreen(
+                app.size,
+                runner=(sys.executable, str(FAKE), scenario),
+                folders=(tmp_path / "records.jsonl", tmp_path / "work"),
+            )
+            app.install_screen(screen, "benchmark")
+            await pilot.press("f6")
+            await pilot.pause()
+            assert app.screen is screen
+            yield Driven(pilot, screen, own_store)
+
+    return opened
+
+
+async def test_it_shows_what_is_here_and_what_would_run(open_screen: Callable) -> None:
+    async with open_screen("good") as driven:
+        await driven.ready()
+        assert "Here 2 × NVIDIA H200" in driven.here
+        assert "22 settings, about 5.5 min" in driven.here
+        assert "512 GiB disk" in driven.here
+        assert driven.states() == ["waiting"] * 22
+        assert "Press s to start" in driven.said
+
+
+async def test_nothing_starts_without_a_yes(open_screen: Callable, tmp_path: Path) -> None:
+    async with open_screen("good") as driven:
+        await driven.ready()
+        await driven.press("s")
+        page = driven.pilot.app.screen.query_one(LinesView)
+        shown = "".join(text for text, _ in page.lines).replace(" ", "")
+        for word in ("2×NVIDIAH200", "5.5min", "512GiB", str(driven.store)):
+            assert word in shown
+        await driven.press("escape")
+        assert driven.pilot.app.screen is driven.screen
+        assert not driven.screen.is_busy
+        assert not (tmp_path / "records.jsonl").exists()
+
+
+async def test_a_whole_run_by_keys(open_screen: Callable) -> None:
+    async with open_screen("good") as driven:
+        await driven.start()
+        await driven.ended()
+        states = driven.states()
+        assert states[:4] == ["time", "does not fit", "failed", "time"]
+        assert set(states[4:]) == {"left out"}
+        assert "22 of 22" in driven.status
+        assert "best 3 days (free lunch)" in driven.status
+        assert "FINISHED" in driven.said
+        assert len(Store(driven.store).times("pythia-160m", origin="local")) == 23
+        # A failed setting in full, with what it wrote last.
+        await driven.press("down", "down", "space")
+        assert isinstance(driven.pilot.app.screen, RecordScreen)
+        text = "\n".join(t for t, _ in driven.pilot.app.screen.query_one(LinesView).lines)
+        assert "time limit of 1200 s" in text
+        assert "NCCL watchdog" in text
+
+
+async def test_a_finished_trial_shows_before_the_others_end(
+    open_screen: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_TRIAL_S", "1")
+    async with open_screen("good") as driven:
+        await driven.start()
+        await driven.until(lambda: "time" in driven.states(), "no time")
+        assert driven.screen.is_busy
+        await driven.until(lambda: "running" in driven.states(), "nothing runs")
+        await driven.until(lambda: "to go" in driven.status, "no remaining time")
+        assert "elapsed" in driven.status
+        # It is in the store already, and other screens work meanwhile.
+        store = Store(driven.store)
+        await driven.until(lambda: store.times("pythia-160m", origin="local"), "not kept")
+        await driven.press("f3")
+        await driven.pilot.pause(0.3)
+        assert driven.pilot.app.screen is not driven.screen
+        assert driven.screen.is_busy
+        await driven.press("f6")
+        assert driven.pilot.app.screen is driven.screen
+        await driven.ended()
+        assert driven.states()[0] == "time"
+
+
+async def test_the_last_log_line_is_shown(open_screen: Callable) -> None:
+    async with open_screen("hang") as driven:
+        await driven.start()
+        await driven.until(lambda: "log: " in driven.said, "no log line")
+        assert "is at step 7" in driven.said
+        await driven.press("c")
+        await driven.ended()
+
+
+async def test_cancelling_keeps_finished_trials(open_screen: Callable) -> None:
+    async with open_screen("hang") as driven:
+        await driven.start()
+        await driven.until(lambda: driven.states()[1] == "running", "second not started")
+        await driven.press("c")
+        await driven.ended()
+        assert driven.screen.ending.kind == "cancelled"
+        assert driven.states()[:2] == ["time", "not tried"]
+        assert "CANCELLED" in driven.said
+        assert len(Store(driven.store).times("pythia-160m", origin="local")) == 2
+        # And again: it may be started anew.
+        assert not driven.screen.is_busy
+        await driven.press("s")
+        assert isinstance(driven.pilot.app.screen, ConfirmScreen)
+
+
+async def test_what_hears_nothing_is_killed_by_asking_on(open_screen: Callable) -> None:
+    async with open_screen("deaf") as driven:
+        await driven.start()
+        await driven.until(lambda: driven.states()[1] == "running", "second not started")
+        await driven.press("c", "c", "c")
+        await driven.ended()
+        assert driven.screen.ending.kind == "cancelled"
+        assert driven.states()[0] == "time"
+
+
+async def test_a_failure_shows_stderr_the_log_and_one_suggestion(open_screen: Callable) -> None:
+    async with open_screen("crash", (120, 40)) as driven:
+        await driven.start()
+        await driven.ended()
+        said = driven.said
+        assert "THE BENCHMARK FAILED" in said
+        assert "RuntimeError: no more" in said
+        assert str(driven.screen.ending.log_file)[-20:] in said.replace("\n", "")
+        assert "→ the system killed it" in said
+        assert driven.states()[0] == "time"
+        assert len(Store(driven.store).times("pythia-160m", origin="local")) == 2
+
+
+async def test_keys_work_while_a_flood_of_events_comes(open_screen: Callable) -> None:
+    async with open_screen("flood") as driven:
+        await driven.start()
+        for _ in range(5):
+            await driven.pilot.press("down")
+        assert driven.screen.table.cursor == 5
+        await driven.until(lambda: driven.states()[1] == "running", "second not started")
+        await driven.press("c")
+        await driven.ended()
+
+
+async def test_quitting_asks_once_and_then_ends_it(open_screen: Callable) -> None:
+    async with open_screen("hang") as driven:
+        await driven.start()
+        await driven.until(lambda: driven.states()[1] == "running", "second not started")
+        run = driven.screen.run
+        await driven.press("q")
+        assert run.process.poll() is None
+        await driven.press("q")
+    assert run.process.wait(timeout=WAIT_S) is not None
+    assert len(Store(driven.store).times("pythia-160m", origin="local")) == 2
+
+
+async def test_without_a_gpu_only_the_cpu_is_offered(
+    open_screen: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_GPUS", "0:none")
+    async with open_screen("good") as driven:
+        await driven.ready()
+        assert "No GPU here" in driven.here
+        assert "never ranks as a GPU" in driven.here
+        assert list(driven.screen.query_one("#bench_gpus", Choice).words) == ["cpu"]
+        await driven.start()
+        await driven.ended()
+        times = Store(driven.store).times("pythia-160m", origin="local")
+        assert {time_.gpu_id for time_ in times} == {"cpu"}
+
+
+async def test_without_torch_it_says_how_to_get_it(
+    open_screen: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("advisor.doctor.BENCH_PACKAGES", ("torch_that_nobody_has",))
+    async with open_screen("good") as driven:
+        await driven.until(lambda: "pip install" in driven.here, "not said")
+        assert "gpu-grant-advisor[bench]" in driven.here
+        await driven.press("s")
+        assert driven.pilot.app.screen is driven.screen
+        assert not driven.screen.is_busy
+
+
+async def test_fields_change_the_plan_and_wrong_ones_say_so(open_screen: Callable) -> None:
+    async with open_screen("good") as driven:
+        await driven.ready()
+        driven.screen.query_one("#bench_methods", Choice).focus()
+        await driven.press("right")
+        await driven.until(lambda: driven.states() == ["waiting"], "naive is one setting")
+        await driven.press("n", "x")
+        await driven.until(lambda: "not a number of minutes" in driven.here, "not refused")
+        await driven.press("escape", "s")
+        assert driven.pilot.app.screen is driven.screen
+        await driven.press("n", "backspace", "5", "escape")
+        await driven.until(lambda: "1 setting," in driven.here, "no plan again")
+        assert driven.screen.plan.request.minutes == 5
+
+
+async def test_concerns_are_shown_before_the_start(
+    open_screen: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_CONCERN", "GPU 0 (NVIDIA H200) is in use: 40.0 GiB taken")
+    async with open_screen("good", (120, 40)) as driven:
+        await driven.ready()
+        await driven.until(lambda: "is in use" in driven.here, "not shown")
+        await driven.press("s")
+        page = driven.pilot.app.screen.query_one(LinesView)
+        assert any("is in use" in text for text, _ in page.lines)
+
+
+@pytest.mark.parametrize("size", [(20, 5), (60, 16), (80, 24), (120, 40), (200, 60)])
+async def test_it_opens_at_every_size(open_screen: Callable, size: tuple[int, int]) -> None:
+    async with open_screen("good", size) as driven:
+        await driven.ready()
+        shown = columns(driven.screen.table.size.width)
+        assert sum(2 + (column.width or 0) for column in shown) <= max(80, size[0])
