@@ -16,8 +16,9 @@ from advisor.plan.vary import Change, vary
 MOST_COLUMNS = 2500
 """Larger programs are explained without thresholds, which take a hundred solves."""
 ALTERNATIVES = 4
-STEPS = 10
-"""Halvings of a threshold's interval: to within a thousandth of it."""
+STEPS = 6
+"""Halvings of a threshold's interval. What is reported lies on the far side of the threshold, at
+most a sixty-fourth of the interval beyond it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,7 +219,7 @@ def _flips(problem: Problem, plan: Plan, seconds: float) -> tuple[list[Finding],
         return changed is None or decision(changed) != here
 
     seen: set[str] = set()
-    for machine in problem.machines:
+    for machine in undominated(problem):
         for line in machine.lines:
             if line.quote_id in seen:
                 continue
@@ -354,7 +355,8 @@ def _time_flips(
             value=days, unit="days", change={"measurement": measurement_id}, reads="direct"
         )
         weight = float(at / days) - 1
-        inside = time.days_high is not None and float(value) <= time.days_high
+        high = time.days_high
+        inside = high is not None and other(change(Decimal(str(high))))
         found.append(
             Finding(
                 topic="flips",

@@ -45,17 +45,38 @@ def solve(problem: Problem, seconds: float = DEFAULT_SECONDS) -> Plan:
     if problem.objective == "soonest":
         plan = _soonest(problem, clock)
     elif problem.objective == "most-runs":
-        most = _optimise(problem, clock, "value")
-        fixed = replace(problem, min_runs=max(most.value, problem.min_runs or 0))
-        try:
-            plan = _optimise(fixed, clock, "judged")
-        except OutOfTime:
-            plan = replace(most, proven=False, gap=None)
-        if not most.proven:
-            plan = replace(plan, proven=False, gap=most.gap)
+        plan = _most_runs(problem, clock)
     else:
         plan = _optimise(problem, clock, "judged")
     return replace(plan, seconds=monotonic() - began)
+
+
+def _most_runs(problem: Problem, clock: _Clock) -> Plan:
+    """As much value as possible, then as cheaply as possible."""
+    if _weight(problem) is not None:
+        return _optimise(problem, clock, "value, then judged")
+    most = _optimise(problem, clock, "value")
+    fixed = replace(problem, min_runs=max(most.value, problem.min_runs or 0))
+    try:
+        plan = _optimise(fixed, clock, "judged")
+    except OutOfTime:
+        return replace(most, proven=False, gap=None)
+    return plan if most.proven else replace(plan, proven=False, gap=most.gap)
+
+
+def _weight(problem: Problem) -> float | None:
+    """Dollars above what any plan may cost, so that one run counts for more than all the money.
+
+    None where there is no such amount, or it is too large to compute with.
+    """
+    limits = [problem.budget_cents]
+    if problem.year_budget_cents is not None:
+        limits.append(sum(problem.year_budget_cents))
+    known = [cents for cents in limits if cents is not None]
+    if not known or problem.rules.lifetime_years is not None:
+        return None
+    weight = min(known) / 100 + 1
+    return weight if weight * sum(e.runs * e.value for e in problem.experiments) < 1e8 else None
 
 
 def cheapest_with_runs(problem: Problem, seconds: float = DEFAULT_SECONDS) -> Plan:
@@ -117,9 +138,13 @@ def _goal(program: Program, goal: str) -> Sequence[float]:
     if goal == "judged":
         return program.judged
     costs = [0.0] * len(program.cost)
-    if goal == "value":
+    if goal.startswith("value"):
+        weight = 1.0
+        if goal == "value, then judged":
+            weight = _weight(program.problem) or 1.0
+            costs = list(program.judged)
         for e in program.problem.experiments:
-            costs[program.skip[e.experiment_id]] = float(e.value)
+            costs[program.skip[e.experiment_id]] = weight * e.value
     return costs
 
 

@@ -1,0 +1,418 @@
+"""The report: every number walked back to its rows, every form opened, the same bytes twice."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import fields, replace
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("typst")
+pytest.importorskip("xlsxwriter")
+
+from advisor.plan.answer import EXAMPLE, Planned, load_grant, plan_loaded
+from advisor.plan.explain import decision
+from advisor.plan.grant import Grant, read_grant
+from advisor.plan.solve import NoPlan, solve
+from advisor.plan.vary import vary
+from advisor.report.build import build_report
+from advisor.report.html import to_html
+from advisor.report.ledger import OPERATIONS
+from advisor.report.model import Picture, Report
+from advisor.report.pdf import to_pdf
+from advisor.report.text import to_csv_text, to_json_text, to_markdown
+from advisor.report.xlsx import to_xlsx
+from advisor.store import Store
+
+TODAY = date(2026, 11, 21)
+
+
+def planned_from(store_path: Path, **changes: Any) -> Planned:
+    grant = replace(read_grant(EXAMPLE), **changes)
+    planned = plan_loaded(load_grant(Store(store_path), grant, TODAY), 60)
+    assert planned.plan is not None
+    return planned
+
+
+def report_of(planned: Planned, *, pictures: bool = True) -> Report:
+    assert planned.plan is not None
+    assert planned.explanation is not None
+    return build_report(planned.loaded, planned.plan, planned.explanation, pictures=pictures)
+
+
+@pytest.fixture(scope="module")
+def planned(store_path: Path) -> Planned:
+    return planned_from(store_path)
+
+
+@pytest.fixture(scope="module")
+def report(planned: Planned) -> Report:
+    return report_of(planned)
+
+
+@pytest.fixture(scope="module", params=["bought", "rented", "most", "parts"])
+def variant(request: pytest.FixtureRequest, store_path: Path) -> Planned:
+    """Plans that differ in what they pay for and by which rules."""
+    if request.param == "bought":
+        return planned_from(store_path)
+    if request.param == "rented":
+        return planned_from(store_path, rent_providers=None)
+    if request.param == "most":
+        return planned_from(
+            store_path,
+            objective="most-runs",
+            asked=read_grant(EXAMPLE).asked[3:],
+            budget_usd=Decimal(20_000),
+            year_budget_usd=(Decimal(9_000), Decimal(9_000), Decimal(2_000)),
+        )
+    house = replace(
+        read_grant(EXAMPLE).institution,
+        fabrication_is_equipment=False,
+        overhead_rate=Decimal("0.5"),
+    )
+    return planned_from(store_path, institution=house)
+
+
+def every(value: Any) -> Iterator[Any]:
+    """Each number and text inside a JSON value, with the object that it stands in."""
+    if isinstance(value, dict):
+        if set(value) == {"value", "unit", "row"}:
+            yield value
+            return
+        for each in value.values():
+            yield from every(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from every(each)
+    elif value is not None:
+        yield value
+
+
+def setting(grant: Grant, key: str) -> Decimal:
+    """A setting by the key that the report gives."""
+    if key.startswith("institution."):
+        return Decimal(getattr(grant.institution, key.removeprefix("institution.")))
+    if match := re.fullmatch(r"experiments\[(\d+)\]\.runs", key):
+        return Decimal(grant.asked[int(match[1]) - 1].runs)
+    if match := re.fullmatch(r"owned\[(\d+)\]\.machines", key):
+        return Decimal(grant.owned[int(match[1]) - 1].machines)
+    if match := re.fullmatch(r"budget\.per_year\[(\d+)\]", key):
+        assert grant.year_budget_usd is not None
+        return grant.year_budget_usd[int(match[1]) - 1]
+    name = {"budget.total": "budget_usd"}.get(key, key.partition(".")[2])
+    return Decimal(getattr(grant, name))
+
+
+class Walk:
+    """Takes each row of a report back to the store, the grant, the plan or a new solve."""
+
+    def __init__(self, planned: Planned, store_path: Path) -> None:
+        assert planned.plan is not None
+        self.plan, self.problem = planned.plan, planned.loaded.problem
+        self.grant = planned.loaded.grant
+        with Store(store_path).reading() as reader:
+            self.quotes = {q.quote_id: q for q in reader.quotes()}
+            self.rentals = {r.rental_id: r for r in reader.rentals()}
+            self.times = {t.measurement_id: t for t in reader.times()}
+            self.gpus = {g.gpu_id: g for g in reader.gpus()}
+            self.hosts = {h.host_id: h for h in reader.hosts()}
+        self.machines = {m.machine_id: m for m in self.problem.machines}
+
+    def value(self, row: dict[str, Any]) -> Decimal:
+        origin = row["origin"]
+        return Decimal(str(getattr(self, row["kind"])(origin, row)))
+
+    def quote(self, origin: Any, _: Any) -> Any:
+        return self.quotes[origin["quote_id"]].price_usd
+
+    def part(self, origin: Any, _: Any) -> Any:
+        return self.hosts[origin["host_id"]].parts[origin["position"]].price_usd
+
+    def rental(self, origin: Any, _: Any) -> Any:
+        return self.rentals[origin["rental_id"]].price_per_hour_usd
+
+    def time(self, origin: Any, _: Any) -> Any:
+        return getattr(self.times[origin["measurement_id"]], origin["column"])
+
+    def gpu(self, origin: Any, _: Any) -> Any:
+        return getattr(self.gpus[origin["gpu_id"]], origin["column"])
+
+    def host(self, origin: Any, _: Any) -> Any:
+        return getattr(self.hosts[origin["host_id"]], origin["column"])
+
+    def setting(self, origin: Any, _: Any) -> Any:
+        return setting(self.grant, origin["key"])
+
+    def unit(self, origin: Any, _: Any) -> Any:
+        if origin["name"] == "hours in a day":
+            return 24
+        if origin["name"] == "W in a kW":
+            return 1000
+        machine = self.machines[origin["machine_id"]]
+        if origin["name"] == "GPUs of a machine":
+            return machine.gpu_count
+        assert origin["name"] == "pieces of a machine"
+        return next(x.quantity for x in machine.lines if x.item_id == origin["item_id"])
+
+    def plan_(self, origin: Any) -> Any:
+        plan = self.plan
+        if "fiscal_year" in origin:
+            return sum(
+                p.experiment_id == origin["experiment_id"]
+                and p.machine_id == origin["option_id"]
+                and self.fiscal(p.pieces[0][0]) == origin["fiscal_year"]
+                for p in plan.placed
+            )
+        if "year" in origin:
+            return sum(
+                p.count
+                for p in plan.purchases
+                if (p.machine_id, p.year) == (origin["machine_id"], origin["year"])
+            )
+        if origin["what"] == "left out":
+            only = origin.get("experiment_id")
+            return sum(n for e, n in plan.left_out.items() if only in (None, e))
+        assert origin["what"] in ("runs", "finish")
+        return plan.runs if origin["what"] == "runs" else round(plan.finish_day, 2)
+
+    def fiscal(self, day: float) -> str:
+        on = date.fromordinal(self.problem.start.toordinal() + int(day))
+        assert self.grant.institution.fiscal_year_start == (7, 1)
+        return f"FY {on.year + (on.month >= 7)}"
+
+    def solve(self, origin: Any, row: Any) -> Any:
+        change, reads = origin["change"], origin["reads"]
+        if reads == "direct":
+            return self.direct(change)
+        problem = vary(self.problem, change)
+        if reads == "threshold":
+            with suppress(NoPlan):
+                assert decision(solve(problem)) != decision(self.plan)
+            (value,) = change.values()
+            return value[1] if isinstance(value, list) else value
+        if "min_runs" in change:
+            from advisor.plan.solve import cheapest_with_runs
+
+            plan = cheapest_with_runs(problem)
+        else:
+            plan = solve(problem)
+        here = self.plan
+        budget = self.problem.budget_cents or 0
+        return {
+            "cost": Decimal(plan.cost_cents) / 100,
+            "runs": plan.runs,
+            "over-budget": Decimal(plan.cost_cents - budget) / 100,
+            "difference": abs(Decimal(plan.cost_cents - here.cost_cents)) / 100,
+            "saves": Decimal(here.judged_cents - plan.judged_cents) / 100,
+            "more-runs": plan.runs - here.runs,
+            "fewer-runs": here.runs - plan.runs,
+            "later": round(plan.finish_day - here.finish_day),
+        }[reads]
+
+    def direct(self, change: Any) -> Any:
+        if "quote" in change:
+            return self.quotes[change["quote"]].price_usd
+        if "measurement" in change:
+            return self.times[change["measurement"]].training_days
+        return getattr(self.problem.rules, change["rule"])
+
+
+def test_every_number_is_walked_back_to_its_rows(variant: Planned, store_path: Path) -> None:
+    found = json.loads(to_json_text(report_of(variant, pictures=False)), parse_float=Decimal)
+    rows = {row["number"]: row for row in found["rows"]}
+    cells = list(every({k: v for k, v in found.items() if k != "rows"}))
+    numbers = [cell for cell in cells if isinstance(cell, dict)]
+    assert not [cell for cell in cells if not isinstance(cell, dict | str)]
+    assert len(numbers) > 80
+    for cell in numbers:
+        assert cell["value"] == rows[cell["row"]]["value"]
+        assert cell["unit"] == rows[cell["row"]]["unit"]
+    walk = Walk(variant, store_path)
+    for number, row in rows.items():
+        value = Decimal(str(row["value"]))
+        if row["operation"] is None:
+            again = walk.plan_(row["origin"]) if row["kind"] == "plan" else walk.value(row)
+            assert Decimal(str(again)) == value, row
+            continue
+        assert all(other < number for other in row["of"])
+        of = [Decimal(str(rows[other]["value"])) for other in row["of"]]
+        again = OPERATIONS[row["operation"]](of)
+        assert abs(again - value) <= (
+            Decimal("0.005") if row["decimals"] is not None else abs(value) * Decimal("1e-12")
+        ), row
+
+
+def test_sentences_hold_no_number_that_has_no_row(report: Report, planned: Planned) -> None:
+    """What stands in running text is a name or a date; amounts and counts are numbers with rows."""
+    found = json.loads(to_json_text(report))
+    names = {m.label for m in planned.loaded.problem.machines}
+    names |= {line.label for m in planned.loaded.problem.machines for line in m.lines}
+    names |= {line.vendor for m in planned.loaded.problem.machines for line in m.lines}
+    names |= {r.label for r in planned.loaded.problem.rentals}
+    names |= {e.name for e in planned.loaded.problem.experiments}
+    names |= {m.recipe_id for m in planned.loaded.models.values()}
+    names |= {m.gpu_name for m in planned.loaded.problem.machines}
+    names.add(planned.loaded.grant.institution.name)
+    checked = 0
+    for section in found["sections"]:
+        if section["title"] == "Sources and versions":
+            continue
+        for block in section["blocks"]:
+            texts = [block.get("text", []), *block.get("list", [])]
+            for text in (t for words in texts for t in words if isinstance(t, str)):
+                left = re.sub(r"\d{4}-\d{2}-\d{2}", "", text)
+                for name in sorted(names, key=len, reverse=True):
+                    left = left.replace(name, "")
+                left = left.replace("30 days later", "")  # what was tried, not what was found
+                assert not re.search(r"\d", left), text
+                checked += 1
+    assert checked > 40
+
+
+def test_the_same_inputs_give_the_same_bytes(
+    planned: Planned, report: Report, store_path: Path
+) -> None:
+    again = report_of(planned_from(store_path))
+    for form in (to_markdown, to_csv_text, to_json_text, to_html, to_pdf, to_xlsx):
+        assert form(report) == form(again), form.__name__
+
+
+def test_the_report_has_what_an_office_asks_for(report: Report) -> None:
+    titles = [section.title for section in report.sections]
+    assert titles == [
+        "The question",
+        "Recommendation",
+        "What it costs",
+        "Budget justification",
+        "The plan on the calendar",
+        "Runners-up, and why not",
+        "How firm this is",
+        "Training times",
+        "Rules and settings",
+        "Limits of the evidence",
+        "Sources and versions",
+    ]
+    tables = {table.name: table for table in report.tables()}
+    assert {"Equipment", "Parts", "Running", "By fiscal year", "Times", "Sources"} <= set(tables)
+    pictures = [b.name for s in report.sections for b in s.blocks if isinstance(b, Picture)]
+    assert pictures == ["plan", "alternatives", "break-even", "cost-and-time"]
+
+
+def test_html_is_one_file_that_asks_for_nothing(report: Report) -> None:
+    html = to_html(report)
+    assert "<script" not in html
+    assert not re.search(r'(?:src|href)="(?!#)', html.replace("xlink:href", "href"))
+    assert not re.search(r"url\((?!#)", html)
+    ids = set(re.findall(r'id="(r\d+)"', html))
+    assert set(re.findall(r'href="#(r\d+)"', html)) <= ids
+
+
+def test_what_others_wrote_is_data_in_every_form(report: Report) -> None:
+    """A vendor's text cannot become markup, a formula or a directive."""
+    evil = '=HYPERLINK("x")<script>#panic("x")\\|*_`$'
+    hurt = replace(report, title=evil)
+    section = replace(report.sections[0], title=evil)
+    hurt = replace(hurt, sections=(section, *report.sections[1:]))
+    assert "<script>" not in to_html(hurt)
+    assert to_pdf(hurt).startswith(b"%PDF")
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.load_workbook(io.BytesIO(to_xlsx(hurt)))
+    assert book["Report"]["A1"].data_type == "s"
+
+
+def test_csv_and_markdown_name_the_row_of_each_number(report: Report) -> None:
+    rows = list(csv.DictReader(io.StringIO(to_csv_text(report))))
+    numbers = [row for row in rows if row["row"]]
+    assert all(row["unit"] for row in numbers)
+    total = next(
+        r
+        for r in rows
+        if (r["table"], r["column"]) == ("By fiscal year", "all years") and r["line"] == "5"
+    )
+    assert f"| {total['row']} |" in to_markdown(report)
+
+
+def recalculated(path: Path, folder: Path) -> dict[str, list[list[str]]]:
+    """Every sheet as LibreOffice computes it anew."""
+    office = shutil.which("soffice")
+    if office is None:
+        pytest.skip("LibreOffice is not installed")
+    everything = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false,false,-1"
+    subprocess.run(
+        [
+            office,
+            "--headless",
+            f"-env:UserInstallation=file://{folder}/profile",
+            "--convert-to",
+            everything,
+            "--outdir",
+            str(folder),
+            str(path),
+        ],
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
+    return {
+        file.stem.partition("-")[2]: list(csv.reader(file.open(encoding="utf-8")))
+        for file in folder.glob(f"{path.stem}-*.csv")
+    }
+
+
+def test_a_spreadsheet_program_computes_the_same_totals(
+    report: Report, planned: Planned, tmp_path: Path
+) -> None:
+    assert planned.plan is not None
+    openpyxl = pytest.importorskip("openpyxl")
+    path = tmp_path / "r.xlsx"
+    # openpyxl keeps no computed values, so that the program has to compute them all.
+    book = openpyxl.load_workbook(io.BytesIO(to_xlsx(report)))
+    book.save(path)
+    sheets = recalculated(path, tmp_path)
+    assert float(sheets["By fiscal year"][-1][-1]) == planned.plan.cost_cents / 100
+    for row in report.rows:
+        text = sheets["Ledger"][row.number + 1][2]
+        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        assert value == pytest.approx(float(row.value))
+
+
+def test_a_price_that_the_office_changes_moves_the_total(
+    report: Report, planned: Planned, tmp_path: Path
+) -> None:
+    """The RTX 3090 from $800 to $1,000: two cards, in the overhead base of 15 %."""
+    assert planned.plan is not None
+    openpyxl = pytest.importorskip("openpyxl")
+    path = tmp_path / "dearer.xlsx"
+    book = openpyxl.load_workbook(io.BytesIO(to_xlsx(report)))
+    row = next(r for r in report.rows if r.kind == "quote" and "RTX 3090" in r.label)
+    assert row.value == 800
+    book["Ledger"].cell(row.number + 2, 3).value = 1000
+    book.save(path)
+    total = float(recalculated(path, tmp_path)["By fiscal year"][-1][-1])
+    assert total == pytest.approx(planned.plan.cost_cents / 100 + 2 * 200 * 1.15)
+
+
+def test_the_ledger_refuses_an_unknown_kind() -> None:
+    from advisor.report.ledger import Ledger
+
+    with pytest.raises(ValueError, match="rumour"):
+        Ledger().leaf("rumour", 1, "usd", "heard of")
+
+
+def test_every_setting_of_an_institution_is_explained() -> None:
+    from advisor.plan.institution import MEANINGS, Institution
+
+    names = {field.name for field in fields(Institution)}
+    assert set(MEANINGS) == names - {"name", "file", "note", "sources"}
