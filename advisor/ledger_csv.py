@@ -159,26 +159,30 @@ def quotes_csv(quotes: Iterable[Quote], names: Mapping[tuple[str, str], str]) ->
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow((*COLUMNS, "quote_id"))
     for quote in quotes:
-        foreign = quote.price_quoted is not None
-        rate = ""
-        if quote.price_quoted is not None:
-            rate = format((quote.price_usd / quote.price_quoted).quantize(Decimal("1e-9")), "f")
-        cells = {
-            "item": names.get((quote.item_kind, quote.item_id), quote.item_id),
-            "price": format(quote.price_quoted if foreign else quote.price_usd, "f"),
-            "vendor": quote.vendor,
-            "date": quote.quoted_on.isoformat(),
-            "kind": quote.kind,
-            "item_kind": quote.item_kind,
-            "currency": quote.currency,
-            "usd_per_unit": rate,
-            "includes": quote.includes,
-            "valid_until": quote.valid_until.isoformat() if quote.valid_until else None,
-            "url": quote.url,
-            "file": quote.file,
-            "note": quote.note,
-            "corrects": quote.corrects,
-            "quote_id": quote.quote_id,
-        }
-        writer.writerow([neutralised(cells[name] or "") for name in (*COLUMNS, "quote_id")])
+        cells = quote_cells(quote, names) | {"quote_id": quote.quote_id}
+        writer.writerow([neutralised(cells[name]) for name in (*COLUMNS, "quote_id")])
     return out.getvalue()
+
+
+def quote_cells(quote: Quote, names: Mapping[tuple[str, str], str]) -> dict[str, str]:
+    """A quote as somebody would type it, by column; "" where there is nothing."""
+    rate = ""
+    if quote.price_quoted is not None:
+        rate = format((quote.price_usd / quote.price_quoted).quantize(Decimal("1e-9")), "f")
+    price = quote.price_usd if quote.price_quoted is None else quote.price_quoted
+    return {
+        "item": names.get((quote.item_kind, quote.item_id), quote.item_id),
+        "price": format(price, "f"),
+        "vendor": quote.vendor,
+        "date": quote.quoted_on.isoformat(),
+        "kind": quote.kind,
+        "item_kind": quote.item_kind,
+        "currency": quote.currency,
+        "usd_per_unit": rate,
+        "includes": quote.includes or "",
+        "valid_until": quote.valid_until.isoformat() if quote.valid_until else "",
+        "url": quote.url or "",
+        "file": quote.file or "",
+        "note": quote.note or "",
+        "corrects": quote.corrects or "",
+    }

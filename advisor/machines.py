@@ -17,8 +17,8 @@ from advisor.prices import age_words
 from advisor.rank import NO_PRICE, Field
 from advisor.render import render_rows, to_json
 from advisor.rent import BreakEven, break_even, rent_offers, rented_usd, reserved_usd
-from advisor.store import Store
-from advisor.whole_cost import CostTerms, WholeCost, whole_cost
+from advisor.store import Reader, Store
+from advisor.whole_cost import PAPER_TERMS, CostTerms, WholeCost, whole_cost
 from price_catalog.builds import Build
 from price_catalog.gpu_names import find_gpu, index_gpus
 from price_catalog.model import Gpu, Host
@@ -101,7 +101,6 @@ class Asked:
     as_of: date
     power: str
     """Where the power comes from, in words."""
-    snapshot: Snapshot
 
     @property
     def heading(self) -> str:
@@ -138,8 +137,23 @@ def ask(store: Store, options: argparse.Namespace) -> tuple[Asked, Any]:
         rentals = reader.rentals()
         measured = reader.measured_power_w()
     i = _cheapest(field, count)
+    measured_w = measured.get(field.builds[i].gpu.gpu_id)
+    asked = about(field, i, terms=terms, rule=rule, measured_w=measured_w, given=options.power)
+    return asked, rentals
+
+
+def about(
+    field: Field,
+    i: int,
+    *,
+    terms: CostTerms,
+    rule: str | date,
+    measured_w: float | None,
+    given: str | None = None,
+) -> Asked:
+    """What build ``i`` of a field costs in every term. Raises InputError."""
     build = field.builds[i]
-    power_w, power = _power(build, options.power, measured.get(build.gpu.gpu_id))
+    power_w, power = _power(build, given, measured_w)
     units = build.host.rack_units
     own = whole_cost(
         Decimal(field.cents[i]) / 100,
@@ -149,7 +163,7 @@ def ask(store: Store, options: argparse.Namespace) -> tuple[Asked, Any]:
     )
     time = field.times[i]
     chosen = time.chosen if time is not None and field.gap[i] is None else None
-    asked = Asked(
+    return Asked(
         build=build,
         field=field,
         position=i,
@@ -157,9 +171,27 @@ def ask(store: Store, options: argparse.Namespace) -> tuple[Asked, Any]:
         training_days=None if chosen is None else chosen.training_days,
         as_of=_as_of(field, rule),
         power=power,
-        snapshot=snapshot,
     )
-    return asked, rentals
+
+
+def own_or_rent(
+    reader: Reader, recipe: str, rule: str | date, evidence: str, most: int = 60
+) -> list[tuple[Asked, list[BreakEven]]]:
+    """Each build that has a time and that somebody rents out, fastest first."""
+    snapshot = take_snapshot(reader, rule)
+    model = snapshot.model(recipe)
+    field = make_field(reader, snapshot, model, prices=rule, evidence=evidence)
+    rentals = reader.rentals()
+    measured = reader.measured_power_w()
+    found = []
+    for i in field.by_days[:most]:
+        gpu_id = field.builds[i].gpu.gpu_id
+        asked = about(field, i, terms=PAPER_TERMS, rule=rule, measured_w=measured.get(gpu_id))
+        offers = rent_offers(rentals, gpu_id, field.builds[i].gpu_count, today=asked.as_of)
+        if offers and asked.training_days is not None:
+            days = asked.training_days
+            found.append((asked, [break_even(asked.own, offer, days) for offer in offers]))
+    return found
 
 
 def _as_of(field: Field, rule: str | date) -> date:
@@ -294,7 +326,7 @@ def answer_rent(store: Store, options: argparse.Namespace) -> list[str]:
     number = None
     if options.experiments is not None:
         number = _decimal(options.experiments, "--experiments", "number of training runs")
-    rows = [_rent_row(asked, even, days, number) for even in evens]
+    rows = [rent_row(asked, even, days, number) for even in evens]
     if options.svg is not None:
         from advisor.break_even import break_even_svg
         from advisor.export import write_whole
@@ -311,10 +343,10 @@ def answer_rent(store: Store, options: argparse.Namespace) -> list[str]:
     life = asked.own.life_usd
     words = "no data: the power is not known" if life is None else f"${life:,.0f}"
     own_line = f"Own for {asked.own.terms.lifetime_years} years: {words}"
-    return [asked.heading, own_line, render_rows(rows, "table"), *_even_words(evens)]
+    return [asked.heading, own_line, render_rows(rows, "table"), *even_words(evens)]
 
 
-def _rent_row(asked: Asked, even: BreakEven, days: float, number: Decimal | None) -> dict[str, Any]:
+def rent_row(asked: Asked, even: BreakEven, days: float, number: Decimal | None) -> dict[str, Any]:
     offer, years = even.offer, asked.own.terms.lifetime_years
     whole = offer.kind == "reserved"
     row: dict[str, Any] = {
@@ -346,7 +378,7 @@ def _rent_row(asked: Asked, even: BreakEven, days: float, number: Decimal | None
     return row
 
 
-def _even_words(evens: list[BreakEven]) -> list[str]:
+def even_words(evens: list[BreakEven]) -> list[str]:
     lines = []
     for even in evens:
         kind = even.offer.kind

@@ -11,6 +11,7 @@ EVERYWHERE = "everywhere"
 RANKING = "ranking"
 EVIDENCE = "evidence"
 BENCHMARK = "benchmark"
+PRICES = "prices"
 MAX_FOOTER_KEYS = 7
 
 
@@ -69,6 +70,7 @@ KEY_NAMES = {
     "f4": "F4",
     "f5": "F5",
     "f6": "F6",
+    "f7": "F7",
     "ctrl+q": "^q",
     "ctrl+z": "^z",
     "ctrl+p": "^p",
@@ -195,11 +197,29 @@ ACTIONS: tuple[Action, ...] = (
         ("n", "focus_field('bench_minutes')", "set the time limit", "", "Go to the minutes."),
     ),
     *_of(
+        PRICES,
+        "prices",
+        ("slash", "focus_filter", "filter", "filter", "Type words; rows that have all of them."),
+        ("a", "add", "add a quote", "add", "What somebody asks of you, with its date."),
+        ("c", "correct", "correct the quote", "correct", "A new quote; the old one is kept."),
+        ("i", "import", "import a CSV file", "import", "A preview first; then all or nothing."),
+        ("1", "show_tab('quotes')", "show the quotes", "", "Every quote, its age and marks."),
+        ("2", "show_tab('rent')", "show own or rent", "", "Where renting and owning break even."),
+        ("n", "next_build(1)", "next build to own or rent", "own/rent", "Its break-even."),
+        ("N", "next_build(-1)", "build before", "", "The break-even of the build before."),
+        ("s", "next_sort", "sort by the next column", "", "The same key again goes on."),
+        ("S", "reverse_sort", "reverse the sorting", "", "Largest first, or smallest first."),
+        ("space", "open_record", "open the full quote", "", "The whole row, in words."),
+        ("e", "export", "save the table or the picture", "", "As CSV, Markdown, JSON or SVG."),
+        ("y", "copy_row", "copy the selected row", "", "To the clipboard, over ssh too (OSC 52)."),
+    ),
+    *_of(
         EVERYWHERE,
         "screen",
         ("f2", "go('ranking')", "ranking", "", "The ranked builds for a budget and a model."),
         ("f3", "go('evidence')", "evidence", "", "Times, prices and sources, with verdicts."),
         ("f6", "go('benchmark')", "benchmark", "", "Measure this machine: it asks first."),
+        ("f7", "go('prices')", "prices", "", "The ledger of quotes; owning or renting."),
         ("f4,w", "go('welcome')", "welcome", "", "What this program does, in three steps."),
     ),
     *_of(

@@ -132,6 +132,10 @@ class AdvisorApp(App[None]):
             self.push_screen(WelcomeScreen(self.size))
         elif name == "benchmark":
             self.push_screen(self._benchmark())
+        elif name == "prices":
+            from advisor.tui.screens.prices import PricesScreen
+
+            self.push_screen(PricesScreen(self.size))
 
     def _benchmark(self) -> Screen[None]:
         """The one benchmark screen: what it runs goes on while another screen is shown."""

@@ -16,6 +16,7 @@ SCREENS = (
     ("F3", "evidence", "Evidence"),
     ("F4", "welcome", "Welcome"),
     ("F6", "benchmark", "Benchmark"),
+    ("F7", "prices", "Prices"),
 )
 PANELS = {"table": "Builds", "picture": "Picture", "detail": "Selected build"}
 EVIDENCE_TABS = {"times": "Times", "prices": "Prices", "sources": "Sources"}
@@ -46,7 +47,7 @@ class TitleBar(Static):
         self._here = here
 
     def on_mount(self) -> None:
-        parts: list[Content] = [Content.styled("GPU advisor", "bold"), Content("   ")]
+        parts: list[Content] = [Content.styled("GPU advisor", "bold"), Content(" ")]
         for key, name, word in SCREENS:
             meta = Style.from_meta({"@click": f"app.go('{name}')"})
             look = "reverse bold" if name == self._here else ""

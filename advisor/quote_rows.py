@@ -1,0 +1,66 @@
+"""The ledger as rows: every quote with its age, its marks and whether it counts (pure)."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+from advisor.ask import Snapshot
+from advisor.ledger import Items
+from advisor.prices import age_words, outlying_quotes, quote_marks
+from price_catalog.model import Quote
+
+
+def item_names(snapshot: Snapshot) -> dict[tuple[str, str], str]:
+    """What a person calls each item."""
+    names = {("gpu", gpu.gpu_id): gpu.name for gpu in snapshot.gpus}
+    for host in snapshot.hosts:
+        names["host" if host.gpu_id is None else "server", host.host_id] = host.name
+    return names
+
+
+def ledger_items(snapshot: Snapshot) -> Items:
+    """What a quote may be for, and which quotes may be corrected."""
+    return Items(snapshot.gpus, snapshot.hosts, (quote.quote_id for quote in snapshot.quotes))
+
+
+def ledger_rows(
+    snapshot: Snapshot, rule: str | date, *, today: date
+) -> list[tuple[Quote, dict[str, Any]]]:
+    """Every quote with what is shown of it."""
+    names = item_names(snapshot)
+    counts = {quote.quote_id for quote in snapshot.prices(rule, today=today).values()}
+    outlying = outlying_quotes(snapshot.quotes)
+    corrected = {quote.corrects for quote in snapshot.quotes}
+    rows = []
+    for quote in snapshot.quotes:
+        marks = quote_marks(
+            quote,
+            today=today,
+            outlying=quote.quote_id in outlying,
+            corrected=quote.quote_id in corrected,
+        )
+        row = {
+            "item": names.get((quote.item_kind, quote.item_id), quote.item_id),
+            "item_kind": quote.item_kind,
+            "price_usd": quote.price_usd,
+            "kind": quote.kind,
+            "vendor": quote.vendor,
+            "date": quote.quoted_on,
+            "age": age_words(quote.quoted_on, today),
+            "valid_until": quote.valid_until,
+            "marks": ", ".join(marks),
+            "counts": quote.quote_id in counts,
+            "currency": quote.currency,
+            "price_quoted": quote.price_quoted,
+            "includes": quote.includes,
+            "origin": quote.origin,
+            "source": quote.source_id,
+            "url": quote.url,
+            "file": quote.file,
+            "note": quote.note,
+            "corrects": quote.corrects,
+            "quote_id": quote.quote_id,
+        }
+        rows.append((quote, row))
+    return rows

@@ -1,0 +1,87 @@
+"""The ledger of quotes as rows for a table, and one quote as a page (pure)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from advisor.tui.controls.filter_table import MemoryRows
+from advisor.tui.widgets.rank_source import Column
+from advisor.tui.words import FAINT, HEADING, KIND_WORDS, PLAIN, STRONG, WARNING, Line, usd, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from price_catalog.model import Quote, Source
+
+Entry = tuple["Quote", dict[str, Any]]
+MARK_WORDS = {
+    "stale": "a year old or older",
+    "expired": "no longer valid",
+    "unsourced": "no page or file to check it by",
+    "outlying": "far from the other quotes of its item",
+    "corrected": "another quote stands in for it",
+}
+
+
+def quote_table(entries: Sequence[Entry], sources: Sequence[Source]) -> MemoryRows:
+    """Every quote; those that count carry a ★."""
+    titles = {source.source_id: source for source in sources}
+    return MemoryRows(
+        (
+            Column(key="item", title="item", width=24, sort_key="item"),
+            Column(key="price", title="price", width=11, align="right", sort_key="price"),
+            Column(key="age", title="age", width=10, align="right", sort_key="age"),
+            Column(key="marks", title="marks", width=16, sort_key="marks"),
+            Column(key="kind", title="kind", width=20, sort_key="kind"),
+            Column(key="vendor", title="vendor", width=32, sort_key="vendor"),
+            Column(key="day", title="date", width=10, sort_key="age"),
+        ),
+        entries,
+        cells=lambda entry: (
+            ("★ " if entry[1]["counts"] else "  ") + entry[1]["item"],
+            usd(entry[0].price_usd),
+            entry[1]["age"],
+            entry[1]["marks"] or "–",
+            KIND_WORDS.get(entry[0].kind, entry[0].kind),
+            entry[0].vendor,
+            str(entry[0].quoted_on),
+        ),
+        text=lambda entry: (
+            " ".join(str(value) for value in entry[1].values() if value is not None)
+            + (" counts" if entry[1]["counts"] else "")
+        ),
+        keys={
+            "item": lambda entry: entry[1]["item"].lower(),
+            "price": lambda entry: entry[0].price_usd,
+            "age": lambda entry: -entry[0].quoted_on.toordinal(),
+            "marks": lambda entry: entry[1]["marks"] or None,
+            "kind": lambda entry: entry[0].kind,
+            "vendor": lambda entry: entry[0].vendor.lower(),
+        },
+        lines=lambda entry, width: quote_page(entry, titles.get(entry[0].source_id), width),
+        remark=lambda entry: entry[0].note or "",
+    )
+
+
+def quote_page(entry: Entry, source: Source | None, width: int) -> list[Line]:
+    """Everything known about one quote."""
+    quote, row = entry
+    lines: list[Line] = [
+        (f"{row['item']}  {usd(quote.price_usd)}", STRONG),
+        ("it counts under the price rule" if row["counts"] else "another quote counts", PLAIN),
+        (f"{KIND_WORDS.get(quote.kind, quote.kind)} of {quote.quoted_on}, {row['age']}", PLAIN),
+        (f"vendor: {quote.vendor}", PLAIN),
+    ]
+    lines += [(f"{mark}: {MARK_WORDS[mark]}", WARNING) for mark in row["marks"].split(", ") if mark]
+    if quote.price_quoted is not None:
+        lines.append((f"quoted as {quote.currency} {quote.price_quoted:,}", PLAIN))
+    for name in ("includes", "valid_until", "url", "file", "corrects"):
+        if row[name] is not None:
+            lines.append((f"{name.replace('_', ' ')}: {row[name]}", PLAIN))
+    if quote.note:
+        lines += [("", PLAIN), ("NOTE", HEADING), (quote.note, PLAIN)]
+    lines += [("", PLAIN), ("SOURCE", HEADING)]
+    if source is not None:
+        lines += [(source.title, PLAIN), (source.how_measured, FAINT)]
+    lines += [("", PLAIN), (f"{quote.origin} row {quote.quote_id}", FAINT)]
+    return wrapped(lines, width)

@@ -1,0 +1,255 @@
+"""A quote typed in or corrected, and a file of quotes looked at before it is read in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Grid, Vertical
+from textual.events import Click
+from textual.message import Message
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from advisor.ledger import OWN, make_quote
+from advisor.ledger_csv import Preview, read_quotes
+from advisor.quote_rows import item_names, ledger_items
+from advisor.tui.controls.bars import clickable
+from advisor.tui.controls.field import Field
+from advisor.tui.controls.lines_view import LinesView
+from advisor.tui.words import FAINT, PLAIN, STRONG, WARNING, Line, usd, wrapped
+from price_catalog.model import Quote
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from advisor.ask import Snapshot
+    from advisor.tui.app import AdvisorApp
+
+STORE_WAIT_S = 10.0
+FIELDS = (
+    ("item", "Item", "RTX 3090, or a machine's name"),
+    ("price", "Price", "of one piece: 900"),
+    ("vendor", "Vendor", "who asks it"),
+    ("date", "Date", "2026-11-01"),
+    ("kind", "Kind", "reseller-quote, list, street, used, secondary"),
+    ("valid_until", "Valid until", "2026-12-31, or empty"),
+    ("includes", "Includes", "tax; shipping; education discount"),
+    ("currency", "Currency", "USD"),
+    ("usd_per_unit", "USD per unit", "for other currencies: 1.08"),
+    ("url", "Page", "https://…"),
+    ("file", "File", "where you keep the quote"),
+    ("note", "Note", ""),
+)
+
+
+class _Keeping(ModalScreen["str | None"]):
+    """A dialog that ends with quotes being kept."""
+
+    CSS_PATH = "../styles/prices.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "cancel", "close", show=False),
+        Binding("f1", "app.help", "help", show=False),
+    ]
+    app: AdvisorApp
+
+    @dataclass
+    class Failed(Message):
+        """Nothing was kept; the text says why."""
+
+        text: str
+
+    @dataclass
+    class Kept(Message):
+        """The quotes are in the store."""
+
+        text: str
+
+    def keep(self, quotes: Sequence[Quote], words: str) -> None:
+        """Write them in a thread, all or none."""
+        self._write(tuple(quotes), words)
+
+    @work(thread=True, exclusive=True, group="write", exit_on_error=False)
+    def _write(self, quotes: tuple[Quote, ...], words: str) -> None:
+        from advisor.store import Store, StoreError
+
+        store = Store(self.app.feed.path, wait_s=STORE_WAIT_S, note=lambda _: None)
+        try:
+            store.add_quotes(quotes, [OWN])
+        except StoreError as error:
+            self.post_message(self.Failed(str(error)))
+        else:
+            self.post_message(self.Kept(words))
+
+    @on(Kept)
+    def _kept(self, event: Kept) -> None:
+        self.dismiss(event.text)
+
+    @on(Failed)
+    def _failed(self, event: Failed) -> None:
+        self.say(event.text)
+
+    def say(self, text: str, *, wrong: bool = True) -> None:
+        """Say what is wrong, or what goes on."""
+        line = self.query_one("#said", Static)
+        line.set_class(wrong, "-error")
+        line.update(f"⚠ {text}" if wrong and text else text)
+
+    def action_cancel(self) -> None:
+        """Close, keep nothing."""
+        self.dismiss(None)
+
+    def on_click(self, event: Click) -> None:
+        if event.widget is self:  # beside the page
+            self.dismiss(None)
+
+
+class QuoteForm(_Keeping):
+    """One quote, judged while it is typed."""
+
+    AUTO_FOCUS = "#item"
+    HELP = """\
+## A quote
+
+`Tab` goes from field to field, `Enter` keeps the quote. What is wrong is said below while you type.
+A correction is a new quote that stands in for the old one, which is kept.
+"""
+
+    def __init__(self, snapshot: Snapshot, cells: dict[str, str], corrected: str | None) -> None:
+        super().__init__()
+        self._items = ledger_items(snapshot)
+        self._names = item_names(snapshot)
+        self._cells = cells
+        self._corrected = corrected
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="page") as box:
+            box.border_title = (
+                "Add a quote" if self._corrected is None else f"Correct: {self._corrected}"
+            )
+            with Grid(id="form"):
+                for name, word, hint in FIELDS:
+                    yield Static(word, classes="label")
+                    yield Field(
+                        self._cells.get(name, ""), placeholder=hint, id=name, max_length=500
+                    )
+            yield Static("", id="said", markup=False)
+            yield Static(
+                clickable([("Enter", "keep", "screen.keep"), ("Esc", "close", "screen.cancel")]),
+                classes="keys",
+            )
+
+    def _made(self) -> Quote | str:
+        """The quote as it stands, or what is wrong: first with the field that somebody is in."""
+        cells = {name: self.query_one(f"#{name}", Input).value for name, _, _ in FIELDS}
+        if self._corrected is not None:
+            cells["corrects"] = self._cells["corrects"]
+        made = make_quote(cells, self._items, today=self.app.today)
+        if isinstance(made, Quote):
+            return made
+        here = None if self.focused is None else self.focused.id
+        return str(min(made, key=lambda problem: problem.column != here))
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        made = self._made()
+        if isinstance(made, str):
+            self.say(made)
+        else:
+            name = self._names.get((made.item_kind, made.item_id), made.item_id)
+            self.say(f"{name} {usd(made.price_usd)}: Enter keeps it", wrong=False)
+
+    @on(Input.Submitted)
+    def action_keep(self) -> None:
+        """Keep it where nothing is wrong."""
+        made = self._made()
+        if isinstance(made, str):
+            self.say(made)
+        else:
+            name = self._names.get((made.item_kind, made.item_id), made.item_id)
+            self.keep([made], f"Kept {name} {usd(made.price_usd)}.")
+
+
+class ImportScreen(_Keeping):
+    """A CSV file: what would be read and what is wrong, row by row; then all or nothing."""
+
+    AUTO_FOCUS = "#path"
+    HELP = """\
+## Importing quotes
+
+Type the path of a CSV file with the columns item, price, vendor, date and kind; `Enter` shows what
+would be read and what is wrong, row by row. `Enter` again reads it in: all of it or nothing.
+"""
+
+    @dataclass
+    class Read(Message):
+        """The file was looked at."""
+
+        path: Path
+        preview: Preview
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        super().__init__()
+        self._items = ledger_items(snapshot)
+        self._names = item_names(snapshot)
+        self._ready: tuple[Path, Preview] | None = None
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="page tall") as box:
+            box.border_title = "Import quotes"
+            yield Field(placeholder="a CSV file, such as quotes.csv", id="path", max_length=1000)
+            yield Static("Enter shows what would be read.", id="said", markup=False)
+            yield LinesView(id="preview")
+            yield Static(
+                clickable([("Enter", "read", "screen.go_on"), ("Esc", "close", "screen.cancel")]),
+                classes="keys",
+            )
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._ready = None
+
+    @on(Input.Submitted)
+    def action_go_on(self) -> None:
+        """Look at the file; once that was good, read it in."""
+        path = Path(self.query_one("#path", Input).value.strip()).expanduser()
+        if self._ready is not None:
+            quotes = self._ready[1].quotes
+            self.keep(quotes, f"Imported {len(quotes)} quotes of {path.name}.")
+        elif not path.name:
+            self.say("no file is named: write one such as quotes.csv")
+        else:
+            self.say("reading …", wrong=False)
+            self._look(path)
+
+    @work(thread=True, exclusive=True, group="look", exit_on_error=False)
+    def _look(self, path: Path) -> None:
+        self.post_message(self.Read(path, read_quotes(path, self._items, today=self.app.today)))
+
+    @on(Read)
+    def _read(self, event: Read) -> None:
+        preview = event.preview
+        self.query_one("#preview", LinesView).show(
+            lambda width: self._page(preview, width), from_top=True
+        )
+        if preview.problems:
+            least = "at least " if preview.stopped else ""
+            self.say(f"{least}{len(preview.problems)} problems: nothing will be read")
+        else:
+            self._ready = (event.path, preview)
+            self.say(f"{len(preview.quotes)} quotes: Enter again reads them in", wrong=False)
+
+    def _page(self, preview: Preview, width: int) -> list[Line]:
+        lines: list[Line] = [(str(problem), WARNING) for problem in preview.problems]
+        for quote in preview.quotes:
+            item = self._names.get((quote.item_kind, quote.item_id), quote.item_id)
+            known = " (there already)" if quote.quote_id in self._items.quote_ids else ""
+            lines.append((f"{item}  {usd(quote.price_usd)}{known}", STRONG if not known else FAINT))
+            lines.append((f"  {quote.kind}, {quote.vendor}, {quote.quoted_on}", PLAIN))
+        return wrapped(lines, width)

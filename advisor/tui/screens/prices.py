@@ -1,0 +1,306 @@
+"""The ledger of prices: browse, filter, add, correct, import; and owning against renting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.widgets import Static
+
+from advisor.parse import InputError, parse_price_rule
+from advisor.tui.actions import PRICES, bindings_of
+from advisor.tui.controls.bars import KeyBar, Tabs, TitleBar, TooSmall
+from advisor.tui.controls.filter_table import FilterTable, MemorySource
+from advisor.tui.controls.lines_view import LinesView
+from advisor.tui.feed import FeedError
+from advisor.tui.ledger_rows import Entry, quote_table
+from advisor.tui.messages import StoreChanged, StoreTrouble
+from advisor.tui.screens.record import RecordScreen
+from advisor.tui.screens.sizes import SizedScreen
+from advisor.tui.words import FAINT, PLAIN, STRONG, Line, wrapped
+
+if TYPE_CHECKING:
+    from advisor.ask import Snapshot
+    from advisor.machines import Asked
+    from advisor.rent import BreakEven
+    from advisor.tui.app import AdvisorApp
+
+TABS = {"quotes": "Quotes", "rent": "Own or rent"}
+
+
+class PricesScreen(SizedScreen):
+    """Quotes with their age and marks, and the break-even of renting."""
+
+    WHERE = PRICES
+    CSS_PATH = "../styles/prices.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings_of(PRICES),
+        Binding("escape", "app.go('ranking')", "back", show=False),
+    ]
+    AUTO_FOCUS = "RankTable"
+    app: AdvisorApp
+
+    @dataclass
+    class LedgerRead(Message):
+        """The quotes were read."""
+
+        snapshot: Snapshot
+        entries: list[Entry]
+
+    @dataclass
+    class RentRead(Message):
+        """What can be owned or rented was worked out; or why not."""
+
+        evens: list[tuple[Asked, list[BreakEven]]]
+        problem: str | None
+
+    def __init__(self, size: Size) -> None:
+        super().__init__(size)
+        self._snapshot: Snapshot | None = None
+        self._evens: list[tuple[Asked, list[BreakEven]]] = []
+        self._problem: str | None = None
+        self._at = 0
+
+    def compose(self) -> ComposeResult:
+        from advisor.prices import RULE_WORDS
+
+        yield TitleBar(PRICES)
+        yield Tabs(TABS, "show_tab")
+        yield Static(f"★ counts. {RULE_WORDS}", id="about", markup=False)
+        yield FilterTable(empty="The store holds no quotes: press a to add one.")
+        yield LinesView(self._rent_page, id="rent")
+        yield KeyBar(PRICES)
+        yield TooSmall()
+
+    def on_mount(self) -> None:
+        self.read_store()
+
+    @property
+    def quotes(self) -> FilterTable:
+        return self.query_one(FilterTable)
+
+    @property
+    def tab(self) -> str:
+        """Which list is shown."""
+        return self.query_one(Tabs).here
+
+    @work(thread=True, exclusive=True, group="read", exit_on_error=False)
+    def read_store(self) -> None:
+        """Read the quotes, then work out the renting, and post both."""
+        from advisor.ask import take_snapshot
+        from advisor.machines import own_or_rent
+        from advisor.quote_rows import ledger_rows
+
+        inputs, today = self.app.inputs, self.app.today
+        rule: str | date
+        try:
+            rule = parse_price_rule(inputs.prices)
+        except InputError:
+            rule = "latest"
+        try:
+            with self.app.feed.visit() as reader:
+                snapshot = take_snapshot(reader)
+                self.post_message(
+                    self.LedgerRead(snapshot, ledger_rows(snapshot, rule, today=today))
+                )
+                try:
+                    evens = own_or_rent(reader, inputs.model, rule, inputs.evidence)
+                except InputError as error:
+                    self.post_message(self.RentRead([], str(error)))
+                else:
+                    self.post_message(self.RentRead(evens, None))
+        except FeedError as error:
+            self.post_message(StoreTrouble(str(error)))
+
+    @on(LedgerRead)
+    def _ledger_read(self, event: LedgerRead) -> None:
+        self._snapshot = event.snapshot
+        self.quotes.show(quote_table(event.entries, event.snapshot.sources))
+
+    @on(RentRead)
+    def _rent_read(self, event: RentRead) -> None:
+        self._evens, self._problem = event.evens, event.problem
+        self._at = min(self._at, max(len(self._evens) - 1, 0))
+        self._show_rent()
+
+    @on(StoreTrouble)
+    def _store_trouble(self, event: StoreTrouble) -> None:
+        self.quotes.say_trouble(event.text)
+
+    @on(StoreChanged)
+    def _store_changed(self) -> None:
+        self.read_store()
+
+    # Owning against renting
+
+    def _show_rent(self) -> None:
+        self.query_one("#rent", LinesView).show(self._rent_page, from_top=True)
+
+    def _rent_page(self, width: int) -> list[Line]:
+        """The picture of one build and what it says, for a width."""
+        from advisor.break_even import break_even_text
+        from advisor.machines import even_words
+
+        if self._problem is not None:
+            return wrapped([(self._problem, PLAIN)], width)
+        if not self._evens:
+            nobody = "No ranked build is rented out by anybody known: advisor prices refresh."
+            return wrapped([(nobody, PLAIN)], width)
+        asked, evens = self._evens[self._at]
+        place = f"{self._at + 1} of {len(self._evens)} builds · n next, N before · e saves the SVG"
+        height = max(self.size.height - 14, 8)
+        lines: list[Line] = wrapped([(asked.heading, STRONG), (place, FAINT)], width)
+        lines.append(("", PLAIN))
+        lines += [(text, PLAIN) for text in break_even_text(asked, evens, width, height)]
+        lines.append(("", PLAIN))
+        lines += wrapped([(words, PLAIN) for words in even_words(evens)], width)
+        for even in evens:
+            offer = even.offer
+            lines += wrapped(
+                [
+                    (
+                        f"{offer.kind}: ${offer.price_per_hour_usd:,.2f} an hour "
+                        f"(${offer.low_usd:,.2f} to ${offer.high_usd:,.2f}, {offer.providers} "
+                        f"offers), the middle one {offer.middle.provider} of "
+                        f"{offer.middle.priced_on}",
+                        FAINT,
+                    )
+                ],
+                width,
+            )
+        return lines
+
+    def action_next_build(self, by: int) -> None:
+        """Show another build's break-even."""
+        if self.tab != "rent":
+            self.action_show_tab("rent")
+        elif self._evens:
+            self._at = (self._at + by) % len(self._evens)
+            self._show_rent()
+
+    # Quotes
+
+    @on(FilterTable.RecordWanted)
+    def _open(self, event: FilterTable.RecordWanted) -> None:
+        self.app.push_screen(RecordScreen("Quote", event.page))
+
+    def _highlighted(self) -> Entry | None:
+        source = self.quotes.table.source
+        if not isinstance(source, MemorySource) or self.quotes.table.cursor >= len(source):
+            return None
+        entry: Entry = source.record(self.quotes.table.cursor)
+        return entry
+
+    def action_add(self) -> None:
+        """Fill in a new quote."""
+        self._fill_in({}, None)
+
+    def action_correct(self) -> None:
+        """Fill in the quote that stands in for the highlighted one."""
+        entry = self._highlighted()
+        if entry is not None:
+            from advisor.ledger_csv import quote_cells
+
+            quote, row = entry
+            names = {(quote.item_kind, quote.item_id): row["item"]}
+            self._fill_in(quote_cells(quote, names) | {"corrects": quote.quote_id}, row["item"])
+
+    def _fill_in(self, cells: dict[str, str], corrected: str | None) -> None:
+        from advisor.tui.screens.price_dialogs import QuoteForm
+
+        if self._snapshot is not None:
+            self.app.push_screen(QuoteForm(self._snapshot, cells, corrected), self._kept)
+
+    def action_import(self) -> None:
+        """Read a CSV file of quotes: first a preview, then all of it or nothing."""
+        from advisor.tui.screens.price_dialogs import ImportScreen
+
+        if self._snapshot is not None:
+            self.app.push_screen(ImportScreen(self._snapshot), self._kept)
+
+    def _kept(self, note: str | None) -> None:
+        if note:
+            self.app.notify(note, markup=False)
+            self.read_store()
+
+    # The same keys as on the other lists
+
+    def action_show_tab(self, tab: str) -> None:
+        """Show the quotes or the break-even."""
+        self.query_one(Tabs).here = tab
+        self.set_class(tab == "rent", "-rent")
+        if tab == "rent":
+            self.query_one("#rent").focus()
+        else:
+            self.quotes.table.focus()
+
+    def action_focus_filter(self) -> None:
+        """Go to the filter."""
+        self.action_show_tab("quotes")
+        self.quotes.filter.focus()
+
+    def action_next_sort(self) -> None:
+        """Sort by the next column."""
+        self.quotes.sort_next()
+
+    def action_reverse_sort(self) -> None:
+        """Turn the sorting round."""
+        self.quotes.sort_reverse()
+
+    def action_open_record(self) -> None:
+        """Open the highlighted quote in full."""
+        self.quotes.open_record()
+
+    def action_export(self) -> None:
+        """Ask where to save the quotes that the filter shows, or the break-even."""
+        from advisor.break_even import break_even_svg
+        from advisor.machines import rent_row
+        from advisor.tui.screens.export import Exportable, ExportScreen
+
+        picture = None
+        records: list[dict[str, Any]] = []
+        if self.tab == "rent" and self._evens:
+            asked, evens = self._evens[self._at]
+            records = [rent_row(asked, even, asked.training_days or 0.0, None) for even in evens]
+
+            def draw() -> str:
+                return break_even_svg(asked, evens)
+
+            picture = draw
+        elif isinstance(source := self.quotes.table.source, MemorySource):
+            records = [source.record(index)[1] for index in range(len(source))]
+        if not records:
+            self.app.notify("There is nothing to save yet.")
+            return
+        what = Exportable(
+            name="own-or-rent" if picture else "quotes",
+            columns=list(records[0]),
+            rows=lambda: records,
+            picture=picture,
+        )
+        self.app.push_screen(ExportScreen(what))
+
+    def action_copy_row(self) -> None:
+        """Copy the highlighted quote, or the break-even in words."""
+        entry, rows = self._highlighted(), self.quotes.rows
+        text = ""
+        if self.tab == "rent":
+            text = "\n".join(line for line, _ in self._rent_page(100))
+        elif entry is not None and rows is not None:
+            page = rows.lines(self.quotes.table.source, self.quotes.table.cursor, 10_000)
+            text = "\n".join(line for line, _ in page)
+        self.app.copy_text(text, "it")
+
+    def action_leave_field(self) -> None:
+        """Go from the filter to the table."""
+        self.quotes.table.focus()
+
+    def action_undo(self) -> None:
+        """Clear the filter."""
+        self.quotes.filter.value = ""

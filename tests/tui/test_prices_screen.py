@@ -1,0 +1,178 @@
+"""The screen of prices, driven by keys on a store that may be written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from advisor.store import Store
+from advisor.tui.controls.filter_table import FilterTable
+from advisor.tui.controls.lines_view import LinesView
+from advisor.tui.screens.export import ExportScreen
+from advisor.tui.screens.price_dialogs import ImportScreen, QuoteForm
+from advisor.tui.screens.prices import PricesScreen
+from advisor.tui.screens.record import RecordScreen
+from tests.tui.program import ASKED, NARROW, WIDE, page, running, settled
+
+LATEST = replace(ASKED, prices="latest")
+
+
+async def go(pilot: Pilot[None]) -> PricesScreen:
+    await pilot.press("f7")
+    await settled(pilot)
+    screen = pilot.app.screen
+    assert isinstance(screen, PricesScreen)
+    return screen
+
+
+def table(screen: PricesScreen) -> list[list[str]]:
+    source = screen.query_one(FilterTable).table.source
+    return [
+        [cell if isinstance(cell, str) else cell.plain for cell in source.cells(index)]
+        for index in range(len(source))
+    ]
+
+
+async def write(pilot: Pilot[None], **fields: str) -> None:
+    """Replace what stands in fields of the dialog, as typing does."""
+    for name, text in fields.items():
+        field = pilot.app.screen.query_one(f"#{name}", Input)
+        field.focus()
+        field.value = ""
+        await pilot.press(*text)
+    await settled(pilot)
+
+
+def said(pilot: Pilot[None]) -> str:
+    return str(pilot.app.screen.query_one("#said", Static).content)
+
+
+async def test_every_quote_with_age_marks_and_which_counts(store_path: Path) -> None:
+    async with running(store_path, state=LATEST) as pilot:
+        screen = await go(pilot)
+        await pilot.press("slash", *"3090 used")
+        await settled(pilot)
+        found = {row[1]: row for row in table(screen) if "RTX 3090" in row[0]}
+        assert found["$800"][0].startswith("★")
+        assert found["$800"][2] == "10 months"
+        assert not found["$1,300"][0].startswith("★")
+        assert found["$1,300"][3] == "stale"
+
+
+async def test_a_quote_is_added_by_keys_and_counts(own_store: Path) -> None:
+    async with running(own_store, state=LATEST) as pilot:
+        screen = await go(pilot)
+        await pilot.press("a")
+        assert isinstance(pilot.app.screen, QuoteForm)
+        await write(pilot, item="3090", vendor="[b]=1+1", date="2026-11-01", price="cheap")
+        assert "the price 'cheap' is not an amount" in said(pilot)
+        await pilot.press("enter")
+        await settled(pilot)
+        assert isinstance(pilot.app.screen, QuoteForm)
+        await write(pilot, price="900", kind="used")
+        assert said(pilot) == "RTX 3090 $900: Enter keeps it"
+        await pilot.press("enter")
+        await settled(pilot)
+        assert pilot.app.screen is screen
+        (row,) = [row for row in table(screen) if row[1] == "$900"]
+        assert row[0].startswith("★")
+        assert row[5] == "[b]=1+1"
+    assert any(quote.vendor == "[b]=1+1" for quote in Store(own_store).quotes())
+
+
+async def test_a_correction_keeps_the_old_quote(own_store: Path) -> None:
+    async with running(own_store, state=LATEST) as pilot:
+        screen = await go(pilot)
+        await pilot.press("slash", *"local-llm 800", "enter")
+        await settled(pilot)
+        await pilot.press("c")
+        form = pilot.app.screen
+        assert isinstance(form, QuoteForm)
+        assert form.query_one("#price", Input).value == "800.00"
+        await write(pilot, price="750")
+        await pilot.press("enter")
+        await settled(pilot)
+        await pilot.press("slash", "ctrl+u")
+        await settled(pilot)
+        rows = {row[1]: row for row in table(screen) if "local-llm" in row[5]}
+        assert "corrected" in rows["$800"][3]
+        assert rows["$750"][0].startswith("★")
+
+
+async def test_a_file_is_looked_at_first_and_read_whole_or_not_at_all(
+    own_store: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "q.csv"
+    before = len(Store(own_store).quotes())
+    async with running(own_store, state=LATEST) as pilot:
+        screen = await go(pilot)
+        path.write_text("item,price,vendor,date,kind\n3090,900,a,2026-11-01,used\nH200,x,b,y,z\n")
+        await pilot.press("i")
+        assert isinstance(pilot.app.screen, ImportScreen)
+        await write(pilot, path=str(path))
+        await pilot.press("enter")
+        await settled(pilot)
+        preview = page(pilot.app.screen.query_one("#preview", LinesView))
+        assert "row 3, column 'price'" in preview
+        assert "row 3, column 'date'" in preview
+        assert "nothing will be read" in said(pilot)
+        await pilot.press("enter")
+        await settled(pilot)
+        assert len(Store(own_store).quotes()) == before
+        path.write_text("item,price,vendor,date,kind\n3090,900,a,2026-11-01,used\n")
+        await pilot.press("enter")
+        await settled(pilot)
+        assert said(pilot) == "1 quotes: Enter again reads them in"
+        assert len(Store(own_store).quotes()) == before
+        await pilot.press("enter")
+        await settled(pilot)
+        assert pilot.app.screen is screen
+    assert len(Store(own_store).quotes()) == before + 1
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+async def test_owning_against_renting_is_drawn(store_path: Path, size: tuple[int, int]) -> None:
+    async with running(store_path, state=LATEST, size=size) as pilot:
+        screen = await go(pilot)
+        await pilot.press("2")
+        await settled(pilot)
+        view = screen.query_one("#rent", LinesView)
+        assert view.display
+        text = page(view)
+        assert text.startswith("Pythia 1B on 8 ×")
+        assert "rent on-demand" in text
+        assert "×" in text
+        assert "training runs on" in text
+        assert max(len(line) for line, _ in view.lines) <= size[0]
+        await pilot.press("n")
+        await settled(pilot)
+        assert page(view) != text
+        await pilot.press("N")
+        await settled(pilot)
+        assert page(view) == text
+        await pilot.press("e")
+        assert isinstance(pilot.app.screen, ExportScreen)
+
+
+async def test_a_quote_opens_in_full_and_escape_leads_back(store_path: Path) -> None:
+    async with running(store_path, state=LATEST) as pilot:
+        screen = await go(pilot)
+        await pilot.press("space")
+        await settled(pilot)
+        assert isinstance(pilot.app.screen, RecordScreen)
+        assert "SOURCE" in page(pilot.app.screen.query_one(LinesView))
+        await pilot.press("escape")
+        assert pilot.app.screen is screen
+        await pilot.press("escape")
+        await settled(pilot)
+        assert not isinstance(pilot.app.screen, PricesScreen)
+
+
+async def test_a_terminal_that_is_too_small_says_so(store_path: Path) -> None:
+    async with running(store_path, state=LATEST, size=(20, 5)) as pilot:
+        await go(pilot)
+        assert pilot.app.screen.has_class("-tiny")
