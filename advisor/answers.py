@@ -199,7 +199,7 @@ def _object(answer: Ranking, at_face_value: Ranking, prices: str) -> dict[str, A
         "prices": prices,
         "evidence": answer.field.evidence,
         "ranked": [ranked_object(row) for row in answer.rows()],
-        "excluded": [excluded_object(row) for row in answer.excluded()],
+        "excluded": [excluded_object(row) for row in [*answer.excluded(), *answer.refused]],
         "price_rule": RULE_OF_PRICES,
         "price_doubts": doubt_lines(answer),
     }
@@ -227,7 +227,7 @@ def _csv(answer: Ranking) -> str:
         flat["host_price_date"] = row.host_quote.quoted_on
         flat["settings"] = settings_words(row.time.settings)
         rows.append(flat)
-    rows.extend(excluded_object(row) for row in answer.excluded())
+    rows.extend(excluded_object(row) for row in [*answer.excluded(), *answer.refused])
     return to_csv(rows, CSV_COLUMNS)
 
 
@@ -267,8 +267,12 @@ def usd(amount: Decimal) -> str:
 def days_words(row: RankedRow) -> str:
     """Days with their interval: ``34 (33.5–34.5)``."""
     low, high = row.training_days_low, row.training_days_high
-    interval = f" ({low:.3g}–{high:.3g})" if (low, high) != (row.training_days,) * 2 else ""
-    return f"{row.training_days:.4g}{interval}"
+    interval = "" if low == high else f" ({_days(low)}–{_days(high)})"
+    return f"{_days(row.training_days)}{interval}"
+
+
+def _days(days: float) -> str:
+    return f"{days:,.0f}" if days >= 1000 else f"{days:.1f}".removesuffix(".0")
 
 
 def published_note(answer: Ranking, at_face_value: Ranking) -> str | None:
@@ -350,7 +354,7 @@ def _table(answer: Ranking, at_face_value: Ranking, prices: str, snapshot: Snaps
     note = published_note(answer, at_face_value)
     if note:
         blocks.append(note)
-    left = _grouped(answer.excluded())
+    left = _grouped([*answer.excluded(), *answer.refused])
     if left:
         blocks.append(render_rows(left, "table"))
     used = {row.time.source_id for row in rows} | {row.gpu_quote.source_id for row in rows}

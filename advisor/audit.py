@@ -37,17 +37,26 @@ def dense_peak(gpu: Gpu, precision: str, *, naive: bool) -> Peak:
     """The dense peak with FP32 accumulate at which a recipe of this precision can run.
 
     An fp32 recipe runs its matrix products as TF32 only where the settings say so: naive settings
-    leave torch's default, which keeps matrix products in FP32. A GPU without TF32 uses FP32.
+    leave torch's default, which keeps matrix products in FP32. A GPU older than Ampere has no TF32
+    and uses FP32; where a newer one's TF32 rate is not known, neither is its peak.
     """
     if precision == "fp16":
         return Peak(tflops=gpu.fp16_tflops, label="fp16")
     if precision == "bf16":
         return Peak(tflops=gpu.bf16_tflops, label="bf16")
     if precision == "fp32":
-        if not naive and gpu.tf32_tflops is not None:
+        if not naive and _has_tf32(gpu):
             return Peak(tflops=gpu.tf32_tflops, label="TF32")
         return Peak(tflops=gpu.fp32_tflops, label="fp32")
     raise ValueError(f"precision '{precision}' is not one of fp16, bf16, fp32")
+
+
+def _has_tf32(gpu: Gpu) -> bool:
+    if gpu.tf32_tflops is not None:
+        return True
+    major = (gpu.compute_capability or "").partition(".")[0]
+    # Without a compute capability (no NVIDIA part) nothing says that FP32 is all there is.
+    return not major.isdigit() or int(major) >= 8
 
 
 def audit_time(

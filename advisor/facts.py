@@ -56,7 +56,7 @@ class TrainingTime:
     training_days_low: float | None
     training_days_high: float | None
     timing: str
-    """``synchronised`` or ``unsynchronised``."""
+    """``synchronised``, ``unsynchronised``, or ``none`` where nothing was timed."""
     implied_mfu: float | None
     """Model FLOPs utilisation that the time implies, with its rounding allowed for."""
     implied_mfu_printed: float | None
@@ -77,7 +77,8 @@ class BestTime:
     gpu_id: str
     gpu_count: int
     chosen: TrainingTime | None
-    """The time that counts, or the row that says why there is none."""
+    """The time that counts, or the row that says why there is none. Sound evidence predicts where
+    nothing possible was measured: then this is a prediction."""
     published: TrainingTime | None
     """What the published evidence, taken at face value, would use instead, where it differs."""
     naive: TrainingTime | None

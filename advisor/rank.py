@@ -99,7 +99,6 @@ class Field:
         self.model = model
         self.evidence = evidence
         self.prices = prices
-        self.prices = prices
         self.builds = builds
         self.times: list[BestTime | None] = []
         self.gpu_quotes: list[Quote | None] = []
@@ -363,6 +362,34 @@ class Ranking:
             training_days=chosen.training_days if chosen is not None else None,
             time=chosen,
         )
+
+    @cached_property
+    def refused(self) -> list[ExcludedRow]:
+        """Published times that are impossible, of builds that a prediction ranks instead."""
+        found = []
+        for i in self.order:
+            time = self.field.times[i]
+            published = time.published if time is not None else None
+            if (
+                time is None
+                or published is None
+                or published.verdict != "implausible"
+                or time.chosen is None
+                or time.chosen.basis != "predicted"
+            ):
+                continue
+            found.append(
+                ExcludedRow(
+                    build=self.field.builds[i],
+                    reason="implausible-time",
+                    detail=f"the published {published.training_days:g} days "
+                    f"{published.verdict_reason}; ranked by a prediction instead",
+                    overall_cost_usd=(Decimal(self.field.cents[i]) / 100).quantize(CENT),
+                    training_days=published.training_days,
+                    time=published,
+                )
+            )
+        return found
 
     def excluded(self) -> list[ExcludedRow]:
         """Every left-out build in full, grouped by reason."""

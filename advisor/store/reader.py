@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from functools import cache
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from advisor.facts import BestTime, Model, TrainingTime
-from advisor.store.times import StoredTime
+from advisor.store.times import StoredTime, predicted_time
 from price_catalog.model import Gpu, Host, Part, Quote, Rental, Source
 
 if TYPE_CHECKING:
@@ -207,7 +208,7 @@ class Reader:
         ).fetchall()
         # The last column says what a row is for; the third and fourth are the GPU and the count.
         beside = {(row[-1], row[2], row[3]): StoredTime(row) for row in rows if row[-1] != "chosen"}
-        return tuple(
+        found = [
             BestTime(
                 gpu_id=row[2],
                 gpu_count=row[3],
@@ -217,4 +218,29 @@ class Reader:
             )
             for row in rows
             if row[-1] == "chosen"
-        )
+        ]
+        return tuple(found if evidence == "published" else self._foreseen(recipe_id, found))
+
+    def _foreseen(self, recipe_id: str, measured: Iterable[BestTime]) -> Iterator[BestTime]:
+        """The times, with predictions where nothing possible was measured."""
+        predicted = {
+            (row[0], row[1]): row
+            for row in self.connection.execute(
+                query("predictions"), {"recipe_id": recipe_id}
+            ).fetchall()
+        }
+        for best in measured:
+            row = predicted.pop((best.gpu_id, best.gpu_count), None)
+            chosen = best.chosen
+            if row is not None and chosen is not None and chosen.verdict == "implausible":
+                refused = best.published or chosen
+                best = replace(best, chosen=predicted_time(recipe_id, row), published=refused)
+            yield best
+        for (gpu_id, gpu_count), row in predicted.items():
+            yield BestTime(
+                gpu_id=gpu_id,
+                gpu_count=gpu_count,
+                chosen=predicted_time(recipe_id, row),
+                published=None,
+                naive=None,
+            )

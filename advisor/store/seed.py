@@ -42,6 +42,7 @@ def replace_shipped(connection: duckdb.DuckDBPyConnection, shipped: Shipped, dig
             ("recipe", [plain_values(model) for model in shipped.models]),
             ("quote", [plain_values(quote) for quote in shipped.quotes]),
             ("rental", [plain_values(rental) for rental in shipped.rentals]),
+            ("prediction", list(shipped.predictions)),
         ]
         for table, rows in tables:
             insert_missing(connection, table, [{**row, "origin": "shipped"} for row in rows])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import advisor
 import bench_runner
@@ -20,8 +20,13 @@ if TYPE_CHECKING:
     from price_catalog.model import Gpu, Host, Quote, Rental, Source
 
 _TEXT = (".csv", ".toml", ".jsonl", ".json")
-_DERIVING = ((advisor, "audit.py"), (bench_runner, "flops.py"))
-"""Code whose figures stand in the store beside the text's: when it changes, so do they."""
+_DERIVING = (
+    (advisor, "audit.py"),
+    (advisor, "predict/fitted.json"),
+    (advisor, "predict/shipped.py"),
+    (bench_runner, "flops.py"),
+)
+"""What else the figures in the store follow from: when it changes, so do they."""
 
 
 class Shipped(NamedTuple):
@@ -34,6 +39,8 @@ class Shipped(NamedTuple):
     rentals: tuple[Rental, ...]
     models: tuple[Model, ...]
     measurements: tuple[Measurement, ...]
+    predictions: tuple[dict[str, Any], ...]
+    """Columns of the table prediction."""
 
 
 @cache
@@ -63,25 +70,49 @@ def stored_digest(connection: DuckDBPyConnection) -> str | None:
 
 
 def read_shipped() -> Shipped:
-    """Parse the text tables. Slow beside everything else here: only for seeding."""
+    """Parse the text tables. Slow beside everything else here: only for seeding.
+
+    Raises StoreError where a table has a broken row: the store then stays as it is.
+    """
+    from advisor.store.connection import StoreError
+
+    try:
+        return _parse()
+    except OSError as error:
+        raise StoreError(
+            f"the text tables cannot be read ({error.strerror}: {error.filename}): "
+            "put the file back, or install this program again; no store was changed"
+        ) from error
+    except ValueError as error:
+        raise StoreError(
+            f"the text tables have a fault, and no store was changed: {error}"
+        ) from error
+
+
+def _parse() -> Shipped:
     from dataclasses import asdict
 
+    from advisor.predict.shipped import predicted_rows, prediction_source, shipped_fit
     from bench_runner import published, recipes
     from price_catalog.load import load_catalog
     from price_catalog.model import Source
 
     catalog = load_catalog()
+    known = recipes.load_recipes()
+    fitted = shipped_fit()
     return Shipped(
         sources=(
             *catalog.sources,
             *(Source(**asdict(source)) for source in published.load_sources()),
+            prediction_source(fitted),
         ),
         gpus=catalog.gpus,
         hosts=catalog.hosts,
         quotes=catalog.quotes,
         rentals=catalog.rentals,
-        models=tuple(model_of(recipe) for recipe in recipes.load_recipes()),
+        models=tuple(model_of(recipe) for recipe in known),
         measurements=published.load_published(),
+        predictions=tuple(predicted_rows(fitted, known, catalog.gpus)),
     )
 
 

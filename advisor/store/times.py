@@ -82,3 +82,39 @@ for _name in TrainingTime.__dataclass_fields__:
         setattr(StoredTime, _name, _field(COLUMNS.index(_name)))
 StoredTime.settings = property(_settings)  # type: ignore[assignment]
 StoredTime.basis = property(lambda time: "measured")  # type: ignore[assignment]
+
+
+PREDICTED = (
+    "gpu_id",
+    "gpu_count",
+    "status",
+    "reason",
+    *COLUMNS[_SETTINGS],
+    "training_days",
+    "training_days_low",
+    "training_days_high",
+    "implied_mfu",
+    "verdict",
+    "verdict_reason",
+    "source_id",
+    "origin",
+)
+"""What queries/predictions.sql selects, in this order."""
+
+
+def predicted_time(recipe_id: str, row: Row) -> TrainingTime:
+    """A row of queries/predictions.sql as a time that nobody measured."""
+    found = dict(zip(PREDICTED, row, strict=True))
+    settings = {name: found.pop(name) for name in COLUMNS[_SETTINGS]}
+    return TrainingTime(
+        measurement_id=f"prediction:{recipe_id}:{found['gpu_id']}:{found['gpu_count']}",
+        recipe_id=recipe_id,
+        method="optimal",
+        settings=None if settings["free_lunch"] is None else Settings(**settings),
+        basis="predicted",
+        timing="none",
+        implied_mfu_printed=found["implied_mfu"],
+        peak_memory_gib=None,
+        measured_on=None,
+        **found,
+    )

@@ -71,6 +71,9 @@ def test_the_peak_is_that_of_the_recipe_s_precision_and_settings() -> None:
     assert dense_peak(gpu, "bf16", naive=False).tflops == 90
     assert dense_peak(gpu, "fp32", naive=True).tflops == 30
     assert dense_peak(gpu, "fp32", naive=False).tflops == 50
-    assert dense_peak(make_gpu(tf32_tflops=None), "fp32", naive=False).tflops == 30
+    turing = make_gpu(tf32_tflops=None, compute_capability="7.5")
+    assert dense_peak(turing, "fp32", naive=False).tflops == 30
+    unknown = make_gpu(tf32_tflops=None, compute_capability="8.0")
+    assert dense_peak(unknown, "fp32", naive=False).tflops is None
     with pytest.raises(ValueError, match="fp8"):
         dense_peak(gpu, "fp8", naive=False)

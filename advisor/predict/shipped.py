@@ -1,0 +1,138 @@
+"""The fit that ships with the program, and what it predicts for the shipped recipes and GPUs.
+
+`python -m advisor.predict.shipped` fits the evidence anew (half a minute) and writes fitted.json;
+a test says when that is due. Making a store only reads the file.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from advisor.audit import audit_time
+from advisor.predict.chip import chip_of
+from advisor.predict.fitted import Fitted
+from advisor.predict.many import FARTHEST, predict_many
+from advisor.predict.workload import workload_of
+from bench_runner.flops import count_flops
+from bench_runner.recipes import Recipe
+from price_catalog.builds import GPU_COUNTS
+from price_catalog.model import Gpu, Source
+
+FITTED = Path(__file__).with_name("fitted.json")
+SOURCE_ID = "prediction"
+
+
+def shipped_fit() -> Fitted:
+    """The fit in fitted.json."""
+    return Fitted.from_json(FITTED.read_text(encoding="utf-8"))
+
+
+def prediction_source(fitted: Fitted) -> Source:
+    """Who says so: this program."""
+    return Source(
+        source_id=SOURCE_ID,
+        title=f"This program's prediction, version {fitted.version}, fit {fitted.fingerprint}",
+        url=None,
+        how_measured=f"Not measured. Physics fitted to {fitted.observations} measured times, each "
+        "source with its own bias; stands for a synchronised training run. The interval holds 90 % "
+        "of such times.",
+        licence=None,
+        published_on=None,
+    )
+
+
+def predicted_rows(
+    fitted: Fitted, recipes: Sequence[Recipe], gpus: Sequence[Gpu]
+) -> list[dict[str, Any]]:
+    """One row for every recipe on 1, 2, 4 and 8 of every GPU; no row where nothing is promised."""
+    import numpy as np
+
+    pairs = [
+        (r, g, count)
+        for r in range(len(recipes))
+        for g in range(len(gpus))
+        for count in GPU_COUNTS
+    ]
+    which, chips, counts = (np.array(column) for column in zip(*pairs, strict=True))
+    many = predict_many(
+        [workload_of(recipe) for recipe in recipes],
+        [chip_of(gpu) for gpu in gpus],
+        which,
+        chips,
+        counts,
+        fitted,
+    )
+    flops = [float(count_flops(recipe).flops_lowest) for recipe in recipes]
+    rows = []
+    for i, (r, g, count) in enumerate(pairs):
+        fits, days = bool(many.fits[i]), float(many.days[i])
+        row: dict[str, Any] = {
+            "recipe_id": recipes[r].recipe_id,
+            "gpu_id": gpus[g].gpu_id,
+            "gpu_count": count,
+            "source_id": SOURCE_ID,
+        }
+        if not fits:
+            row["status"] = "infeasible"
+            row["reason"] = "predicted not to fit with any of the settings (not tried)"
+        elif days == days:  # not NaN: near enough to the evidence, and the rates are known
+            option = many.options[int(many.option[i])]
+            micro = int(many.micro_batch_size[i])
+            steps = math.ceil(recipes[r].training.batch_size / (count * micro))
+            low, high = _round(float(many.low_days[i])), _round(float(many.high_days[i]))
+            audit = audit_time(
+                gpu=gpus[g],
+                gpu_count=count,
+                precision=recipes[r].training.precision,
+                naive=False,
+                flops=flops[r],
+                training_days=_round(days),
+                training_days_high=None,
+            )
+            if audit.verdict == "implausible":
+                continue
+            row |= {
+                "status": "ok",
+                "reason": f"predicted, {_near(float(many.distance[i]))}",
+                **asdict(option.settings(micro, steps)),
+                "training_days": _round(days),
+                "training_days_low": low,
+                "training_days_high": high,
+                "implied_mfu": None if audit.implied_mfu is None else _round(audit.implied_mfu),
+                "verdict": audit.verdict,
+                "verdict_reason": audit.reason,
+            }
+        else:
+            continue
+        rows.append(row)
+    return rows
+
+
+def _near(distance: float) -> str:
+    if distance < 0.01:
+        return "between measured models and GPUs"
+    return f"{distance:.1f} away from what was measured ({FARTHEST:g} is too far)"
+
+
+def _round(value: float) -> float:
+    """To four digits: more than they are good for, and the same on every processor."""
+    return float(f"{value:.4g}")
+
+
+def refit() -> Fitted:
+    """Fit the shipped evidence anew and write fitted.json."""
+    from advisor.predict.evidence import load_evidence
+    from advisor.predict.fitted import fitted_from
+
+    fitted = fitted_from(load_evidence())
+    FITTED.write_text(fitted.to_json() + "\n", encoding="utf-8")
+    return fitted
+
+
+if __name__ == "__main__":
+    made = refit()
+    print(f"{FITTED}: version {made.version}, {made.observations} observations")

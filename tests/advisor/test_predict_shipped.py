@@ -1,0 +1,88 @@
+"""The fit that ships, the predictions that a store keeps, and how a ranking uses them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from advisor.cli import main
+from advisor.predict.evidence import load_evidence
+from advisor.predict.fitted import VERSION, fingerprint
+from advisor.predict.shipped import predicted_rows, shipped_fit
+from advisor.store import Store
+from bench_runner.recipes import load_recipes
+from price_catalog.load import load_catalog
+
+
+def test_the_shipped_fit_is_that_of_the_shipped_evidence() -> None:
+    fitted = shipped_fit()
+    assert fitted.version == VERSION
+    assert fitted.fingerprint == fingerprint(load_evidence()), (
+        "the evidence has changed: python -m advisor.predict.shipped"
+    )
+
+
+def test_every_prediction_has_an_interval_and_stays_below_the_peak() -> None:
+    rows = predicted_rows(shipped_fit(), load_recipes(), load_catalog().gpus)
+    assert len(rows) > 1000
+    for row in rows:
+        if row["status"] == "infeasible":
+            assert "training_days" not in row
+            continue
+        assert 0 < row["training_days_low"] < row["training_days"] < row["training_days_high"]
+        assert row["verdict"] in ("plausible", "doubtful", "unchecked")
+
+
+def ask(capsys: pytest.CaptureFixture[str], store: Path, *flags: str) -> dict[str, Any]:
+    main(["rank", "--model", "pythia-1b", *flags, "--format", "json", "--store", str(store)])
+    answer: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return answer
+
+
+def test_sound_evidence_predicts_what_nobody_measured(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ranked = ask(capsys, store_path)["ranked"]
+    predicted = [row for row in ranked if row["basis"] == "predicted"]
+    assert {row["gpu"] for row in predicted} >= {"RTX 4090", "RTX 6000 Ada", "L40S"}
+    for row in predicted:
+        assert row["training_days_low"] < row["training_days"] < row["training_days_high"]
+        assert (row["timing"], row["source"]) == ("none", "prediction")
+        assert row["settings"]["micro_batch_size"] >= 1
+    measured = {(row["gpu"], row["gpu_count"]) for row in ranked if row["basis"] == "measured"}
+    assert ("A6000", 4) in measured
+
+
+def test_a_prediction_stands_in_for_an_impossible_time_which_is_still_listed(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = ask(capsys, store_path, "--prices", "paper", "--budget", "40000")
+    row = next(r for r in answer["ranked"] if (r["gpu"], r["gpu_count"]) == ("RTX 3090", 8))
+    assert row["basis"] == "predicted"
+    assert row["training_days"] > 40
+    refused = [r for r in answer["excluded"] if r["reason"] == "implausible-time"]
+    assert {(r["gpu"], r["gpu_count"], r["training_days"]) for r in refused} == {
+        ("RTX 3090", 8, 30),
+        ("RTX 3090", 2, 109),
+    }
+
+
+def test_published_evidence_predicts_nothing(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = ask(capsys, store_path, "--evidence", "published")
+    assert {row["basis"] for row in answer["ranked"]} == {"measured"}
+    assert "no-time" in {row["reason"] for row in answer["excluded"]}
+
+
+def test_a_published_dash_stays_a_dash(store_path: Path) -> None:
+    best = {
+        (time.gpu_id, time.gpu_count): time.chosen
+        for time in Store(store_path).best_times("pythia-6.9b", "sound")
+    }
+    chosen = best["rtx-3090", 1]
+    assert chosen is not None
+    assert (chosen.status, chosen.basis) == ("infeasible", "measured")
