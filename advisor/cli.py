@@ -7,6 +7,7 @@ answer; 2 the input is wrong. Imports are late: `rank` must not pay for what it 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -101,6 +102,12 @@ def build_parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
     export.add_argument("--out", metavar="FOLDER", help="for figures (default: ./figures)")
     export.add_argument("--force", action="store_true", help="overwrite figures that are there")
 
+    predict = command("predict", "predict a time that nobody measured, with its interval")
+    if "predict" in argv:
+        from advisor.commands.predict import add_arguments as add_predict_arguments
+
+        add_predict_arguments(predict)
+
     plan = command("plan", "plan a grant: what to buy, rent and run, when, and its report")
     if "plan" in argv:
         from advisor.commands.plan import add_arguments as add_plan_arguments
@@ -127,6 +134,9 @@ def _format(parser: argparse.ArgumentParser) -> None:
 
 def entry() -> NoReturn:
     """The console script."""
+    if sys.stdout is not None and hasattr(sys.stdout, "reconfigure"):
+        # A terminal that cannot show × or – gets a question mark instead of no answer.
+        sys.stdout.reconfigure(errors="replace")
     sys.exit(main())
 
 
@@ -134,7 +144,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code. No traceback reaches the user."""
     try:
         words = sys.argv[1:] if argv is None else argv
+        _check_words(words)
         options = build_parser(words).parse_args(words)
+        if not getattr(options, "store", "-").strip():
+            # An unset variable in a script must not end up in the user's own store.
+            raise InputError("--store is empty: name a file, such as --store results.duckdb")
         return _run(options)
     except InputError as error:
         return _refuse(str(error))
@@ -147,6 +161,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         name = f" ({error.filename})" if error.filename else ""
         return _refuse(f"{error.strerror or error}{name}")
+    except Exception as error:
+        if os.environ.get("ADVISOR_DEBUG"):
+            raise
+        return _refuse(
+            f"a fault of this program ({type(error).__name__}: {str(error)[:200]}): please report "
+            "it with the command; with ADVISOR_DEBUG=1 it says where"
+        )
+
+
+def _check_words(words: Sequence[str]) -> None:
+    for word in words:
+        if word.startswith("--") and word.endswith("=--"):
+            # argparse would hand on an empty list instead of the text.
+            raise InputError(f"{word.removesuffix('=--')} has no value: write one after the =")
 
 
 def _refuse(message: str) -> int:
@@ -258,6 +286,13 @@ def _merge(options: argparse.Namespace) -> int:
     return ANSWERED
 
 
+def _predict(options: argparse.Namespace) -> int:
+    from advisor.commands.predict import run
+    from advisor.predict.shipped import shipped_fit
+
+    return run(options, shipped_fit)
+
+
 def _plan(options: argparse.Namespace) -> int:
     from advisor.commands.plan import run
 
@@ -310,7 +345,7 @@ def _serve(options: argparse.Namespace) -> int:
     from advisor.store import find_store
     from advisor.tui.serve import serve
 
-    if not (options.port.isascii() and options.port.isdigit() and 0 < int(options.port) < 65536):
+    if not (options.port.isascii() and options.port.isdigit() and 0 < int(options.port[:9]) < 65536):
         raise InputError(f"port {shown(options.port)} is not a number from 1 to 65535")
     serve(find_store(getattr(options, "store", None)), host=options.host, port=int(options.port))
     return ANSWERED
@@ -318,6 +353,7 @@ def _serve(options: argparse.Namespace) -> int:
 
 _COMMANDS = {
     "rank": _rank,
+    "predict": _predict,
     "data": _data,
     "findings": _findings,
     "rebuild": _rebuild,
