@@ -345,7 +345,12 @@ def _serve(options: argparse.Namespace) -> int:
     from advisor.store import find_store
     from advisor.tui.serve import serve
 
-    if not (options.port.isascii() and options.port.isdigit() and 0 < int(options.port[:9]) < 65536):
+    if not (
+        options.port.isascii()
+        and options.port.isdigit()
+        and len(options.port) < 6
+        and 0 < int(options.port) < 65536
+    ):
         raise InputError(f"port {shown(options.port)} is not a number from 1 to 65535")
     serve(find_store(getattr(options, "store", None)), host=options.host, port=int(options.port))
     return ANSWERED

@@ -42,9 +42,11 @@ def examine(explicit: str | None) -> list[Check]:
 def _store(explicit: str | None) -> Check:
     try:
         path = find_store(explicit)
-        with Store(path).reading() as reader:
+        store = Store(path)
+        with store.reading() as reader:
             models, quotes = len(reader.models()), len(reader.quotes())
             times = reader.count_times()
+        store.check_whole()
     except StoreError as error:
         return Check(ok=False, what="store", found=str(error))
     writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
@@ -57,7 +59,7 @@ def _store(explicit: str | None) -> Check:
 def _terminal() -> Check:
     try:
         size = os.get_terminal_size(sys.stdout.fileno())
-    except (OSError, ValueError):
+    except (AttributeError, OSError, ValueError):  # no stdout at all; not a terminal; closed
         return Check(ok=True, what="terminal", found="none here (output is redirected)")
     colour = "no colour (NO_COLOR)" if os.environ.get("NO_COLOR") else "colour"
     small = " - the program wants 80x24" if size.columns < 80 or size.lines < 24 else ""

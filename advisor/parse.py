@@ -49,7 +49,7 @@ def parse_budget(text: str, what: str = "budget") -> Decimal:
         raise InputError(f"the {what} {shown(stripped)} is not an amount: {_BUDGET_HINT}")
     number, suffix = match["number"], match["suffix"].lower()
     fraction = number.partition(".")[2]
-    if not suffix and len(fraction) == 3:
+    if not suffix and len(fraction) == 3 and not number.startswith("0."):
         whole = number.partition(".")[0]
         raise InputError(
             f"the {what} {shown(stripped)} could mean {whole} or {whole},{fraction} dollars: "

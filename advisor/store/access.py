@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from advisor.facts import BestTime, Model, TrainingTime
-from advisor.store.connection import StoreError, can_write, opened, wait_limit_s
+from advisor.store.connection import StoreError, can_write, check_whole, opened, wait_limit_s
 from advisor.store.locate import user_store
 from advisor.store.migrate import check_known, migrate, migrations, schema_version
 from advisor.store.reader import Reader
@@ -159,12 +159,20 @@ class Store:
         return self._add(read_tables(other, wait_s=wait_limit_s(self._wait_s)))
 
     def export_local(self, path: str | Path) -> int:
-        """Write the user's own rows as JSON lines, which `merge` reads; how many there are."""
+        """Write the user's own rows as JSON lines, which `merge` reads; how many there are.
+
+        The file must not exist yet.
+        """
         from advisor.store.exchange import local_tables, write_tables
 
         with self.reading() as reader:
             tables = local_tables(reader.connection)
         return write_tables(tables, Path(path))
+
+    def check_whole(self) -> None:
+        """Raise StoreError where the file is cut short, also where no question has met it yet."""
+        with self._open(write=False) as connection:
+            check_whole(connection, self.path)
 
     def _add(self, tables: Tables) -> int:
         from advisor.store.exchange import add_local

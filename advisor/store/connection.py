@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
+from stat import S_ISFIFO
 
 import duckdb
 
@@ -67,7 +68,7 @@ def opened(path: Path, *, write: bool, wait_s: float) -> Iterator[duckdb.DuckDBP
     Waits up to ``wait_s`` seconds while another program holds it. Raises StoreError.
     """
     deadline = time.monotonic() + wait_s
-    lock = _process_lock(path.resolve())
+    lock = _process_lock(Path(os.path.realpath(path)))  # resolve() raises on links in a ring
     if not lock.acquire(timeout=wait_s):
         raise StoreError(
             f"the store {path} is still in use by this program itself after {wait_s:g} s: try again"
@@ -79,7 +80,7 @@ def opened(path: Path, *, write: bool, wait_s: float) -> Iterator[duckdb.DuckDBP
         connection = _attach_when_free(path, write=write, deadline=deadline, wait_s=wait_s)
         try:
             if write:
-                _check_whole(connection, path)
+                check_whole(connection, path)
             yield connection
         except duckdb.Error as error:
             raise StoreError(_wording(path, error, write=write)) from error
@@ -152,6 +153,8 @@ def check_file(path: Path) -> None:
     """Raise StoreError where ``path`` is plainly no store, without opening a database."""
     remake = f"move it away, then: advisor rebuild --store {path}"
     try:
+        if S_ISFIFO(path.stat().st_mode):
+            raise StoreError(f"{path} is a pipe, not a store: name a file with --store")
         with path.open("rb") as file:
             head = file.read(_HEADER_BYTES)
     except FileNotFoundError:
@@ -265,8 +268,8 @@ def _let_writers_in(path: Path) -> None:
         time.sleep(0.005)
 
 
-def _check_whole(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Raise StoreError where blocks in use lie beyond the end of the file, before we write there.
+def check_whole(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Raise StoreError where blocks in use lie beyond the end of the file.
 
     DuckDB itself sees that a file is cut short only when it reads what is missing.
     """

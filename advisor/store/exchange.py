@@ -34,6 +34,7 @@ Tables = Mapping[str, list[Values]]
 """Rows without their origin, by table."""
 
 _AUDITED = ("gpu_id", "implied_mfu", "implied_mfu_printed", "verdict", "verdict_reason")
+_PRICES = {"quote": ("price_usd",), "rental": ("price_per_hour_usd",)}
 _STATUSES = ("ok", "infeasible", "failed", "pruned")
 
 
@@ -178,6 +179,8 @@ def local_tables(connection: duckdb.DuckDBPyConnection) -> Tables:
 
 def write_tables(tables: Tables, path: Path) -> int:
     """Write rows as JSON lines, which `read_tables` reads; the file appears whole or not at all."""
+    if path.exists() or path.is_symlink():
+        raise StoreError(f"{path} exists already, and is left as it is: name a new file")
     lines = []
     for table, rows in tables.items():
         for row in rows:
@@ -226,6 +229,24 @@ def _as_text(value: Any) -> str:
     raise TypeError(f"{value!r} is not a value of the store")
 
 
+def _check_row(table: str, row: Mapping[str, Any]) -> None:
+    """Raise ValueError where DuckDB would only say that the row does not fit."""
+    for column in KEYS[table]:
+        if not isinstance(row.get(column), (str, int)):
+            raise ValueError(f"a row of {table} needs a {column}, in text or as a number")
+    for column in _PRICES.get(table, ()):
+        if not _is_price(row.get(column)):
+            raise ValueError(f"{column} is {row.get(column)!r}, not an amount above 0")
+
+
+def _is_price(value: Any) -> bool:
+    try:
+        price = Decimal(str(value))
+    except ArithmeticError:
+        return False
+    return price.is_finite() and 0 < price < 10**12
+
+
 def _json_tables(path: Path) -> Tables:
     """The rows of a JSON-lines file; a StoreError names the line that cannot be read."""
     try:
@@ -247,11 +268,12 @@ def _json_tables(path: Path) -> Tables:
             table = row.pop("table", None)
             if table is None:
                 records.append(from_json(row))
-            elif table in KEYS and table != "measurement":
+            elif isinstance(table, str) and table in KEYS and table != "measurement":
+                _check_row(table, row)
                 tables.setdefault(table, []).append(row)
             else:
                 raise ValueError(f"no table is called {table!r}")
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
             if number == len(lines) and isinstance(error, json.JSONDecodeError):
                 continue  # torn by a kill while it was written; the journal drops it as well
             problem = "not a JSON line" if isinstance(error, json.JSONDecodeError) else error

@@ -13,9 +13,9 @@ def find_store(explicit: str | Path | None = None) -> Path:
 
     The user's own is made on first use; any other has to exist.
     """
-    named = explicit or os.environ.get("ADVISOR_STORE")
-    if named:
-        return Path(named).expanduser()
+    named = str(explicit or os.environ.get("ADVISOR_STORE", ""))
+    if named.strip():
+        return Path(os.path.expanduser(named))  # Path.expanduser raises on an unknown user
     here = Path(STORE_NAME)
     return here if here.exists() else user_store()
 

@@ -320,7 +320,7 @@ def test_a_broken_migration_changes_nothing(
 
 def test_merging_twice_is_merging_once(store_path: Path, own_store: Path, tmp_path: Path) -> None:
     add_own_rows(own_store)
-    lines, again = tmp_path / "own.jsonl", tmp_path / "again.jsonl"
+    lines = tmp_path / "own.jsonl"
     assert Store(own_store).export_local(lines) == 4
     for source in (own_store, lines):
         target = Path(shutil.copy(store_path, tmp_path / f"target-{source.suffix[1:]}.duckdb"))
@@ -328,6 +328,7 @@ def test_merging_twice_is_merging_once(store_path: Path, own_store: Path, tmp_pa
         assert store.merge(source) == 4
         assert store.merge(source) == 0
         assert own_rows(target) == own_rows(own_store)
+        again = tmp_path / f"again-{source.suffix[1:]}.jsonl"
         store.export_local(again)
         assert again.read_bytes() == lines.read_bytes()
         assert check_store(target) == []
@@ -362,8 +363,9 @@ def test_records_of_the_runner_are_merged_past_a_torn_last_line(
         ("{}\n", ":1: "),
         ("[1]\n", ":1: not a JSON object"),
         ('{"table": "cats", "name": "Tom"}\n', "no table is called 'cats'"),
-        ('{"table": "quote", "colour": "red"}\n', "no column 'colour'"),
-        ('{"table": "quote", "quote_id": "q"}\n', "does not take this"),
+        ('{"table": "source", "source_id": "s", "colour": "red"}\n', "no column 'colour'"),
+        ('{"table": "quote", "quote_id": "q"}\n', "price_usd is None"),
+        ('{"table": "source", "source_id": "s"}\n', "does not take this"),
         ("\x00\x01\x02", ":1: "),
     ],
 )

@@ -1,0 +1,180 @@
+"""What a careless or hostile user does to the command line: real processes, real files."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from advisor import cli
+from advisor.cli import main
+from advisor.store import Store, build_store
+
+
+def run(*argv: str, shell: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    """`advisor` in a process of its own; ``shell`` is what a shell would do with its streams."""
+    command = [sys.executable, "-m", "advisor", *argv]
+    return subprocess.run(
+        ["sh", "-c", f'"$@" {shell}', "sh", *command] if shell else command,
+        capture_output=True,
+        timeout=60,
+        env=os.environ | environment,
+        stdin=subprocess.DEVNULL,
+        encoding="utf-8",
+        errors="replace",
+    )
+
+
+def refused(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
+    """The one line with which a command refuses its input."""
+    assert main(list(argv)) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("advisor: ")
+    assert printed.err.count("\n") == 1
+    return printed.err
+
+
+@pytest.mark.parametrize("option", ["--model", "--budget", "--gpus", "--store", "--format"])
+def test_two_dashes_are_no_value(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    said = refused(capsys, "rank", "--model=vit", f"{option}=--")
+    assert option in said
+
+
+@pytest.mark.parametrize("store", ["", "  "])
+def test_an_empty_store_is_not_the_users_own(
+    store: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "--store" in refused(capsys, "rebuild", "--store", store)
+
+
+def test_a_ring_of_links_is_no_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ring = tmp_path / "ring.duckdb"
+    ring.symlink_to(ring)
+    assert str(ring) in refused(capsys, "data", "gpus", "--store", str(ring))
+
+
+def test_a_pipe_is_no_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pipe = tmp_path / "pipe.duckdb"
+    os.mkfifo(pipe)
+    assert "pipe" in refused(capsys, "data", "gpus", "--store", str(pipe))
+
+
+def test_a_home_that_nobody_has_is_no_store(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "no store at ~nobody-has-it" in refused(
+        capsys, "data", "gpus", "--store", "~nobody-has-it/x.duckdb"
+    )
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        {"PYTHONIOENCODING": "latin-1"},
+    ],
+)
+def test_a_terminal_without_utf8_gets_the_answer(
+    store_path: Path, environment: dict[str, str]
+) -> None:
+    done = run("rank", "--model", "vit", "--store", str(store_path), **environment)
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert "A100" in done.stdout
+
+
+@pytest.mark.parametrize("command", ["doctor", "paths"])
+def test_no_stdout_at_all_is_no_fault(store_path: Path, command: str) -> None:
+    done = run(command, "--store", str(store_path), shell=">&-")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_doctor_sees_that_the_end_is_missing(
+    own_store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    size = own_store.stat().st_size
+    os.truncate(own_store, size - 1)
+    assert main(["doctor", "--store", str(own_store)]) == 1
+    assert "FAIL  store" in capsys.readouterr().out
+
+
+def test_export_overwrites_nothing_least_of_all_the_store(
+    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = own_store.read_bytes()
+    store = ["--store", str(own_store)]
+    assert "exists already" in refused(capsys, "export", str(own_store), *store)
+    assert own_store.read_bytes() == before
+    notes = tmp_path / "notes.txt"
+    notes.write_text("mine")
+    assert "exists already" in refused(capsys, "export", str(notes), *store)
+    assert notes.read_text() == "mine"
+
+
+QUOTE = {
+    "table": "quote",
+    "quote_id": "own:1",
+    "item_kind": "gpu",
+    "item_id": "rtx-3090",
+    "price_usd": "900.00",
+    "kind": "used",
+    "vendor": "shop",
+    "quoted_on": "2026-11-01",
+    "source_id": "own-quotes",
+}
+WRONG_LINES = [
+    '{"table": "quote"}',
+    '{"table": ["quote"]}',
+    json.dumps(QUOTE | {"quote_id": {"a": 1}}),
+    json.dumps(QUOTE | {"quote_id": None}),
+    json.dumps(QUOTE | {"price_usd": -5}),
+    json.dumps(QUOTE | {"price_usd": float("nan")}),
+    json.dumps(QUOTE | {"price_usd": "1e400"}),
+    json.dumps(QUOTE | {"price_usd": [900]}),
+    "[" * 100_000,
+]
+
+
+@pytest.mark.parametrize("line", WRONG_LINES, ids=range(len(WRONG_LINES)))
+def test_merging_a_wrong_line_blames_the_line_and_not_the_store(
+    line: str, own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "rows.jsonl"
+    file.write_text(json.dumps(QUOTE) + f"\n{line}\n")
+    said = refused(capsys, "merge", str(file), "--store", str(own_store))
+    assert f"{file}:2: " in said
+    assert "damaged" not in said
+    assert not [quote for quote in Store(own_store).quotes() if quote.quote_id == "own:1"]
+
+
+def test_a_fault_of_the_program_is_one_line_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(_: object) -> int:
+        raise RuntimeError("two\nlines")
+
+    monkeypatch.setitem(cli._COMMANDS, "findings", fail)
+    assert "RuntimeError: two lines" in refused(capsys, "findings")
+    monkeypatch.setenv("ADVISOR_DEBUG", "1")
+    with pytest.raises(RuntimeError):
+        main(["findings"])
+
+
+def test_a_formula_in_a_vendors_name_is_text_in_a_spreadsheet(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "own.duckdb"
+    build_store(path)
+    vendor = '=HYPERLINK("http://x")'
+    words = ["--item", "RTX 3090", "--price", "900", "--date", "2026-11-01", "--kind", "used"]
+    assert main(["prices", "add", "--vendor", vendor, *words, "--store", str(path)]) == 0
+    for command in (["data", "prices"], ["prices", "list"]):
+        capsys.readouterr()
+        assert main([*command, "--format", "csv", "--store", str(path)]) == 0
+        printed = capsys.readouterr().out
+        assert "\"'=HYPERLINK(" in printed
+        assert ",=HYPERLINK" not in printed
+        assert ',"=HYPERLINK' not in printed
