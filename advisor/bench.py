@@ -390,9 +390,11 @@ def missing_packages() -> list[str]:
 
 
 def follow(run: Run, keeper: Keeper) -> Generator[dict[str, Any]]:
-    """The events of a run, each record kept before its event is handed on, and all at the end."""
+    """The events of a run; each record is kept once its event was handed on, and all at the end."""
     with closing(run.events()) as events:
         for event in events:
-            keeper.take(event)
-            yield event
+            try:
+                yield event
+            finally:
+                keeper.take(event)
     keeper.finish()
