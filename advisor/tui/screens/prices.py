@@ -14,6 +14,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from advisor.parse import InputError, parse_price_rule
+from advisor.prices import RULE_WORDS
 from advisor.tui.actions import PRICES, bindings_of
 from advisor.tui.controls.bars import KeyBar, Tabs, TitleBar, TooSmall
 from advisor.tui.controls.filter_table import FilterTable, MemorySource
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
     from advisor.rent import BreakEven
     from advisor.tui.app import AdvisorApp
 
+ABOUT = (
+    "★ counts: under a year old before older, your own before others', what sellers ask before "
+    "used and hearsay, then the newest."
+)
 TABS = {"quotes": "Quotes", "rent": "Own or rent"}
 
 
@@ -44,6 +49,17 @@ class PricesScreen(SizedScreen):
         Binding("escape", "app.go('ranking')", "back", show=False),
     ]
     AUTO_FOCUS = "RankTable"
+    HELP = f"""\
+## Prices
+
+{RULE_WORDS}
+
+Marks: *stale* is a year old or older, *expired* no longer valid, *unsourced* without a page or file
+to check it by, *outlying* far from the other quotes of its item, *corrected* replaced by another.
+
+`a` adds a quote, `c` corrects the highlighted one (which is kept), `i` imports a CSV file. `2` or
+`n` shows where owning a machine and renting the same GPUs break even.
+"""
     app: AdvisorApp
 
     @dataclass
@@ -68,11 +84,9 @@ class PricesScreen(SizedScreen):
         self._at = 0
 
     def compose(self) -> ComposeResult:
-        from advisor.prices import RULE_WORDS
-
         yield TitleBar(PRICES)
         yield Tabs(TABS, "show_tab")
-        yield Static(f"★ counts. {RULE_WORDS}", id="about", markup=False)
+        yield Static(ABOUT, id="about", markup=False)
         yield FilterTable(empty="The store holds no quotes: press a to add one.")
         yield LinesView(self._rent_page, id="rent")
         yield KeyBar(PRICES)
