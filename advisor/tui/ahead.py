@@ -1,19 +1,22 @@
 """Reads the store in a second process while this one is still loading Textual.
 
-Importing DuckDB and asking the first questions takes about as long as importing Textual does. A
-forked child does the one while we do the other, and hands its answer over through a pipe. Where
-that cannot be done (no fork, threads already running, a large store) the program reads the store
-itself a little later: nothing depends on this but the time to the first screen.
+Importing DuckDB and asking the first questions takes about as long as importing Textual does, and
+threads of one process would take turns at it. A child does the one while we do the other, and
+hands its answer over through a pipe. Where there is none (a large store, a child that failed) the
+program reads the store itself a little later: only the time to the first screen depends on this.
 """
 
 from __future__ import annotations
 
-import os
+import json
 import pickle
+import subprocess
+import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
+
+from advisor.state import State
 
 MAX_STORE_BYTES = 16 * 1024 * 1024
 """Handing over what a larger store holds would take longer than reading it here."""
@@ -22,19 +25,15 @@ MAX_STORE_BYTES = 16 * 1024 * 1024
 class Ahead:
     """A reading under way in a child process."""
 
-    def __init__(self, pid: int, pipe: int) -> None:
-        self._pid = pid
-        self._pipe = pipe
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
         self._content = b""
         # A pipe holds less than an answer: somebody has to read it, or the child cannot finish.
         self._thread = threading.Thread(target=self._receive, daemon=True)
         self._thread.start()
 
     def _receive(self) -> None:
-        with os.fdopen(self._pipe, "rb") as file:
-            self._content = file.read()
-        with suppress(ChildProcessError):
-            os.waitpid(self._pid, 0)
+        self._content, _ = self._process.communicate()
 
     @property
     def is_here(self) -> bool:
@@ -44,30 +43,34 @@ class Ahead:
     def take(self) -> object | None:
         """Wait for what the child read; None where it could not."""
         self._thread.join()
-        # Our own child wrote this; a child that failed wrote nothing.
-        return pickle.loads(self._content) if self._content else None
+        # Our own child wrote this. One that failed says nothing here: the program tries itself.
+        return pickle.loads(self._content) if self._process.returncode == 0 else None
 
 
-def read_ahead(path: Path, read: Callable[[], object]) -> Ahead | None:
-    """Run ``read`` in a child process; None where it has to be done here."""
-    if not hasattr(os, "fork") or threading.active_count() != 1:
-        return None
+def read_ahead(path: Path, state: State) -> Ahead | None:
+    """Start reading for these inputs; None where that would not help."""
     try:
         if path.stat().st_size > MAX_STORE_BYTES:
             return None
-        reading, writing = os.pipe()
-        pid = os.fork()
+        process = subprocess.Popen(
+            [sys.executable, "-m", __name__, str(path), json.dumps(asdict(state))],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
     except OSError:
         return None
-    if pid:
-        os.close(writing)
-        return Ahead(pid, reading)
-    # From here on this is the child, which must never return into the program.
-    try:
-        os.close(reading)
-        with os.fdopen(writing, "wb") as file:
-            file.write(pickle.dumps(read(), pickle.HIGHEST_PROTOCOL))
-    except BaseException:
-        # What is wrong with the store is said by the parent, which now reads it itself.
-        os._exit(1)
-    os._exit(0)
+    return Ahead(process)
+
+
+def main() -> None:
+    """The child: read, and write the pickled answer to stdout."""
+    from advisor.tui.feed import Feed
+
+    feed = Feed(Path(sys.argv[1]))
+    read = feed.read_for_another(State(**json.loads(sys.argv[2])))
+    sys.stdout.buffer.write(pickle.dumps(read, pickle.HIGHEST_PROTOCOL))
+
+
+if __name__ == "__main__":
+    main()

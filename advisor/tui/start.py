@@ -19,7 +19,7 @@ def run(store_path: Path, *, state_path: Path | None = None) -> int:
     path = state_path or state_file()
     state, note = load_state(path)
     feed = Feed(store_path)
-    feed.ahead = read_ahead(store_path, lambda: feed.read_for_another(state))
+    feed.ahead = read_ahead(store_path, state)
     from advisor.tui.app import AdvisorApp
 
     app = AdvisorApp(store_path, state=state, state_path=path, note=note, feed=feed)

@@ -43,6 +43,8 @@ CHOICES = {
     "prices": ("Prices", {"latest": "latest", "paper": "paper"}),
     "evidence": ("Evidence", {"sound": "sound", "published": "published"}),
 }
+DETAIL_WIDTH, FRAME_WIDTH, SCROLLBAR_WIDTH = 47, 2, 1
+"""As in styles/ranking.tcss."""
 RETRY = "(tried again every 2 s)"
 
 
@@ -83,7 +85,7 @@ class RankingScreen(SizedScreen):
         yield Tabs(PANELS, "show_panel")
         with Container(id="panels", classes="-table"):
             with Container(id="left"):
-                yield RankTable(ranking_columns(state.cost_basis, 80), id="table", fixed_columns=2)
+                yield RankTable(id="table", fixed_columns=2)
                 yield CostTimePlot(id="picture")
             yield LinesView(id="detail")
         yield KeyBar(RANKING)
@@ -195,7 +197,7 @@ class RankingScreen(SizedScreen):
         table, picture = self.table, self.picture
         if not len(rows):
             table.empty_message = session.why_empty()
-        table.columns = ranking_columns(answer.basis, table.size.width)
+        table.columns = ranking_columns(answer.basis, self._table_width())
         table.sorted_by = sorted_column(question.rule)
         table.sort_descending = self._descending
         table.source = rows
@@ -262,9 +264,17 @@ class RankingScreen(SizedScreen):
         self.call_after_refresh(self._fit_columns)
 
     def _fit_columns(self) -> None:
-        columns = ranking_columns(self.session.inputs.cost_basis, self.table.size.width)
+        columns = ranking_columns(self.session.inputs.cost_basis, self._table_width())
         if columns != self.table.columns:
             self.table.columns = columns
+
+    def _table_width(self) -> int:
+        """In cells; before the first layout, what it is going to be."""
+        laid_out = self.table.size.width
+        if laid_out:
+            return laid_out
+        beside = DETAIL_WIDTH + FRAME_WIDTH if self.has_class("-wide") else 0
+        return self.app.size.width - beside - SCROLLBAR_WIDTH
 
     def _restyle(self) -> None:
         self.call_after_refresh(self.show_answer)

@@ -88,6 +88,9 @@ def find_row(source: RowSource, row_id: Hashable) -> int | None:
 
 def column_widths(columns: Sequence[Column], source: RowSource) -> list[int]:
     """Every column's width in cells, at a cost that does not grow with the number of rows."""
+    fixed = [column.width for column in columns if column.width is not None]
+    if len(fixed) == len(columns):
+        return fixed  # no row is asked for: a source may have to fetch it first
     widths = [
         cell_len(safe_text(column.title)) + (SORT_ARROW_WIDTH if column.sort_key else 0)
         for column in columns
