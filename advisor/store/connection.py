@@ -84,6 +84,10 @@ def opened(path: Path, *, write: bool, wait_s: float) -> Iterator[duckdb.DuckDBP
             yield connection
         except duckdb.Error as error:
             raise StoreError(_wording(path, error, write=write)) from error
+        except RuntimeError as error:
+            if str(error) == "Query interrupted":  # how DuckDB passes Ctrl-C on
+                raise KeyboardInterrupt from error
+            raise
         finally:
             connection.close()
     finally:

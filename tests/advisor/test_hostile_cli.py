@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -178,3 +179,27 @@ def test_a_formula_in_a_vendors_name_is_text_in_a_spreadsheet(
         assert "\"'=HYPERLINK(" in printed
         assert ",=HYPERLINK" not in printed
         assert ',"=HYPERLINK' not in printed
+
+
+def test_a_query_that_is_interrupted_ends_as_ctrl_c_does(own_store: Path) -> None:
+    """Ctrl-C while DuckDB works: no answer, no words, the exit code of an interrupt."""
+    slow = (
+        "import sys; from advisor import cli; from advisor.store import Store\n"
+        "def slow(options):\n"
+        "    with Store(options.store).reading() as reader:\n"
+        "        print('in', flush=True)\n"
+        "        reader.connection.execute('SELECT sum(hash(range)) FROM range(100000000000)')\n"
+        "cli._COMMANDS['findings'] = slow\n"
+        "sys.exit(cli.main(['findings', '--store', sys.argv[1]]))\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", slow, str(own_store)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "in\n"
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (130, "")
