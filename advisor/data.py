@@ -78,7 +78,10 @@ def _settings(reader: Reader) -> list[dict[str, Any]]:
 
 def _prices(reader: Reader) -> list[dict[str, Any]]:
     names = {("gpu", gpu.gpu_id): gpu.name for gpu in reader.gpus()}
-    names |= {("host", host.host_id): host.name for host in reader.hosts()}
+    names |= {
+        ("host" if host.gpu_id is None else "server", host.host_id): host.name
+        for host in reader.hosts()
+    }
     return [
         {
             "item_kind": quote.item_kind,

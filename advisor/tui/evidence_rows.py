@@ -175,7 +175,10 @@ class Times:
 def price_rows(snapshot: Snapshot) -> MemoryRows:
     """Every quote."""
     names = {("gpu", gpu.gpu_id): gpu.name for gpu in snapshot.gpus}
-    names |= {("host", host.host_id): host.name for host in snapshot.hosts}
+    names |= {
+        ("host" if host.gpu_id is None else "server", host.host_id): host.name
+        for host in snapshot.hosts
+    }
     sources = {source.source_id: source for source in snapshot.sources}
 
     def item(quote: Quote) -> str:
