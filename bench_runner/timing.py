@@ -3,13 +3,16 @@
 A step at gradient accumulation N is the fetch of N batches, N-1 passes without gradient exchange,
 one pass with it, and the update. The first pass of a step writes gradients where the later ones
 add to them, so it is a kind of its own where three passes or more were timed.
+
+Each kind enters by its mean: a step is a sum, and the sum of many passes tends to their number
+times the mean, also where some passes are late and the mean lies above the median.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import median, quantiles
+from statistics import fmean, median, quantiles
 
 SECONDS_PER_DAY = 86_400
 SETTLED_WITHIN = 0.02
@@ -33,19 +36,20 @@ class RawSeconds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepTime:
-    """One optimiser step in seconds: its median, and the quartiles of what it is made of."""
+    """One optimiser step in seconds, and what the quartiles of its parts add up to."""
 
     step_s: float
     step_s_low: float
     step_s_high: float
 
 
-def _quartiles(values: tuple[float, ...]) -> tuple[float, float, float]:
-    """Lower quartile, median, upper quartile; of one value, that value thrice."""
+def _spread(values: tuple[float, ...]) -> tuple[float, float, float]:
+    """Lower quartile, mean, upper quartile; the outer two at least as far out as the mean."""
+    middle = fmean(values)
     if len(values) == 1:
-        return values[0], values[0], values[0]
+        return middle, middle, middle
     low, _, high = quantiles(values, n=4, method="inclusive")
-    return low, median(values), high
+    return min(low, middle), middle, max(high, middle)
 
 
 def step_time(raw: RawSeconds, accumulation_steps: int) -> StepTime:
@@ -69,7 +73,7 @@ def step_time(raw: RawSeconds, accumulation_steps: int) -> StepTime:
         parts.append((accumulation_steps - 2, later))
     sums = [0.0, 0.0, 0.0]
     for count, values in parts:
-        for place, value in enumerate(_quartiles(values)):
+        for place, value in enumerate(_spread(values)):
             sums[place] += count * value
     return StepTime(step_s_low=sums[0], step_s=sums[1], step_s_high=sums[2])
 

@@ -59,7 +59,7 @@ def test_what_was_not_timed_is_not_invented(raw: RawSeconds, passes: int, words:
 
 
 @given(several, several, several, several, several, st.integers(2, 1024))
-def test_the_median_lies_within_its_spread_and_more_passes_take_longer(
+def test_a_step_lies_within_its_spread_and_more_passes_take_longer(
     first: tuple[float, ...],
     later: tuple[float, ...],
     sync: tuple[float, ...],

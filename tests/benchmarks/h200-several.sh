@@ -1,7 +1,7 @@
 #!/bin/sh
 # Several GPUs of one host: `h200-several.sh N OUT SECONDS`, from the repository's root.
-# First all N together (Pythia-1B), then pairs side by side (the search on two GPUs, exhaustive
-# split over the pairs), then single GPUs side by side (memory caps; feasibility, no times).
+# First all N together (Pythia-1B), then two pairs side by side (the fast search; the prediction
+# under FSDP and ZeRO), then single GPUs side by side (memory caps; feasibility, no times).
 set -u
 N=$1 OUT=$2 SECONDS_IN_ALL=$3
 BEGAN=$(date +%s)
@@ -16,48 +16,18 @@ plan() { # name, GPUs to show, seconds at most; the commands on stdin
         > "$OUT/$1/log.txt" 2>&1
 }
 ALL=$(seq -s, 0 $((N - 1)))
-plan all "$ALL" 220 <<PLAN
-validate --recipe pythia-1b --gpus $N --settings free-lunch --validate-steps 3 --minimum-steps 3
-run --recipe pythia-1b --gpus $N --methods naive --minimum-steps 3
-validate --recipe pythia-1b --gpus $N --settings zero-1 --validate-steps 3 --minimum-steps 3
+plan all "$ALL" 330 <<PLAN
+validate --recipe pythia-1b --gpus $N --settings free-lunch --validate-steps 2 --minimum-steps 3
+run --recipe pythia-1b --gpus $N --methods naive,all --search fast --minimum-steps 3
 PLAN
 echo "all: $(($(date +%s) - BEGAN)) s"
-E="run --recipe $R --gpus 2 --methods all --search exhaustive --minimum-steps 3 --settle-s 30"
-LANES=$((N / 2))
-lane() { # number; the settings of the exhaustive search that this pair takes
-    awk -v n="$LANES" -v i="$1" 'NR % n == i' <<SETTINGS
-free-lunch
-free-lunch,checkpointing
-zero-1
-zero-1,checkpointing
-zero-1,offloading
-zero-1,offloading,checkpointing
-zero-2
-zero-2,checkpointing
-zero-2,offloading
-zero-2,offloading,checkpointing
-zero-3
-zero-3,checkpointing
-zero-3,offloading
-zero-3,offloading,checkpointing
-fsdp-shard-grad-op
-fsdp-shard-grad-op,checkpointing
-fsdp-shard-grad-op,offloading
-fsdp-shard-grad-op,offloading,checkpointing
-fsdp-full-shard
-fsdp-full-shard,checkpointing
-fsdp-full-shard,offloading
-fsdp-full-shard,offloading,checkpointing
-SETTINGS
-}
-for I in $(seq 0 $((LANES - 1))); do
-    {
-        [ "$I" = 0 ] && echo "run --recipe $R --gpus 2 --methods all --search fast --minimum-steps 3"
-        lane "$I" | sed "s|^|$E --only |"
-        [ "$I" = 1 ] && echo "validate --recipe $R --gpus 2 --settings fsdp-full-shard --micro-batch 16 --validate-steps 9"
-        [ "$I" = 2 ] && echo "validate --recipe $R --gpus 2 --settings zero-2 --micro-batch 16 --validate-steps 9"
-    } | plan "pair$I" "$((2 * I)),$((2 * I + 1))" 340 &
-done
+plan pair0 0,1 120 <<PLAN &
+run --recipe $R --gpus 2 --methods all --search fast --minimum-steps 3
+PLAN
+plan pair1 2,3 120 <<PLAN &
+validate --recipe $R --gpus 2 --settings fsdp-full-shard --micro-batch 16 --validate-steps 9
+validate --recipe $R --gpus 2 --settings zero-2 --micro-batch 16 --validate-steps 9
+PLAN
 wait
 echo "pairs: $(($(date +%s) - BEGAN)) s"
 caps() {
@@ -84,5 +54,3 @@ for I in $(seq 0 $((N - 1))); do
 done
 wait
 echo "caps: $(($(date +%s) - BEGAN)) s"
-cat "$OUT"/*/log.txt > "$OUT/log.txt"
-for KIND in records events; do cat "$OUT"/*/$KIND.jsonl > "$OUT/$KIND.jsonl"; done

@@ -1,0 +1,135 @@
+"""Process groups: the command, the environment, and that a stuck group is ended whole."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from bench_runner import launch
+from bench_runner.runner import next_size
+from bench_runner.trial import Outcome
+
+SLURM = {
+    "SLURM_JOB_ID": "4711",
+    "SLURM_NNODES": "2",
+    "SLURM_JOB_NODELIST": "gpu[03-04],gpu09",
+}
+
+
+def test_one_node_starts_one_process_a_gpu_through_torchrun(tmp_path: Path) -> None:
+    words = launch.command(tmp_path / "spec.json", 4, "local", {})
+    assert words[1:3] == ["-m", "torch.distributed.run"]
+    assert "--nproc-per-node=4" in words
+
+
+def test_slurm_starts_one_launcher_a_node_with_the_first_host_as_meeting_point(
+    tmp_path: Path,
+) -> None:
+    words = launch.command(tmp_path / "spec.json", 8, "slurm", SLURM)
+    assert words[0] == "srun"
+    assert "--nproc-per-node=4" in words
+    assert "--rdzv-endpoint=gpu03:24711" in words
+
+
+@pytest.mark.parametrize(
+    ("nodes", "first"),
+    [("gpu[03-05,9]", "gpu03"), ("alpha,beta[1-2]", "alpha"), ("node7", "node7")],
+)
+def test_the_first_host_of_a_node_list(nodes: str, first: str) -> None:
+    assert launch._first_host(nodes) == first
+
+
+@pytest.mark.parametrize(
+    ("launcher", "environment", "gpus", "words"),
+    [
+        ("slurm", {}, 2, "inside salloc or sbatch"),
+        ("slurm", SLURM, 3, "change --gpus"),
+        ("mpi", {}, 2, "choose local or slurm"),
+    ],
+)
+def test_a_launcher_that_cannot_work_says_so(
+    tmp_path: Path, launcher: str, environment: dict[str, str], gpus: int, words: str
+) -> None:
+    with pytest.raises(ValueError, match=words):
+        launch.command(tmp_path / "spec.json", gpus, launcher, environment)
+
+
+def test_the_environment_is_offline_and_keeps_what_was_set(tmp_path: Path) -> None:
+    base = {"NCCL_NVLS_ENABLE": "0", "OMP_NUM_THREADS": "3", "PYTHONPATH": "/somewhere"}
+    environment = launch.child_environment(
+        base, work_directory=tmp_path, processes=2, compute_capability="9.0", group="g"
+    )
+    assert environment["NCCL_NVLS_ENABLE"] == "0"
+    assert environment["OMP_NUM_THREADS"] == "3"
+    assert environment["HF_HUB_OFFLINE"] == "1"
+    assert environment["TORCH_CUDA_ARCH_LIST"] == "9.0"
+    assert environment["PYTHONPATH"].endswith(":/somewhere")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="groups are found through /proc")
+def test_a_stubborn_group_is_ended_whole_even_across_sessions() -> None:
+    # The child ignores SIGTERM and leaves a grandchild in a session of its own, as torchrun does.
+    program = (
+        "import signal, subprocess, sys, time\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "subprocess.Popen([sys.executable, '-c', 'import signal, time;"
+        " signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)'],"
+        " start_new_session=True)\n"
+        "print('ready', flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        env={**os.environ, launch.MARK: "test-group"},
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    while len(launch.members("test-group")) < 2:
+        time.sleep(0.05)
+    original, launch._TERMINATE_S = launch._TERMINATE_S, 0.5
+    try:
+        launch.end_group(process, "test-group")
+    finally:
+        launch._TERMINATE_S = original
+    assert process.wait(timeout=5) == -signal.SIGKILL
+    assert launch.members("test-group") == []
+
+
+def test_the_log_tail_is_the_workers_own(tmp_path: Path) -> None:
+    log = tmp_path / "log.txt"
+    log.write_text("first\nValueError: the cause\nE1 failed (exitcode: 1) local_rank: 0\nnoise\n")
+    assert launch.log_tail(log) == "first\nValueError: the cause"
+
+
+def probe(size: int, fits: bool) -> dict[str, object]:
+    return {"event": "probe", "micro_batch_size": size, "fits": fits, "reason": "no room"}
+
+
+def outcome(status: str, *events: dict[str, object]) -> Outcome:
+    return Outcome(status=status, reason=None, events=events, log_tail="", wall_s=1.0)
+
+
+def test_after_a_climb_that_ended_its_group_the_largest_fitting_size_is_timed() -> None:
+    assert next_size(outcome("climbed", probe(1, True), probe(2, True), probe(4, False))) == 2
+
+
+def test_a_timed_run_that_falls_over_is_halved_until_nothing_is_left() -> None:
+    climbed = {"event": "climbed", "micro_batch_size": 4}
+    assert next_size(outcome("climbed", probe(4, True), climbed, probe(4, False))) == 2
+    assert next_size(outcome("infeasible", probe(1, False))) is None
+
+
+def test_a_broken_group_is_started_again_once_after_its_climb() -> None:
+    started, climbed = {"event": "started"}, {"event": "climbed", "micro_batch_size": 8}
+    assert next_size(outcome("failed", started, climbed)) == 8
+    assert next_size(outcome("failed", started, climbed, started)) is None
+    assert next_size(outcome("timed-out", started, climbed)) is None
+    assert next_size(outcome("ok", started, climbed)) is None

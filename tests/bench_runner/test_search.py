@@ -1,0 +1,226 @@
+"""The planner: each candidate is tried or left out with a reason; fast still finds the best."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bench_runner import search, space
+from bench_runner.records import Measurement, Settings
+
+BATCH = 1024
+
+
+def situation(gpus: int = 1, **changes: object) -> search.Situation:
+    known = search.Situation(
+        gpu_count=gpus,
+        batch_size=BATCH,
+        parameters=1_000_000_000,
+        half_precision=True,
+        usable_memory_gib=80.0,
+        host_memory_gib=1000.0,
+    )
+    return replace(known, **changes)  # type: ignore[arg-type]
+
+
+class Machine:
+    """A machine with simple laws: compute, memory, links. Each law keeps to what the planner
+    takes for granted: offloading and recomputing never make a pass cheaper."""
+
+    def __init__(
+        self,
+        *,
+        gpus: int,
+        memory: float,
+        states: float,
+        activation: float,
+        half_size: float,
+        compiled: float,
+        link: float,
+        update: float,
+    ) -> None:
+        self.gpus, self.memory, self.states = gpus, memory, states
+        self.activation, self.half_size, self.compiled = activation, half_size, compiled
+        self.link, self.update = link, update
+        self.gpu_seconds = 0.0
+
+    def run(self, settings: Settings) -> Measurement:
+        states = self.states
+        if settings.sharding in ("zero-1", "zero-2", "fsdp-shard-grad-op"):
+            states *= 0.4 if self.gpus > 1 or settings.offloading else 1
+        if settings.sharding in ("zero-3", "fsdp-full-shard"):
+            states *= 0.2 if self.gpus > 1 or settings.offloading else 1
+        activation = self.activation * (0.25 if settings.activation_checkpointing else 1)
+        sizes = [
+            size
+            for size in space.micro_batch_sizes(BATCH, self.gpus)
+            if states + size * activation <= self.memory
+        ]
+        self.gpu_seconds += 1
+        if not sizes:
+            return self._record(settings, status="infeasible", reason="out of memory")
+        zero = (settings.sharding or "").startswith("zero")
+        cost = {size: (1 + self.half_size / size) * 0.01 for size in sizes}
+        burden = 1.0
+        if settings.activation_checkpointing:
+            burden *= 1.3
+        if settings.offloading:
+            burden *= 1.2
+        if settings.sharding in ("zero-2", "zero-3", "fsdp-full-shard"):
+            burden *= 1.05
+        # The climb runs without compilation, as DeepSpeed always does.
+        eager = {size: value * burden for size, value in cost.items()}
+        size = sizes[-1]
+        pass_s = size * eager[size] * (1.0 if zero else self.compiled)
+        passes = space.accumulation_steps(BATCH, self.gpus, size)
+        exchange = self.link if self.gpus > 1 else 0.0
+        update = self.update / (self.gpus if settings.sharding else 1)
+        if settings.offloading:
+            update = self.update * 3
+        step = passes * pass_s + exchange + update
+        return self._record(
+            replace(settings, micro_batch_size=size, gradient_accumulation_steps=passes),
+            status="ok",
+            step_s=step,
+            training_days=step,
+            pass_s=(pass_s,),
+            sync_pass_s=(pass_s + exchange,),
+            update_s=(update,),
+            environment={
+                "climb": {
+                    "samples_per_s": {str(s): 1 / eager[s] for s in sizes},
+                    "at_the_end": size == space.micro_batch_sizes(BATCH, self.gpus)[-1],
+                }
+            },
+        )
+
+    def _record(self, settings: Settings, **changes: object) -> Measurement:
+        base = Measurement(
+            measurement_id="m",
+            recipe_id="r",
+            recipe_hash=None,
+            gpu="g",
+            gpu_count=self.gpus,
+            method=space.method_name(settings),
+            settings=settings,
+            status="failed",
+            reason=None,
+            training_days=None,
+            training_days_low=None,
+            training_days_high=None,
+            timing="synchronised",
+            source_id="s",
+            measured_on=date(2026, 11, 21),
+        )
+        return replace(base, **changes)  # type: ignore[arg-type]
+
+
+def explore(machine: Machine, strategy: str) -> list[Measurement]:
+    candidates = space.space(machine.gpus)
+    known = situation(
+        machine.gpus, usable_memory_gib=machine.memory, parameters=None, host_memory_gib=None
+    )
+    done: list[Measurement] = []
+    while (action := search.next_action(candidates, done, known, strategy)) is not None:
+        if isinstance(action, search.LeaveOut):
+            assert action.reason
+            done.append(
+                replace(machine._record(action.settings), status="pruned", reason=action.reason)
+            )
+        else:
+            done.append(machine.run(action.settings))
+        assert len(done) <= len(candidates)
+    return done
+
+
+machines = st.builds(
+    Machine,
+    gpus=st.sampled_from([1, 2, 8]),
+    memory=st.just(80.0),
+    states=st.floats(1, 300),
+    activation=st.floats(0.1, 60),
+    half_size=st.floats(0.01, 4),
+    compiled=st.floats(0.6, 0.95),
+    link=st.floats(0, 2),
+    update=st.floats(0.001, 1),
+)
+
+
+@settings(max_examples=300)
+@given(machines)
+def test_every_candidate_is_tried_or_left_out_once(machine: Machine) -> None:
+    for strategy in search.STRATEGIES:
+        done = explore(machine, strategy)
+        named = [search.without_micro_batch(r.settings) for r in done if r.settings]
+        assert sorted(map(repr, named)) == sorted(map(repr, space.space(machine.gpus)))
+        assert all(r.reason for r in done if r.status != "ok")
+
+
+@settings(max_examples=500)
+@given(machines)
+def test_the_fast_answer_is_at_most_two_percent_slower(machine: Machine) -> None:
+    fast = search.best_of(explore(machine, "fast"))
+    best = search.best_of(explore(machine, "exhaustive"))
+    assert (fast is None) == (best is None)
+    if fast is not None and best is not None:
+        assert fast.step_s is not None
+        assert best.step_s is not None
+        assert fast.step_s <= 1.02 * best.step_s
+
+
+@pytest.mark.parametrize("gpus", [1, 2, 8])
+def test_a_roomy_machine_needs_one_trial(gpus: int) -> None:
+    machine = Machine(
+        gpus=gpus,
+        memory=80,
+        states=5,
+        activation=1,
+        half_size=0.2,
+        compiled=0.75,
+        link=0.01,
+        update=0.01,
+    )
+    explore(machine, "fast")
+    assert machine.gpu_seconds <= len(space.space(gpus)) / 6
+
+
+def test_what_cannot_fit_is_left_out_before_it_is_tried() -> None:
+    action = search.next_action(
+        (space.settings_for(free_lunch=True),),
+        [],
+        situation(parameters=12_000_000_000),
+        "fast",
+    )
+    assert isinstance(action, search.LeaveOut)
+    assert action.reason.startswith("cannot fit")
+    assert "80.0 GiB" in action.reason
+
+
+def test_scarce_host_memory_leaves_offloading_out() -> None:
+    action = search.next_action(
+        (space.settings_for(free_lunch=True, sharding="zero-1", offloading=True),),
+        [],
+        situation(host_memory_gib=8.0),
+        "fast",
+    )
+    assert isinstance(action, search.LeaveOut)
+    assert "host memory" in action.reason
+
+
+def test_naive_times_leave_nothing_out() -> None:
+    machine = Machine(
+        gpus=1, memory=80, states=5, activation=1, half_size=0.1, compiled=0.7, link=0, update=0.01
+    )
+    naive = replace(machine.run(space.settings_for(free_lunch=False)), step_s=1e-6)
+    action = search.next_action(space.space(1), [naive], situation(), "fast")
+    assert isinstance(action, search.Try)
+    assert action.settings == space.settings_for(free_lunch=True)
+
+
+def test_an_unknown_strategy_is_refused() -> None:
+    with pytest.raises(ValueError, match="fast, exhaustive"):
+        search.next_action((), [], situation(), "greedy")

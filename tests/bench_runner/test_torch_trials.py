@@ -1,0 +1,224 @@
+"""The whole path on the CPU: real Trainer steps, one and two processes, FSDP, faults, a kill."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench_runner import export, journal
+from bench_runner.launch import MARK
+from bench_runner.recipes import load_recipe
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+pytest.importorskip("accelerate")
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.skipif(sys.platform != "linux", reason="process groups are found through /proc"),
+]
+
+TINY = Path(__file__).with_name("tiny.toml")
+QUICK = ("--device", "cpu", "--yes", "--minimum-steps", "2", "--maximum-steps", "6")
+
+
+def start(folder: Path, *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [
+            *(sys.executable, "-m", "bench_runner", *words, "--recipe", str(TINY), *QUICK),
+            *("--records", str(folder / "records.jsonl"), "--work", str(folder / "work")),
+            *("--exchange-timeout-s", "4", "--settle-s", "5"),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+
+
+def run(folder: Path, *words: str) -> tuple[int, list[dict[str, Any]]]:
+    process = start(folder, *words)
+    printed, complaints = process.communicate(timeout=200)
+    assert "Traceback" not in complaints
+    return process.returncode, [json.loads(line) for line in printed.splitlines()]
+
+
+def of(events: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    return [event for event in events if event["event"] == kind]
+
+
+def survivors(folder: Path) -> list[int]:
+    """Processes of any group whose work lies in the folder."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            environment = (entry / "environ").read_bytes()
+        except OSError:
+            continue
+        if MARK.encode() in environment and str(folder / "work").encode() in environment:
+            found.append(int(entry.name))
+    return found
+
+
+def test_one_process_measures_naive_settings_and_the_winner_trains(tmp_path: Path) -> None:
+    code, events = run(tmp_path, "trial", "--settings", "naive", "--validate-steps", "2")
+    assert code == 0
+    (record,) = journal.read(tmp_path / "records.jsonl")
+    assert record.status == "ok"
+    assert record.gpu == "cpu"
+    assert record.environment["not_a_gpu"] is True
+    assert record.timing == "synchronised"
+    assert record.settings is not None
+    assert record.settings.micro_batch_size is not None
+    assert record.settings.gradient_accumulation_steps is not None
+    assert record.settings.micro_batch_size * record.settings.gradient_accumulation_steps == 16
+    assert record.sync_pass_s
+    assert record.update_s
+    assert record.step_s is not None
+    assert record.step_s > 0
+    assert record.mfu is None
+    assert record.environment["settled"]
+    assert record.environment["warm_up_s"]
+    assert len(record.environment["validation"]["step_s"]) == 2
+    assert record.environment["about"]["attention"] == "eager"
+    assert journal.from_json(of(events, "trial-finished")[0]["record"]) == record
+
+    # The winner's files, in a real Trainer, in a process of its own.
+    files = export.write(load_recipe(TINY), record, tmp_path / "winner")
+    assert {path.name for path in files} == {"training_arguments.json", "train.py", "launch.sh"}
+    step = subprocess.run(
+        [
+            *(sys.executable, "-c"),
+            "import train; trainer, _ = train.main(max_steps=1); print(trainer.state.global_step)",
+        ],
+        cwd=tmp_path / "winner",
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert step.stdout.strip().endswith("1"), step.stderr[-2000:]
+
+
+def test_two_processes_shard_with_fsdp(tmp_path: Path) -> None:
+    code, events = run(
+        tmp_path,
+        *("trial", "--gpus", "2", "--settings", "free-lunch,fsdp-full-shard,checkpointing"),
+        *("--largest-micro-batch", "2"),
+    )
+    assert code == 0, events
+    (record,) = journal.read(tmp_path / "records.jsonl")
+    assert record.status == "ok"
+    assert record.gpu_count == 2
+    assert record.pass_s
+    assert record.sync_pass_s
+    assert record.environment["about"]["devices"] == ["cpu", "cpu"]
+    assert record.environment["about"]["backend"] == "gloo"
+    assert record.environment["about"]["compiled"] is True
+    assert len(record.environment["step_s_by_rank"]) == 2
+
+
+def test_out_of_memory_alone_ends_the_climb_and_the_size_below_is_timed(tmp_path: Path) -> None:
+    code, _ = run(
+        tmp_path,
+        *("trial", "--search", "exhaustive", "--settings", "naive"),
+        *("--fault", '{"oom_above": 2}'),
+    )
+    assert code == 0
+    (record,) = journal.read(tmp_path / "records.jsonl")
+    assert record.settings is not None
+    assert record.settings.micro_batch_size == 2
+    assert [probe["fits"] for probe in record.environment["probes"]] == [True, True, False]
+
+
+def test_out_of_memory_on_one_rank_of_two_is_agreed_and_nobody_hangs(tmp_path: Path) -> None:
+    code, events = run(
+        tmp_path,
+        *("trial", "--gpus", "2", "--search", "exhaustive", "--settings", "naive"),
+        *("--fault", '{"oom_above": 1, "oom_rank": 1}'),
+    )
+    assert code == 0
+    (record,) = journal.read(tmp_path / "records.jsonl")
+    assert record.settings is not None
+    assert record.settings.micro_batch_size == 1
+    assert [e["micro_batch_size"] for e in events if e.get("phase") == "again"] == [1]
+    assert survivors(tmp_path) == []
+
+
+def test_what_does_not_fit_at_all_is_infeasible_with_its_reason(tmp_path: Path) -> None:
+    code, _ = run(tmp_path, "trial", "--settings", "naive", "--fault", '{"oom_above": 0}')
+    assert code == 1
+    (record,) = journal.read(tmp_path / "records.jsonl")
+    assert record.status == "infeasible"
+    assert record.reason is not None
+    assert "micro-batch 1" in record.reason
+    assert record.training_days is None
+
+
+def test_a_rank_that_hangs_is_ended_at_the_time_limit(tmp_path: Path) -> None:
+    code, _ = run(
+        tmp_path,
+        *("trial", "--gpus", "2", "--settings", "naive", "--trial-minutes", "0.35"),
+        *("--fault", '{"hang_rank": 1}'),
+    )
+    assert code == 1
+    (record,) = journal.read(tmp_path / "records.jsonl")
+    assert record.status == "failed"
+    assert record.reason is not None
+    assert "time limit" in record.reason
+    assert "log_tail" in record.environment
+    assert survivors(tmp_path) == []
+
+
+def test_a_rank_that_dies_is_a_row_with_its_reason(tmp_path: Path) -> None:
+    code, _ = run(
+        tmp_path, "trial", "--gpus", "2", "--settings", "naive", "--fault", '{"die_rank": 0}'
+    )
+    assert code == 1
+    (record,) = journal.read(tmp_path / "records.jsonl")
+    assert record.status == "failed"
+    assert record.reason
+    assert survivors(tmp_path) == []
+
+
+def test_a_killed_search_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    words = ("run", "--methods", "naive,free-lunch")
+    process = start(tmp_path, *words)
+    assert process.stdout is not None
+    for line in process.stdout:
+        event = json.loads(line)
+        if event["event"] == "trial-started" and event["label"] == "free lunch":
+            break
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    (first,) = journal.read(tmp_path / "records.jsonl")
+    assert first.method == "naive"
+    deadline = time.monotonic() + 20
+    while survivors(tmp_path) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert survivors(tmp_path) == []
+
+    # The second search finds the first one's record, and is cancelled in the middle.
+    process = start(tmp_path, *words)
+    assert process.stdout is not None
+    seen = []
+    for line in process.stdout:
+        seen.append(json.loads(line))
+        if seen[-1]["event"] == "trial-progress":
+            process.send_signal(signal.SIGTERM)
+            break
+    seen += [json.loads(line) for line in process.stdout]
+    assert process.wait(timeout=60) == 130
+    (reused,) = of(seen, "reused")
+    assert reused["record"]["measurement_id"] == first.measurement_id
+    assert seen[-1]["event"] == "search-finished"
+    assert seen[-1]["cancelled"] is True
+    assert seen[-1]["best"]["measurement_id"] == first.measurement_id
+    assert journal.read(tmp_path / "records.jsonl") == [first]
+    assert survivors(tmp_path) == []
