@@ -10,8 +10,12 @@ import argparse
 import sys
 from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from advisor.parse import InputError, parse_positive, shown
+
+if TYPE_CHECKING:
+    from advisor.store import Store
 
 ANSWERED, NO_ANSWER = 0, 1
 MAX_SECONDS = 86_400
@@ -38,6 +42,7 @@ def add_arguments(plan: argparse.ArgumentParser) -> None:
         "--by", metavar="DATE", help="with these two: to be over by then (default: the grant's end)"
     )
     add("--seconds", metavar="S", default="60", help="time for a search (default: 60)")
+    add("--quick", action="store_true", help="do not try what would change the decision")
     add("--example", action="store_true", help="print a worked example of a grant.toml and stop")
     add("--format", default="table", help="table (default), json or csv")
 
@@ -58,35 +63,28 @@ def run(options: argparse.Namespace) -> int:
         return _reach(options, seconds)
     if options.by is not None:
         raise InputError("--by goes with --how-many or --largest; dates of a plan are in its file")
-    from advisor.report.write import PICTURED, check_targets
+    from advisor.report.write import check_targets
 
-    paths = check_targets(options.out, force=options.force)
-    pictured = any(path.suffix.lower() in PICTURED for path in paths)
+    check_targets(options.out, force=options.force)  # before any work
     planned = plan_grant(
         _store(options),
         Path(options.grant),
         today=date.today(),
         objective=options.objective,
         seconds=seconds,
+        quick=options.quick,
     )
     if planned.plan is None or planned.explanation is None:
         print(no_plan_text(planned))
         return NO_ANSWER
-    if not paths and options.format == "table":
+    if not options.out and options.format == "table":
         print(plan_text(planned))
         return ANSWERED
-    from advisor.report.build import build_report
+    from advisor.plan.answer import write_planned
     from advisor.report.text import to_csv_text, to_json_text
-    from advisor.report.write import write_report
 
-    try:
-        report = build_report(planned.loaded, planned.plan, planned.explanation, pictures=pictured)
-    except ModuleNotFoundError as error:
-        from advisor.report.write import EXTRA
-
-        raise InputError(f"{error.name} is not installed: {EXTRA}") from None
-    write_report(report, paths, force=options.force)
-    for path in paths:
+    report = write_planned(planned, options.out, force=options.force)
+    for path in options.out:
         print(f"wrote {path}", file=sys.stderr)
     if options.format == "json":
         print(to_json_text(report), end="")
@@ -137,7 +135,7 @@ def run_figures(options: argparse.Namespace) -> int:
     return ANSWERED
 
 
-def _store(options: argparse.Namespace):  # type: ignore[no-untyped-def]
+def _store(options: argparse.Namespace) -> Store:
     from advisor.store import Store, find_store
 
     return Store(find_store(getattr(options, "store", None)))

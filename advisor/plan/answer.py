@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
 
 from advisor.ask import take_snapshot
-from advisor.parse import InputError
+from advisor.parse import InputError, shown
 from advisor.plan.calendar import calendar_lines
 from advisor.plan.explain import Explanation, explain
 from advisor.plan.findings import Finding, lines
@@ -20,7 +21,10 @@ from advisor.plan.problem import OBJECTIVES, Plan
 from advisor.plan.relax import relax
 from advisor.plan.solve import NoPlan, OutOfTime, solve
 from advisor.render import to_table
-from advisor.store import Store
+from advisor.store import Reader, Store
+
+if TYPE_CHECKING:
+    from advisor.report.model import Report
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "grant.toml"
 WIDTH = 100
@@ -42,6 +46,22 @@ def load_grant(store: Store, grant: Grant, today: date) -> Loaded:
         return load(reader, take_snapshot(reader), grant, today)
 
 
+def plan_with(reader: Reader, path: Path, *, objective: str | None, today: date) -> Loaded:
+    """A grant from its file with what the store knows. Raises InputError."""
+    return load(reader, take_snapshot(reader), _read(path, objective), today)
+
+
+def _read(path: Path, objective: str | None) -> Grant:
+    grant = read_grant(path)
+    if objective is None:
+        return grant
+    if objective not in OBJECTIVES:
+        raise InputError(
+            f"the objective {shown(objective)} is not known: write {', '.join(OBJECTIVES)}"
+        )
+    return replace(grant, objective=objective)
+
+
 def plan_grant(
     store: Store,
     path: Path,
@@ -49,20 +69,33 @@ def plan_grant(
     today: date,
     objective: str | None = None,
     seconds: float,
+    quick: bool = False,
 ) -> Planned:
     """Read, solve, explain. Raises InputError and StoreError."""
-    grant = read_grant(path)
-    if objective is not None:
-        if objective not in OBJECTIVES:
-            raise InputError(
-                f"the objective '{objective}' is not known: write {', '.join(OBJECTIVES)}"
-            )
-        grant = replace(grant, objective=objective)
-    return plan_loaded(load_grant(store, grant, today), seconds)
+    return plan_loaded(load_grant(store, _read(path, objective), today), seconds, quick=quick)
 
 
-def plan_loaded(loaded: Loaded, seconds: float) -> Planned:
-    """Solve and explain. Raises InputError where the time is not enough."""
+def write_planned(planned: Planned, names: Sequence[str], *, force: bool) -> Report:
+    """The report of a plan, written to these files. Raises InputError and OSError."""
+    from advisor.report.build import build_report
+    from advisor.report.write import EXTRA, PICTURED, check_targets, write_report
+
+    assert planned.plan is not None and planned.explanation is not None
+    paths = check_targets(names, force=force)
+    pictured = any(path.suffix.lower() in PICTURED for path in paths)
+    try:
+        report = build_report(planned.loaded, planned.plan, planned.explanation, pictures=pictured)
+    except ModuleNotFoundError as error:
+        raise InputError(f"{error.name} is not installed: {EXTRA}") from None
+    write_report(report, paths, force=force)
+    return report
+
+
+def plan_loaded(loaded: Loaded, seconds: float, *, quick: bool = False) -> Planned:
+    """Solve and explain; ``quick`` leaves out what would change the decision.
+
+    Raises InputError where the time is not enough.
+    """
     try:
         plan = solve(loaded.problem, seconds)
     except NoPlan:
@@ -72,7 +105,8 @@ def plan_loaded(loaded: Loaded, seconds: float) -> Planned:
         raise InputError(
             f"no plan was found in {seconds:g} seconds: give it more with --seconds"
         ) from None
-    return Planned(loaded=loaded, plan=plan, explanation=explain(loaded.problem, plan, seconds))
+    explanation = explain(loaded.problem, plan, seconds, thresholds=not quick)
+    return Planned(loaded=loaded, plan=plan, explanation=explanation)
 
 
 def no_plan_text(planned: Planned) -> str:
@@ -88,7 +122,7 @@ def plan_text(planned: Planned, width: int = WIDTH) -> str:
     loaded, plan = planned.loaded, planned.plan
     assert plan is not None and planned.explanation is not None
     problem, grant = loaded.problem, loaded.grant
-    blocks = [_headline(loaded, plan), _what(loaded, plan)]
+    blocks = [fill(_headline(loaded, plan), width), _what(loaded, plan)]
     blocks.append("\n".join(calendar_lines(problem, plan, width)))
     if plan.left_out:
         names = {e.experiment_id: e.name for e in problem.experiments}
@@ -118,11 +152,18 @@ def plan_text(planned: Planned, width: int = WIDTH) -> str:
         ("Worth asking for, cheapest first", planned.explanation.ask),
     ):
         if found:
-            blocks.append("\n".join([f"{title}:", *(f"  - {line}" for line in lines(found))]))
+            each = (
+                fill(line, width, initial_indent="  - ", subsequent_indent="    ")
+                for line in lines(found)
+            )
+            blocks.append("\n".join([f"{title}:", *each]))
     rules = grant.institution
     blocks.append(
-        f"Rules: {rules.name}. Prices {grant.prices}, {grant.evidence} evidence. "
-        "--out report.pdf writes the report with every source."
+        fill(
+            f"Rules: {rules.name}. Prices {grant.prices}, {grant.evidence} evidence. "
+            "--out report.pdf writes the report with every source.",
+            width,
+        )
     )
     return "\n\n".join(blocks)
 

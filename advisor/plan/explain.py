@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -16,9 +16,9 @@ from advisor.plan.vary import Change, vary
 MOST_COLUMNS = 2500
 """Larger programs are explained without thresholds, which take a hundred solves."""
 ALTERNATIVES = 4
-STEPS = 6
+STEPS = 5
 """Halvings of a threshold's interval. What is reported lies on the far side of the threshold, at
-most a sixty-fourth of the interval beyond it."""
+most a thirty-second of the interval beyond it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,15 +50,18 @@ def decision(plan: Plan) -> tuple[Any, ...]:
     return bought or rented
 
 
-def explain(problem: Problem, plan: Plan, seconds: float = 30.0) -> Explanation:
-    """Alternatives, binding constraints, thresholds, and what to ask for."""
+def explain(
+    problem: Problem, plan: Plan, seconds: float = 30.0, *, thresholds: bool = True
+) -> Explanation:
+    """Alternatives, binding constraints and, unless left out, thresholds and what to ask for."""
     small = len(Program(problem).cost) <= MOST_COLUMNS
-    flips, ask = _flips(problem, plan, seconds) if small else ([], [])
-    if not small:
+    others = _alternatives(problem, plan, seconds)
+    flips, ask = _flips(problem, plan, others, seconds) if small and thresholds else ([], [])
+    if not small and thresholds:
         words = ("the plan is too large to try what would change the decision",)
         flips = [Finding(topic="flips", words=words)]
     return Explanation(
-        alternatives=tuple(_alternatives(problem, plan, seconds)),
+        alternatives=tuple(others),
         binds=tuple(_binds(problem, plan, seconds)),
         flips=tuple(flips),
         ask=tuple(ask),
@@ -206,7 +209,9 @@ def _cheapest_for(problem: Problem, change: Change, seconds: float) -> Plan | No
         return None
 
 
-def _flips(problem: Problem, plan: Plan, seconds: float) -> tuple[list[Finding], list[Finding]]:
+def _flips(
+    problem: Problem, plan: Plan, others: Sequence[Alternative], seconds: float
+) -> tuple[list[Finding], list[Finding]]:
     """Where the decision changes when one input does, nearest first; and what to ask for."""
     here = decision(plan)
     found: list[Finding] = []
@@ -219,7 +224,10 @@ def _flips(problem: Problem, plan: Plan, seconds: float) -> tuple[list[Finding],
         return changed is None or decision(changed) != here
 
     seen: set[str] = set()
-    for machine in undominated(problem):
+    rivals = {p.machine_id for each in others if each.plan for p in each.plan.purchases}
+    for machine in problem.machines:
+        if machine.machine_id not in bought | rivals:
+            continue
         for line in machine.lines:
             if line.quote_id in seen:
                 continue
@@ -370,7 +378,7 @@ def _time_flips(
                 weight=weight,
             )
         )
-        doubt = "an unsynchronised time" if time.timing != "synchronised" else f"a {time.basis} one"
+        doubt = "a prediction" if time.basis == "predicted" else f"{time.timing} timing"
         ask.append(
             Finding(
                 topic="ask",

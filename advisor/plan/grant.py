@@ -67,6 +67,8 @@ class Grant:
     year_budget_usd: tuple[Decimal, ...] | None
     carry_over: bool
     evidence: str
+    predictions: bool
+    """Whether times that nobody measured may be planned with."""
     prices: str
     asked: tuple[Asked, ...]
     owned: tuple[Owned, ...]
@@ -111,7 +113,7 @@ def read_grant(path: Path) -> Grant:
     root = read_toml(path).only(_TABLES)
     grant = root.table("grant", ("title", "start", "years", "objective"))
     budget = root.table("budget", ("total", "per_year", "carry_over"))
-    evidence = root.table("evidence", ("times", "prices"))
+    evidence = root.table("evidence", ("times", "predictions", "prices"))
     buy = root.table(
         "purchases",
         ("allowed", "gpus", "years", "max_machines", "lead_days", "lifetime_years"),
@@ -141,6 +143,7 @@ def read_grant(path: Path) -> Grant:
         year_budget_usd=_year_budget(budget, years, institution),
         carry_over=budget.flag("carry_over", True),
         evidence=evidence.choice("times", EVIDENCE, "sound"),
+        predictions=evidence.flag("predictions", True),
         prices=_prices(evidence),
         asked=_asked(root),
         owned=_owned(root),

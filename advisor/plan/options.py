@@ -156,11 +156,13 @@ def _day(grant: Grant, day: date | None, default: int) -> int:
     return default if day is None else (day - grant.start).days
 
 
-def run_time(time: TrainingTime, evidence: str) -> RunTime | None:
+def run_time(time: TrainingTime, grant: Grant) -> RunTime | None:
     """The time as a plan uses it; None where a ranking would not use it either."""
     if time.status != "ok" or time.training_days is None:
         return None
-    if evidence == "sound" and time.verdict == "implausible":
+    if time.basis == "predicted" and not grant.predictions:
+        return None
+    if grant.evidence == "sound" and time.verdict == "implausible":
         return None
     return RunTime(
         measurement_id=time.measurement_id,
@@ -180,13 +182,13 @@ def run_time(time: TrainingTime, evidence: str) -> RunTime | None:
 Best = Mapping[str, Sequence[BestTime]]
 
 
-def _times(best: Best, gpu_id: str, gpu_count: int, evidence: str) -> dict[str, RunTime]:
+def _times(best: Best, gpu_id: str, gpu_count: int, grant: Grant) -> dict[str, RunTime]:
     found: dict[str, RunTime] = {}
     for recipe, times in best.items():
         for each in times:
             if (each.gpu_id, each.gpu_count) != (gpu_id, gpu_count) or each.chosen is None:
                 continue
-            time = run_time(each.chosen, evidence)
+            time = run_time(each.chosen, grant)
             if time is not None:
                 found[recipe] = time
     return found
@@ -210,7 +212,7 @@ def _owned(snapshot: Snapshot, grant: Grant, number: int, owned: Owned, best: Be
         gpu_id=gpu_id,
         gpu_name=gpu.name,
         gpu_count=owned.gpu_count,
-        times=_times(best, gpu_id, owned.gpu_count, grant.evidence),
+        times=_times(best, gpu_id, owned.gpu_count, grant),
         watts=watts,
         gpu_watts=None if gpu.tdp_w is None else Decimal(str(gpu.tdp_w)),
         owned=owned.machines,
@@ -254,7 +256,7 @@ def _buyable(
         for recipe, field in fields.items():
             each = field.times[i]
             if gaps[recipe] is None and each is not None and each.chosen is not None:
-                time = run_time(each.chosen, grant.evidence)
+                time = run_time(each.chosen, grant)
                 if time is not None:
                     times[recipe] = time
         if not times:
@@ -310,6 +312,8 @@ def _reason(gaps: Iterable[str | None], build: Build) -> str:
     if build.obstacle is not None:
         return build.obstacle
     reasons = sorted({gap.replace("-", " ") for gap in gaps if gap})
+    if not reasons:
+        return "only predicted times, which the grant leaves out"
     return " or ".join(reasons) + " for every model asked for"
 
 
@@ -382,7 +386,7 @@ def _rentals(
         if as_of - offer.priced_on > timedelta(days=STALE_DAYS):
             stale += 1
             continue
-        times = _times(best, offer.gpu_id, offer.gpu_count, grant.evidence)
+        times = _times(best, offer.gpu_id, offer.gpu_count, grant)
         if not times:
             continue
         prices[offer.rental_id] = offer

@@ -159,6 +159,8 @@ def _fewer(base: Problem, seconds: float, found: list[Finding]) -> None:
         plan = solve(vary(base, change), seconds)
     except NoPlan:
         return
+    if not plan.runs:
+        return
     names = {e.experiment_id: e.name for e in base.experiments}
     left = sum(plan.left_out.values())
     which = ", ".join(names[e] for e in plan.left_out)

@@ -54,7 +54,7 @@ def report_of(planned: Planned, *, pictures: bool = True) -> Report:
 
 @pytest.fixture(scope="module")
 def planned(store_path: Path) -> Planned:
-    return planned_from(store_path)
+    return planned_from(store_path, predictions=False)
 
 
 @pytest.fixture(scope="module")
@@ -66,13 +66,14 @@ def report(planned: Planned) -> Report:
 def variant(request: pytest.FixtureRequest, store_path: Path) -> Planned:
     """Plans that differ in what they pay for and by which rules."""
     if request.param == "bought":
-        return planned_from(store_path)
+        return planned_from(store_path, asked=read_grant(EXAMPLE).asked[:3])
     if request.param == "rented":
-        return planned_from(store_path, rent_providers=None)
+        return planned_from(store_path, rent_providers=None, predictions=False)
     if request.param == "most":
         return planned_from(
             store_path,
             objective="most-runs",
+            predictions=False,
             asked=read_grant(EXAMPLE).asked[3:],
             budget_usd=Decimal(20_000),
             year_budget_usd=(Decimal(9_000), Decimal(9_000), Decimal(2_000)),
@@ -82,7 +83,7 @@ def variant(request: pytest.FixtureRequest, store_path: Path) -> Planned:
         fabrication_is_equipment=False,
         overhead_rate=Decimal("0.5"),
     )
-    return planned_from(store_path, institution=house)
+    return planned_from(store_path, institution=house, predictions=False)
 
 
 def every(value: Any) -> Iterator[Any]:
@@ -125,7 +126,12 @@ class Walk:
         with Store(store_path).reading() as reader:
             self.quotes = {q.quote_id: q for q in reader.quotes()}
             self.rentals = {r.rental_id: r for r in reader.rentals()}
-            self.times = {t.measurement_id: t for t in reader.times()}
+            self.times = {
+                best.chosen.measurement_id: best.chosen
+                for model in reader.models()
+                for best in reader.best_times(model.recipe_id, self.grant.evidence)
+                if best.chosen is not None
+            }
             self.gpus = {g.gpu_id: g for g in reader.gpus()}
             self.hosts = {h.host_id: h for h in reader.hosts()}
         self.machines = {m.machine_id: m for m in self.problem.machines}
@@ -284,7 +290,7 @@ def test_sentences_hold_no_number_that_has_no_row(report: Report, planned: Plann
 def test_the_same_inputs_give_the_same_bytes(
     planned: Planned, report: Report, store_path: Path
 ) -> None:
-    again = report_of(planned_from(store_path))
+    again = report_of(planned_from(store_path, predictions=False))
     for form in (to_markdown, to_csv_text, to_json_text, to_html, to_pdf, to_xlsx):
         assert form(report) == form(again), form.__name__
 

@@ -1,0 +1,219 @@
+"""A grant planned: what to buy, rent and run, on a calendar, with what else there is and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Grid, ScrollableContainer
+from textual.events import Resize
+from textual.geometry import Size
+from textual.message import Message
+from textual.widgets import Input, Static
+
+from advisor.parse import InputError
+from advisor.tui.actions import PLAN, bindings_of
+from advisor.tui.controls.bars import KeyBar, TitleBar, TooSmall
+from advisor.tui.feed import FeedError
+from advisor.tui.screens.sizes import SizedScreen
+
+if TYPE_CHECKING:
+    from advisor.plan.answer import Planned
+    from advisor.tui.app import AdvisorApp
+
+SECONDS = 60.0
+EMPTY = (
+    "No grant is planned yet.\n\n"
+    "Type the path of a grant.toml above and press Enter,\n"
+    "or press x to plan the worked example: a lab with $120,000 over three years,\n"
+    "two A6000s of its own, five models a year and one deadline.\n\n"
+    "advisor plan --example > grant.toml   makes a copy of it to change."
+)
+OBJECTIVES = {
+    "": "as the grant says",
+    "cheapest": "cheapest",
+    "most-runs": "most runs",
+    "soonest": "soonest",
+}
+
+
+class PlanScreen(SizedScreen):
+    """What to ask the funder for."""
+
+    WHERE = PLAN
+    CSS_PATH = "../styles/plan.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings_of(PLAN),
+        Binding("escape", "app.go('ranking')", "back", show=False),
+    ]
+    AUTO_FOCUS = "#scroll"
+    app: AdvisorApp
+
+    @dataclass
+    class Made(Message):
+        """A grant was planned, or why not."""
+
+        number: int
+        planned: Planned | None
+        problem: str | None
+
+    @dataclass
+    class Written(Message):
+        """A report was written, or why not."""
+
+        text: str
+        wrong: bool
+
+    def __init__(self, size: Size) -> None:
+        super().__init__(size)
+        self._path: Path | None = None
+        self._objective = ""
+        self._planned: Planned | None = None
+        self._number = 0
+
+    def compose(self) -> ComposeResult:
+        yield TitleBar(PLAN)
+        with Grid(id="files"):
+            yield Static("Grant", classes="label")
+            yield Input(placeholder="grant.toml", id="grant", max_length=500)
+            yield Static("Report", classes="label")
+            yield Input(
+                placeholder="report.pdf (.html .md .xlsx .csv .json)", id="report", max_length=500
+            )
+        yield Static("", id="status", markup=False)
+        with ScrollableContainer(id="scroll"):
+            yield Static(EMPTY, id="answer", markup=False)
+        yield KeyBar(PLAN)
+        yield TooSmall()
+
+    # Planning
+
+    @on(Input.Submitted, "#grant")
+    def _plan_typed(self, event: Input.Submitted) -> None:
+        if event.value.strip():
+            self._plan(Path(event.value.strip()).expanduser())
+
+    def action_example(self) -> None:
+        """Plan the worked example."""
+        from advisor.plan.answer import EXAMPLE
+
+        self._plan(EXAMPLE)
+
+    def action_next_objective(self) -> None:
+        """Plan for the next objective."""
+        names = list(OBJECTIVES)
+        self._objective = names[(names.index(self._objective) + 1) % len(names)]
+        if self._path is None:
+            self._say(f"Objective: {OBJECTIVES[self._objective]}.")
+        else:
+            self._plan(self._path)
+
+    def _plan(self, path: Path) -> None:
+        self._path = path
+        self._number += 1
+        self._say(f"planning {path.name} ({OBJECTIVES[self._objective]}) …")
+        self.query_one("#scroll").focus()
+        self.solve(self._number, path, self._objective, self.app.today)
+
+    @work(thread=True, exclusive=True, group="plan", exit_on_error=False)
+    def solve(self, number: int, path: Path, objective: str, today: date) -> None:
+        """Read the grant and the store, plan, and post it."""
+        from advisor.plan.answer import plan_with
+
+        try:
+            with self.app.feed.visit() as reader:
+                loaded = plan_with(reader, path, objective=objective or None, today=today)
+            from advisor.plan.answer import plan_loaded
+
+            self.post_message(self.Made(number, plan_loaded(loaded, SECONDS), None))
+        except (InputError, FeedError) as error:
+            self.post_message(self.Made(number, None, str(error)))
+
+    @on(Made)
+    def _made(self, event: Made) -> None:
+        if event.number != self._number:
+            return
+        if event.problem is not None:
+            self._say(event.problem, wrong=True)
+            return
+        self._planned = event.planned
+        self._say("e writes the report. o: another objective.")
+        self._show()
+        self.query_one("#scroll").scroll_home(animate=False)
+
+    @on(Resize)
+    def _show(self) -> None:
+        if self._planned is None:
+            return
+        from advisor.plan.answer import no_plan_text, plan_text
+
+        width = max(self.app.size.width - 4, 40)
+        found = self._planned
+        text = no_plan_text(found) if found.plan is None else plan_text(found, width)
+        self.query_one("#answer", Static).update(text)
+
+    # The report
+
+    def action_report(self) -> None:
+        """Go to the name of the report."""
+        if self._planned is None or self._planned.plan is None:
+            self._say("There is no plan to report on yet.", wrong=True)
+            return
+        self.query_one("#report", Input).focus()
+
+    @on(Input.Submitted, "#report")
+    def _write_typed(self, event: Input.Submitted) -> None:
+        if self._planned is not None and self._planned.plan is not None and event.value.strip():
+            self._say("writing …")
+            self.write(self._planned, event.value.strip())
+
+    @work(thread=True, exclusive=True, group="write", exit_on_error=False)
+    def write(self, planned: Planned, name: str) -> None:
+        """Write the report, and post how that went; nothing is overwritten."""
+        from advisor.plan.answer import write_planned
+
+        try:
+            path = str(Path(name).expanduser())
+            write_planned(planned, [path], force=False)
+            self.post_message(self.Written(f"wrote {path}", False))
+        except (InputError, OSError) as error:
+            self.post_message(self.Written(" ".join(str(error).split()), True))
+
+    @on(Written)
+    def _written(self, event: Written) -> None:
+        self._say(event.text, wrong=event.wrong)
+        if not event.wrong:
+            self.query_one("#scroll").focus()
+
+    # Fields
+
+    def action_focus_grant(self) -> None:
+        """Go to the path of the grant."""
+        self.query_one("#grant", Input).focus()
+
+    def action_leave_field(self) -> None:
+        """Go from a field to the plan."""
+        self.query_one("#scroll").focus()
+
+    def action_undo(self) -> None:
+        """Clear the field."""
+        if isinstance(self.focused, Input):
+            self.focused.value = ""
+
+    def action_copy_plan(self) -> None:
+        """Copy the plan as text."""
+        from advisor.plan.answer import plan_text
+
+        found = self._planned
+        text = "" if found is None or found.plan is None else plan_text(found)
+        self.app.copy_text(text, "the plan")
+
+    def _say(self, text: str, *, wrong: bool = False) -> None:
+        status = self.query_one("#status", Static)
+        status.set_class(wrong, "-wrong")
+        status.update(text)

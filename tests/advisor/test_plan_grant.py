@@ -1,0 +1,455 @@
+"""Grants from files: read or refused in one line, impossible ones relaxed, answered in words."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from advisor.cli import main
+from advisor.parse import InputError
+from advisor.plan.answer import EXAMPLE
+from advisor.plan.calendar import calendar_lines
+from advisor.plan.explain import explain
+from advisor.plan.grant import read_grant
+from advisor.plan.institution import MEANINGS, shipped
+from advisor.plan.money import equipment_base_usd, kept_value_usd, purchase_charge
+from advisor.plan.problem import Rules
+from advisor.plan.relax import relax
+from advisor.plan.solve import NoPlan, is_feasible, solve
+from advisor.plan.vary import vary
+from tests.advisor.plans_for_tests import (
+    make_experiment,
+    make_machine,
+    make_problem,
+    make_rental,
+    random_problem,
+)
+
+SMALL = """
+[grant]
+start = 2027-01-01
+years = 1
+[budget]
+total = "$30,000"
+[evidence]
+predictions = false
+[[experiments]]
+model = "pythia-410m"
+[rentals]
+allowed = false
+"""
+
+
+def grant_file(folder: Path, text: str) -> Path:
+    path = folder / "grant.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def refused(folder: Path, text: str) -> str:
+    with pytest.raises(InputError) as caught:
+        read_grant(grant_file(folder, text))
+    message = str(caught.value)
+    assert "\n" not in message
+    assert "grant.toml" in message
+    return message
+
+
+def test_the_example_and_the_shipped_rules_are_read() -> None:
+    grant = read_grant(EXAMPLE)
+    assert grant.budget_usd == 120_000
+    assert (grant.years, len(grant.asked), grant.owned[0].gpu_count) == (3, 6, 2)
+    assert shipped() == ["us-equipment-10000", "us-equipment-5000"]
+    assert set(grant.institution.sources) <= set(MEANINGS)
+    assert grant.institution.equipment_threshold_usd == 10_000
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("total =", "totl =", ["budget.totl", "did you mean 'total'"]),
+        ("[rentals]", "[rental]", ["rental", "did you mean 'rentals'"]),
+        ('model = "pythia-410m"', "modle = 1", ["experiments[1].modle", "'model'"]),
+        ('"$30,000"', '"40.000"', ["budget.total", "40", "40,000", "without the dot"]),
+        ('"$30,000"', '"€30,000"', ["budget.total", "not in US dollars"]),
+        ('"$30,000"', '"-5"', ["budget.total", "negative"]),
+        ('"$30,000"', "true", ["budget.total", "must be an amount"]),
+        ('"$30,000"', "nan", ["budget.total", "not an amount"]),
+        ("years = 1", "years = 0", ["grant.years", "from 1 to 15"]),
+        ("years = 1", "years = 1.5", ["grant.years", "whole number"]),
+        ("start = 2027-01-01", 'start = "soon"', ["grant.start", "date"]),
+        ("start = 2027-01-01", "start = 2027-01-01T10:00:00", ["grant.start", "date"]),
+        ("start = 2027-01-01", "", ["grant.start", "date"]),
+        ("[grant]", "[grant", ["not valid TOML"]),
+        ("[evidence]", '[evidence]\ntimes = "sond"', ["evidence.times", "'sound'"]),
+        ("[evidence]", '[evidence]\nprices = "newest"', ["evidence.prices", "latest"]),
+        ("allowed = false", 'kinds = ["spott"]', ["rentals.kinds", "spot"]),
+        ("[rentals]", "[purchases]\nyears = [2]\n[rentals]", ["purchases.years", "from 1 to 1"]),
+        (
+            "[rentals]",
+            '[institution]\nrules = "us-equipment-1000"\n[rentals]',
+            ["institution.rules", "us-equipment-10000"],
+        ),
+        (
+            "[rentals]",
+            "[running]\nutilisation = 1.5\n[rentals]",
+            ["running.utilisation", "above 0 and at most 1"],
+        ),
+        ("[budget]", "[budget]\nper_year = [1, 2]", ["budget.per_year", "2 amounts for 1 years"]),
+        ('model = "pythia-410m"', 'model = "a"\nby = 2028-06-01', ["experiments[1].by", "outside"]),
+        (
+            'model = "pythia-410m"',
+            'model = "a"\neach_year = true\nby = 2027-06-01',
+            ["experiments[1].by", "each year"],
+        ),
+        ('model = "pythia-410m"', 'model = "a"\nruns = 0', ["experiments[1].runs", "from 1"]),
+        (
+            "[rentals]",
+            "[electricity]\nusd_per_kwh = 0\n[rentals]",
+            ["electricity.usd_per_kwh", "above 0"],
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_with_file_and_key(
+    tmp_path: Path, old: str, new: str, words: list[str]
+) -> None:
+    assert old in SMALL
+    message = refused(tmp_path, SMALL.replace(old, new, 1))
+    for word in words:
+        assert word in message
+
+
+def test_amounts_are_read_as_people_write_them(tmp_path: Path) -> None:
+    for text, usd in (('"40k"', 40_000), ('"$40,000"', 40_000), ("40000", 40_000)):
+        path = grant_file(tmp_path, SMALL.replace('"$30,000"', text))
+        assert read_grant(path).budget_usd == usd
+
+
+def test_an_experiment_asked_for_twice_is_refused(tmp_path: Path) -> None:
+    twice = SMALL + '[[experiments]]\nmodel = "pythia-410m"\n'
+    assert "is there twice" in refused(tmp_path, twice)
+    nothing = SMALL.replace('[[experiments]]\nmodel = "pythia-410m"', "")
+    assert "asks for no experiment" in refused(tmp_path, nothing)
+
+
+def test_an_institution_s_own_file_and_currency(tmp_path: Path) -> None:
+    (tmp_path / "ours.toml").write_text(
+        'name = "Ours"\nequipment_threshold_usd = 5000\noverhead_rate = 0.25\ncurrency = "EUR"\n'
+        "usd_per_unit = 1.1\nusd_per_unit_on = 2026-11-01\n"
+    )
+    text = SMALL.replace("$", "") + '[institution]\nrules = "ours.toml"\n'
+    grant = read_grant(grant_file(tmp_path, text))
+    assert grant.budget_usd == Decimal("33000.00")
+    (tmp_path / "ours.toml").write_text(
+        'name = "Ours"\nequipment_threshold_usd = 5000\noverhead_rate = 0.25\ncurrency = "EUR"\n'
+    )
+    with pytest.raises(InputError, match=r"ours\.toml, currency.*usd_per_unit"):
+        read_grant(grant_file(tmp_path, text))
+
+
+def test_files_that_are_no_grant(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no file"):
+        read_grant(tmp_path / "absent.toml")
+    (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="not UTF-8"):
+        read_grant(tmp_path / "bytes.toml")
+    with pytest.raises(InputError):
+        read_grant(tmp_path)
+    (tmp_path / "deep.toml").write_text("a = " + "[" * 100_000)
+    with pytest.raises(InputError, match="not valid TOML"):
+        read_grant(tmp_path / "deep.toml")
+
+
+def test_no_broken_file_gets_a_traceback(tmp_path: Path) -> None:
+    """Single characters of the example changed, 300 times: read or refused in one line."""
+    text = EXAMPLE.read_text(encoding="utf-8")
+    random = Random(3)
+    for _ in range(300):
+        at = random.randrange(len(text))
+        changed = text[:at] + random.choice('"[]={}\n\\#x9-.,\0é') + text[at + 1 :]
+        try:
+            read_grant(grant_file(tmp_path, changed))
+        except InputError as error:
+            assert "\n" not in str(error)
+
+
+# The money rules
+
+
+def test_equipment_is_judged_whole_or_by_its_parts() -> None:
+    machine = make_machine("m", "6000", {"a": 1.0})
+    rules = Rules(equipment_threshold_usd=Decimal(5000), overhead_rate=Decimal("0.5"))
+    assert purchase_charge(machine, rules).total_usd == 6000
+    assert purchase_charge(machine, replace(rules, equipment_in_base=True)).total_usd == 9000
+    dearer = replace(rules, equipment_threshold_usd=Decimal(10_000))
+    assert purchase_charge(machine, dearer).total_usd == 9000
+    parts = replace(
+        machine,
+        lines=(
+            replace(machine.lines[0], unit_usd=Decimal(1000), quantity=4, item_id="gpu"),
+            replace(machine.lines[0], unit_usd=Decimal(8000)),
+        ),
+    )
+    assert equipment_base_usd(parts, rules) == 0
+    apart = replace(rules, fabrication_is_equipment=False)
+    assert equipment_base_usd(parts, apart) == 4000
+
+
+def test_what_a_machine_keeps_falls_to_nothing_and_not_below() -> None:
+    problem = make_problem(year_days=(0, 365, 730), rules=Rules(lifetime_years=Decimal(1)))
+    machine = make_machine("m", "1000", {"a": 1.0})
+    assert kept_value_usd(machine, 0, problem) == 0
+    longer = replace(problem, rules=Rules(lifetime_years=Decimal(4)))
+    assert [kept_value_usd(machine, year, longer) for year in (0, 1)] == [500, 750]
+
+
+# Impossible plans
+
+
+def test_impossible_plans_say_what_to_relax_and_by_how_much() -> None:
+    problem = make_problem(
+        experiments=(make_experiment("e", "a", 4, 0, 100),),
+        machines=(make_machine("buy", "1000", {"a": 40.0}),),
+        budget_cents=1200_00,
+        max_machines=1,
+    )
+    with pytest.raises(NoPlan):
+        solve(problem)
+    assert [f.text() for f in relax(problem)] == [
+        "move every date, the grant's end too, by 60 days",
+        "leave out 2 runs (e)",
+    ]
+    texts = [f.text() for f in relax(replace(problem, max_machines=None))]
+    assert texts[0] == "raise the budget by $800, to $2,000"
+    assert "allow 2 machines to be bought" in [
+        f.text() for f in relax(replace(problem, budget_cents=None))
+    ]
+
+
+def test_an_experiment_that_no_machine_can_do_is_named() -> None:
+    problem = make_problem(
+        experiments=(
+            make_experiment("late", "a", 1, 90, 100),
+            make_experiment("never", "b", 1, 0, 100),
+        ),
+        machines=(make_machine("buy", "1000", {"a": 40.0}),),
+    )
+    late, never = (f.text() for f in relax(problem))
+    assert late == "late: even buy would be 30 days late: move its date or leave it out"
+    assert never.startswith("never: no machine that may be bought")
+
+
+def test_each_way_out_is_one() -> None:
+    """What is proposed does make a plan possible, and a day or a dollar less does not."""
+    seen = 0
+    for seed in range(250):
+        problem = replace(random_problem(seed), objective="cheapest")
+        if is_feasible(problem):
+            continue
+        for finding in relax(problem):
+            for number in finding.words:
+                if isinstance(number, str) or number.reads == "direct":
+                    continue
+                seen += 1
+                if number.reads == "left-out":
+                    left = sum(solve(vary(problem, number.change)).left_out.values())
+                    assert left == number.value
+                    continue
+                assert is_feasible(vary(problem, number.change)), (seed, finding)
+                if number.reads == "least" and number.value > 1:
+                    less = {"later_days": int(number.value) - 1}
+                    assert not is_feasible(vary(problem, less)), (seed, finding)
+                if number.reads == "over-budget" and problem.year_budget_cents is None:
+                    assert problem.budget_cents is not None
+                    cents = problem.budget_cents + int(number.value * 100)
+                    assert is_feasible(vary(problem, {"budget_cents": cents}))
+                    assert not is_feasible(vary(problem, {"budget_cents": cents - 1}))
+    assert seen > 20
+
+
+# What binds, what would flip
+
+
+def test_more_money_adds_runs() -> None:
+    problem = make_problem(
+        experiments=(make_experiment("e", "a", 5, 0, 100),),
+        machines=(make_machine("buy", "1000", {"a": 90.0}),),
+        objective="most-runs",
+        budget_cents=2500_00,
+    )
+    plan = solve(problem)
+    texts = [f.text() for f in explain(problem, plan).binds]
+    assert "the budget: $500 more would add 1 run" in texts
+    assert "the budget: $2,500 more would add 3 runs" in texts
+
+
+def test_a_threshold_lies_between_two_decisions() -> None:
+    """Renting costs $2,400; the machine $1,500: at more than $2,400 it is not bought."""
+    problem = make_problem(
+        experiments=(make_experiment("e", "a", 1, 0, 100),),
+        machines=(make_machine("buy", "1500", {"a": 10.0}),),
+        rentals=(make_rental("rent", "10.00", {"a": 10.0}),),
+    )
+    explanation = explain(problem, solve(problem))
+    (price,) = [f for f in explanation.flips if f.text().startswith("price of buy")]
+    number = price.words[1]
+    assert not isinstance(number, str)
+    assert 2400 < number.value < 2400 + 1500 / 32 + 1
+    assert explanation.ask[0].text().startswith("a quote for buy")
+    assert explanation.alternatives[0].label == "buy nothing, rent instead"
+
+
+def test_the_calendar_shows_machines_delivery_and_due_days() -> None:
+    problem = make_problem(
+        experiments=(make_experiment("first", "a", 2, 0, 70),),
+        machines=(make_machine("buy", "1000", {"a": 25.0}),),
+        rules=Rules(lead_days=10),
+    )
+    lines = calendar_lines(problem, solve(problem), width=60)
+    assert lines[0].strip() == "2027-01-01"
+    assert lines[1].strip() == "!"
+    assert lines[2].split()[0] == "buy"
+    assert lines[2].count("░") == 5
+    assert "aaaa" in lines[2] and "·" in lines[2]
+    assert lines[-1] == "a first   ! due   ░ delivery   · idle"
+    assert max(map(len, lines)) <= 60
+
+
+def test_random_calendars_fit_their_width() -> None:
+    for seed in range(40):
+        problem = random_problem(seed)
+        try:
+            plan = solve(problem)
+        except NoPlan:
+            continue
+        for width in (40, 80):
+            assert all(len(line) <= width for line in calendar_lines(problem, plan, width))
+
+
+# The command
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    code = main(["plan", *words])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_the_command_plans(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = grant_file(tmp_path, SMALL)
+    code, out, err = run(capsys, str(path), "--quick", "--store", str(store_path))
+    assert (code, err) == (0, "")
+    assert "1 of 1 runs" in out
+    assert "proven optimal" in out
+    code, out, _ = run(capsys, str(path), "--quick", "--format", "json", "--store", str(store_path))
+    assert code == 0
+    assert json.loads(out)["title"] == "grant"
+
+
+def test_an_impossible_grant_exits_with_1(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = grant_file(tmp_path, SMALL.replace("$30,000", "$500"))
+    code, out, _ = run(capsys, str(path), "--store", str(store_path))
+    assert code == 1
+    assert "raise the budget by $" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ([], "no grant is named"),
+        (["absent.toml"], "no file"),
+        (["GRANT", "--out", "report.doc"], "no known ending"),
+        (["GRANT", "--objective", "best"], "cheapest"),
+        (["GRANT", "--seconds", "soon"], "seconds"),
+        (["GRANT", "--by", "2027-06-01"], "--how-many"),
+        (["GRANT", "--how-many", "pythia-1z"], "pythia-1b"),
+        (["GRANT", "--how-many", "pythia-1b", "--by", "tomorrow"], "date"),
+        (["GRANT", "--how-many", "pythia-1b", "--by", "2026-06-01"], "outside the grant"),
+        (["GRANT", "--how-many", "pythia-1b", "--largest"], "choose one"),
+    ],
+)
+def test_wrong_words_exit_with_2(
+    store_path: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    says: str,
+) -> None:
+    path = grant_file(tmp_path, SMALL)
+    given = [str(path) if word == "GRANT" else word for word in words]
+    code, out, err = run(capsys, *given, "--store", str(store_path))
+    assert (code, out) == (2, "")
+    assert says in err
+    assert err.count("\n") == 1
+
+
+def test_an_unknown_gpu_or_model_names_the_nearest(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = ["--store", str(store_path)]
+    for old, new, says in (
+        ("pythia-410m", "pythia-410", "grant.toml, experiments[1].model: the model"),
+        ("[rentals]", '[purchases]\ngpus = ["RTX 3091"]\n[rentals]', "purchases.gpus"),
+        ("[rentals]", '[[owned]]\ngpu = "A600"\ngpu_count = 1\n[rentals]', "owned[1].gpu"),
+    ):
+        path = grant_file(tmp_path, SMALL.replace(old, new, 1))
+        code, _, err = run(capsys, str(path), *store)
+        assert code == 2
+        assert says in err
+
+
+def test_files_are_overwritten_only_when_asked(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = grant_file(tmp_path, SMALL)
+    report = tmp_path / "report.md"
+    report.write_text("mine")
+    given = [str(path), "--quick", "--out", str(report), "--store", str(store_path)]
+    code, _, err = run(capsys, *given)
+    assert code == 2
+    assert "is there already" in err
+    assert report.read_text() == "mine"
+    code, _, err = run(capsys, *given, "--force")
+    assert (code, err) == (0, f"wrote {report}\n")
+    assert report.read_text().startswith("# grant")
+
+
+def test_the_question_turned_round(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = grant_file(tmp_path, SMALL)
+    given = [str(path), "--format", "json", "--store", str(store_path)]
+    code, out, _ = run(capsys, *given, "--how-many", "pythia-410m")
+    (row,) = json.loads(out)
+    assert code == 0
+    assert row["runs"] > 1
+    assert row["cost_usd"] <= 30_000
+    code, out, _ = run(capsys, *given, "--how-many", "pythia-410m", "--by", "2027-03-01")
+    assert json.loads(out)[0]["runs"] < row["runs"]
+
+
+def test_planning_loads_no_screen_and_reports_no_matplotlib_unless_drawn(
+    store_path: Path, tmp_path: Path
+) -> None:
+    path = grant_file(tmp_path, SMALL)
+    code = (
+        "import sys\nfrom advisor.cli import main\n"
+        f"main(['plan', {str(path)!r}, '--quick', '--store', {str(store_path)!r}])\n"
+        "print([m for m in ('textual', 'matplotlib', 'typst', 'torch') if m in sys.modules],"
+        " file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert done.stderr.strip().splitlines()[-1] == "[]"
