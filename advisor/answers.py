@@ -8,7 +8,7 @@ from typing import Any
 
 from advisor.ask import EVIDENCE, Snapshot, make_field, take_snapshot
 from advisor.cost import DEFAULT_LIFETIME_YEARS
-from advisor.doubts import build_words, doubt_lines, price_note
+from advisor.doubts import build_words, doubt_lines, price_marks, price_note
 from advisor.facts import TrainingTime
 from advisor.parse import (
     InputError,
@@ -19,7 +19,6 @@ from advisor.parse import (
     shown,
 )
 from advisor.prices import RULE_WORDS as RULE_OF_PRICES
-from advisor.prices import quote_marks
 from advisor.rank import RULES, ExcludedRow, Field, Question, RankedRow, Ranking, rank
 from advisor.render import render_rows, to_csv, to_json
 from advisor.store import Store
@@ -91,8 +90,8 @@ def ranked_object(row: RankedRow) -> dict[str, Any]:
         "verdict_reason": time.verdict_reason,
         "price_dates": {"gpu": row.gpu_quote.quoted_on, "host": row.host_quote.quoted_on},
         "price_marks": {
-            "gpu": quote_marks(row.gpu_quote, today=today),
-            "host": quote_marks(row.host_quote, today=today),
+            "gpu": price_marks(row, row.gpu_quote, today),
+            "host": price_marks(row, row.host_quote, today),
         },
         "gpus_owned": row.build.gpus_owned,
         "whole_server": row.build.host.gpu_id is not None,

@@ -89,10 +89,15 @@ def build_words(build: Build) -> str:
 def price_note(row: RankedRow, today: date) -> str:
     """The date, age and marks of a build's oldest price: ``2024-09-21, 2.2 years, stale``."""
     oldest = min((row.gpu_quote, row.host_quote), key=lambda quote: quote.quoted_on)
-    marks = dict.fromkeys(mark for quote in _both(row) for mark in quote_marks(quote, today=today))
+    marks = dict.fromkeys(mark for quote in _both(row) for mark in price_marks(row, quote, today))
     if oldest.kind == "owned":
         return "owned"
     return ", ".join([str(oldest.quoted_on), age_words(oldest.quoted_on, today), *marks])
+
+
+def price_marks(row: RankedRow, quote: Quote, today: date) -> tuple[str, ...]:
+    """What speaks against one of the two prices of a build."""
+    return quote_marks(quote, today=today, outlying=quote.item_kind in row.outlying_prices)
 
 
 def _both(row: RankedRow) -> tuple[Quote, ...]:

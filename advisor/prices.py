@@ -44,6 +44,8 @@ class PriceRange(NamedTuple):
     low_usd: Decimal
     high_usd: Decimal
     quotes: int
+    outlying: bool = False
+    """Whether the chosen quote is far from the middle of them."""
 
 
 class PriceBook(Mapping[tuple[str, str], Quote]):
@@ -137,8 +139,9 @@ def _range(chosen: Quote, equals: list[Quote]) -> PriceRange:
     prices = sorted(quote.price_usd for quote in equals if quote.quoted_on >= since)
     middle = prices[len(prices) // 2]
     kept = [price for price in prices if not _is_outlying(price, middle, len(prices))]
+    outlying = _is_outlying(chosen.price_usd, middle, len(prices))
     kept.append(chosen.price_usd)
-    return PriceRange(min(kept), max(kept), len(kept) - 1)
+    return PriceRange(min(kept), max(kept), len(kept) - 1, outlying)
 
 
 def _is_outlying(price: Decimal, middle: Decimal, count: int) -> bool:

@@ -68,6 +68,8 @@ class RankedRow:
     training_days_high: float
     experiment_cost_usd: Decimal
     on_pareto_front: bool
+    outlying_prices: frozenset[str] = frozenset()
+    """The kinds of items (gpu, host, server) whose price is far from others as good."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,6 +192,14 @@ class Field:
             build_cents(build, gpu.low_usd, host.low_usd),
             build_cents(build, gpu.high_usd, host.high_usd),
         )
+
+    def outlying_prices(self, i: int) -> frozenset[str]:
+        """The kinds of items of build ``i`` whose price is far from others as good."""
+        if not isinstance(self.prices, PriceBook):
+            return frozenset()
+        ranges = self.prices.ranges
+        keys = price_keys(self.builds[i])
+        return frozenset(key[0] for key in keys if key in ranges and ranges[key].outlying)
 
     @cached_property
     def costs_in_order(self) -> list[int]:
@@ -338,6 +348,7 @@ class Ranking:
             training_days_high=days if high is None else high,
             experiment_cost_usd=experiment_cost_usd(overall, days, self.question.lifetime_years),
             on_pareto_front=i in self.front,
+            outlying_prices=field.outlying_prices(i),
         )
 
     def rows(self, limit: int | None = None) -> list[RankedRow]:

@@ -67,7 +67,8 @@ SELECT
     valid_until, file, corrects, origin,
     least(list_min(prices), quote.price_usd) AS low_usd,
     greatest(list_max(prices), quote.price_usd) AS high_usd,
-    len(prices) AS quotes
+    len(prices) AS quotes,
+    NOT list_contains(prices, quote.price_usd) AS outlying
 FROM chosen
 JOIN kept USING (item_kind, item_id)
 JOIN quote ON quote.rowid = chosen.pick.place

@@ -90,7 +90,7 @@ class Reader:
         )
         chosen, ranges = {}, {}
         for record in records:
-            ends = (record.pop("low_usd"), record.pop("high_usd"), record.pop("quotes"))
+            ends = [record.pop(name) for name in PriceRange._fields]
             key = (record["item_kind"], record["item_id"])
             chosen[key], ranges[key] = Quote(**record), PriceRange(*ends)
         return PriceBook(chosen, ranges)

@@ -55,7 +55,8 @@ def test_the_paper_is_taken_at_its_word(
     flags = ["--prices", "paper", "--evidence", "published"]
     answer = ask(capsys, store_path, "rank", "--model", "pythia-1b", *flags)
     assert len(answer["ranked"]) == 16
-    assert answer["excluded"] == []
+    assert {row["gpu"] for row in answer["ranked"]} == {"RTX 3090", "A6000", "A100", "H100"}
+    assert not {"cannot-be-built"} & {row["reason"] for row in answer["excluded"]}
     assert answer["price_doubts"] == []
 
 
@@ -125,6 +126,22 @@ def field_with_ranges() -> Field:
     times = [make_best(make_time("near", 1, 20)), make_best(make_time("far", 1, 10))]
     builds = enumerate_builds(gpus, [make_host(1)], counts=(1,))
     return Field(make_model(), builds, times, PriceBook(book.chosen, ranges), "sound")
+
+
+def test_an_outlying_price_is_marked_in_the_answer(
+    own_store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    question = ["rank", "--model", "pythia-1b", "--gpus", "A6000"]
+    rows = [("a", "4000", "01"), ("b", "4100", "02"), ("c", "4200", "03"), ("d", "40000", "04")]
+    for vendor, price, day in rows:
+        flags = ["--item", "A6000", "--price", price, "--vendor", vendor, "--kind", "street"]
+        flags += ["--date", f"2026-10-{day}", "--url", "https://example.org"]
+        assert main(["prices", "add", *flags, "--store", str(own_store)]) == 0
+    capsys.readouterr()
+    row = ask(capsys, own_store, *question)["ranked"][0]
+    assert row["prices"]["gpu_usd"] == 40_000
+    assert row["price_marks"]["gpu"] == ["outlying"]
+    assert "outlying" not in row["price_marks"]["host"]
 
 
 def test_ranks_that_the_prices_leave_open() -> None:

@@ -112,7 +112,14 @@ def test_equally_good_quotes_of_a_year_give_a_range() -> None:
     ]
     book = choose_quotes(quotes, "latest", today=TODAY)
     assert book[("gpu", "a")].price_usd == 1000
-    assert book.ranges[("gpu", "a")] == (800, 1200, 3)
+    assert book.ranges[("gpu", "a")] == (800, 1200, 3, False)
+
+
+def test_a_chosen_price_far_from_others_as_good_is_known_to_be() -> None:
+    quotes = [gpu("9000", quoted_on=date(2026, 11, 1)), gpu("900"), gpu("1000"), gpu("1100")]
+    book = choose_quotes(quotes, "latest", today=TODAY)
+    assert book[("gpu", "a")].price_usd == 9000
+    assert book.ranges[("gpu", "a")].outlying
 
 
 def test_marks() -> None:
@@ -139,7 +146,7 @@ def test_the_chosen_price_is_a_quote_and_lies_in_its_range(rows: list[tuple[int,
     book = choose_quotes(quotes, "latest", today=TODAY)
     key = ("gpu", "a")
     assert book[key] in quotes
-    low, high, _ = book.ranges[key]
+    low, high, *_ = book.ranges[key]
     assert low <= book[key].price_usd <= high
     assert choose_quotes(quotes[::-1], "latest", today=TODAY)[key] == book[key]
 
