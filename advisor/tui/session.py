@@ -208,7 +208,11 @@ class Session:
         try:
             position = shown.ranking.order.index(i)
         except ValueError:
-            return partial(excluded_lines, shown.ranking, i, snapshot)
+            order = shown.ranking.excluded_order
+            place = next(n for n, (index, _) in enumerate(order) if index == i)
+            return partial(
+                excluded_lines, shown.ranking, shown.ranking.excluded_row(place), snapshot
+            )
         row, best = shown.ranking.row(position), shown.view.field.times[i]
         starred = replace(row, on_pareto_front=i in shown.front)
         lifetime = shown.ranking.question.lifetime_years

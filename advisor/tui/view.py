@@ -12,7 +12,7 @@ from rich.text import Text
 from advisor.rank import rank
 from advisor.tui.picture import Points, make_points
 from advisor.tui.widgets.rank_source import Column, RowStyle
-from advisor.tui.words import VERDICT_MARKS
+from advisor.tui.words import VERDICT_MARKS, days_shown
 
 if TYPE_CHECKING:
     from advisor.rank import ExcludedRow, Field, Question, RankedRow, Ranking
@@ -63,6 +63,19 @@ class FieldView:
                 self._points.clear()
             self._points[key] = make_points(self.field, basis, lifetime_years)
         return self._points[key]
+
+    @cached_property
+    def replaced(self) -> list[int]:
+        """Builds that a prediction ranks because their published time is impossible."""
+        return [
+            i
+            for i in self.field.rankable
+            if (time := self.field.times[i]) is not None
+            and time.published is not None
+            and time.published.verdict == "implausible"
+            and time.chosen is not None
+            and time.chosen.basis == "predicted"
+        ]
 
     @cached_property
     def index(self) -> Mapping[BuildKey, int]:
@@ -150,7 +163,7 @@ class RankedRows:
             rank,
             build,
             costs[0],
-            f"{row.training_days:.4g}",
+            f"{'≈' if time.basis == 'predicted' else ''}{days_shown(row.training_days)}",
             costs[1],
             Text(f"{share} {verdict}", style=self.warning if doubtful else ""),
             "owned"
@@ -172,17 +185,22 @@ class RankedRows:
 
 
 def ranking_columns(basis: str, width: int) -> tuple[Column, ...]:
-    """The columns, the kind of cost that is chosen first; names get what ``width`` leaves."""
+    """The columns, the kind of cost that is chosen first; names get what ``width`` leaves.
+
+    Where that would be too little for a name, the date of the prices is left to the detail.
+    """
     costs = (_EXPERIMENT, _COST) if basis == "experiment" else (_COST, _EXPERIMENT)
-    return (
+    dated = width - OTHER_COLUMNS - _DATE_COLUMN >= MIN_NAME
+    room = width - OTHER_COLUMNS - (_DATE_COLUMN if dated else 0)
+    columns = (
         Column(key="rank", title="#  ", align="right", width=5),
-        Column(key="build", title="build", width=max(15, min(34, width - 56))),
+        Column(key="build", title="build", width=max(15, min(34, room))),
         costs[0],
         Column(key="training_days", title="days", align="right", sort_key="days", width=6),
         costs[1],
         Column(key="implied_mfu", title="MFU", align="right", width=6),
-        Column(key="price_date", title="prices", width=7),
     )
+    return (*columns, Column(key="price_date", title="prices", width=7)) if dated else columns
 
 
 def sorted_column(rule: str) -> str:
@@ -190,12 +208,17 @@ def sorted_column(rule: str) -> str:
     return _SORTED_COLUMN[rule]
 
 
+MIN_NAME = 22
+"""Enough for "8 × RTX 6000 Ada" with its glyph, and most longer ones."""
+OTHER_COLUMNS, _DATE_COLUMN = 47, 9
+"""Cells of all columns but the name and the date, and of the date, gaps and margins included."""
+
 EXCLUDED_COLUMNS = (
     Column(key="build", title="build", sort_key="build", width=20),
-    Column(key="reason", title="reason", sort_key="reason", width=12),
+    Column(key="reason", title="reason", sort_key="reason", width=15),
     Column(key="cost", title="cost", align="right", sort_key="cost", width=10),
     Column(key="days", title="days", align="right", sort_key="days", width=7),
-    Column(key="detail", title="in words", width=49),
+    Column(key="detail", title="in words", width=46),
 )
 
 
@@ -206,24 +229,33 @@ def excluded_cells(row: ExcludedRow) -> tuple[str, ...]:
         f"{row.build.gpu_count} × {row.build.gpu.name}",
         REASON_WORDS.get(row.reason, row.reason),
         "no price" if cost is None else f"${cost:,.0f}",
-        "no data" if days is None else f"{days:.4g}",
+        "no data" if days is None else days_shown(days),
         row.detail,
     )
 
 
-def counted(ranking: Ranking) -> str:
+def counted(answer: Answer) -> str:
     """``8 of 16 builds · 6 over budget · 2 implausible``: nothing is left out silently.
 
     Builds that nobody measured are counted apart: they say more of the evidence than of the
     question, and with them the first figure would drown.
     """
+    ranking, field = answer.ranking, answer.view.field
     counts = dict(ranking.excluded_counts)
     unmeasured = counts.pop("no-time", 0)
-    total = len(ranking.field.builds)
-    words = [f"{len(ranking):,} of {total - unmeasured:,} builds"]
+    words = [f"{len(ranking):,} of {len(field.builds) - unmeasured:,} builds"]
     words += [f"{count:,} {REASON_WORDS.get(reason, reason)}" for reason, count in counts.items()]
     if unmeasured:
-        words.append(f"{unmeasured:,} more not measured")
+        words.append(f"{unmeasured:,} more unmeasured")
+    budget, limit = ranking.question.budget_usd, ranking.question.max_days
+    replaced = [
+        i
+        for i in answer.view.replaced
+        if (budget is None or field.cents[i] <= budget * 100)
+        and (limit is None or field.days[i] <= limit)
+    ]
+    if replaced:
+        words.append(f"{len(replaced):,} impossible: predicted")
     return " · ".join(words)
 
 

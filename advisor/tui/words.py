@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from advisor.ask import Snapshot
     from advisor.facts import BestTime, TrainingTime
-    from advisor.rank import RankedRow, Ranking
+    from advisor.rank import ExcludedRow, RankedRow, Ranking
     from price_catalog.builds import Build
     from price_catalog.model import Quote, Source
 
@@ -38,6 +38,11 @@ KIND_WORDS = {
 def usd(amount: Decimal) -> str:
     """Dollars as a person reads them: cents only where there are any."""
     return f"${amount:,.0f}" if amount == amount.to_integral_value() else f"${amount:,.2f}"
+
+
+def days_shown(days: float) -> str:
+    """Three digits, but never a whole day rounded away: 0.153, 36.3, 370, 1992."""
+    return f"{days:.0f}" if days >= 100 else f"{days:.3g}"
 
 
 def experiment_line(row: RankedRow, lifetime_years: float) -> str:
@@ -77,12 +82,12 @@ def ranked_lines(
 
 
 def excluded_lines(
-    ranking: Ranking, build_index: int, snapshot: Snapshot, width: int
+    ranking: Ranking, row: ExcludedRow, snapshot: Snapshot, width: int
 ) -> list[Line]:
     """Everything known about a build that is left out, the reason first."""
-    position = next(n for n, (i, _) in enumerate(ranking.excluded_order) if i == build_index)
-    row = ranking.excluded_row(position)
-    build, best = row.build, ranking.field.times[build_index]
+    build = row.build
+    build_index = ranking.field.builds.index(build)
+    best = ranking.field.times[build_index]
     lines: list[Line] = [
         (f"{build.gpu_count} × {build.gpu.name}", STRONG),
         (f"left out: {row.reason.replace('-', ' ')}", WARNING),
@@ -130,8 +135,9 @@ def _quote_lines(quote: Quote) -> Iterable[Line]:
 
 def _time_lines(time: TrainingTime, best: BestTime | None, snapshot: Snapshot) -> Iterable[Line]:
     low, high = time.training_days_low, time.training_days_high
-    interval = "" if low is None or high is None else f"  ({low:.4g} to {high:.4g})"
-    yield f"TRAINING TIME  {time.training_days:.4g} days{interval}", HEADING
+    interval = "" if low is None or high is None else f"  ({days_shown(low)} to {days_shown(high)})"
+    about = "≈ " if time.basis == "predicted" else ""
+    yield f"TRAINING TIME  {about}{days_shown(time.training_days or 0)} days{interval}", HEADING
     yield verdict_line(time)
     yield from source_lines(time, _source(snapshot, time.source_id))
     naive = best.naive if best is not None else None
@@ -143,9 +149,9 @@ def _time_lines(time: TrainingTime, best: BestTime | None, snapshot: Snapshot) -
     published = best.published if best is not None else None
     if published is not None and published.training_days is not None:
         yield (
-            f"published evidence would say {published.training_days:g} days "
-            f"({published.source_id})",
-            PLAIN,
+            f"published: {published.training_days:g} days ({published.source_id}) "
+            f"{published.verdict_reason or ''}",
+            WARNING if published.verdict == "implausible" else PLAIN,
         )
 
 
@@ -159,7 +165,9 @@ def verdict_line(time: TrainingTime) -> Line:
 
 def source_lines(time: TrainingTime, source: Source | None) -> Iterable[Line]:
     """Where a time comes from: source, how it was measured, when."""
-    yield f"{time.basis}, {time.timing} timers", PLAIN
+    predicted = time.basis == "predicted"
+    how = "predicted, not measured" if predicted else f"{time.basis}, {time.timing} timers"
+    yield how, PLAIN
     if source is None:
         yield f"source {time.source_id}", PLAIN
         return

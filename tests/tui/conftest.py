@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import shutil
+from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
@@ -78,3 +81,27 @@ class WidgetApp(App[None]):
         return [
             getattr(message, "index", None) for message in self.messages if type(message) is kind
         ]
+
+
+@pytest.fixture(scope="session")
+def paper_store(store_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The paper's evidence alone, so that pictures do not change when more is gathered."""
+    path = Path(shutil.copy(store_path, tmp_path_factory.mktemp("paper") / "results.duckdb"))
+    with duckdb.connect(str(path)) as connection:
+        for statement in (
+            "DELETE FROM prediction",
+            "DELETE FROM measurement WHERE source_id NOT IN ('paper-table1', 'paper-table4')",
+            "DELETE FROM quote WHERE source_id NOT LIKE 'paper-%'",
+            "DELETE FROM source WHERE source_id NOT LIKE 'paper-%'",
+            "DELETE FROM host WHERE host_id NOT IN (SELECT item_id FROM quote)",
+            "DELETE FROM host_part WHERE host_id NOT IN (SELECT host_id FROM host)",
+            "DELETE FROM gpu WHERE gpu_id NOT IN (SELECT item_id FROM quote)",
+        ):
+            connection.execute(statement)
+    return path
+
+
+@pytest.fixture
+def own_paper_store(paper_store: Path, tmp_path: Path) -> Path:
+    """The same for a test that changes it."""
+    return Path(shutil.copy(paper_store, tmp_path / "results.duckdb"))

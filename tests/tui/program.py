@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import date
 from pathlib import Path
 
+from textual.events import Paste
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
+from textual.worker import WorkerCancelled
 
 from advisor.state import State
 from advisor.tui.app import AdvisorApp
@@ -39,15 +41,24 @@ async def running(
 async def settled(pilot: Pilot[None]) -> None:
     """Wait until no thread reads and nothing is left to draw."""
     for _ in range(3):
-        await pilot.app.workers.wait_for_complete()
+        with suppress(WorkerCancelled):  # a newer question took its place
+            await pilot.app.workers.wait_for_complete()
         await pilot.pause()
 
 
 async def type_into(pilot: Pilot[None], key: str, text: str) -> None:
-    """Go to a field by its key, and replace what stands there, key by key."""
+    """Go to a field by its key, and replace what stands there."""
     await pilot.press("escape", key)
+    await paste(pilot, text)
+
+
+async def paste(pilot: Pilot[None], text: str) -> None:
+    """Replace the text of the field with the focus at once, as a paste does."""
     await pilot.press("end", "ctrl+u")
-    await pilot.press(*text)
+    focused = pilot.app.screen.focused
+    assert focused is not None
+    if text:
+        focused.post_message(Paste(text))
     await settled(pilot)
 
 

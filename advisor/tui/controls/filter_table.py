@@ -162,8 +162,7 @@ class FilterTable(Vertical):
     FilterTable { height: 1fr; }
     FilterTable Horizontal { height: 1; padding: 0 1; }
     FilterTable .label { width: 9; color: $foreground 75%; }
-    FilterTable FilterInput { width: 30; background: $foreground 10%; }
-    FilterTable FilterInput:focus { background: $foreground 22%; }
+    FilterTable FilterInput { width: 30; }
     FilterTable .count { width: 1fr; padding: 0 2; text-style: bold; }
     FilterTable .remark { height: 2; padding: 0 1; background: $surface; }
     FilterTable .-error { color: $text-error; }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import ClassVar
 
 from textual import on
@@ -14,12 +13,13 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from advisor.ask import Snapshot
-from advisor.rank import Ranking
+from advisor.rank import ExcludedRow, Ranking
 from advisor.tui.controls.bars import clickable
 from advisor.tui.controls.filter_table import FilterTable, MemoryRows
 from advisor.tui.screens.record import RecordScreen
 from advisor.tui.view import EXCLUDED_COLUMNS, REASON_WORDS, excluded_cells
 from advisor.tui.words import Line, excluded_lines
+from price_catalog.builds import Build
 
 
 class ExcludedScreen(ModalScreen[None]):
@@ -87,37 +87,45 @@ class ExcludedScreen(ModalScreen[None]):
 
 
 def excluded_rows(ranking: Ranking, snapshot: Snapshot) -> MemoryRows:
-    """The left-out builds as a list; a row's words are made when it is looked at."""
-    field, order = ranking.field, ranking.excluded_order
+    """The left-out builds, and the impossible times of builds that a prediction ranks instead.
+
+    A row's words are made when it is looked at.
+    """
+    field, order, refused = ranking.field, ranking.excluded_order, ranking.refused
+
+    def row(position: int) -> ExcludedRow:
+        if position < len(order):
+            return ranking.excluded_row(position)
+        return refused[position - len(order)]
+
+    def build_and_reason(position: int) -> tuple[Build, str]:
+        if position < len(order):
+            i, reason = order[position]
+            return field.builds[i], reason
+        return refused[position - len(order)].build, "implausible-time"
 
     def text(position: int) -> str:
-        i, reason = order[position]
-        build = field.builds[i]
-        return f"{build.gpu_count} × {build.gpu.name} {REASON_WORDS[reason]}"
+        build, reason = build_and_reason(position)
+        return f"{build.gpu_count} × {build.gpu.name} {REASON_WORDS.get(reason, reason)}"
 
     def lines(position: int, width: int) -> list[Line]:
-        return excluded_lines(ranking, order[position][0], snapshot, width)
+        return excluded_lines(ranking, row(position), snapshot, width)
 
-    def build_sort(position: int) -> tuple[str, int]:
-        build = field.builds[order[position][0]]
+    def by_build(position: int) -> tuple[str, int]:
+        build, _ = build_and_reason(position)
         return (build.gpu.name, build.gpu_count)
 
     return MemoryRows(
         EXCLUDED_COLUMNS,
-        range(len(order)),
-        cells=lambda position: excluded_cells(ranking.excluded_row(position)),
+        range(len(order) + len(refused)),
+        cells=lambda position: excluded_cells(row(position)),
         text=text,
         keys={
-            "build": build_sort,
-            "reason": lambda position: order[position][1],
-            "cost": partial(_cost, ranking),
-            "days": lambda position: ranking.excluded_row(position).training_days,
+            "build": by_build,
+            "reason": lambda position: build_and_reason(position)[1],
+            "cost": lambda position: row(position).overall_cost_usd,
+            "days": lambda position: row(position).training_days,
         },
         lines=lines,
-        remark=lambda position: ranking.excluded_row(position).detail,
+        remark=lambda position: row(position).detail,
     )
-
-
-def _cost(ranking: Ranking, position: int) -> int | None:
-    cents = ranking.field.cents[ranking.excluded_order[position][0]]
-    return cents if cents >= 0 else None

@@ -226,8 +226,9 @@ class RankingScreen(SizedScreen):
         elif self._trouble is not None:
             text = f"⚠ {self._trouble} {RETRY}"
         elif answer is not None:
-            text = counted(answer.ranking)
-            if answer.ranking.excluded_counts and self.has_class("-wide"):
+            text = counted(answer)
+            # Where there is room; the footer has the key in any case.
+            if len(text) + 10 < self.app.size.width and self.has_class("-wide"):
                 text += " · x: why"
         else:
             return
@@ -392,7 +393,7 @@ class RankingScreen(SizedScreen):
 
         answer, snapshot = self.session.answer, self.session.snapshot
         if answer is not None and snapshot is not None:
-            self.app.push_screen(ExcludedScreen(answer.ranking, snapshot, counted(answer.ranking)))
+            self.app.push_screen(ExcludedScreen(answer.ranking, snapshot, counted(answer)))
 
     def action_export(self) -> None:
         """Ask where to save the table or the picture."""

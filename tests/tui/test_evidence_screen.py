@@ -1,0 +1,162 @@
+"""The evidence: three lists, filtered while one types, sorted, read page by page."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import duckdb
+import pytest
+from textual.pilot import Pilot
+
+from advisor.tui.controls.filter_table import FilterTable
+from advisor.tui.controls.lines_view import LinesView
+from advisor.tui.evidence_rows import PAGE_ROWS, TimesSource
+from advisor.tui.screens.evidence import EvidenceScreen
+from advisor.tui.screens.record import RecordScreen
+from tests.tui.program import page, paste, running, settled
+
+
+def shown(pilot: Pilot[None]) -> FilterTable:
+    """The list that is shown."""
+    assert isinstance(pilot.app.screen, EvidenceScreen)
+    return pilot.app.screen.list
+
+
+def column(pilot: Pilot[None], at: int, count: int = 50) -> list[str]:
+    """One column of the first rows."""
+    source = shown(pilot).table.source
+    return [str(source.cells(index)[at]) for index in range(min(count, len(source)))]
+
+
+def words(pilot: Pilot[None], selector: str) -> str:
+    """What a line of the list says."""
+    return str(shown(pilot).query_one(selector).render())
+
+
+async def test_times_with_verdict_and_reason(paper_store: Path) -> None:
+    async with running(paper_store) as pilot:
+        await pilot.press("f3", "slash")
+        await paste(pilot, "pythia-1b 8 × rtx optimal")
+        assert column(pilot, 1) == ["8 × RTX 3090"]
+        assert column(pilot, 4) == ["✗ implausible"]
+        assert words(pilot, ".count").startswith("1 of ")
+        assert "117% of the peak" in words(pilot, ".remark")
+        await pilot.press("enter", "space")
+        assert isinstance(pilot.app.screen, RecordScreen)
+        text = page(pilot.app.screen.query_one(LinesView))
+        assert "pythia-1b on 8 × RTX 3090" in text
+        assert "physically impossible" in text
+        assert "not synchronised with the GPU" in text
+
+
+async def test_a_filter_that_fits_nothing_says_which_key_helps(paper_store: Path) -> None:
+    async with running(paper_store) as pilot:
+        await pilot.press("f3", "slash")
+        await paste(pilot, "no such thing")
+        assert len(shown(pilot).table.source) == 0
+        assert "press / and change the filter" in shown(pilot).table.empty_message
+        await pilot.press("escape")
+        await settled(pilot)
+        assert len(shown(pilot).table.source) > 200
+
+
+async def test_sorting_by_key_and_by_header(paper_store: Path) -> None:
+    async with running(paper_store) as pilot:
+        await pilot.press("f3", "s", "s", "s")
+        await settled(pilot)
+        assert shown(pilot).table.sorted_by == "days"
+        days = [float(cell) for cell in column(pilot, 2)]
+        assert days == sorted(days)
+        await pilot.press("S")
+        await settled(pilot)
+        days = [float(cell) for cell in column(pilot, 2)]
+        assert days == sorted(days, reverse=True)
+        await pilot.click(shown(pilot).table, offset=(2, 0))
+        await settled(pilot)
+        assert shown(pilot).table.sorted_by == "model"
+        assert column(pilot, 0) == sorted(column(pilot, 0))
+
+
+async def test_prices_and_sources(paper_store: Path) -> None:
+    async with running(paper_store) as pilot:
+        await pilot.press("f3", "2", "slash")
+        await paste(pilot, "thinkmate h100")
+        assert "H100" in column(pilot, 0)
+        await pilot.press("escape", "escape", "3")
+        await settled(pilot)
+        await pilot.press("slash")
+        await paste(pilot, "paper-table1")
+        assert column(pilot, 0) == ["paper-table1"]
+        assert "not synchronised" in words(pilot, ".remark")
+        await pilot.click("Tabs", offset=(3, 0))
+        await settled(pilot)
+        assert isinstance(shown(pilot).table.source, TimesSource)
+
+
+async def test_saving_what_the_filter_shows(paper_store: Path, tmp_path: Path) -> None:
+    target = tmp_path / "times.csv"
+    async with running(paper_store) as pilot:
+        await pilot.press("f3", "slash")
+        await paste(pilot, "pythia-1b optimal h100")
+        await pilot.press("enter", "e")
+        await paste(pilot, str(target))
+        await pilot.press("enter")
+        await settled(pilot)
+    rows = list(csv.DictReader(target.open(encoding="utf-8")))
+    assert {row["model"] for row in rows} == {"pythia-1b"}
+    assert [row["training_days"] for row in rows] == ["34.0", "16.0", "8.0", "4.0"]
+
+
+@pytest.fixture
+def large_store(own_paper_store: Path) -> Path:
+    """The shipped evidence with 20,000 more times."""
+    with duckdb.connect(str(own_paper_store)) as connection:
+        connection.execute(
+            "INSERT INTO measurement BY NAME SELECT m.* REPLACE "
+            "('copy-' || n AS measurement_id, 'zz-model' AS recipe_id, 'local' AS origin) "
+            "FROM (SELECT * FROM measurement WHERE status = 'ok' LIMIT 1) AS m, "
+            "range(20000) AS t(n)"
+        )
+    return own_paper_store
+
+
+async def test_a_large_list_is_read_page_by_page(large_store: Path) -> None:
+    async with running(large_store) as pilot:
+        await pilot.press("f3")
+        await settled(pilot)
+        source = shown(pilot).table.source
+        assert isinstance(source, TimesSource)
+        assert len(source) > 20_000
+        assert set(source._pages) == {0}
+        await pilot.press("end")
+        await settled(pilot)
+        assert column(pilot, 0)[0] != "…"
+        assert source.cells(len(source) - 1)[0] == "zz-model"
+        assert set(source._pages) <= {
+            0,
+            (len(source) - 1) // PAGE_ROWS,
+            len(source) // PAGE_ROWS - 1,
+        }
+
+
+async def test_rows_that_another_program_adds_appear(own_paper_store: Path) -> None:
+    async with running(own_paper_store) as pilot:
+        await pilot.press("f3", "2")
+        await settled(pilot)
+        before = shown(pilot).rows
+        assert before is not None
+        with duckdb.connect(str(own_paper_store)) as connection:
+            connection.execute(
+                "INSERT INTO quote BY NAME SELECT * REPLACE ('new' AS quote_id, "
+                "'[red]shop[/]' AS vendor, 'local' AS origin) FROM quote LIMIT 1"
+            )
+        pilot.app.look_at_store()  # type: ignore[attr-defined]
+        await settled(pilot)
+        await settled(pilot)
+        after = shown(pilot).rows
+        assert after is not None
+        assert after.total == before.total + 1
+        await pilot.press("slash")
+        await paste(pilot, "[red]shop")
+        assert column(pilot, 4) == ["[red]shop[/]"]

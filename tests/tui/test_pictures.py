@@ -1,0 +1,82 @@
+"""What every screen looks like: at both sizes, in every theme, and without colour.
+
+After a change that is meant: pytest tests/tui/test_pictures.py --snapshot-update, then look.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from advisor.state import State
+from tests.tui.program import ASKED, NARROW, WIDE, running, settled
+
+SIZES = {"120x40": WIDE, "80x24": NARROW}
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "ansi-dark", "ansi-light"])
+async def test_ranking(
+    paper_store: Path, svg_snapshot: SnapshotAssertion, size: str, theme: str
+) -> None:
+    async with running(paper_store, size=SIZES[size], state=replace(ASKED, theme=theme)) as pilot:
+        assert pilot.app == svg_snapshot
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_ranking_without_colour(
+    paper_store: Path, svg_snapshot: SnapshotAssertion, size: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with running(paper_store, size=SIZES[size]) as pilot:
+        assert pilot.app == svg_snapshot
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("experiment", ("c", "down")),
+        ("picture", ("2", "end")),
+        ("detail", ("3",)),
+        ("broken", ("b", "end", "x")),
+        ("models", ("m", "end", "ctrl+u", "b")),
+        ("nothing", ("b", "end", "ctrl+u", "9")),
+        ("left-out", ("x", "end")),
+        ("record", ("space",)),
+        ("help", ("?",)),
+        ("export", ("e",)),
+        ("times", ("f3",)),
+        ("prices", ("f3", "2")),
+        ("sources", ("f3", "3")),
+        ("welcome", ("f4",)),
+    ],
+)
+async def test_screens(
+    paper_store: Path,
+    svg_snapshot: SnapshotAssertion,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    size: str,
+    name: str,
+    keys: tuple[str, ...],
+) -> None:
+    monkeypatch.chdir("/")  # the export names the folder
+    async with running(paper_store, size=SIZES[size]) as pilot:
+        await pilot.press(*keys)
+        await settled(pilot)
+        assert pilot.app == svg_snapshot
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_first_run(paper_store: Path, svg_snapshot: SnapshotAssertion, size: str) -> None:
+    async with running(paper_store, size=SIZES[size], state=State()) as pilot:
+        assert pilot.app == svg_snapshot
+
+
+async def test_too_small(paper_store: Path, svg_snapshot: SnapshotAssertion) -> None:
+    async with running(paper_store, size=(20, 5)) as pilot:
+        assert pilot.app == svg_snapshot

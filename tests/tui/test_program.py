@@ -1,0 +1,398 @@
+"""What holds on every screen: keys, help, palette, themes, the kept state, copying and saving."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.widgets import Markdown
+
+from advisor.state import State, load_state
+from advisor.tui.actions import ACTIONS, EVERYWHERE, MAX_FOOTER_KEYS, actions_of
+from advisor.tui.app import THEMES
+from advisor.tui.controls.bars import footer_actions
+from advisor.tui.screens.evidence import EvidenceScreen
+from advisor.tui.screens.export import ExportScreen
+from advisor.tui.screens.help import FIELD_HELP, HelpScreen
+from advisor.tui.screens.welcome import WelcomeScreen
+from tests.tui.program import (
+    ASKED,
+    NARROW,
+    builds,
+    field,
+    message,
+    page,
+    paste,
+    ranking,
+    running,
+    settled,
+    type_into,
+)
+
+
+class TestKeys:
+    def test_no_two_actions_of_a_screen_share_a_key(self) -> None:
+        for where in {action.where for action in ACTIONS} - {EVERYWHERE}:
+            keys = Counter(
+                key
+                for action in (*actions_of(where), *actions_of(EVERYWHERE))
+                for key in action.keys.split(",")
+            )
+            assert [key for key, count in keys.items() if count > 1] == []
+
+    def test_the_footer_keeps_to_its_limit(self) -> None:
+        for where in {action.where for action in ACTIONS}:
+            assert len(footer_actions(where)) + 1 <= MAX_FOOTER_KEYS
+
+    async def test_every_action_of_the_main_screen_has_a_working_key(
+        self, paper_store: Path
+    ) -> None:
+        async with running(paper_store) as pilot:
+            run: list[str] = []
+            original = pilot.app.run_action
+
+            async def remember(action: Any, *rest: Any, **more: Any) -> bool:
+                run.append(action if isinstance(action, str) else action[1])
+                return await original(action, *rest, **more)
+
+            pilot.app.run_action = remember  # type: ignore[method-assign]
+            for action in actions_of("ranking"):
+                ranking(pilot).table.focus()
+                await pilot.press(action.keys.split(",")[0])
+                assert any(action.action.startswith(done) for done in run), action
+                run.clear()
+                while pilot.app.screen is not ranking(pilot):
+                    await pilot.press("escape")
+
+    async def test_tab_follows_the_reading_order(self, paper_store: Path) -> None:
+        async with running(paper_store) as pilot:
+            await pilot.press("b")
+            order = []
+            for _ in range(11):
+                focused = ranking(pilot).focused
+                assert focused is not None
+                order.append(focused.id)
+                await pilot.press("tab")
+            assert order == [
+                *("budget", "model", "max_days", "lifetime", "gpus"),
+                *("rule", "prices", "evidence", "table", "picture", "detail"),
+            ]
+
+    async def test_screens_by_key_and_by_click(self, paper_store: Path) -> None:
+        async with running(paper_store) as pilot:
+            await pilot.press("f3")
+            assert isinstance(pilot.app.screen, EvidenceScreen)
+            await pilot.press("f4")
+            assert isinstance(pilot.app.screen, WelcomeScreen)
+            await pilot.click("TitleBar", offset=(18, 0))
+            assert pilot.app.screen is ranking(pilot)
+            await pilot.press("b", "f3")  # also out of a field
+            assert isinstance(pilot.app.screen, EvidenceScreen)
+            await pilot.press("escape")
+            assert pilot.app.screen is ranking(pilot)
+
+    async def test_quit_from_the_table_and_out_of_a_field(self, paper_store: Path) -> None:
+        for keys in (("q",), ("b", "ctrl+q")):
+            async with running(paper_store) as pilot:
+                await pilot.press(*keys)
+                await pilot.pause()
+                assert not pilot.app.is_running
+
+
+class TestHelp:
+    @pytest.mark.parametrize("name", [*FIELD_HELP, "model", "table", "picture", "detail"])
+    async def test_f1_explains_what_has_the_focus(self, paper_store: Path, name: str) -> None:
+        async with running(paper_store) as pilot:
+            ranking(pilot).query_one(f"#{name}").focus()
+            await pilot.press("f1")
+            assert isinstance(pilot.app.screen, HelpScreen)
+            assert len(pilot.app.screen.query_one(Markdown).source) > 60
+            await pilot.press("f1")
+            assert pilot.app.screen is ranking(pilot)
+
+    async def test_a_question_mark_in_a_field_is_text(self, paper_store: Path) -> None:
+        async with running(paper_store) as pilot:
+            await pilot.press("question_mark")
+            assert isinstance(pilot.app.screen, HelpScreen)
+            await pilot.press("escape", "g", "question_mark")
+            assert field(pilot, "gpus").value == "?"
+
+    async def test_palette_names_every_action(self, paper_store: Path) -> None:
+        async with running(paper_store) as pilot:
+            titles = [c.title for c in pilot.app.get_system_commands(pilot.app.screen)]
+            wanted = [a.title for a in ACTIONS if a.where in ("ranking", EVERYWHERE)]
+            assert titles[: len(wanted)] == wanted
+            assert all(": " in title for title in titles)
+            await pilot.press("ctrl+p", *"next theme")
+            await pilot.pause(0.3)
+            await pilot.press("enter")
+            await settled(pilot)
+            assert pilot.app.theme == "textual-light"
+
+
+class TestWelcome:
+    async def test_the_first_run_opens_it_and_enter_tries_the_sample(
+        self, paper_store: Path
+    ) -> None:
+        async with running(paper_store, state=State()) as pilot:
+            assert isinstance(pilot.app.screen, WelcomeScreen)
+            text = page(pilot.app.screen.query_one("#welcome"))  # type: ignore[arg-type]
+            for part in (
+                "1 Explore a budget (F2)",
+                "2 See the evidence (F3)",
+                "3 Take it with you",
+                "A SAMPLE: $40,000 for Pythia 1B",
+                "days old today",
+                "claim more than the hardware can do",
+                "Limits:",
+            ):
+                assert part in text
+            await pilot.press("enter")
+            await settled(pilot)
+            assert pilot.app.screen is ranking(pilot)
+            assert field(pilot, "budget").value == "40000"
+
+    async def test_the_second_run_does_not(self, paper_store: Path) -> None:
+        async with running(paper_store) as pilot:
+            assert pilot.app.screen is ranking(pilot)
+            await pilot.press("w")
+            assert isinstance(pilot.app.screen, WelcomeScreen)
+
+
+class TestKeptState:
+    async def test_question_and_theme_are_kept(self, paper_store: Path, tmp_path: Path) -> None:
+        kept = tmp_path / "deep" / "state.json"
+        async with running(paper_store, state_path=kept) as pilot:
+            await type_into(pilot, "b", "12345")
+            await pilot.press("escape", "c", "T")
+            await pilot.press("q")
+        state, note = load_state(kept)
+        assert note is None
+        assert (state.budget, state.cost_basis, state.theme) == (
+            "12345",
+            "experiment",
+            "textual-light",
+        )
+        async with running(paper_store, state=state) as pilot:
+            assert field(pilot, "budget").value == "12345"
+            assert pilot.app.theme == "textual-light"
+
+    @pytest.mark.parametrize("theme", THEMES)
+    async def test_every_theme_draws(self, paper_store: Path, theme: str) -> None:
+        async with running(paper_store, state=replace(ASKED, theme=theme)) as pilot:
+            assert pilot.app.theme == theme
+            assert pilot.app.native_ansi_color == theme.startswith("ansi")
+
+    async def test_no_color_is_honoured(
+        self, paper_store: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("NO_COLOR", "1")
+        async with running(paper_store) as pilot:
+            svg = pilot.app.export_screenshot()
+            import re
+
+            colours = {c.lower() for c in re.findall(r"fill: (#[0-9a-fA-F]{6})", svg)}
+            assert colours
+            assert all(c[1:3] == c[3:5] == c[5:7] for c in colours if c != "#c5c8c6")
+
+
+class TestCopy:
+    async def test_row_and_table(self, paper_store: Path) -> None:
+        async with running(paper_store) as pilot:
+            await pilot.press("y")
+            assert pilot.app.clipboard.startswith("1 × H100 · $31,000 · 34 days · $577.53")
+            await pilot.press("Y")
+            lines = pilot.app.clipboard.splitlines()
+            assert lines[0].startswith("| rank | gpu | gpu\\_count |")
+            assert len(lines) == 2 + len(builds(pilot))
+            await pilot.press("space", "y")
+            assert "TRAINING TIME  34 days" in pilot.app.clipboard
+
+    async def test_nothing_to_copy_is_said(self, paper_store: Path) -> None:
+        async with running(paper_store) as pilot:
+            await type_into(pilot, "b", "1")
+            await pilot.press("escape", "y")
+            assert pilot.app.clipboard == ""
+
+
+class TestSaving:
+    @pytest.mark.parametrize("ending", [".csv", ".md", ".json", ".svg"])
+    async def test_by_the_ending_of_the_name(
+        self, paper_store: Path, tmp_path: Path, ending: str
+    ) -> None:
+        target = tmp_path / f"builds{ending}"
+        async with running(paper_store) as pilot:
+            await pilot.press("e")
+            await paste(pilot, str(target))
+            await pilot.press("enter")
+            await settled(pilot)
+            assert pilot.app.screen is ranking(pilot)
+        text = target.read_text(encoding="utf-8")
+        if ending == ".csv":
+            rows = list(csv.DictReader(text.splitlines()))
+            assert rows[0]["overall_cost_usd"] == "31000.00"
+            assert {row["reason"] for row in rows} >= {"over-budget", "implausible-time"}
+        elif ending == ".md":
+            assert text.startswith("| rank |")
+        elif ending == ".json":
+            assert json.loads(text)[0]["experiment_cost_usd"] == 577.53
+        else:
+            assert text.startswith("<svg")
+            assert "H100" in text
+        assert [path.name for path in tmp_path.iterdir()] == [target.name]
+
+    async def test_never_over_a_file_unasked(self, paper_store: Path, tmp_path: Path) -> None:
+        target = tmp_path / "builds.csv"
+        target.write_text("mine", encoding="utf-8")
+        async with running(paper_store) as pilot:
+            await pilot.press("e")
+            await paste(pilot, str(target))
+            await pilot.press("enter")
+            await settled(pilot)
+            assert isinstance(pilot.app.screen, ExportScreen)
+            assert "is already there" in str(pilot.app.screen.query_one("#said").render())
+            assert target.read_text(encoding="utf-8") == "mine"
+            await pilot.press("enter")
+            await settled(pilot)
+            assert target.read_text(encoding="utf-8").startswith("rank,")
+
+    @pytest.mark.parametrize(
+        ("name", "said"),
+        [
+            ("", "the file has no name"),
+            ("builds", "end the name in one of"),
+            ("builds.xls", "end the name in one of .csv, .md, .json, .svg"),
+            ("no/such/folder/builds.csv", "was not written (No such file or directory)"),
+        ],
+    )
+    async def test_wrong_names(
+        self,
+        paper_store: Path,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        name: str,
+        said: str,
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        async with running(paper_store, size=NARROW) as pilot:
+            await pilot.press("e")
+            await paste(pilot, name)
+            await pilot.press("enter")
+            await settled(pilot)
+            assert said in str(pilot.app.screen.query_one("#said").render())
+            await pilot.press("escape")
+            assert pilot.app.screen is ranking(pilot)
+        assert list(tmp_path.iterdir()) == []
+
+    async def test_the_format_can_be_chosen(self, paper_store: Path) -> None:
+        async with running(paper_store) as pilot:
+            await pilot.press("e", "shift+tab", "right")
+            assert pilot.app.screen.query_one("#path").value.endswith(".md")  # type: ignore[attr-defined]
+
+
+class TestTrouble:
+    """What is wrong with a store is said in the program, and mends itself."""
+
+    @pytest.fixture(autouse=True)
+    def _impatient(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("advisor.tui.feed.STORE_WAIT_S", 0.1)
+
+    async def test_a_missing_store_that_appears(self, paper_store: Path, tmp_path: Path) -> None:
+        path = tmp_path / "results.duckdb"
+        async with running(path) as pilot:
+            assert f"no store at {path}" in message(pilot)
+            assert "advisor rebuild" in message(pilot)
+            assert "tried again every 2 s" in message(pilot)
+            await pilot.press("b", "9", "escape", "x", "f3")
+            path.write_bytes(paper_store.read_bytes())
+            await pilot.press("f2")
+            pilot.app.look_at_store()  # type: ignore[attr-defined]
+            await settled(pilot)
+            await settled(pilot)
+            assert " builds · " in message(pilot)
+
+    @pytest.mark.parametrize("kind", ["empty", "short", "text", "folder", "newer"])
+    async def test_a_broken_store_is_a_message(
+        self, paper_store: Path, tmp_path: Path, kind: str
+    ) -> None:
+        path = tmp_path / "results.duckdb"
+        if kind == "folder":
+            path.mkdir()
+        elif kind == "newer":
+            import duckdb
+
+            path.write_bytes(paper_store.read_bytes())
+            with duckdb.connect(str(path)) as connection:
+                connection.execute("UPDATE schema_version SET version = version + 1000")
+        else:
+            content = {"empty": b"", "short": paper_store.read_bytes()[:5000], "text": b"x" * 20000}
+            path.write_bytes(content[kind])
+        async with running(path) as pilot:
+            assert message(pilot).startswith("⚠ ")
+            assert str(path) in message(pilot)
+            await pilot.press("f3")
+            await settled(pilot)
+            await pilot.press("f4")
+            await settled(pilot)
+            assert pilot.app.is_running
+
+    async def test_a_locked_store_keeps_the_last_answer(self, own_paper_store: Path) -> None:
+        import subprocess
+        import sys
+
+        async with running(own_paper_store) as pilot:
+            holder = subprocess.Popen(
+                [
+                    sys.executable,
+                    "-c",
+                    "import duckdb, sys; c = duckdb.connect(sys.argv[1]); "
+                    "c.execute('CREATE TABLE t (i INT)'); print('held', flush=True); "
+                    "sys.stdin.read()",
+                    str(own_paper_store),
+                ],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+            )
+            assert holder.stdout is not None
+            assert holder.stdin is not None
+            holder.stdout.readline()
+            os.utime(own_paper_store)
+            before = builds(pilot)
+            pilot.app.look_at_store()  # type: ignore[attr-defined]
+            await settled(pilot)
+            await settled(pilot)
+            assert "held" in message(pilot) or "in use" in message(pilot)
+            assert builds(pilot) == before
+            holder.stdin.close()
+            holder.wait()
+            os.utime(own_paper_store)
+            pilot.app.look_at_store()  # type: ignore[attr-defined]
+            await settled(pilot)
+            await settled(pilot)
+            assert message(pilot).startswith("8 of ")
+
+    async def test_rows_that_another_program_appends_keep_the_selection(
+        self, own_paper_store: Path
+    ) -> None:
+        import duckdb
+
+        async with running(own_paper_store) as pilot:
+            await pilot.press("down", "down")
+            selected = ranking(pilot).session.selected_key
+            with duckdb.connect(str(own_paper_store)) as connection:
+                connection.execute(
+                    "INSERT INTO quote BY NAME SELECT * REPLACE ('cheap' AS quote_id, "
+                    "1 AS price_usd, DATE '2026-11-20' AS quoted_on, 'local' AS origin, "
+                    "NULL AS price_set) FROM quote WHERE quote_id = 'paper-table5:h100'"
+                )
+            pilot.app.look_at_store()  # type: ignore[attr-defined]
+            await settled(pilot)
+            await settled(pilot)
+            assert ranking(pilot).session.selected_key == selected
+            assert not ranking(pilot).query_one("#panels").has_class("-old")
