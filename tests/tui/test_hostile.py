@@ -1,0 +1,61 @@
+"""What a careless or hostile user does to the program on the screen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+
+from tests.tui.program import ASKED, NARROW, WIDE, ranking, running, settled, type_into
+
+_NASTY = ["", "-5", "1e400", "[@click=app.quit]x[/]", "9" * 400 + "\u202e"]
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+async def test_what_is_typed_can_be_read(own_store: Path, size: tuple[int, int]) -> None:
+    """A field whose frame hides its text looks empty, and takes the keys all the same."""
+    async with running(own_store, size=size) as pilot:
+        for widget in ranking(pilot).query(Input):
+            assert widget.size.height == 1, widget.id
+            if widget.value:
+                shown = "".join(segment.text for segment in widget.render_line(0))
+                assert widget.value[:6] in shown, widget.id
+
+
+async def test_nothing_that_is_typed_ends_the_program(own_store: Path) -> None:
+    async with running(own_store) as pilot:
+        for text in _NASTY:
+            await type_into(pilot, "b", text)
+            assert pilot.app.is_running
+        await type_into(pilot, "b", "$40,000")
+        assert len(pilot.app.screen_stack) == 1
+
+
+@pytest.mark.parametrize("size", [(20, 5), (1, 1), (300, 100)])
+async def test_any_size_of_terminal_is_survived(own_store: Path, size: tuple[int, int]) -> None:
+    async with running(own_store, size=size) as pilot:
+        await pilot.press("f3", "f2")
+        await pilot.resize_terminal(*WIDE)
+        await settled(pilot)
+        assert ranking(pilot).query_one("#budget", Input).size.height == 1
+
+
+async def test_a_store_that_is_taken_away_and_comes_back(own_store: Path) -> None:
+    whole = own_store.read_bytes()
+    async with running(own_store, state=replace(ASKED)) as pilot:
+        for content in (b"", whole[:5000], None):
+            if content is None:
+                own_store.unlink()
+            else:
+                own_store.write_bytes(content)
+            await pilot.press("f3")
+            await settled(pilot)
+            await pilot.press("f2")
+            await type_into(pilot, "b", "50k")
+            assert pilot.app.is_running
+        own_store.write_bytes(whole)
+        await type_into(pilot, "b", "40k")
+        assert pilot.app.is_running
+    assert own_store.read_bytes() == whole
