@@ -67,10 +67,10 @@ class Setup:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def configuration_key(setup: Setup, settings: Settings, search: str) -> str:
-    """What must agree for a record to stand for a trial: recipe, settings, machine, versions."""
+def configuration_key(setup: Setup, settings: Settings, climb: str) -> str:
+    """What must agree for a record to stand for a trial: recipe, settings, machine, versions, and
+    how the micro-batch was found."""
     combination = replace(settings, micro_batch_size=None, gradient_accumulation_steps=None)
-    climb = "fastest" if search == "fast" else "largest"
     text = json.dumps(
         [
             recipe_hash(setup.recipe),
@@ -92,9 +92,7 @@ def flops_per_sample(recipe: Recipe) -> tuple[int, int] | None:
     return count.train_sample_lowest, count.train_sample_full
 
 
-def _facts(
-    setup: Setup, outcome: Outcome | None, search: str, settings: Settings
-) -> dict[str, Any]:
+def _facts(setup: Setup, outcome: Outcome | None, climb: str, settings: Settings) -> dict[str, Any]:
     """The record's environment."""
     machine = setup.machine
     facts: dict[str, Any] = {
@@ -105,9 +103,9 @@ def _facts(
         "driver": machine.gpus[0].driver if machine.gpus else None,
         "topology": machine.topology,
         "versions": machine.versions,
-        "search": search,
+        "climb_to": climb,
         "machine_key": setup.machine_key,
-        "configuration_key": configuration_key(setup, settings, search),
+        "configuration_key": configuration_key(setup, settings, climb),
         "memory_limit_gib": setup.memory_limit_gib,
     }
     if setup.device == "cpu":
@@ -139,10 +137,10 @@ def _facts(
 
 
 def record_of(
-    setup: Setup, settings: Settings, outcome: Outcome, *, search: str, measured_on: date
+    setup: Setup, settings: Settings, outcome: Outcome, *, climb: str, measured_on: date
 ) -> Measurement:
     """The record of one trial."""
-    facts = _facts(setup, outcome, search, settings)
+    facts = _facts(setup, outcome, climb, settings)
     timed = outcome.last("timed")
     missing = (facts.get("about") or {}).get("missing_kernels") or []
     if missing and settings.free_lunch:
@@ -248,10 +246,10 @@ def _timed_record(
 
 
 def left_out(
-    setup: Setup, settings: Settings, reason: str, *, search: str, measured_on: date
+    setup: Setup, settings: Settings, reason: str, *, climb: str, measured_on: date
 ) -> Measurement:
     """The record of settings that the planner left out."""
-    facts = _facts(setup, None, search, settings)
+    facts = _facts(setup, None, climb, settings)
     base = _without_time(setup, settings, facts, measured_on)
     return with_id(replace(base, status="pruned", reason=reason))
 

@@ -45,6 +45,16 @@ class Options:
     time_steps: bool = True
     fault: tuple[tuple[str, Any], ...] = ()
 
+    @property
+    def climb(self) -> str:
+        """How the micro-batch size is found, in words that tell records apart."""
+        if self.micro_batch_size is not None:
+            return f"micro-batch {self.micro_batch_size}"
+        words = "fastest" if self.strategy == "fast" else "largest"
+        if self.largest_micro_batch is not None:
+            words += f" up to {self.largest_micro_batch}"
+        return words if self.time_steps else words + ", not timed"
+
 
 class Search:
     """One recipe on one machine: every chosen setting measured, left out, or reused."""
@@ -136,7 +146,7 @@ class Search:
             if record.status in _NOT_REPEATED and record.method != "optimal"
         }
         for settings in candidates:
-            key = configuration_key(self._setup, settings, self._options.strategy)
+            key = configuration_key(self._setup, settings, self._options.climb)
             record = by_key.get(key)
             if record is not None:
                 # Under the settings that were asked for: kernels may have been missing.
@@ -174,7 +184,7 @@ class Search:
             self._setup,
             action.settings,
             action.reason,
-            search=self._options.strategy,
+            climb=self._options.climb,
             measured_on=date.today(),
         )
         self._done.append(record)
@@ -231,7 +241,7 @@ class Search:
             self._setup,
             settings,
             outcome,
-            search=options.strategy,
+            climb=options.climb,
             measured_on=date.today(),
         )
         # The planner goes by the settings that were asked for.

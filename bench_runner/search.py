@@ -29,11 +29,10 @@ COMPILED = 0.6
 """The most that compilation may save of an uncompiled pass."""
 OTHER_EXCHANGE = 0.7
 """The most that another way to shard or offload may save of a pass, by what it exchanges."""
-LATER_GAINS = 0.75
-"""The next two doublings of the micro-batch together, over the gain of the last: each gains half
-of the one before (on an H200 the ratios lay between 0.2 and 0.6 once past small sizes)."""
-UNKNOWN_GAIN = 1.0
-"""Where only one size fitted, a larger one may do twice as well."""
+CHECKPOINTED = 0.1
+"""The least share of the activations that checkpointing keeps."""
+MANY_DOUBLINGS = 10
+"""As many as ever matter; where the climb saw no memory, as many as that are granted."""
 SHARDED_FSDP = 0.93
 """FSDP casts parameters once where autocast casts them in every pass; the most it may save."""
 CANNOT_FIT = 1.05
@@ -232,26 +231,64 @@ class _Evidence:
         return "the others"
 
     def _floor_cost_s(self, settings: Settings) -> float | None:
-        """The least seconds per sample of one GPU's passes."""
-        record = self._timed(settings)
-        if record is not None:
-            # The saved memory may allow a larger micro-batch.
-            return _cost_s(record) / (1 + _last_gain(record))
-        base = self._base(settings)
-        below = None if base is None else self._floor_cost_s(base)
-        if base is None or below is None:
-            return self._any_cost_s(settings)
-        if settings.activation_checkpointing and not base.activation_checkpointing:
-            return RECOMPUTED * below
-        if settings.offloading and not base.offloading:
-            return below
-        if settings.sharding == "zero-1" and base.sharding is None:
-            reference = self._timed(base)
-            eager = None if reference is None else _eager_cost_s(reference)
-            return EAGER_ZERO * eager if eager is not None else EAGER_ZERO * below
-        if settings.sharding == "fsdp-shard-grad-op" and base.sharding is None:
-            return SHARDED_FSDP * below
-        return below
+        """The least seconds per sample of one GPU's passes, from the nearest timed settings."""
+        factor, nearest = 1.0, settings
+        while (record := self._timed(nearest)) is None:
+            base = self._base(nearest)
+            if base is None:
+                return self._any_cost_s(settings)
+            factor *= _burden(nearest, base)
+            nearest = base
+        cost = _cost_s(record)
+        if _is_zero(settings) and not _is_zero(nearest):
+            cost = _eager_cost_s(record) or cost
+        return factor * cost / (1 + self._gain(record, settings))
+
+    def _gain(self, record: Measurement, settings: Settings) -> float:
+        """What larger micro-batches may gain over a record's, as far as these settings' memory
+        allows them; 0 where throughput had stopped growing or the recipe's batch allows none."""
+        climb = record.environment.get("climb") or {}
+        if climb.get("at_the_end") or str(climb.get("stopped_by")).startswith("throughput"):
+            return 0.0
+        rates = _rates(record)
+        doublings = self._doublings(record, settings)
+        if doublings == 0:
+            return 0.0
+        if len(rates) < 2:
+            return float("inf")
+        last = max(0.0, rates[-1][1] / rates[-2][1] - 1)
+        # Where a pass takes a + b x size, the last doubling's gain tells a / (b x size).
+        rest = last / (1 - last) if last < 1 else float("inf")
+        if rest == float("inf"):
+            return rest
+        return float((1 + rest) / (1 + rest / 2**doublings) - 1)
+
+    def _doublings(self, record: Measurement, settings: Settings) -> int:
+        """How often the micro-batch may double, by a straight line through the climb's peaks."""
+        assert record.settings is not None
+        probes = [p for p in record.environment.get("probes") or [] if p["fits"]]
+        peaks = [(p["micro_batch_size"], p.get("peak_memory_gib")) for p in probes]
+        known = [(size, float(peak)) for size, peak in peaks if peak is not None]
+        usable = self._situation.usable_memory_gib
+        if len(known) < 2 or usable is None:
+            return MANY_DOUBLINGS
+        (before, low), (size, high) = known[-2:]
+        slope = max(0.0, high - low) / (size - before)
+        constant = max(0.0, high - slope * size)
+        mine = model_states_gib(settings, self._situation)
+        others = model_states_gib(record.settings, self._situation)
+        if mine is None or others is None:
+            constant = 0.0
+        else:
+            constant = max(0.0, constant - max(0.0, others - mine))
+        if settings.activation_checkpointing and not record.settings.activation_checkpointing:
+            slope *= CHECKPOINTED
+        count = 0
+        while count < MANY_DOUBLINGS and (
+            constant + slope * size * 2 ** (count + 1) <= CANNOT_FIT * usable
+        ):
+            count += 1
+        return count
 
     def _any_cost_s(self, settings: Settings) -> float | None:
         """From settings of any other kind: compilation may help a candidate, and less
@@ -260,7 +297,7 @@ class _Evidence:
         for record in self._records.values():
             if record.status != "ok" or record.settings is None:
                 continue
-            cost = _cost_s(record) / (1 + _last_gain(record))
+            cost = _cost_s(record) / (1 + self._gain(record, settings))
             other = record.settings
             if other.activation_checkpointing and not settings.activation_checkpointing:
                 cost /= RECOMPUTED_AT_MOST
@@ -288,6 +325,17 @@ def _is_zero(settings: Settings) -> bool:
     return (settings.sharding or "").startswith("zero-")
 
 
+def _burden(settings: Settings, base: Settings) -> float:
+    """The least factor by which a pass of these settings is dearer than one of their base."""
+    if settings.activation_checkpointing and not base.activation_checkpointing:
+        return RECOMPUTED
+    if settings.offloading and not base.offloading:
+        return 1.0
+    if base.sharding is None and settings.sharding is not None:
+        return EAGER_ZERO if _is_zero(settings) else SHARDED_FSDP
+    return 1.0
+
+
 def _passes(record: Measurement) -> tuple[float, ...]:
     return record.pass_s or record.first_pass_s or record.sync_pass_s
 
@@ -311,18 +359,6 @@ def _rates(record: Measurement) -> list[tuple[int, float]]:
     climb = record.environment.get("climb") or {}
     rates = climb.get("samples_per_s") or {}
     return sorted((int(size), float(rate)) for size, rate in rates.items())
-
-
-def _last_gain(record: Measurement) -> float:
-    """What larger micro-batches may still gain; 0 where throughput had stopped growing, or where
-    the recipe's batch allows none."""
-    rates = _rates(record)
-    climb = record.environment.get("climb") or {}
-    if climb.get("at_the_end") or str(climb.get("stopped_by")).startswith("throughput"):
-        return 0.0
-    if len(rates) < 2:
-        return UNKNOWN_GAIN
-    return max(0.0, rates[-1][1] / rates[-2][1] - 1) * LATER_GAINS
 
 
 def _eager_cost_s(record: Measurement) -> float | None:

@@ -94,7 +94,15 @@ class Machine:
                 "climb": {
                     "samples_per_s": {str(s): 1 / eager[s] for s in sizes},
                     "at_the_end": size == space.micro_batch_sizes(BATCH, self.gpus)[-1],
-                }
+                },
+                "probes": [
+                    {
+                        "micro_batch_size": s,
+                        "fits": True,
+                        "peak_memory_gib": states + s * activation,
+                    }
+                    for s in sizes
+                ],
             },
         )
 

@@ -109,7 +109,8 @@ def test_one_process_measures_naive_settings_and_the_winner_trains(tmp_path: Pat
 def test_two_processes_shard_with_fsdp(tmp_path: Path) -> None:
     code, events = run(
         tmp_path,
-        *("trial", "--gpus", "2", "--settings", "free-lunch,fsdp-full-shard,checkpointing"),
+        # Compilation of a sharded model takes longer than all the rest together.
+        *("trial", "--gpus", "2", "--settings", "naive,fsdp-full-shard,checkpointing"),
         *("--largest-micro-batch", "2"),
     )
     assert code == 0, events
@@ -120,7 +121,6 @@ def test_two_processes_shard_with_fsdp(tmp_path: Path) -> None:
     assert record.sync_pass_s
     assert record.environment["about"]["devices"] == ["cpu", "cpu"]
     assert record.environment["about"]["backend"] == "gloo"
-    assert record.environment["about"]["compiled"] is True
     assert len(record.environment["step_s_by_rank"]) == 2
 
 
