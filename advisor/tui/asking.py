@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -46,7 +46,7 @@ def read_inputs(
     """The question, or for each broken field one line that says what and how to mend it."""
     errors: dict[str, str] = {}
     values: dict[str, object] = {}
-    readers = {
+    readers: dict[str, Callable[[], object]] = {
         "budget": lambda: parse_budget(state.budget),
         "model": lambda: find_model(state.model, snapshot, measured).recipe_id,
         "max_days": lambda: parse_max_days(state.max_days) if state.max_days.strip() else None,

@@ -97,7 +97,7 @@ class Times:
     """Every tried setting in the store; a large store is never read whole."""
 
     in_thread = True
-    columns = (
+    columns: tuple[Column, ...] = (
         Column(key="model", title="model", width=19, sort_key="model"),
         Column(key="gpu", title="GPUs", width=14, sort_key="gpu"),
         Column(key="days", title="days", width=7, align="right", sort_key="days"),

@@ -69,7 +69,7 @@ class Feed:
 
     def changed(self) -> bool:
         """Whether the store may be another than when it was last read."""
-        return self._store().change_token() != self._token
+        return bool(self._store().change_token() != self._token)
 
     def read(self, state: State) -> Reading:
         """The ingredients of the answer to these inputs, from the store as it is now.

@@ -5,17 +5,15 @@ from __future__ import annotations
 import shlex
 import socket
 import sys
-from collections.abc import Awaitable, Callable
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
 from textual_serve.server import Server
 
 from advisor.parse import InputError, shown
-
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 def serve(store_path: Path, host: str = "127.0.0.1", port: int = 8000) -> None:
@@ -45,7 +43,7 @@ def check_free(host: str, port: int) -> None:
             ) from None
 
 
-class AdvisorServer(Server):
+class AdvisorServer(Server):  # type: ignore[misc]  # it has no type hints to check against
     """Serves the program, and answers only its own pages."""
 
     def __init__(self, store_path: Path, host: str, port: int) -> None:
@@ -60,7 +58,7 @@ class AdvisorServer(Server):
         )
 
     async def _make_app(self) -> web.Application:
-        app = await super()._make_app()
+        app: web.Application = await super()._make_app()
         app.middlewares.append(own_pages_only(self.host))
         return app
 
@@ -70,7 +68,7 @@ class AdvisorServer(Server):
         print(f"advisor: open {self.public_url} ({who}); Ctrl+C ends it", file=sys.stderr)
 
 
-def own_pages_only(host: str) -> Callable[[web.Request, Handler], Awaitable[web.StreamResponse]]:
+def own_pages_only(host: str) -> Middleware:
     """Refuse requests that another site's page makes in the visitor's browser.
 
     Without this any page that is open beside could connect to the loopback address and type.

@@ -61,7 +61,8 @@ class Session:
         if edited != self._edited:
             self._undo = [*self._undo[-MAX_UNDO:], self.inputs]
             self._edited = edited
-        self.inputs = replace(self.inputs, **values)
+        changes: dict[str, Any] = dict(values)
+        self.inputs = replace(self.inputs, **changes)
         return True
 
     def pause(self) -> None:

@@ -134,6 +134,7 @@ class EvidenceScreen(SizedScreen):
         from advisor.tui.screens.export import Exportable, ExportScreen
 
         rows, source = self.list.rows, self.list.table.source
+        columns: tuple[str, ...]
         if isinstance(rows, Times):
             columns, make = (
                 exports.TIMES_COLUMNS,
@@ -141,7 +142,7 @@ class EvidenceScreen(SizedScreen):
             )
         elif isinstance(source, MemorySource) and self._snapshot is not None:
             kind = Quote if self.tab == "prices" else Source
-            columns = [field.name for field in fields(kind)]
+            columns = tuple(field.name for field in fields(kind))
             records = [source.record(index) for index in range(len(source))]
             make = partial(exports.record_rows, records, columns)
         else:

@@ -271,7 +271,7 @@ class RankingScreen(SizedScreen):
 
     def _table_width(self) -> int:
         """In cells; before the first layout, what it is going to be."""
-        laid_out = self.table.size.width
+        laid_out = self.table.scrollable_content_region.width
         if laid_out:
             return laid_out
         beside = DETAIL_WIDTH + FRAME_WIDTH if self.has_class("-wide") else 0
