@@ -57,7 +57,7 @@ def grant(experiments: int, builds: int, years: int, *, objective: str, seed: in
         machines=tuple(machines),
         rentals=tuple(rentals),
         objective=objective,
-        budget_cents=None if objective == "cheapest" else 150_000_00,
+        budget_cents={"cheapest": None, "most-runs": 150_000_00, "soonest": 900_000_00}[objective],
         rules=Rules(lead_days=45, utilisation=Decimal("0.9"), usd_per_kwh=Decimal("0.15")),
     )
 
