@@ -12,6 +12,7 @@ RANKING = "ranking"
 EVIDENCE = "evidence"
 BENCHMARK = "benchmark"
 PRICES = "prices"
+PLAN = "plan"
 MAX_FOOTER_KEYS = 7
 
 
@@ -71,6 +72,7 @@ KEY_NAMES = {
     "f5": "F5",
     "f6": "F6",
     "f7": "F7",
+    "f8": "F8",
     "ctrl+q": "^q",
     "ctrl+z": "^z",
     "ctrl+p": "^p",
@@ -214,11 +216,21 @@ ACTIONS: tuple[Action, ...] = (
         ("y", "copy_row", "copy the selected row", "", "To the clipboard, over ssh too (OSC 52)."),
     ),
     *_of(
+        PLAN,
+        "plan",
+        ("g", "focus_grant", "choose the grant", "grant", "The path of a grant.toml; Enter plans."),
+        ("x", "example", "plan the worked example", "example", "A grant that ships, to look at."),
+        ("o", "next_objective", "change the objective", "objective", "Cheapest, most, soonest."),
+        ("e", "report", "write the report", "report", "As PDF, HTML, XLSX, Markdown, CSV, JSON."),
+        ("y", "copy_plan", "copy the plan", "", "To the clipboard, over ssh too (OSC 52)."),
+    ),
+    *_of(
         EVERYWHERE,
         "screen",
         ("f2", "go('ranking')", "ranking", "", "The ranked builds for a budget and a model."),
         ("f3", "go('evidence')", "evidence", "", "Times, prices and sources, with verdicts."),
         ("f6", "go('benchmark')", "benchmark", "", "Measure this machine: it asks first."),
+        ("f8", "go('plan')", "plan", "", "A grant: many experiments, years, one budget."),
         ("f7", "go('prices')", "prices", "", "The ledger of quotes; owning or renting."),
         ("f4,w", "go('welcome')", "welcome", "", "What this program does, in three steps."),
     ),

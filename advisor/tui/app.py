@@ -59,7 +59,7 @@ class AdvisorApp(App[None]):
         self._start_note = note
         self._warned_of_bench = False
 
-    def get_default_screen(self) -> Screen[object]:
+    def get_default_screen(self) -> Screen[None]:
         """The main screen is the one that is always there."""
         self._ranking = RankingScreen(self.kept, self.size)
         return self._ranking
@@ -136,6 +136,10 @@ class AdvisorApp(App[None]):
             from advisor.tui.screens.prices import PricesScreen
 
             self.push_screen(PricesScreen(self.size))
+        elif name == "plan":
+            from advisor.tui.screens.plan import PlanScreen
+
+            self.push_screen(PlanScreen(self.size))
 
     def _benchmark(self) -> Screen[None]:
         """The one benchmark screen: what it runs goes on while another screen is shown."""

@@ -1,0 +1,105 @@
+"""The Plan screen: a grant planned, refused, relaxed, and its report written, with keys alone."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from advisor.state import State
+from advisor.tui.app import AdvisorApp
+from advisor.tui.screens.plan import EMPTY, PlanScreen
+
+SMALL = """
+[grant]
+title = "Small"
+start = 2027-01-01
+years = 1
+[budget]
+total = "$30,000"
+[evidence]
+predictions = false
+[[experiments]]
+model = "pythia-410m"
+by = 2027-06-01
+[rentals]
+allowed = false
+"""
+
+
+def app_of(store_path: Path) -> AdvisorApp:
+    return AdvisorApp(store_path, state=State(welcomed=True), today=date(2026, 11, 21))
+
+
+def text_of(app: AdvisorApp, name: str) -> str:
+    return str(app.screen.query_one(name, Static).content)
+
+
+async def plan(pilot: Pilot[None], path: Path) -> None:
+    """Open the screen, type the path, wait for the answer."""
+    await pilot.press("f8")
+    await pilot.press("g")
+    pilot.app.screen.query_one("#grant", Input).value = str(path)
+    await pilot.press("enter")
+    await pilot.app.workers.wait_for_complete()
+    await pilot.pause()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_a_grant_is_planned_and_its_report_written(
+    store_path: Path, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    path = tmp_path / "grant.toml"
+    path.write_text(SMALL)
+    app = app_of(store_path)
+    async with app.run_test(size=size) as pilot:
+        await plan(pilot, path)
+        assert isinstance(app.screen, PlanScreen)
+        answer = text_of(app, "#answer")
+        assert answer.startswith("Small: 1 of 1 runs for $")
+        assert "░" in answer or "idle" in answer
+        report = tmp_path / "report.md"
+        await pilot.press("e")
+        app.screen.query_one("#report", Input).value = str(report)
+        await pilot.press("enter")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert text_of(app, "#status") == f"wrote {report}"
+        assert report.read_text().startswith("# Small")
+        await pilot.press("e", "enter")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert "is there already" in text_of(app, "#status")
+
+
+async def test_what_is_wrong_is_said_and_what_to_relax(store_path: Path, tmp_path: Path) -> None:
+    path = tmp_path / "grant.toml"
+    path.write_text(SMALL.replace("total", "totl"))
+    app = app_of(store_path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await plan(pilot, path)
+        assert "did you mean 'total'" in text_of(app, "#status")
+        assert text_of(app, "#answer") == EMPTY
+        await pilot.press("e")
+        assert "no plan to report on" in text_of(app, "#status")
+        path.write_text(SMALL.replace("$30,000", "$400"))
+        await plan(pilot, path)
+        assert "raise the budget by $" in text_of(app, "#answer")
+        await pilot.press("escape")
+        assert not isinstance(app.screen, PlanScreen)
+
+
+async def test_the_objective_is_changed_with_a_key(store_path: Path, tmp_path: Path) -> None:
+    path = tmp_path / "grant.toml"
+    path.write_text(SMALL)
+    app = app_of(store_path)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await plan(pilot, path)
+        for objective in ("cheapest", "most-runs", "soonest"):
+            await pilot.press("o")
+            await app.workers.wait_for_complete()
+            await pilot.pause()
+            assert f"({objective}; proven optimal)" in " ".join(text_of(app, "#answer").split())
