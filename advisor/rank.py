@@ -178,6 +178,11 @@ class Field:
         """Whether the GPU and the host of build ``i`` have a price."""
         return self.gpu_quotes[i] is not None, self.host_quotes[i] is not None
 
+    def cost_usd(self, i: int) -> Decimal | None:
+        """The overall cost of build ``i``; None without a price."""
+        cents = self.cents[i]
+        return None if cents == NO_PRICE else (Decimal(cents) / 100).quantize(CENT)
+
     def cents_range(self, i: int) -> tuple[int, int]:
         """The overall cost of build ``i`` at both ends of its price ranges, in US cents."""
         cents = self.cents[i]
@@ -361,8 +366,7 @@ class Ranking:
         i, reason = self.excluded_order[position]
         field = self.field
         time = field.times[i]
-        cents = field.cents[i]
-        cost = None if cents == NO_PRICE else (Decimal(cents) / 100).quantize(CENT)
+        cost = field.cost_usd(i)
         chosen = time.chosen if time is not None else None
         return ExcludedRow(
             build=field.builds[i],
@@ -376,10 +380,9 @@ class Ranking:
 
     @cached_property
     def refused(self) -> list[ExcludedRow]:
-        """Published times that are impossible, of builds that a prediction ranks instead."""
+        """Published times that are impossible, where a prediction stands in their place."""
         found = []
-        for i in self.order:
-            time = self.field.times[i]
+        for i, time in enumerate(self.field.times):
             published = time.published if time is not None else None
             if (
                 time is None
@@ -394,8 +397,8 @@ class Ranking:
                     build=self.field.builds[i],
                     reason="implausible-time",
                     detail=f"the published {published.training_days:g} days "
-                    f"{published.verdict_reason}; ranked by a prediction instead",
-                    overall_cost_usd=(Decimal(self.field.cents[i]) / 100).quantize(CENT),
+                    f"{published.verdict_reason}; a prediction stands in its place",
+                    overall_cost_usd=self.field.cost_usd(i),
                     training_days=published.training_days,
                     time=published,
                 )

@@ -1,4 +1,4 @@
-"""What each room may load, seen in a fresh process: the rule that keeps a laptop without torch fast."""
+"""What each room may load, seen in a fresh process: a laptop without torch stays fast."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 TRAINING = {"torch", "transformers", "deepspeed", "accelerate", "timm", "mamba_ssm"}
-LIGHT = TRAINING | {"textual", "scipy", "numpy", "pandas", "pyarrow", "tomllib", "csv"}
+LIGHT = TRAINING | {"textual", "scipy", "numpy", "pandas", "pyarrow", "tomllib", "platformdirs"}
 
 
 def loaded_by(code: str) -> set[str]:
