@@ -30,6 +30,9 @@ Commands
         3 % off the median of real Trainer.train() steps at the full batch.
     merge FILE...
         The records of several files, each once, as JSON lines.
+    export --recipe R --records FILE --out DIR [--id MEASUREMENT]
+        The winner (the recipe's fastest record, or the one named): training_arguments.json,
+        deepspeed.json or fsdp.json where it shards, train.py, launch.sh. Prints their paths.
 
 Events of run, trial and validate (one JSON object a line, key "event")
     search-started   recipe_id, recipe_name, gpu, gpu_count, search, methods, labels, settings,
@@ -58,7 +61,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from bench_runner import hardware, journal, search, space
+from bench_runner import export, hardware, journal, search, space
 from bench_runner.recipes import PRECISIONS, Recipe, load_recipe, load_recipes
 from bench_runner.records import Measurement, Settings
 from bench_runner.results import LOCAL_SOURCE, Setup
@@ -162,6 +165,11 @@ def parser() -> argparse.ArgumentParser:
         ("validate", "hold the predicted step against real training steps"),
     ):
         _measuring_flags(commands.add_parser(name, help=words), name)
+    exporting = commands.add_parser("export", help="the winner as files to train with")
+    exporting.add_argument("--recipe", required=True)
+    exporting.add_argument("--records", type=Path, default=Path("records.jsonl"))
+    exporting.add_argument("--out", type=Path, required=True)
+    exporting.add_argument("--id")
     merging = commands.add_parser("merge", help="several record files as one")
     merging.add_argument("files", nargs="+", type=Path)
     return root
@@ -378,6 +386,24 @@ def _judge(record: Measurement | None) -> int:
     return 0 if within else 1
 
 
+def _export(arguments: argparse.Namespace) -> int:
+    recipe = find_recipe(arguments.recipe)
+    found = [
+        record
+        for record in journal.read(arguments.records)
+        if record.recipe_id == recipe.recipe_id and arguments.id in (None, record.measurement_id)
+    ]
+    winner = search.best_of(found)
+    if winner is None:
+        raise ValueError(
+            f"{arguments.records} holds no time of {recipe.recipe_id}"
+            f"{'' if arguments.id is None else ' under ' + arguments.id}: measure it first by run"
+        )
+    for path in export.write(recipe, winner, arguments.out):
+        print(path)
+    return 0
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Answer one command; the exit code."""
     arguments = parser().parse_args(words)
@@ -386,6 +412,8 @@ def main(words: Sequence[str] | None = None) -> int:
             return _print_space(arguments.gpus, arguments.format)
         if arguments.command == "hardware":
             return _print_hardware(arguments)
+        if arguments.command == "export":
+            return _export(arguments)
         if arguments.command == "merge":
             for record in journal.merge(arguments.files):
                 print(json.dumps(journal.to_json(record)))

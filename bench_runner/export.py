@@ -17,10 +17,11 @@ from bench_runner.records import Measurement, Settings
 _TRAIN = '''"""Trains {name} with the settings that {where} was measured with.
 
 Put your own data where the TODO stands; the random data only shows that everything runs.
-Start it with launch.sh.
+Start it with launch.sh; a number after it ends the training after so many steps.
 """
 
 import json
+import sys
 from pathlib import Path
 
 import torch
@@ -62,7 +63,7 @@ def main(max_steps=None, folder=HERE, use_cpu=None):
 
 
 if __name__ == "__main__":
-    main()
+    main(max_steps=int(sys.argv[1]) if len(sys.argv) > 1 else None)
 '''
 
 _TEXT_ITEM = """        tokens = torch.randint({vocabulary}, ({length},))
@@ -114,7 +115,7 @@ def write(recipe: Recipe, winner: Measurement, folder: Path) -> list[Path]:
 
 def launch_command(gpu_count: int) -> str:
     """The command that starts the training, one process a GPU."""
-    return f'torchrun --standalone --nproc-per-node={gpu_count} "$(dirname "$0")/train.py"'
+    return f'torchrun --standalone --nproc-per-node={gpu_count} "$(dirname "$0")/train.py" "$@"'
 
 
 def _json(value: Any) -> str:

@@ -121,6 +121,33 @@ def test_two_processes_shard_with_fsdp(tmp_path: Path) -> None:
     assert record.sync_pass_s
     assert record.environment["about"]["devices"] == ["cpu", "cpu"]
     assert record.environment["about"]["backend"] == "gloo"
+
+    # The winner's files start a real training, by the command that they come with.
+    winner = tmp_path / "winner"
+    exported = subprocess.run(
+        [
+            *(sys.executable, "-m", "bench_runner", "export", "--recipe", str(TINY)),
+            *("--records", str(tmp_path / "records.jsonl"), "--out", str(winner)),
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert str(winner / "fsdp.json") in exported.stdout
+    trained = subprocess.run(
+        [str(winner / "launch.sh"), "1"],
+        cwd=tmp_path,
+        env={
+            **os.environ,
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "OMP_NUM_THREADS": "1",
+        },
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert trained.returncode == 0, trained.stderr[-2000:]
+    assert "train_runtime" in trained.stdout + trained.stderr
     assert len(record.environment["step_s_by_rank"]) == 2
 
 

@@ -1,0 +1,202 @@
+"""From an outcome to a record: MFU above 1 refused, missing kernels, caps; hardware; wrong input."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench_runner import hardware, space
+from bench_runner.__main__ import parse_peaks, parse_settings
+from bench_runner.recipes import load_recipe, load_recipes
+from bench_runner.results import Setup, configuration_key, record_of
+from bench_runner.trial import Outcome, recipe_from_json, recipe_to_json
+
+LISTING = """\
+0, GPU-aaa, NVIDIA H200, 143771, 0, 0, 9.0, 580.159.04, 700.00
+1, GPU-bbb, NVIDIA H200, 143771, 90000, 97, 9.0, 580.159.04, [N/A]
+"""
+PYTHIA = next(recipe for recipe in load_recipes() if recipe.recipe_id == "pythia-160m")
+
+
+def setup(**changes: Any) -> Setup:
+    machine = hardware.Machine(
+        host="node",
+        cpu="cpu",
+        cpu_count=8,
+        memory_gib=128.0,
+        memory_available_gib=100.0,
+        disk_free_gib=50.0,
+        gpus=hardware.parse_gpus(LISTING),
+        topology=None,
+        versions={"torch": "2.11"},
+    )
+    known: dict[str, Any] = {
+        "recipe": PYTHIA,
+        "machine": machine,
+        "gpu_count": 1,
+        "device": "cuda",
+        "peak_tflops": {"fp16": 989.0},
+        "memory_limit_gib": None,
+    }
+    return Setup(**(known | changes))
+
+
+def outcome(pass_s: float, **about: Any) -> Outcome:
+    timed = {
+        "event": "timed",
+        "micro_batch_size": 32,
+        "accumulation_steps": 32,
+        "raw": {
+            "pass_s": [pass_s] * 3,
+            "sync_pass_s": [pass_s] * 3,
+            "update_s": [0.01] * 3,
+            "first_pass_s": [pass_s] * 3,
+            "fetch_s": [0.001] * 3,
+        },
+        "settled": "after 2 steps",
+        "warm_up_s": [1.0],
+        "skipped_updates": 0,
+        "step_s_by_rank": [1.0],
+        "slowest_rank": 0,
+        "timed_passes": 3,
+        "peak_reserved_gib": 60.0,
+        "peak_memory_gib": 50.0,
+        "allocator_retries": 0,
+        "gpu": {"sm_clock_mhz": 1980.0},
+        "parameters": 162_000_000,
+    }
+    events = ({"event": "about", **about}, timed, {"event": "done"})
+    return Outcome(status="ok", reason=None, events=events, log_tail="", wall_s=30.0)
+
+
+def record(found: Outcome, **changes: Any) -> Any:
+    return record_of(
+        setup(**changes),
+        space.settings_for(free_lunch=True),
+        found,
+        climb="fastest",
+        measured_on=date(2026, 11, 21),
+    )
+
+
+def test_a_plausible_time_is_kept_with_its_utilisation() -> None:
+    kept = record(outcome(0.2))
+    assert kept.status == "ok"
+    assert 0.2 < kept.mfu < 0.4
+    assert kept.training_days_low <= kept.training_days <= kept.training_days_high
+    assert kept.method == "free-lunch"
+
+
+def test_more_than_the_peak_is_refused_with_the_reason() -> None:
+    refused = record(outcome(0.02))
+    assert refused.status == "failed"
+    assert refused.training_days is None
+    assert refused.mfu is None
+    assert "refused" in refused.reason
+    assert "989" in refused.reason
+
+
+def test_without_a_peak_there_is_no_utilisation() -> None:
+    assert record(outcome(0.2), peak_tflops={}).mfu is None
+
+
+def test_without_its_kernels_a_row_is_not_called_free_lunch() -> None:
+    kept = record(outcome(0.2, missing_kernels=["mamba_ssm (ImportError)"]))
+    assert kept.method == "naive"
+    assert "mamba_ssm" in kept.environment["not_free_lunch_because"]
+
+
+def test_a_capped_time_is_filed_under_no_card() -> None:
+    assert record(outcome(0.2), memory_limit_gib=24.0).gpu == "NVIDIA H200 capped at 24 GiB"
+
+
+def test_other_versions_caps_and_climbs_are_other_configurations() -> None:
+    settings = space.settings_for(free_lunch=True)
+    keys = {
+        configuration_key(setup(), settings, "fastest"),
+        configuration_key(setup(), settings, "micro-batch 16"),
+        configuration_key(setup(memory_limit_gib=24.0), settings, "fastest"),
+        configuration_key(setup(gpu_count=2), settings, "fastest"),
+    }
+    assert len(keys) == 4
+    assert configuration_key(setup(), settings, "fastest") in keys
+
+
+def test_gpus_as_nvidia_smi_lists_them() -> None:
+    gpus = hardware.parse_gpus(LISTING)
+    assert [gpu.power_limit_w for gpu in gpus] == [700.0, None]
+    assert [gpu.index for gpu in hardware.visible(gpus, "1")] == [1]
+    assert [gpu.index for gpu in hardware.visible(gpus, "GPU-bbb,0")] == [1, 0]
+    assert hardware.visible(gpus, "") == ()
+
+
+def test_busy_gpus_and_scarce_memory_are_named() -> None:
+    busy = hardware.concerns(setup().machine, 2, 10_000_000_000, offloading=True)
+    assert any("GPU 1" in sentence and "97 %" in sentence for sentence in busy)
+    assert any("host memory" in sentence for sentence in busy)
+    assert hardware.concerns(setup().machine, 1, 0, offloading=False) == []
+
+
+@pytest.mark.parametrize("recipe", load_recipes(), ids=lambda recipe: recipe.recipe_id)
+def test_every_recipe_survives_the_way_to_the_worker(recipe: Any) -> None:
+    assert recipe_from_json(recipe_to_json(recipe)) == recipe
+
+
+def test_peaks_by_number_or_by_name() -> None:
+    assert parse_peaks("989", PYTHIA) == {"fp16": 989.0}
+    assert parse_peaks("tf32=494.7,fp32=66.9", PYTHIA) == {"tf32": 494.7, "fp32": 66.9}
+    for wrong in ("fast", "-1", "nan", "fp8=1", "1e400"):
+        with pytest.raises(ValueError, match="--peak-tflops"):
+            parse_peaks(wrong, PYTHIA)
+
+
+@pytest.mark.parametrize(
+    "words", ["", "zero-1,zero-2", "free-lunch,offloading", "faster", "naive;zero-1"]
+)
+def test_settings_that_make_no_sense_are_refused(words: str) -> None:
+    with pytest.raises(ValueError, match="--settings"):
+        parse_settings(words)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("run", "--recipe", "pythia-161m", "--device", "cpu"), "pythia-160m"),
+        (("run", "--recipe", "missing.toml", "--device", "cpu"), "missing.toml"),
+        (("run", "--recipe", "pythia-160m", "--gpus", "3", "--device", "cpu"), "--gpus"),
+        (("run", "--recipe", "pythia-160m", "--gpus", "64"), "nvidia-smi"),
+        (("trial", "--recipe", "pythia-160m", "--device", "cpu", "--settings", "x"), "--settings"),
+    ],
+)
+def test_wrong_input_is_one_line_and_exit_code_two(words: tuple[str, ...], says: str) -> None:
+    answer = subprocess.run(
+        [sys.executable, "-m", "bench_runner", *words], capture_output=True, text=True, check=False
+    )
+    assert answer.returncode == 2
+    assert "Traceback" not in answer.stderr
+    assert len(answer.stderr.strip().splitlines()) == 1
+    assert says in answer.stderr
+
+
+def test_the_planning_process_loads_no_torch() -> None:
+    answer = subprocess.run(
+        [
+            *(sys.executable, "-c"),
+            "import sys, bench_runner.__main__, bench_runner.launch, bench_runner.runner; "
+            "print(sorted({'torch', 'transformers', 'accelerate', 'deepspeed', 'numpy'}"
+            " & set(sys.modules)))",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert answer.stdout.strip() == "[]"
+
+
+def test_the_tiny_recipe_is_a_recipe() -> None:
+    assert load_recipe(Path(__file__).with_name("tiny.toml")).recipe_id == "tiny"
