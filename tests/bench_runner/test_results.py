@@ -1,4 +1,4 @@
-"""From an outcome to a record: MFU above 1 refused, missing kernels, caps; hardware; wrong input."""
+"""From an outcome to a record: what is refused, marked or capped; hardware; wrong input."""
 
 from __future__ import annotations
 
