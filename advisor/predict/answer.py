@@ -160,7 +160,8 @@ def _missing(workload: Workload, chip: Chip, naive: bool) -> str:
     if chip.peak_tflops(workload.precision, free_lunch=not naive) is None:
         name = workload.precision if workload.precision != "fp32" or naive else "TF32"
         return f"{name} rate for {chip.name}"
-    return f"memory bandwidth for {chip.name}"
+    what = "memory bandwidth" if chip.bandwidth_gb_s is None else "power limit"
+    return f"{what} for {chip.name}"
 
 
 def _why_not(workload: Workload, chip: Chip, count: int, method: str) -> str:

@@ -38,6 +38,7 @@ class Chip:
     name: str
     memory_gib: float
     bandwidth_gb_s: float | None
+    tdp_w: float | None
     fp32_tflops: float | None
     tf32_tflops: float | None
     fp16_tflops: float | None
@@ -79,6 +80,7 @@ def chip_of(gpu: Gpu) -> Chip:
         name=gpu.name,
         memory_gib=gpu.memory_gib,
         bandwidth_gb_s=gpu.memory_bandwidth_gb_s,
+        tdp_w=gpu.tdp_w,
         fp32_tflops=gpu.fp32_tflops,
         tf32_tflops=tf32,
         fp16_tflops=gpu.fp16_tflops,

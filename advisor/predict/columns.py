@@ -64,6 +64,7 @@ class Columns:
     memory_gib: Floats
     bandwidth: Floats
     """Bytes a second."""
+    tdp_w: Floats
     peak: Floats
     """FLOP a second with free-lunch settings."""
     naive_peak: Floats
@@ -124,6 +125,7 @@ class Table:
                     item.pcie_gb_s,
                     item.pair_gb_s,
                     item.group_gb_s,
+                    item.tdp_w,
                 )
                 for item in chips
             ],
@@ -155,6 +157,7 @@ class Table:
             convnet=flags[6],
             memory_gib=rates[0],
             bandwidth=bandwidth,
+            tdp_w=rates[5],
             peak=self.peaks[chip_index, precision],
             naive_peak=self.naive_peaks[chip_index, precision],
             pcie=rates[2] * 1e9,

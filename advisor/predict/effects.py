@@ -73,7 +73,7 @@ KINDS = (
         key=_paper(lambda o: (o.chip.gpu_id, o.method)),
         start=0.05,
     ),
-    Kind(name="source", key=_foreign(lambda o: (o.source_id,)), start=0.12),
+    Kind(name="source", key=_measured(lambda o: (o.source_id,)), start=0.12),
     Kind(
         name="source x gpu",
         key=_foreign(lambda o: (o.source_id, o.chip.gpu_id)),

@@ -35,12 +35,14 @@ class Factor:
 
 FACTORS = (
     Factor(name="compute", start=1.1, spread=0.15),
-    Factor(name="operands", start=0.4, spread=0.5),
+    Factor(name="operands", start=0.2, spread=0.5),
+    Factor(name="power", start=0.4, spread=0.5),
     Factor(name="attention", start=2.2, spread=0.3),
     Factor(name="elementwise", start=6.0, spread=0.3),
     Factor(name="logits", start=4.0, spread=0.6),
     Factor(name="scores", start=10.0, spread=0.6),
     Factor(name="scan", start=4.0, spread=1.0),
+    Factor(name="depthwise", start=1.0, spread=1.0),  # vector units at a tenth of their peak
     Factor(name="update", start=1.5, spread=0.4),
     Factor(name="exchange", start=1.0, spread=0.6),
     Factor(name="offload", start=2.0, spread=0.7),
@@ -51,8 +53,9 @@ FACTORS = (
     Factor(name="hidden layers", start=4.0, spread=0.5),
     Factor(name="naive hidden layers", start=2.0, spread=0.6),
     Factor(name="hidden layers of bf16", start=1.0, spread=0.3),
+    Factor(name="hidden layers of convnets", start=1.5, spread=0.5),
 )
-"""The last three are the paper's harness: see `harness`."""
+"""The last four are the paper's harness: see `harness`."""
 NAMES = tuple(factor.name for factor in FACTORS)
 _INDEX = {name: i for i, name in enumerate(NAMES)}
 LEAST_SEEN = 0.15
@@ -83,11 +86,12 @@ class StepModel:
         naive_rows = np.array(naive, dtype=bool)
         self.columns = columns
         self.naive = naive_rows
-        self.term_factor = np.tile(np.arange(len(TERMS)), (rows, 1))
+        self.term_factor = np.tile([_INDEX[term] for term in TERMS], (rows, 1))
         self.term_factor[naive_rows, TERMS.index("compute")] = _INDEX["naive compute"]
         self.term_factor[naive_rows, TERMS.index("attention")] = _INDEX["naive compute"]
         self.term_factor[naive_rows, TERMS.index("elementwise")] = _INDEX["naive elementwise"]
         self.term_factor[naive_rows, TERMS.index("scores")] = _INDEX["naive scores"]
+        self.term_factor[columns.convnet, TERMS.index("scan")] = _INDEX["depthwise"]
         self.uncompiled = ~columns.compiles & ~naive_rows
         choices = [*fitting_options("naive", columns, costs)]
         choices += fitting_options("optimal", columns, costs)
@@ -142,17 +146,23 @@ def harness(theta: Floats, columns: Columns, naive: NDArray[np.bool_]) -> tuple[
     Its host timers did not wait for the GPU: what still stood in the queue when a timer stopped
     was not seen. A queue holds a number of kernels, so that it hides a number of layers, the same
     for each model: a large share of a shallow model's step, a small one of a deep model's. Mixed
-    precision in fp16 waits for its loss scaler where bf16 runs on.
+    precision in fp16 waits for its loss scaler where bf16 runs on. A convolutional block launches
+    fewer kernels than a transformer's layer, so that more of them are hidden.
     """
     import numpy as np
 
     lunch, plain = _INDEX["hidden layers"], _INDEX["naive hidden layers"]
-    brain = _INDEX["hidden layers of bf16"]
-    hidden = np.exp(np.where(naive, theta[plain], theta[lunch]) + columns.bf16 * theta[brain])
+    brain, convnet = _INDEX["hidden layers of bf16"], _INDEX["hidden layers of convnets"]
+    hidden = np.exp(
+        np.where(naive, theta[plain], theta[lunch])
+        + columns.bf16 * theta[brain]
+        + columns.convnet * theta[convnet]
+    )
     seen = np.maximum(1.0 - hidden / columns.layers, LEAST_SEEN)
     slope = np.where(seen > LEAST_SEEN, -(hidden / columns.layers) / seen, 0.0)
     jacobian = np.zeros((len(columns), len(FACTORS)))
     jacobian[:, lunch] = slope * ~naive
     jacobian[:, plain] = slope * naive
     jacobian[:, brain] = slope * columns.bf16
+    jacobian[:, convnet] = slope * columns.convnet
     return np.log(seen), jacobian

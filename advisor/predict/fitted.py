@@ -18,7 +18,7 @@ from advisor.predict.memory import MemoryCosts
 if TYPE_CHECKING:
     from advisor.predict.evidence import Observation
 
-VERSION = 1
+VERSION = 2
 """Counts up when the factors or effects change their meaning: an older fit is then fitted anew."""
 
 

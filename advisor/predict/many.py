@@ -89,7 +89,7 @@ def predict_many(
         )
         # A GPU without a datasheet rate fits or not all the same; its time is not known.
         unknown[block] = np.isnan(columns.naive_peak if naive else columns.peak)
-        unknown[block] |= np.isnan(columns.bandwidth)
+        unknown[block] |= np.isnan(columns.bandwidth + columns.tdp_w)
     fits = chosen >= 0
     shift, variance, distance = _residuals(fitted, workloads, chips)
     shift = shift[workload_index, chip_index]
@@ -132,7 +132,7 @@ def _fastest(
     factors = _factors(fitted, columns, naive=naive)
     terms = work_terms(columns, free_lunch=not naive)
     work = terms[0] * factors[0]
-    for term, factor in zip(terms[1:], factors[1:7], strict=True):
+    for term, factor in zip(terms[1:], factors[1:8], strict=True):
         work += term * factor
     busy = terms[0] + terms[1]
     best = np.full(len(columns), np.inf)
@@ -144,9 +144,9 @@ def _fastest(
         update, exchange, offload = traffic_terms(
             option, columns, np.maximum(micro, 1.0), busy * multiple
         )
-        seconds = work * multiple + update * factors[7] + exchange * factors[8]
+        seconds = work * multiple + update * factors[8] + exchange * factors[9]
         if option.offloading:
-            seconds += offload * factors[9]
+            seconds += offload * factors[10]
         # A GPU without a datasheet rate has no seconds (NaN); that it fits is known all the same.
         better = (micro > 0) & ((seconds < best) | (chosen < 0))
         np.copyto(best, seconds, where=better)
@@ -169,11 +169,12 @@ def _factors(fitted: Fitted, columns: Columns, *, naive: bool) -> list[Floats | 
     return [
         value[prefix + "compute"],
         value["operands"],
+        value["power"],
         value["naive compute"] if naive else value["attention"],
         elementwise,
         value["logits"],
         value[prefix + "scores"],
-        value["scan"],
+        np.where(columns.convnet, value["depthwise"], value["scan"]),
         value["update"],
         value["exchange"],
         value["offload"],

@@ -175,7 +175,7 @@ def sample_bytes(option: Option, columns: Columns, costs: MemoryCosts) -> Floats
         logit = costs.mixed_logit
         scan = 12.0  # without its kernel a scan writes three FP32 arrays of all states
     layers = columns.layer_elements * layer + columns.score_elements * score
-    layers = layers + columns.scan_elements * scan
+    layers = layers + np.where(columns.convnet, 0.0, columns.scan_elements * scan)
     if option.checkpointing:
         weight = columns.weight_bytes
         inputs = columns.layers * columns.tokens * columns.width * weight

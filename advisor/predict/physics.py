@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 TERMS = (
     "compute",
     "operands",
+    "power",
     "attention",
     "elementwise",
     "logits",
@@ -32,6 +33,9 @@ TERMS = (
     "offload",
 )
 
+FLOPS_A_JOULE = 1e12
+"""What a watt buys in half precision, about: GPUs whose peak needs more than their power limit run
+below it."""
 OPERAND_REUSE = 200.0
 """FLOPs for each byte that a matrix product moves in half precision: operands are read in tiles."""
 MIXED_PASS_BYTES = 26.0
@@ -51,7 +55,7 @@ simpler setting."""
 
 
 def work_terms(columns: Columns, *, free_lunch: bool) -> list[Floats]:
-    """Seconds of the first seven of TERMS in one optimiser step, every factor 1.
+    """Seconds of the first eight of TERMS in one optimiser step, every factor 1.
 
     They are the same for all settings, but for what `work_multiple` says.
     """
@@ -67,6 +71,7 @@ def work_terms(columns: Columns, *, free_lunch: bool) -> list[Floats]:
     return [
         columns.linear_flops * per_flop,
         operand_bytes * per_byte,
+        columns.linear_flops * width * (1.5 * share / FLOPS_A_JOULE) / columns.tdp_w,
         columns.attention_flops * square * per_flop,
         columns.layer_elements * width * per_byte,
         columns.logit_elements * 4.0 * per_byte,

@@ -52,10 +52,7 @@ def predicted_rows(
     import numpy as np
 
     pairs = [
-        (r, g, count)
-        for r in range(len(recipes))
-        for g in range(len(gpus))
-        for count in GPU_COUNTS
+        (r, g, count) for r in range(len(recipes)) for g in range(len(gpus)) for count in GPU_COUNTS
     ]
     which, chips, counts = (np.array(column) for column in zip(*pairs, strict=True))
     many = predict_many(

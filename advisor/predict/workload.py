@@ -42,7 +42,7 @@ class Workload:
     score_elements: float
     """Attention scores, a sample: written to memory only where attention is not fused."""
     scan_elements: float
-    """States of a recurrence, a sample."""
+    """What runs outside matrix units: states of a recurrence, taps of depthwise convolutions."""
     causal: bool
     fused_attention: bool
     """Whether free-lunch settings bring a fused attention kernel."""
@@ -225,9 +225,10 @@ def _convnext(arguments: Mapping[str, Any], pixels: int) -> _Shape:
     widths = arguments.get("hidden_sizes", (96, 192, 384, 768))
     side = pixels // arguments.get("patch_size", 4)
     first = side**2
-    elements = 0
+    elements = taps = 0
     for depth, width in zip(depths, widths, strict=True):
         elements += depth * side**2 * 12 * width
+        taps += depth * side**2 * 49 * width
         side //= 2
     return _Shape(
         layers=sum(depths),
@@ -235,6 +236,7 @@ def _convnext(arguments: Mapping[str, Any], pixels: int) -> _Shape:
         tokens=first,
         layer_elements=float(elements),
         logit_elements=float(arguments.get("num_labels", 2)),
+        scan_elements=float(taps),
     )
 
 

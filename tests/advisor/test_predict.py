@@ -34,7 +34,7 @@ from advisor.predict.columns import Table
 from advisor.predict.cross_validate import CUTS, hold_out, is_paper_optimal, is_truth
 from advisor.predict.evidence import PAPER, Observation, chips_by_name, load_evidence
 from advisor.predict.factors import FACTORS
-from advisor.predict.fit import fit_posterior
+from advisor.predict.fit import Mean, fit_posterior
 from advisor.predict.fit_memory import columns_of, fit_costs, says_fits
 from advisor.predict.memory import NAIVE, OPTIONS, START, MemoryCosts, micro_batch
 from bench_runner.recipes import load_recipes
@@ -274,6 +274,34 @@ def test_no_fit_without_a_time(evidence: tuple[Observation, ...]) -> None:
         fit_posterior([o for o in evidence if o.step_s is None])
 
 
+@pytest.mark.parametrize("method", ["optimal", "naive"])
+def test_what_is_fitted_is_what_predicts(
+    evidence: tuple[Observation, ...], fitted: Fitted, method: str
+) -> None:
+    """Fit and prediction spell the same physics twice: to differentiate it, and fast."""
+    asked = [
+        replace(o, harness="reference", option=None, micro_batch_size=None)
+        for o in evidence
+        if o.harness == PAPER and o.method == method and o.step_s is not None
+    ]
+    plain = replace(fitted, effect_means=(0.0,) * len(fitted.effect_means))
+    logs, _ = Mean(asked, fitted.costs).at(np.array(fitted.factors))
+    index = np.arange(len(asked))
+    many = predict_many(
+        [o.workload for o in asked],
+        [o.chip for o in asked],
+        index,
+        index,
+        np.array([o.count for o in asked]),
+        plain,
+        method=method,
+    )
+    steps = np.array([o.workload.training_steps for o in asked])
+    fits = np.isfinite(many.days)
+    assert fits.mean() > 0.95
+    assert many.days[fits] * 86_400 / steps[fits] == pytest.approx(np.exp(logs[fits]), rel=1e-9)
+
+
 # Cross-validation
 
 
@@ -312,7 +340,7 @@ def test_skill_on_what_was_held_out(
 ) -> None:
     guesses = hold_out(evidence, tested, CUTS[cut])  # type: ignore[arg-type]
     assert float(np.median([g.error for g in guesses])) <= must
-    assert 0.8 <= sum(g.covered for g in guesses) / len(guesses) <= 0.99
+    assert 0.75 <= sum(g.covered for g in guesses) / len(guesses) <= 0.99
 
 
 def test_an_error_inside_the_rounding_is_none(evidence: tuple[Observation, ...]) -> None:
