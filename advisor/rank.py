@@ -211,6 +211,11 @@ class Field:
         """The cents of `by_cost`, to find a budget by bisection."""
         return [self.cents[i] for i in self.by_cost]
 
+    @cached_property
+    def cost_front(self) -> list[int]:
+        """The rankable builds that no other one beats on overall cost and on time at once."""
+        return _staircase(self.by_cost, self.cents, self.days)
+
     def order(self, rule: str) -> list[int]:
         """The rankable builds in the order of a rule."""
         if rule == "days":
@@ -267,6 +272,19 @@ def rank(field: Field, question: Question) -> Ranking:
     return Ranking(field, question, order, over, slow)
 
 
+def _staircase(order: Sequence[int], cost: Sequence[float], days: Sequence[float]) -> list[int]:
+    """Of builds in order of cost those that are faster than every cheaper one, equals included."""
+    front: list[int] = []
+    best_days, best_cost = float("inf"), -1.0
+    for i in order:
+        if days[i] < best_days:
+            best_days, best_cost = days[i], cost[i]
+        elif days[i] > best_days or cost[i] != best_cost:
+            continue
+        front.append(i)
+    return front
+
+
 class Ranking:
     """The answer: which builds, in which order, and which not. Holds indices into the field."""
 
@@ -307,25 +325,21 @@ class Ranking:
 
         Cost is the overall cost, or the cost per experiment where that is the rule.
         """
-        field = self.field
-        ranked = set(self.order)
-        cost: Sequence[float]
-        if self.question.rule == "experiment-cost":
-            order, cost = field.by_experiment_cost, field.experiment_weight
-        else:
-            order, cost = field.by_cost, field.cents
-        front: list[int] = []
-        best_days, best_cost = float("inf"), -1.0
-        for i in order:
-            if i not in ranked:
-                continue
-            days = field.days[i]
-            if days < best_days:
-                best_days, best_cost = days, cost[i]
-            elif days > best_days or cost[i] != best_cost:
-                continue
-            front.append(i)
-        return frozenset(front)
+        field, question = self.field, self.question
+        if question.rule == "experiment-cost":
+            ranked = set(self.order)
+            order = [i for i in field.by_experiment_cost if i in ranked]
+            return frozenset(_staircase(order, field.experiment_weight, field.days))
+        # What beats a build on cost and time is inside every limit that the build is inside, so
+        # the front of all builds, cut at the limits, is the front of those within them.
+        cents, days = field.cents, field.days
+        budget = None if question.budget_usd is None else int(question.budget_usd * 100)
+        limit = question.max_days
+        return frozenset(
+            i
+            for i in field.cost_front
+            if (budget is None or cents[i] <= budget) and (limit is None or days[i] <= limit)
+        )
 
     def row(self, position: int) -> RankedRow:
         """The build at ``position`` (0 is the best), in full."""

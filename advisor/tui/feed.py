@@ -20,9 +20,14 @@ if TYPE_CHECKING:
     from advisor.state import State
     from advisor.store import Reader
     from advisor.tui.ahead import Ahead
+    from advisor.tui.view import FieldView
 
 STORE_WAIT_S = 2.0
 """How long one visit waits for a store that others hold; the program then says so, and retries."""
+
+
+MANY_BUILDS = 5_000
+"""From here on the picture's columns are made in the thread that reads, too."""
 
 
 class FeedError(Exception):
@@ -41,6 +46,8 @@ class Reading:
     key: FieldKey | None
     """What the field is about; None where the inputs were broken."""
     field: Field | None
+    view: FieldView | None = None
+    """The field as the screen wants it, where making that takes long enough to be seen."""
 
 
 class Read(NamedTuple):
@@ -68,7 +75,9 @@ class Feed:
         self._times: dict[tuple[str, str], tuple[BestTime, ...]] = {}
 
     def changed(self) -> bool:
-        """Whether the store may be another than when it was last read."""
+        """Whether the store may be another than when it was last read; not while it is read."""
+        if self._lock.locked():
+            return False
         return bool(self._store().change_token() != self._token)
 
     def read(self, state: State) -> Reading:
@@ -160,7 +169,13 @@ class Feed:
         for rule in ("days", "cost", "experiment-cost"):
             # Sorts the field now, in this thread, and not at the first key press.
             rank(field, replace(asked.question, rule=rule))
-        return self._reading(snapshot, token, key, field)
+        view = None
+        if len(field.builds) > MANY_BUILDS:
+            from advisor.tui.view import FieldView
+
+            view = FieldView(field)
+            view.points(state.cost_basis, asked.question.lifetime_years)
+        return self._reading(snapshot, token, key, field, view)
 
     def _reading(
         self,
@@ -168,9 +183,10 @@ class Feed:
         token: tuple[int, ...],
         key: FieldKey | None,
         field: Field | None,
+        view: FieldView | None = None,
     ) -> Reading:
         return Reading(
-            token=token, snapshot=snapshot, measured=self._measured, key=key, field=field
+            token=token, snapshot=snapshot, measured=self._measured, key=key, field=field, view=view
         )
 
     @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -32,8 +33,12 @@ class Points:
     series: Sequence[int]
     series_names: Sequence[str]
     gpu_count: Sequence[int]
+    cents: Sequence[int]
+    """Overall cost in US cents, ascending, whatever ``x_usd`` shows."""
     flags: bytes
-    """What is known of a point whatever the question; all are left out until they are ranked."""
+    """What is known of each point while it is ranked."""
+    left_out: bytes
+    """The same while it is not."""
 
 
 def make_points(field: Field, basis: str, lifetime_years: float) -> Points:
@@ -65,12 +70,12 @@ def make_points(field: Field, basis: str, lifetime_years: float) -> Points:
         chosen = best.chosen if best is not None else None
         low.append(chosen.training_days_low if chosen else None)
         high.append(chosen.training_days_high if chosen else None)
-        flag = PointFlag.EXCLUDED
+        flag = 0 if field.gap[i] is None else int(PointFlag.EXCLUDED)
         if chosen is not None and chosen.basis == "predicted":
-            flag |= PointFlag.PREDICTED
+            flag |= int(PointFlag.PREDICTED)
         if chosen is not None and chosen.verdict in ("doubtful", "implausible"):
-            flag |= PointFlag.DOUBTFUL
-        flags.append(int(flag))
+            flag |= int(PointFlag.DOUBTFUL)
+        flags.append(flag)
     return Points(
         builds=builds,
         at={i: point for point, i in enumerate(builds)},
@@ -81,18 +86,25 @@ def make_points(field: Field, basis: str, lifetime_years: float) -> Points:
         series=series,
         series_names=list(names),
         gpu_count=[field.builds[i].gpu_count for i in builds],
+        cents=[cents[i] for i in builds],
         flags=bytes(flags),
+        left_out=bytes(flag | PointFlag.EXCLUDED for flag in flags),
     )
 
 
 def plot_data(points: Points, ranking: Ranking, front: frozenset[int], basis: str) -> PlotData:
     """The points with what this question makes of them."""
-    flags = bytearray(points.flags)
-    at = points.at
-    keep = ~int(PointFlag.EXCLUDED)
-    for i in ranking.order:
-        if i in at:
-            flags[at[i]] &= keep
+    question, at = ranking.question, points.at
+    inside = len(points.cents)
+    if question.budget_usd is not None:
+        inside = bisect_right(points.cents, int(question.budget_usd * 100))
+    # Cheapest first: what is over the budget is the end.
+    flags = bytearray(points.flags[:inside] + points.left_out[inside:])
+    if question.max_days is not None:
+        limit = question.max_days
+        for point in range(inside):
+            if points.y_days[point] > limit:
+                flags[point] |= PointFlag.EXCLUDED
     for i in front:
         if i in at:
             flags[at[i]] |= PointFlag.FRONT

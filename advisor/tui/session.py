@@ -101,7 +101,7 @@ class Session:
         if reading.key is not None and reading.field is not None:
             while len(self._views) >= MAX_KEPT_FIELDS:
                 del self._views[next(iter(self._views))]
-            self._views[reading.key] = FieldView(reading.field)
+            self._views[reading.key] = reading.view or FieldView(reading.field)
 
     def accept_published(self, field: Field, published: Field) -> None:
         """Take in the field at face value."""

@@ -263,14 +263,17 @@ def published_note(ranking: Ranking, published: Ranking) -> str | None:
     """What the published times at face value would put first, where that differs."""
     if ranking.field.evidence != "sound" or not len(published):
         return None
-    first = published.row(0)
-    if len(ranking) and ranking.row(0).build == first.build:
+    # The two fields have the same builds in the same places.
+    first = published.order[0]
+    if len(ranking) and ranking.order[0] == first:
         return None
-    time = first.time
+    field = published.field
+    best, build = field.times[first], field.builds[first]
+    time = best.chosen if best is not None else None
     why = ""
-    if time.implied_mfu is not None and time.verdict in ("doubtful", "implausible"):
+    if time is not None and time.implied_mfu is not None and time.verdict != "plausible":
         why = f": {time.implied_mfu:.0%} of peak"
     return (
-        f"Published times would put {first.build.gpu_count} × {first.build.gpu.name} first "
-        f"({first.training_days:g} d, ${first.overall_cost_usd:,.0f}){why}"
+        f"Published times would put {build.gpu_count} × {build.gpu.name} first "
+        f"({field.days[first]:g} d, ${field.cents[first] / 100:,.0f}){why}"
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual import on, work
@@ -62,6 +63,9 @@ class RankingScreen(SizedScreen):
         self.session = Session(state)
         self._descending = False
         self._trouble: str | None = None
+        self._marked: Sequence[str] = ()
+        self._marked_in: tuple[str, bool] | None = None
+        self._kept_marks: dict[str, Text] = {}
 
     def compose(self) -> ComposeResult:
         state = self.session.inputs
@@ -242,17 +246,21 @@ class RankingScreen(SizedScreen):
         line.set_class(note is not None, "-said")
         _write(line, note or "")
 
-    def _marks(self, names: Any) -> dict[str, Text]:
+    def _marks(self, names: Sequence[str]) -> dict[str, Text]:
         """The picture's glyphs in its colours, for the table."""
-        marks = series_marks(len(names), coloured=not self.app.no_color)
-        if self.app.native_ansi_color:
-            colours = list(ANSI_COLOURS)
-        else:
-            colours = palette(self.table.background_colors[1].hex6, 3.0)
-        return {
-            name: Text(mark.filled, style=colours[mark.colour])
-            for name, mark in zip(names, marks, strict=True)
-        }
+        look = (self.app.theme, self.app.no_color)
+        if self._marked is not names or self._marked_in != look:
+            self._marked, self._marked_in = names, look
+            marks = series_marks(len(names), coloured=not self.app.no_color)
+            if self.app.native_ansi_color:
+                colours = list(ANSI_COLOURS)
+            else:
+                colours = palette(self.table.background_colors[1].hex6, 3.0)
+            self._kept_marks = {
+                name: Text(mark.filled, style=colours[mark.colour])
+                for name, mark in zip(names, marks, strict=True)
+            }
+        return self._kept_marks
 
     def _warning(self) -> str:
         return "yellow" if self.app.native_ansi_color else self.app.theme_variables["text-warning"]

@@ -288,7 +288,8 @@ click again where several points share one place.
         if points is None or size.width < MIN_WIDTH or size.height < MIN_HEIGHT:
             return None
         x, y = fit_scales(points, (self.budget_usd,), (self.max_days,))
-        legend_width = sum(item.width + 2 for item in self._key().legend)
+        # No frame has room for more of them, and ten thousand types take a while to add up.
+        legend_width = sum(item.width + 2 for item in self._key().legend[:MOST_LEGEND])
         frame = Frame.of(size.width, size.height, y, data.y_title, legend_width)
         old = self._kept
         if old is not None and old.grid.covers(points, x, y, frame.columns, frame.rows):
@@ -309,9 +310,19 @@ click again where several points share one place.
     def _key(self) -> PlotKey:
         """Glyphs, colours and legend, computed anew only for other data."""
         coloured = not self.app.no_color
-        if self._kept_key is None or self._kept_key.made_for != (self.data, self.ascii, coloured):
-            self._kept_key = PlotKey.of(self.data, ascii_only=self.ascii, coloured=coloured)
-        return self._kept_key
+        key = self._kept_key
+        if (
+            key is None
+            or key.data is not self.data
+            or (key.ascii_only, key.coloured)
+            != (
+                self.ascii,
+                coloured,
+            )
+        ):
+            key = PlotKey.of(self.data, ascii_only=self.ascii, coloured=coloured, old=key)
+            self._kept_key = key
+        return key
 
     def _ink_style(self, ink: Ink) -> Style:
         """How this ink looks in the present theme."""

@@ -101,7 +101,9 @@ def fit_legend(
 ) -> list[list[LegendItem]]:
     """The items by row; what does not fit is counted in a last item, ``first`` always shown."""
     order = sorted(range(len(items)), key=lambda i: first is not None and items[i].series != first)
-    for shown in range(len(items), 0, -1):
+    # No item is narrower than a glyph, a space and a letter, and two cells lie between items.
+    most = sum(width // 5 + 1 for width in widths)
+    for shown in range(min(len(items), most), 0, -1):
         # Kept in the usual order, so that a selection does not shuffle the legend.
         chosen = [items[i] for i in sorted(order[:shown])]
         if shown < len(items):
