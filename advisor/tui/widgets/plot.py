@@ -28,6 +28,8 @@ from advisor.tui.widgets.plot_scale import drawable
 from advisor.tui.widgets.plot_style import ANSI_COLOURS, palette
 from advisor.tui.widgets.safe_text import fit
 
+MOST_LEGEND = 400
+"""How many items of the legend are looked at when its height is chosen."""
 EVERY_POINT = 4000
 """Up to this many points the arrow keys reach every one, beyond it those that are drawn."""
 DIMMED = 0.6
@@ -310,16 +312,8 @@ click again where several points share one place.
     def _key(self) -> PlotKey:
         """Glyphs, colours and legend, computed anew only for other data."""
         coloured = not self.app.no_color
-        key = self._kept_key
-        if (
-            key is None
-            or key.data is not self.data
-            or (key.ascii_only, key.coloured)
-            != (
-                self.ascii,
-                coloured,
-            )
-        ):
+        key, wanted = self._kept_key, (self.ascii, coloured)
+        if key is None or key.data is not self.data or (key.ascii_only, key.coloured) != wanted:
             key = PlotKey.of(self.data, ascii_only=self.ascii, coloured=coloured, old=key)
             self._kept_key = key
         return key
