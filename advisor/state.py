@@ -8,13 +8,10 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from advisor.rank import RULES
-
 APP_NAME = "gpu-grant-advisor"
 MAX_STATE_BYTES = 64 * 1024
 MAX_TEXT = 200
 COST_BASES = ("overall", "experiment")
-_CHOICES = {"rule": RULES, "evidence": ("sound", "published"), "cost_basis": COST_BASES}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +63,9 @@ def load_state(path: Path) -> tuple[State, str | None]:
 
 def _usable(kept: dict[str, Any]) -> dict[str, Any]:
     """The entries that a State can hold; anything else keeps its default."""
+    from advisor.rank import RULES  # late: the path of the state is asked for first of all
+
+    choices = {"rule": RULES, "evidence": ("sound", "published"), "cost_basis": COST_BASES}
     found: dict[str, Any] = {}
     for field in fields(State):
         value = kept.get(field.name)
@@ -74,7 +74,7 @@ def _usable(kept: dict[str, Any]) -> dict[str, Any]:
         if isinstance(value, str):
             if len(value) > MAX_TEXT or not value.isprintable():
                 continue
-            if field.name in _CHOICES and value not in _CHOICES[field.name]:
+            if field.name in choices and value not in choices[field.name]:
                 continue
         found[field.name] = value
     return found

@@ -8,15 +8,11 @@ program reads the store itself a little later: only the time to the first screen
 
 from __future__ import annotations
 
-import json
 import pickle
 import subprocess
 import sys
 import threading
-from dataclasses import asdict
 from pathlib import Path
-
-from advisor.state import State
 
 MAX_STORE_BYTES = 16 * 1024 * 1024
 """Handing over what a larger store holds would take longer than reading it here."""
@@ -35,9 +31,9 @@ class Ahead:
     def _receive(self) -> None:
         self._content, _ = self._process.communicate()
 
-    @property
-    def is_here(self) -> bool:
-        """Whether `take` would not wait."""
+    def is_here(self, *, within_s: float) -> bool:
+        """Whether the answer has come, waiting for it a moment at most."""
+        self._thread.join(within_s)
         return not self._thread.is_alive()
 
     def take(self) -> object | None:
@@ -47,13 +43,13 @@ class Ahead:
         return pickle.loads(self._content) if self._process.returncode == 0 else None
 
 
-def read_ahead(path: Path, state: State) -> Ahead | None:
-    """Start reading for these inputs; None where that would not help."""
+def read_ahead(path: Path, state_path: Path) -> Ahead | None:
+    """Start reading for the inputs that were kept; None where that would not help."""
     try:
         if path.stat().st_size > MAX_STORE_BYTES:
             return None
         process = subprocess.Popen(
-            [sys.executable, "-m", __name__, str(path), json.dumps(asdict(state))],
+            [sys.executable, "-m", __name__, str(path), str(state_path)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -65,10 +61,11 @@ def read_ahead(path: Path, state: State) -> Ahead | None:
 
 def main() -> None:
     """The child: read, and write the pickled answer to stdout."""
+    from advisor.state import load_state
     from advisor.tui.feed import Feed
 
-    feed = Feed(Path(sys.argv[1]))
-    read = feed.read_for_another(State(**json.loads(sys.argv[2])))
+    state, _ = load_state(Path(sys.argv[2]))
+    read = Feed(Path(sys.argv[1])).read_for_another(state)
     sys.stdout.buffer.write(pickle.dumps(read, pickle.HIGHEST_PROTOCOL))
 
 

@@ -26,6 +26,8 @@ STORE_WAIT_S = 2.0
 """How long one visit waits for a store that others hold; the program then says so, and retries."""
 
 
+AHEAD_WAIT_S = 0.1
+"""A wait that is shorter than drawing an empty screen first, and the answer after it."""
 MANY_BUILDS = 5_000
 """From here on the picture's columns are made in the thread that reads, too."""
 
@@ -119,7 +121,7 @@ class Feed:
     def first_reading(self, *, wait: bool) -> Reading | None:
         """What another process has read ahead; None where there is nothing, or not yet."""
         ahead = self.ahead
-        if ahead is None or not (wait or ahead.is_here):
+        if ahead is None or not (wait or ahead.is_here(within_s=AHEAD_WAIT_S)):
             return None
         self.ahead = None
         read = ahead.take()

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from advisor.state import load_state, state_file
 from advisor.tui.ahead import read_ahead
-from advisor.tui.feed import Feed
 
 
 def run(store_path: Path, *, state_path: Path | None = None) -> int:
@@ -17,9 +16,13 @@ def run(store_path: Path, *, state_path: Path | None = None) -> int:
     # program turns this on again with its first answer.
     gc.disable()
     path = state_path or state_file()
+    # First of all, so that the other process has all the time that this one needs to load.
+    ahead = read_ahead(store_path, path)
+    from advisor.tui.feed import Feed
+
     state, note = load_state(path)
     feed = Feed(store_path)
-    feed.ahead = read_ahead(store_path, state)
+    feed.ahead = ahead
     from advisor.tui.app import AdvisorApp
 
     app = AdvisorApp(store_path, state=state, state_path=path, note=note, feed=feed)
