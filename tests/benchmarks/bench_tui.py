@@ -61,6 +61,14 @@ BARE_READY = re.compile(rb"build 7")
 OUR_READY = re.compile(rb"\d of [\d,]+ builds")
 
 
+_ENVIRONMENT = {
+    **{name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
+    "TERM": "xterm-256color",
+    "COLORTERM": "truecolor",
+}
+"""Compiled modules are kept, as those of an installed program are."""
+
+
 class Terminal:
     """A child process whose terminal we hold."""
 
@@ -74,7 +82,7 @@ class Terminal:
             stdout=slave,
             stderr=slave,
             start_new_session=True,
-            env={**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", **environment},
+            env={**_ENVIRONMENT, **environment},
         )
         os.close(slave)
         self.master = master
@@ -134,7 +142,11 @@ def ours(store: Path, folder: Path) -> Terminal:
 
 def first_screen(store: Path, folder: Path, runs: int) -> None:
     """Alternate the two programs, so that both meet the same machine."""
-    theirs, mine = [], []
+    theirs: list[float] = []
+    mine: list[float] = []
+    warm = ours(store, folder)
+    warm.wait_for(OUR_READY)
+    warm.close()
     for _ in range(runs):
         for make, ready, times in (
             (bare, BARE_READY, theirs),
