@@ -90,7 +90,7 @@ class TestKeys:
             assert isinstance(pilot.app.screen, EvidenceScreen)
             await pilot.press("f4")
             assert isinstance(pilot.app.screen, WelcomeScreen)
-            await pilot.click("TitleBar", offset=(18, 0))
+            await pilot.click("TitleBar", offset=(16, 0))
             assert pilot.app.screen is ranking(pilot)
             await pilot.press("b", "f3")  # also out of a field
             assert isinstance(pilot.app.screen, EvidenceScreen)

@@ -17,7 +17,11 @@ SCREENS = (
     ("F4", "welcome", "Welcome"),
     ("F6", "benchmark", "Benchmark"),
     ("F7", "prices", "Prices"),
+    ("F8", "plan", "Plan"),
 )
+NAME = "GPU advisor "
+NAME_FROM_WIDTH = 92
+"""Below, the screens take the whole line."""
 PANELS = {"table": "Builds", "picture": "Picture", "detail": "Selected build"}
 EVIDENCE_TABS = {"times": "Times", "prices": "Prices", "sources": "Sources"}
 
@@ -46,14 +50,14 @@ class TitleBar(Static):
         super().__init__(markup=False)
         self._here = here
 
-    def on_mount(self) -> None:
-        parts: list[Content] = [Content.styled("GPU advisor", "bold"), Content(" ")]
+    def on_resize(self) -> None:
+        named = self.app.size.width >= NAME_FROM_WIDTH
+        parts = [Content.styled(NAME, "bold")] if named else []
         for key, name, word in SCREENS:
             meta = Style.from_meta({"@click": f"app.go('{name}')"})
             look = "reverse bold" if name == self._here else ""
-            parts.append(Content.styled(f" {key} {word} ", look).stylize(meta))
-            parts.append(Content(" "))
-        self.update(Content("").join(parts))
+            parts += [Content.styled(f" {key} {word} ", look).stylize(meta), Content(" ")]
+        self.update(Content("").join(parts), layout=False)
 
 
 class Tabs(Static):
@@ -134,4 +138,4 @@ class TooSmall(Static):
     DEFAULT_CSS = "TooSmall { width: 100%; height: 1; display: none; }"
 
     def __init__(self) -> None:
-        super().__init__("enlarge me: 60×18 ^q", markup=False)
+        super().__init__("enlarge me: 60×16 ^q", markup=False)
