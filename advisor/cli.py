@@ -154,7 +154,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _refuse(str(error))
     except BrokenPipeError:
         # The reader of our output went away (as `| head` does): not a fault worth a word.
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         return ANSWERED
     except KeyboardInterrupt:
         return 130

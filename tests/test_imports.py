@@ -55,9 +55,7 @@ def test_a_whole_ranking_stays_light(store_path: Path) -> None:
 
 def test_the_runner_s_parent_process_never_loads_torch() -> None:
     modules = [
-        name
-        for name in every_module("bench_runner")
-        if not name.startswith("bench_runner.worker")
+        name for name in every_module("bench_runner") if not name.startswith("bench_runner.worker")
     ]
     assert not loaded_by("import " + ", ".join(modules)) & TRAINING
 

@@ -363,7 +363,8 @@ def test_a_quote_of_one_s_own_counts_at_once(
     assert main(["prices", "add", *flags, *where]) == 0
     capsys.readouterr()
     assert main(ask) == 0
-    row = json.loads(capsys.readouterr().out)["ranked"][0]
+    ranked = json.loads(capsys.readouterr().out)["ranked"]
+    row = next(row for row in ranked if row["gpu_count"] == 1)
     assert Decimal(str(row["overall_cost_usd"])) == Decimal("1920.41")
     assert row["prices"]["gpu_vendor"] == "shop"
 
