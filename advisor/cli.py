@@ -7,6 +7,7 @@ answer; 2 the input is wrong. Imports are late: `rank` must not pay for what it 
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -137,7 +138,21 @@ def entry() -> NoReturn:
     if sys.stdout is not None and hasattr(sys.stdout, "reconfigure"):
         # A terminal that cannot show × or – gets a question mark instead of no answer.
         sys.stdout.reconfigure(errors="replace")
-    sys.exit(main())
+    if sys.argv[1:2] not in (["rank"], ["data"]):
+        sys.exit(main())
+    # A short question: collecting garbage and taking the interpreter apart would be a seventh of
+    # its time, and nothing is left to be closed.
+    gc.disable()
+    code = main()
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+    except BrokenPipeError:
+        pass
+    except OSError as error:
+        code = _refuse(f"the answer could not be written: {error.strerror}")
+    os._exit(code)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
