@@ -5,6 +5,9 @@ from __future__ import annotations
 from textual.validation import ValidationResult
 from textual.widgets import Input
 
+LONGEST = 512
+"""Cells that a text without a limit can be scrolled through."""
+
 
 class Field(Input):
     """An input without a frame, by style: Input's own ``compact`` would style it once more."""
@@ -14,6 +17,11 @@ class Field(Input):
     Field:focus { background: $foreground 22%; }
     Field:ansi { text-style: underline; }
     """
+
+    @property
+    def content_width(self) -> int:
+        """The same for every text: another width would lay the whole screen out at a key press."""
+        return (self.max_length or LONGEST) + 1
 
     def validate(self, value: str) -> ValidationResult | None:
         """Nothing to do: what is wrong with a text depends on the other fields too."""
