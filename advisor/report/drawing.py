@@ -63,6 +63,8 @@ def few_ticks(axis: Any, form: Any) -> None:
     from matplotlib.ticker import FixedLocator, NullLocator
 
     low, high = sorted(axis.get_data_interval())
+    if low <= 0:  # bars stand on zero, which no log axis has
+        low = axis.get_minpos()
     powers = range(floor(log10(low)) - 1, ceil(log10(high)) + 1)
     for steps in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)):
         ticks = [step * 10.0**power for power in powers for step in steps]
