@@ -32,7 +32,7 @@ HERE = Path(__file__).parent
 
 
 class RandomData(Dataset):
-    """TODO: your own data, with the same keys."""
+    """Stands in for your own data, which must have the same keys."""
 
     def __len__(self):
         return 1_000_000
@@ -64,6 +64,10 @@ def main(max_steps=None, folder=HERE, use_cpu=None):
 
 if __name__ == "__main__":
     main(max_steps=int(sys.argv[1]) if len(sys.argv) > 1 else None)
+    if torch.distributed.is_initialized():
+        # A process that leaves while others still talk to it can take them down.
+        torch.distributed.barrier()
+        torch.distributed.destroy_process_group()
 '''
 
 _TEXT_ITEM = """        tokens = torch.randint({vocabulary}, ({length},))
