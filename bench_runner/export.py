@@ -16,7 +16,7 @@ from bench_runner.records import Measurement, Settings
 
 _TRAIN = '''"""Trains {name} with the settings that {where} was measured with.
 
-Put your own data where the TODO stands; the random data only shows that everything runs.
+Put your own data in the place of RandomData; it only shows that everything runs.
 Start it with launch.sh; a number after it ends the training after so many steps.
 """
 
