@@ -14,6 +14,8 @@ STALE_DAYS = 365
 """A quote of this age or older is stale."""
 OUTLYING = Decimal(2)
 """A price this many times the middle one, or so many times less, is outlying."""
+OUTLYING_FROM = 3
+"""Of so many prices and more; of two nobody can say which is far from the other."""
 OWN_SOURCE = "own-quotes"
 """The source of what a user typed in; without a page or a file nobody else can check it."""
 
@@ -29,6 +31,17 @@ _KINDS = {
 """The class of a kind (what somebody sells at, what others sold at, what others tell of), and
 which of one class and day comes first."""
 _NEVER = ("rounded",)
+
+
+def kind_class(kind: str) -> int:
+    """How good the quotes of a kind are; larger is better."""
+    return _KINDS.get(kind, (0, 0))[0]
+
+
+def kind_order(kind: str) -> int:
+    """Which kind comes first of one class and day; larger is first."""
+    return _KINDS.get(kind, (0, 0))[1]
+
 
 RULE_WORDS = (
     "A quote under a year old and not expired comes before an older one; of these your own before "
@@ -106,7 +119,7 @@ def choose_quotes(
         quality = (
             quote.quoted_on >= fresh_from and not expired,
             quote.origin == "local",
-            _KINDS.get(quote.kind, (0, 0))[0],
+            kind_class(quote.kind),
         )
         key = (quote.item_kind, quote.item_id)
         held = best.get(key)
@@ -125,10 +138,8 @@ def _newest(equals: list[Quote]) -> Quote:
     """The newest of quotes of one quality; of several from one day the middle one by price."""
     if len(equals) == 1:
         return equals[0]
-    newest = max((quote.quoted_on, _KINDS.get(quote.kind, (0, 0))[1]) for quote in equals)
-    rivals = [
-        quote for quote in equals if (quote.quoted_on, _KINDS.get(quote.kind, (0, 0))[1]) == newest
-    ]
+    newest = max((quote.quoted_on, kind_order(quote.kind)) for quote in equals)
+    rivals = [quote for quote in equals if (quote.quoted_on, kind_order(quote.kind)) == newest]
     rivals.sort(key=lambda quote: (quote.price_usd, quote.quote_id))
     return rivals[len(rivals) // 2]
 
@@ -145,7 +156,7 @@ def _range(chosen: Quote, equals: list[Quote]) -> PriceRange:
 
 
 def _is_outlying(price: Decimal, middle: Decimal, count: int) -> bool:
-    return count >= 3 and not middle / OUTLYING <= price <= middle * OUTLYING
+    return count >= OUTLYING_FROM and not middle / OUTLYING <= price <= middle * OUTLYING
 
 
 def outlying_quotes(quotes: Iterable[Quote]) -> frozenset[str]:
@@ -156,7 +167,7 @@ def outlying_quotes(quotes: Iterable[Quote]) -> frozenset[str]:
             items.setdefault((quote.item_kind, quote.item_id), []).append(quote)
     found = set()
     for rivals in items.values():
-        if len(rivals) < 3:
+        if len(rivals) < OUTLYING_FROM:
             continue
         rivals.sort(key=lambda quote: quote.quoted_on)
         days = [quote.quoted_on.toordinal() for quote in rivals]

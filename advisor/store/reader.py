@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,8 @@ from price_catalog.model import Gpu, Host, Part, Quote, Rental, Source
 if TYPE_CHECKING:
     from advisor.prices import PriceBook
 
-MANY_QUOTES = 5_000
+MANY_QUOTES = 1_000
+"""From so many on, choosing in the store is faster than reading them all."""
 QUERIES_FOLDER = Path(__file__).parent.parent / "queries"
 
 
@@ -73,27 +74,14 @@ class Reader:
 
         By that itself where there are few quotes, in SQL where reading them all would take long.
         """
-        from advisor.prices import OUTLYING, STALE_DAYS, PriceBook, PriceRange, choose_quotes
-
         count = self.connection.execute("SELECT count(*) FROM quote").fetchone()
-        if count is not None and count[0] <= MANY_QUOTES:
-            return choose_quotes(self.quotes(), rule, today=today)
-        as_of = today if isinstance(rule, str) else rule
-        records = self._records(
-            "price_book",
-            paper=rule == "paper",
-            known_until=None if isinstance(rule, str) else rule,
-            as_of=as_of,
-            fresh_from=as_of - timedelta(days=STALE_DAYS - 1),
-            stale_days=STALE_DAYS,
-            outlying=int(OUTLYING),
-        )
-        chosen, ranges = {}, {}
-        for record in records:
-            ends = [record.pop(name) for name in PriceRange._fields]
-            key = (record["item_kind"], record["item_id"])
-            chosen[key], ranges[key] = Quote(**record), PriceRange(*ends)
-        return PriceBook(chosen, ranges)
+        if count is not None and count[0] > MANY_QUOTES:
+            from advisor.store.price_book import choose_in_store
+
+            return choose_in_store(self.connection, rule, today=today)
+        from advisor.prices import choose_quotes
+
+        return choose_quotes(self.quotes(), rule, today=today)
 
     def rentals(self) -> tuple[Rental, ...]:
         """Every hourly price, by GPU, count and date."""

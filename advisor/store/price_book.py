@@ -1,0 +1,173 @@
+"""The rule of `advisor.prices.choose_quotes`, for stores with too many quotes to read them all.
+
+DuckDB looks for the newest day of each group of quotes that the rule tells apart; which group is
+the best of its item is decided here, among hundreds instead of hundreds of thousands; then the
+quotes that were chosen, and nothing else, are read. One query for all of it would take twice as
+long, most of that in planning. The tests hold the two ways against each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import duckdb
+
+from advisor.prices import (
+    OUTLYING,
+    OUTLYING_FROM,
+    STALE_DAYS,
+    PriceBook,
+    PriceRange,
+    choose_quotes,
+    kind_class,
+    kind_order,
+)
+from advisor.store.reader import query
+from price_catalog.model import Quote
+
+Item = tuple[str, str]
+_NO_PRICE_IS_ABOVE = Decimal(10**12)
+
+
+class _Group(NamedTuple):
+    """Quotes of one item that differ in price and day alone."""
+
+    kind: str
+    origin: str
+    fresh: bool
+    newest: date
+
+    @property
+    def quality(self) -> tuple[bool, bool, int]:
+        """As in `choose_quotes`; larger is better."""
+        return self.fresh, self.origin == "local", kind_class(self.kind)
+
+
+class _Range(NamedTuple):
+    """A row of quote_ranges.sql."""
+
+    item_kind: str
+    item_id: str
+    place: int
+    middle_usd: Decimal
+    low_usd: Decimal
+    high_usd: Decimal
+    quotes: int
+
+
+def choose_in_store(
+    connection: duckdb.DuckDBPyConnection, rule: str | date, *, today: date
+) -> PriceBook:
+    """Choose one quote an item, as `choose_quotes` does it."""
+    if rule == "paper":
+        answer = connection.execute("SELECT rowid FROM quote WHERE price_set = 'paper'")
+        places = [place for (place,) in answer.fetchall()]
+        return choose_quotes(_quotes_at(connection, places), rule, today=today)
+    asked = _asked(connection, rule, rule if isinstance(rule, date) else today)
+    best = _best_groups(connection.execute(query("quote_groups"), asked).fetchall())
+    found = _ranges(connection, asked, best, {})
+    # Only where some price is far from the middle one are the prices near it counted apart.
+    bounds = {
+        item: (row.middle_usd / OUTLYING, row.middle_usd * OUTLYING)
+        for item, row in found.items()
+        if row.quotes >= OUTLYING_FROM
+        and (row.low_usd * OUTLYING < row.middle_usd or row.high_usd > row.middle_usd * OUTLYING)
+    }
+    if bounds:
+        found |= _ranges(connection, asked, {item: best[item] for item in bounds}, bounds)
+    quotes = _quotes_at(connection, [row.place for row in found.values()])
+    chosen = {(quote.item_kind, quote.item_id): quote for quote in quotes}
+    ranges = {}
+    for item, quote in chosen.items():
+        row, price = found[item], quote.price_usd
+        low, high = bounds.get(item, (row.low_usd, row.high_usd))
+        ranges[item] = PriceRange(
+            min(row.low_usd, price),
+            max(row.high_usd, price),
+            row.quotes,
+            not low <= price <= high,
+        )
+    return PriceBook(chosen, ranges)
+
+
+def _asked(connection: duckdb.DuckDBPyConnection, rule: str | date, as_of: date) -> dict[str, Any]:
+    """What both queries are asked with."""
+    known_until = rule if isinstance(rule, date) else None
+    corrected = connection.execute(
+        "SELECT corrects FROM quote WHERE corrects IS NOT NULL AND kind <> 'rounded'"
+        " AND ($known_until IS NULL OR quoted_on <= $known_until)",
+        {"known_until": known_until},
+    ).fetchall()
+    return {
+        "as_of": as_of,
+        "fresh_from": as_of - timedelta(days=STALE_DAYS - 1),
+        "known_until": known_until,
+        # None, not an empty list: then DuckDB need not read the ids at all.
+        "corrected": [quote_id for (quote_id,) in corrected] or None,
+    }
+
+
+def _best_groups(rows: Iterable[tuple[Any, ...]]) -> dict[Item, list[_Group]]:
+    """The groups of the best quality of each item; first the one with the chosen quote."""
+    groups: dict[Item, list[_Group]] = {}
+    for item_kind, item_id, *rest in rows:
+        groups.setdefault((item_kind, item_id), []).append(_Group(*rest))
+    best = {}
+    for item, rivals in groups.items():
+        quality = max(group.quality for group in rivals)
+        equals = [group for group in rivals if group.quality == quality]
+        equals.sort(key=lambda group: (group.newest, kind_order(group.kind)), reverse=True)
+        best[item] = equals
+    return best
+
+
+def _ranges(
+    connection: duckdb.DuckDBPyConnection,
+    asked: Mapping[str, Any],
+    best: Mapping[Item, list[_Group]],
+    bounds: Mapping[Item, tuple[Decimal, Decimal]],
+) -> dict[Item, _Range]:
+    """The chosen quote of each item and what those as good ask, within the bounds."""
+    rows = []
+    for item, groups in best.items():
+        newest, (low, high) = groups[0].newest, bounds.get(item, (Decimal(0), _NO_PRICE_IS_ABOVE))
+        first = kind_order(groups[0].kind)
+        rows += [
+            (
+                *item,
+                group.kind,
+                group.origin,
+                group.fresh,
+                newest,
+                low,
+                high,
+                kind_order(group.kind) == first,
+            )
+            for group in groups
+        ]
+    names = (
+        "item_kinds",
+        "item_ids",
+        "kinds",
+        "origins",
+        "freshes",
+        "newests",
+        "lowest",
+        "highest",
+        "is_first",
+    )
+    lists = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)) if rows else {}
+    if not lists:
+        return {}
+    answer = connection.execute(query("quote_ranges"), {**asked, **lists, "stale_days": STALE_DAYS})
+    found = [_Range(*row) for row in answer.fetchall()]
+    return {(row.item_kind, row.item_id): row for row in found}
+
+
+def _quotes_at(connection: duckdb.DuckDBPyConnection, places: list[int]) -> list[Quote]:
+    answer = connection.execute(query("quotes_at"), {"places": places})
+    names = [column[0] for column in answer.description or ()]
+    return [Quote(**dict(zip(names, row, strict=True))) for row in answer.fetchall()]
