@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from advisor.facts import Model
 from advisor.parse import InputError, shown
+from advisor.part_prices import with_parts
 from advisor.prices import PriceBook, PriceRange, choose_quotes, owned_quote
 from advisor.rank import Field
 from price_catalog.builds import Build, enumerate_builds
@@ -68,6 +69,7 @@ class Snapshot:
             book = self.book[1]
         else:
             book = choose_quotes(self.quotes, rule, today=today)
+        book = with_parts(book, self.hosts, rule, today=today)
         owned = {
             ("server", host.host_id): owned_quote(host, today)
             for host in self.hosts

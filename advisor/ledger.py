@@ -75,12 +75,19 @@ class Items:
             name.casefold(): host for host in hosts for name in (host.host_id, host.name)
         }
         self._hosts_named = sorted({host.name for host in self._hosts.values()})
+        self.parts = {
+            part.detail.casefold(): part.detail
+            for host in self._hosts.values()
+            for part in host.parts
+        }
+        """The parts of the machines' parts lists as they are written there, by folded spelling."""
         self.quote_ids = frozenset(quote_ids)
 
     def find(self, spelling: str, kind: str) -> tuple[str, str]:
         """The item's kind and id. Raises InputError with the nearest names."""
-        if kind == "part":
-            return "part", spelling
+        part = self.parts.get(spelling.casefold())
+        if kind == "part" or (kind == "" and part is not None):
+            return "part", part or spelling
         host = self._hosts.get(spelling.casefold())
         if host is not None and kind != "gpu":
             found = "host" if host.gpu_id is None else "server"

@@ -47,7 +47,8 @@ RULE_WORDS = (
     "A quote under a year old and not expired comes before an older one; of these your own before "
     "others'; then what somebody sells at (reseller quote, parts list, street, list), then used, "
     "then told by others; then the newest. Of several equal ones of one day the middle one, of two "
-    "the dearer."
+    "the dearer. A machine that is a parts list is added up part by part where quotes for its "
+    "parts make that better; the sum is as old as its oldest part."
 )
 
 
@@ -84,9 +85,24 @@ class PriceBook(Mapping[tuple[str, str], Quote]):
         return len(self.chosen)
 
 
-_Quality = tuple[bool, bool, int]
+Quality = tuple[bool, bool, int]
 """Whether a quote is fresh, whether it is the user's own, the class of its kind; larger is
 better."""
+
+
+def is_fresh(quoted_on: date, valid_until: date | None, as_of: date) -> bool:
+    """Whether a price is less than a year old and has not expired."""
+    expired = valid_until is not None and valid_until < as_of
+    return (as_of - quoted_on).days < STALE_DAYS and not expired
+
+
+def quote_quality(quote: Quote, as_of: date) -> Quality:
+    """How good a quote is on a day, before its own day counts."""
+    return (
+        is_fresh(quote.quoted_on, quote.valid_until, as_of),
+        quote.origin == "local",
+        kind_class(quote.kind),
+    )
 
 
 def choose_quotes(
@@ -110,17 +126,11 @@ def choose_quotes(
         if quote.kind not in _NEVER and not (isinstance(rule, date) and quote.quoted_on > rule)
     ]
     corrected = {quote.corrects for quote in known if quote.corrects is not None}
-    fresh_from = as_of - timedelta(days=STALE_DAYS - 1)
-    best: dict[tuple[str, str], tuple[_Quality, list[Quote]]] = {}
+    best: dict[tuple[str, str], tuple[Quality, list[Quote]]] = {}
     for quote in known:
         if quote.quote_id in corrected:
             continue
-        expired = quote.valid_until is not None and quote.valid_until < as_of
-        quality = (
-            quote.quoted_on >= fresh_from and not expired,
-            quote.origin == "local",
-            kind_class(quote.kind),
-        )
+        quality = quote_quality(quote, as_of)
         key = (quote.item_kind, quote.item_id)
         held = best.get(key)
         if held is None or quality > held[0]:

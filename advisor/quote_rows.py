@@ -7,6 +7,7 @@ from typing import Any
 
 from advisor.ask import Snapshot
 from advisor.ledger import Items
+from advisor.part_prices import PREFIX, parts_in_use
 from advisor.prices import age_words, outlying_quotes, quote_marks
 from price_catalog.model import Quote
 
@@ -27,13 +28,16 @@ def ledger_items(snapshot: Snapshot) -> Items:
 def ledger_rows(
     snapshot: Snapshot, rule: str | date, *, today: date
 ) -> list[tuple[Quote, dict[str, Any]]]:
-    """Every quote with what is shown of it."""
+    """Every quote with what is shown of it, and every machine's price that was added up of them."""
     names = item_names(snapshot)
-    counts = {quote.quote_id for quote in snapshot.prices(rule, today=today).values()}
+    book = snapshot.prices(rule, today=today)
+    used = parts_in_use(book, snapshot.hosts, rule, today=today)
+    counts = {q.quote_id for q in book.values() if q.item_kind != "part" or q.quote_id in used}
+    summed = [quote for quote in book.values() if quote.quote_id.startswith(PREFIX)]
     outlying = outlying_quotes(snapshot.quotes)
     corrected = {quote.corrects for quote in snapshot.quotes}
     rows = []
-    for quote in snapshot.quotes:
+    for quote in (*summed, *snapshot.quotes):
         marks = quote_marks(
             quote,
             today=today,

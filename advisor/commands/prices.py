@@ -71,6 +71,14 @@ def add_arguments(parser: argparse.ArgumentParser, common: argparse.ArgumentPars
     builds.add_argument("--gpus", metavar="NAMES", help='only these, as in "RTX 3090,H100"')
     _format(builds)
 
+    parts = command(
+        "parts", "the machines' parts lists: what each part costs, and whose price it is"
+    )
+    parts.add_argument(
+        "--prices", default="latest", help="paper, latest (default), or as known on YYYY-MM-DD"
+    )
+    _format(parts)
+
     own = command("own", 'machines that you have, as in: own "2 x A6000"')
     own.add_argument("machine", nargs="?", metavar="N x GPU")
     own.add_argument("--remove", action="store_true", help="forget it again")
@@ -159,7 +167,23 @@ def _add(options: argparse.Namespace, store: Store) -> int:
     added = store.add_quotes([made], [OWN])
     again = "" if added else " (it was there already)"
     print(f"{made.quote_id}: {_quote_words(made, item_names(snapshot))}{again}", file=sys.stderr)
+    _tell_unused_parts([made], snapshot)
     return ANSWERED
+
+
+def _tell_unused_parts(quotes: Iterable[Quote], snapshot: Snapshot) -> None:
+    """Say which quotes for parts no build can use."""
+    parts = ledger_items(snapshot).parts
+    unused = sorted(
+        {q.item_id for q in quotes if q.item_kind == "part" and q.item_id.casefold() not in parts}
+    )
+    if unused:
+        more = f" and {len(unused) - 3} more" if len(unused) > 3 else ""
+        print(
+            f"advisor: kept, but no machine's parts list has {', '.join(map(shown, unused[:3]))}"
+            f"{more}: no build uses it (the lists: advisor prices parts)",
+            file=sys.stderr,
+        )
 
 
 def _quote_words(quote: Quote, names: Mapping[tuple[str, str], str]) -> str:
@@ -189,6 +213,7 @@ def _import(options: argparse.Namespace, store: Store) -> int:
     known = ledger_items(snapshot).quote_ids
     new = sum(quote.quote_id not in known for quote in preview.quotes)
     store.add_quotes(preview.quotes, [OWN])
+    _tell_unused_parts(preview.quotes, snapshot)
     there = len(preview.quotes) - new
     print(f"{path}: {new} new quotes" + (f", {there} were there" if there else ""), file=sys.stderr)
     return ANSWERED
@@ -236,6 +261,17 @@ def _builds(options: argparse.Namespace, store: Store) -> int:
     if options.gpus is not None:
         names = snapshot.gpu_ids(name for name in options.gpus.split(",") if name.strip())
     rows = build_rows(snapshot, names)
+    print(render_rows(rows, options.format))
+    return ANSWERED if rows else NO_ANSWER
+
+
+def _parts(options: argparse.Namespace, store: Store) -> int:
+    from advisor.part_prices import part_rows
+
+    snapshot = _snapshot(store)
+    rule = parse_price_rule(options.prices)
+    book = snapshot.prices(rule)
+    rows = part_rows(book, snapshot.hosts, rule, today=date.today())
     print(render_rows(rows, options.format))
     return ANSWERED if rows else NO_ANSWER
 
@@ -299,6 +335,7 @@ _RUN: Mapping[str, Callable[[argparse.Namespace, Store], int]] = {
     "export": _export,
     "refresh": _refresh,
     "builds": _builds,
+    "parts": _parts,
     "own": _own,
     "cost": _cost,
     "rent": _rent,

@@ -1,0 +1,142 @@
+"""Machines that are parts lists, added up from quotes for their parts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.cli import main
+from advisor.part_prices import part_rows, parts_in_use, with_parts
+from advisor.prices import PriceBook, choose_quotes
+from price_catalog.load import load_catalog
+from price_catalog.model import Host, Quote
+from tests.advisor.facts_for_tests import make_quote
+
+TODAY = date(2026, 11, 21)
+CATALOG = load_catalog()
+DESKTOP = next(host for host in CATALOG.hosts if host.host_id == "desktop-2gpu")
+MEMORY = "Corsair Vengeance LPX 128 GB"
+KEY = ("host", "desktop-2gpu")
+
+
+def part(usd: str, item: str = MEMORY, **changes: object) -> Quote:
+    own = {"origin": "local", "source_id": "own-quotes", "kind": "street"}
+    return make_quote("part", item, usd, **({"quoted_on": date(2026, 11, 1)} | own | changes))
+
+
+def book_of(*own: Quote, rule: str | date = "latest") -> PriceBook:
+    book = choose_quotes((*CATALOG.quotes, *own), rule, today=TODAY)
+    return with_parts(book, CATALOG.hosts, rule, today=TODAY)
+
+
+def test_a_quote_for_a_part_takes_the_place_of_the_list_s_price() -> None:
+    chosen = book_of(part("410.00"))[KEY]
+    assert chosen.price_usd == Decimal("1456.29") - Decimal("252.52") + Decimal("410.00")
+    assert chosen.kind == "parts-list"
+    assert chosen.quoted_on == date(2024, 9, 21), "as old as its oldest part"
+    assert "1 of 7" in chosen.vendor
+    assert "Corsair Vengeance LPX 128 GB $410.00" in (chosen.note or "")
+    # The other desktop has no such part and keeps its price.
+    assert book_of(part("410.00"))["host", "desktop-1gpu"].price_usd == Decimal("1020.41")
+
+
+def test_the_paper_s_preset_knows_no_quotes_for_parts() -> None:
+    assert book_of(part("410.00"), rule="paper")[KEY].price_usd == 1500
+
+
+def test_a_day_before_the_quote_knows_nothing_of_it() -> None:
+    assert book_of(part("410.00"), rule=date(2026, 10, 31))[KEY].price_usd == Decimal("1456.29")
+    assert book_of(part("410.00"), rule=date(2026, 11, 1))[KEY].price_usd == Decimal("1613.77")
+    # Before the list itself was priced, one part alone is no machine.
+    early = part("410.00", quoted_on=date(2024, 1, 1))
+    assert KEY not in book_of(early, rule=date(2024, 9, 1))
+
+
+def test_a_fresh_whole_price_comes_before_a_sum_with_stale_parts() -> None:
+    whole = make_quote(*KEY, "1999", origin="local", quoted_on=date(2026, 2, 1))
+    assert book_of(part("410.00"), whole)[KEY] is whole
+    every = [part("100.00", item.detail, quote_id=item.detail) for item in DESKTOP.parts]
+    assert book_of(*every, whole)[KEY].price_usd == 700, "all parts are newer than the whole"
+    newer = replace(whole, quoted_on=date(2026, 11, 2))
+    assert book_of(*every, newer)[KEY] is newer
+
+
+def test_a_part_told_by_others_is_no_better_than_the_list() -> None:
+    told = part("410.00", origin="shipped", kind="secondary", quoted_on=date(2024, 10, 1))
+    assert book_of(told)[KEY].price_usd == Decimal("1456.29")
+    assert parts_in_use(book_of(told), CATALOG.hosts, "latest", today=TODAY) == frozenset()
+
+
+def test_two_quotes_for_a_part_give_the_machine_a_range() -> None:
+    book = book_of(part("410.00"), part("300.00", quoted_on=date(2026, 10, 1)))
+    low, high, quotes, outlying = book.ranges[KEY]
+    assert (high - low, quotes, outlying) == (Decimal("110.00"), 1, False)
+    assert low < book[KEY].price_usd <= high
+
+
+def test_the_parts_say_whose_price_counts() -> None:
+    book = book_of(part("410.00"))
+    rows = part_rows(book, CATALOG.hosts, "latest", today=TODAY)
+    counts = {(row["machine"], row["part"]): row["counts"] for row in rows}
+    assert counts["Desktop for 2 GPUs", MEMORY] == "quote"
+    assert counts["Desktop for 2 GPUs", "Noctua NH-D15"] == "list"
+    assert counts["Desktop for 1 GPU", "Noctua NH-D15"] == "whole price"
+
+
+@given(st.lists(st.tuples(st.integers(1, 5000), st.integers(0, 800)), min_size=1, max_size=8))
+def test_the_sum_lies_in_its_range_and_never_before_its_oldest_part(
+    rows: list[tuple[int, int]],
+) -> None:
+    parts = [
+        part(
+            f"{usd}.00",
+            DESKTOP.parts[n % 7].detail,
+            quote_id=f"p{n}",
+            quoted_on=date.fromordinal(TODAY.toordinal() - age),
+        )
+        for n, (usd, age) in enumerate(rows)
+    ]
+    book = book_of(*parts)
+    low, high, *_ = book.ranges[KEY]
+    assert low <= book[KEY].price_usd <= high
+    assert (
+        book[KEY].quoted_on <= min(TODAY, *(quote.quoted_on for quote in parts)) or len(parts) > 6
+    )
+
+
+def test_a_machine_without_a_price_of_its_own_is_the_sum_of_its_parts() -> None:
+    bare: Host = replace(DESKTOP, host_id="bare")
+    book = choose_quotes([part("410.00")], "latest", today=TODAY)
+    found = with_parts(book, [bare], "latest", today=TODAY)
+    assert found["host", "bare"].price_usd == Decimal("1613.77")
+
+
+def test_from_the_command_line(own_store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    where = ["--store", str(own_store)]
+    day = ["--vendor", "shop", "--date", "2026-11-01", "--kind", "street", *where]
+    rank = ["rank", "--model", "pythia-160m", "--gpus", "RTX 3090", "--format", "json", *where]
+
+    def cost(*more: str) -> float:
+        assert main([*rank, *more]) == 0
+        rows = json.loads(capsys.readouterr().out)["ranked"]
+        return next(row["prices"]["host_usd"] for row in rows if row["gpu_count"] == 2)
+
+    before, paper = cost(), cost("--prices", "paper", "--evidence", "published")
+    assert main(["prices", "add", "--item", MEMORY.lower(), "--price", "410", *day]) == 0
+    assert capsys.readouterr().err.count("\n") == 1
+    assert float(cost()) == pytest.approx(float(before) + 410 - 252.52)
+    assert cost("--prices", "paper", "--evidence", "published") == paper
+    assert main(["prices", "list", "--item", MEMORY, "--format", "json", *where]) == 0
+    assert [row["counts"] for row in json.loads(capsys.readouterr().out)] == [True]
+    # A part of no list is kept, and it is said that nothing uses it.
+    switch = ["--item", "InfiniBand switch", "--item-kind", "part", "--price", "4000"]
+    assert main(["prices", "add", *switch, *day]) == 0
+    assert "no build uses it" in capsys.readouterr().err
+    assert main(["prices", "list", "--item", "InfiniBand switch", *where]) in (0, 1, 2)
