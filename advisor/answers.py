@@ -10,6 +10,7 @@ from advisor.ask import EVIDENCE, Snapshot, make_field, take_snapshot
 from advisor.cost import DEFAULT_LIFETIME_YEARS
 from advisor.doubts import build_words, doubt_lines, price_marks, price_note
 from advisor.facts import TrainingTime
+from advisor.field import Field
 from advisor.parse import (
     InputError,
     parse_budget,
@@ -19,8 +20,9 @@ from advisor.parse import (
     shown,
 )
 from advisor.prices import RULE_WORDS as RULE_OF_PRICES
-from advisor.rank import RULES, ExcludedRow, Field, Question, RankedRow, Ranking, rank
+from advisor.rank import RULES, ExcludedRow, Question, RankedRow, Ranking, rank
 from advisor.render import render_rows, to_csv, to_json
+from advisor.standing_words import limit_lines, settle_object, standing_line, wanted_line
 from advisor.store import Store
 from bench_runner.records import Settings
 
@@ -104,6 +106,7 @@ def ranked_object(row: RankedRow) -> dict[str, Any]:
             "host_kind": row.host_quote.kind,
         },
         "on_pareto_front": row.on_pareto_front,
+        "tied_with_first": row.tied_with_first,
     }
 
 
@@ -201,6 +204,7 @@ def _object(answer: Ranking, at_face_value: Ranking, prices: str) -> dict[str, A
         "excluded": [excluded_object(row) for row in [*answer.excluded(), *answer.refused]],
         "price_rule": RULE_OF_PRICES,
         "price_doubts": doubt_lines(answer),
+        "settle": settle_object(answer),
     }
     if answer.field.evidence == "sound":
         found["published_ranking"] = [
@@ -243,6 +247,7 @@ CSV_COLUMNS = (
     "training_days_high",
     "experiment_cost_usd",
     "on_pareto_front",
+    "tied_with_first",
     "basis",
     "timing",
     "source",
@@ -320,7 +325,7 @@ def _table(answer: Ranking, at_face_value: Ranking, prices: str, snapshot: Snaps
             render_rows(
                 [
                     {
-                        "#": row.rank,
+                        "#": f"{row.rank}{'=' if row.tied_with_first else ' '}",
                         "build": build_words(row.build),
                         "cost": usd(row.overall_cost_usd),
                         "days": days_words(row),
@@ -337,13 +342,17 @@ def _table(answer: Ranking, at_face_value: Ranking, prices: str, snapshot: Snaps
         )
         lifetime = answer.question.lifetime_years
         blocks.append(
-            "* on the Pareto front: no other build here is both cheaper and faster. Days come "
-            f"with their interval. Per experiment = cost × days / ({lifetime:g} years × 365). "
+            "* on the Pareto front: no other build here is both cheaper and faster. = cannot be "
+            "told from first place: the intervals overlap. Days come with their interval. "
+            f"Per experiment = cost × days / ({lifetime:g} years × 365). "
             "Unsynchronised: timed without waiting for the GPU, so possibly too low. MFU: the "
             "share of the GPUs' peak that the time implies."
         )
     else:
         blocks.append("No build answers this question.")
+    sure = [standing_line(answer), wanted_line(answer), *limit_lines(answer)]
+    if any(sure):
+        blocks.append("What the times leave open:\n" + "\n".join(f"  {x}" for x in sure if x))
     blocks.append(count_words(answer))
     if prices != "paper":
         blocks.append(f"Which price counts: {RULE_OF_PRICES}")

@@ -13,10 +13,10 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from advisor.facts import Model
+from advisor.field import Field
 from advisor.parse import InputError, shown
 from advisor.part_prices import with_parts
 from advisor.prices import PriceBook, PriceRange, choose_quotes, owned_quote
-from advisor.rank import Field
 from price_catalog.builds import Build, enumerate_builds
 from price_catalog.gpu_names import find_gpu, index_gpus
 from price_catalog.model import Gpu, Host, Quote, Source

@@ -147,7 +147,6 @@ def make_plan(store: Store, request: Request, here: Here, *, gpu_count: int | No
     """
     from advisor.ask import take_snapshot
     from bench_runner.recipes import load_recipe, load_recipes, recipe_hash
-    from bench_runner.runner import estimated_minutes
     from price_catalog.gpu_names import index_gpus, normalise
 
     with store.reading() as reader:
@@ -185,7 +184,7 @@ def make_plan(store: Store, request: Request, here: Here, *, gpu_count: int | No
     gpu = None
     if request.device != CPU:
         gpu = index_gpus(snapshot.gpus).get(normalise(here.gpus[0].name))
-    minutes = estimated_minutes(len(labels), request.search)
+    minutes = space.estimated_minutes(len(labels), request.search)
     return Plan(
         request=replace(request, recipe=recipe_word, gpu_count=count, peak_tflops=peak_tflops(gpu)),
         recipe_id=recipe.recipe_id,

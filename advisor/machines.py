@@ -12,9 +12,9 @@ from typing import Any
 
 from advisor.ask import EVIDENCE, Snapshot, make_field, take_snapshot
 from advisor.doubts import build_words
+from advisor.field import NO_PRICE, Field
 from advisor.parse import InputError, parse_price_rule, shown
 from advisor.prices import age_words
-from advisor.rank import NO_PRICE, Field
 from advisor.render import render_rows, to_json
 from advisor.rent import BreakEven, break_even, rent_offers, rented_usd, reserved_usd
 from advisor.store import Reader, Store

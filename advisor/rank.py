@@ -1,36 +1,25 @@
 """Which builds, in which order, which left out and why (pure).
 
-The work is split by how often it is needed. `Field` holds every build with its cost and its time
-for one model, and is made when the model, the prices or the evidence change. `rank` answers one
-question about a field and runs at every key press: it filters orders that were sorted before, so
-that even 100,000 builds take milliseconds. Rows are made only when somebody looks at them.
+`rank` answers one question about a field of builds and runs at every key press: it filters orders
+that were sorted before. Rows are made only when somebody looks at them.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
-from advisor.cost import CENT, DEFAULT_LIFETIME_YEARS, experiment_cost_usd, overall_cost_usd
-from advisor.facts import BestTime, Model, TrainingTime
-from advisor.prices import PriceBook
+from advisor.cost import CENT, DEFAULT_LIFETIME_YEARS, experiment_cost_usd
+from advisor.facts import BestTime, TrainingTime
+from advisor.field import Field, staircase
+from advisor.standing import Standing
 from price_catalog.builds import Build
 from price_catalog.model import Quote
 
-NO_PRICE = -1
 RULES = ("days", "cost", "experiment-cost")
-REASONS = (
-    "over-budget",
-    "too-slow",
-    "does-not-fit",
-    "implausible-time",
-    "no-time",
-    "no-price",
-    "cannot-be-built",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +57,8 @@ class RankedRow:
     training_days_high: float
     experiment_cost_usd: Decimal
     on_pareto_front: bool
+    tied_with_first: bool = False
+    """Whether its interval overlaps that of first place; never so for first place itself."""
     outlying_prices: frozenset[str] = frozenset()
     """The kinds of items (gpu, host, server) whose price is far from others as good."""
 
@@ -78,179 +69,12 @@ class ExcludedRow:
 
     build: Build
     reason: str
-    """One of REASONS."""
+    """One of `advisor.field.REASONS`."""
     detail: str
     """The reason in words."""
     overall_cost_usd: Decimal | None
     training_days: float | None
     time: TrainingTime | None
-
-
-class Field:
-    """Every build for one model, with cost and time in columns (parallel lists by build)."""
-
-    def __init__(
-        self,
-        model: Model,
-        builds: Sequence[Build],
-        times: Iterable[BestTime],
-        prices: Mapping[tuple[str, str], Quote],
-        evidence: str,
-    ) -> None:
-        """A build that cannot be put together is left out; `builds` says which those are."""
-        self.model = model
-        self.evidence = evidence
-        self.prices = prices
-        self.builds = builds
-        self.times: list[BestTime | None] = []
-        self.gpu_quotes: list[Quote | None] = []
-        self.host_quotes: list[Quote | None] = []
-        self.cents: list[int] = []
-        """Overall cost in US cents; NO_PRICE where a price is missing."""
-        self.days: list[float] = []
-        """Training days where the build can be ranked; undefined elsewhere."""
-        self.gap: list[str | None] = []
-        """Why the build can never be ranked, whatever the question; None where it can."""
-        by_gpu = {(t.gpu_id, t.gpu_count): t for t in times}
-        for build in builds:
-            gpu_id = build.gpu.gpu_id
-            time = by_gpu.get((gpu_id, build.gpu_count))
-            gpu_key, host_key = price_keys(build)
-            gpu_quote, host_quote = prices.get(gpu_key), prices.get(host_key)
-            cents = NO_PRICE
-            if gpu_quote is not None and host_quote is not None:
-                cents = build_cents(build, gpu_quote.price_usd, host_quote.price_usd)
-            gap, days = _gap(time, cents, evidence)
-            if build.obstacle is not None:
-                gap = "cannot-be-built"
-            self.times.append(time)
-            self.gpu_quotes.append(gpu_quote)
-            self.host_quotes.append(host_quote)
-            self.cents.append(cents)
-            self.days.append(days)
-            self.gap.append(gap)
-
-    def at_face_value(self) -> Field:
-        """The same builds and prices with the times that the published evidence would use."""
-        times = [
-            replace(time, chosen=time.published or time.chosen, published=None)
-            for time in self.times
-            if time is not None
-        ]
-        return Field(self.model, self.builds, times, self.prices, "published")
-
-    @cached_property
-    def rankable(self) -> list[int]:
-        """Builds that have a price and a usable time."""
-        return [i for i, gap in enumerate(self.gap) if gap is None]
-
-    @cached_property
-    def by_cost(self) -> list[int]:
-        """Rankable builds, cheapest first; the faster of two at one price."""
-        return sorted(self.rankable, key=lambda i: (self.cents[i], self.days[i]))
-
-    @cached_property
-    def by_days(self) -> list[int]:
-        """Rankable builds, fastest first; the cheaper of two as fast as each other."""
-        return sorted(self.rankable, key=lambda i: (self.days[i], self.cents[i]))
-
-    @cached_property
-    def by_experiment_cost(self) -> list[int]:
-        """Rankable builds, cheapest an experiment first. The lifetime is a common factor."""
-        weight, days = self.experiment_weight, self.days
-        return sorted(self.rankable, key=lambda i: (weight[i], days[i]))
-
-    @cached_property
-    def experiment_weight(self) -> list[float]:
-        """Overall cents x days: proportional to the cost of an experiment."""
-        return [cents * days for cents, days in zip(self.cents, self.days, strict=True)]
-
-    @cached_property
-    def gaps(self) -> dict[str, list[int]]:
-        """The builds that can never be ranked, by reason."""
-        found: dict[str, list[int]] = {reason: [] for reason in REASONS[2:]}
-        for i, gap in enumerate(self.gap):
-            if gap is not None:
-                found[gap].append(i)
-        return found
-
-    def has_quote(self, i: int) -> tuple[bool, bool]:
-        """Whether the GPU and the host of build ``i`` have a price."""
-        return self.gpu_quotes[i] is not None, self.host_quotes[i] is not None
-
-    def cost_usd(self, i: int) -> Decimal | None:
-        """The overall cost of build ``i``; None without a price."""
-        cents = self.cents[i]
-        return None if cents == NO_PRICE else (Decimal(cents) / 100).quantize(CENT)
-
-    def cents_range(self, i: int) -> tuple[int, int]:
-        """The overall cost of build ``i`` at both ends of its price ranges, in US cents."""
-        cents = self.cents[i]
-        if cents == NO_PRICE or not isinstance(self.prices, PriceBook):
-            return cents, cents
-        gpu_key, host_key = price_keys(self.builds[i])
-        gpu, host = self.prices.ranges.get(gpu_key), self.prices.ranges.get(host_key)
-        if gpu is None or host is None:
-            return cents, cents
-        build = self.builds[i]
-        return (
-            build_cents(build, gpu.low_usd, host.low_usd),
-            build_cents(build, gpu.high_usd, host.high_usd),
-        )
-
-    def outlying_prices(self, i: int) -> frozenset[str]:
-        """The kinds of items of build ``i`` whose price is far from others as good."""
-        if not isinstance(self.prices, PriceBook):
-            return frozenset()
-        ranges = self.prices.ranges
-        keys = price_keys(self.builds[i])
-        return frozenset(key[0] for key in keys if key in ranges and ranges[key].outlying)
-
-    @cached_property
-    def costs_in_order(self) -> list[int]:
-        """The cents of `by_cost`, to find a budget by bisection."""
-        return [self.cents[i] for i in self.by_cost]
-
-    @cached_property
-    def cost_front(self) -> list[int]:
-        """The rankable builds that no other one beats on overall cost and on time at once."""
-        return _staircase(self.by_cost, self.cents, self.days)
-
-    def order(self, rule: str) -> list[int]:
-        """The rankable builds in the order of a rule."""
-        if rule == "days":
-            return self.by_days
-        return self.by_cost if rule == "cost" else self.by_experiment_cost
-
-
-def price_keys(build: Build) -> tuple[tuple[str, str], tuple[str, str]]:
-    """Where the price of a build's GPU and that of its host stand; one place for a server."""
-    host_id = build.host.host_id
-    if build.host.gpu_id is not None:
-        return ("server", host_id), ("server", host_id)
-    return ("gpu", build.gpu.gpu_id), ("host", host_id)
-
-
-def build_cents(build: Build, gpu_price_usd: Decimal, host_price_usd: Decimal) -> int:
-    """The overall cost in US cents: the whole server, or the host and the GPUs to be bought."""
-    if build.host.gpu_id is not None:
-        return int(host_price_usd * 100)
-    count = build.gpu_count - build.gpus_owned
-    return int(overall_cost_usd(host_price_usd, gpu_price_usd, count) * 100)
-
-
-def _gap(time: BestTime | None, cents: int, evidence: str) -> tuple[str | None, float]:
-    """Why a build cannot be ranked at all, and its days."""
-    chosen = time.chosen if time is not None else None
-    if chosen is None:
-        return "no-time", 0.0
-    if chosen.status == "infeasible":
-        return "does-not-fit", 0.0
-    if chosen.status != "ok" or chosen.training_days is None:
-        return "no-time", 0.0
-    if evidence == "sound" and chosen.verdict == "implausible":
-        return "implausible-time", chosen.training_days
-    return "no-price" if cents == NO_PRICE else None, chosen.training_days
 
 
 def rank(field: Field, question: Question) -> Ranking:
@@ -270,19 +94,6 @@ def rank(field: Field, question: Question) -> Ranking:
         if slow:
             order = [i for i in order if days[i] <= limit]
     return Ranking(field, question, order, over, slow)
-
-
-def _staircase(order: Sequence[int], cost: Sequence[float], days: Sequence[float]) -> list[int]:
-    """Of builds in order of cost those that are faster than every cheaper one, equals included."""
-    front: list[int] = []
-    best_days, best_cost = float("inf"), -1.0
-    for i in order:
-        if days[i] < best_days:
-            best_days, best_cost = days[i], cost[i]
-        elif days[i] > best_days or cost[i] != best_cost:
-            continue
-        front.append(i)
-    return front
 
 
 class Ranking:
@@ -329,7 +140,7 @@ class Ranking:
         if question.rule == "experiment-cost":
             ranked = set(self.order)
             order = [i for i in field.by_experiment_cost if i in ranked]
-            return frozenset(_staircase(order, field.experiment_weight, field.days))
+            return frozenset(staircase(order, field.experiment_weight, field.days))
         # What beats a build on cost and time is inside every limit that the build is inside, so
         # the front of all builds, cut at the limits, is the front of those within them.
         cents, days = field.cents, field.days
@@ -340,6 +151,11 @@ class Ranking:
             for i in field.cost_front
             if (budget is None or cents[i] <= budget) and (limit is None or days[i] <= limit)
         )
+
+    @cached_property
+    def standing(self) -> Standing:
+        """How sure first place is, as far as the training times go."""
+        return Standing(self)
 
     def row(self, position: int) -> RankedRow:
         """The build at ``position`` (0 is the best), in full."""
@@ -352,7 +168,7 @@ class Ranking:
         days = field.days[i]
         overall = Decimal(field.cents[i]) / 100
         cents_low, cents_high = field.cents_range(i)
-        low, high = chosen.training_days_low, chosen.training_days_high
+        low, high = field.interval(i)
         return RankedRow(
             rank=position + 1,
             build=field.builds[i],
@@ -363,10 +179,11 @@ class Ranking:
             overall_cost_low_usd=(Decimal(cents_low) / 100).quantize(CENT),
             overall_cost_high_usd=(Decimal(cents_high) / 100).quantize(CENT),
             training_days=days,
-            training_days_low=days if low is None else low,
-            training_days_high=days if high is None else high,
+            training_days_low=low,
+            training_days_high=high,
             experiment_cost_usd=experiment_cost_usd(overall, days, self.question.lifetime_years),
             on_pareto_front=i in self.front,
+            tied_with_first=i in self.standing.tied,
             outlying_prices=field.outlying_prices(i),
         )
 
@@ -435,7 +252,11 @@ def _detail(
     if reason == "over-budget" and cost is not None and question.budget_usd is not None:
         return f"costs ${cost:,.0f}, ${cost - question.budget_usd:,.0f} over the budget"
     if reason == "too-slow" and chosen is not None:
-        return f"takes {chosen.training_days:g} days, the limit is {question.max_days:g}"
+        low, high = chosen.training_days_low, chosen.training_days_high
+        interval = "" if low == high else f" ({low:.4g} to {high:.4g})"
+        return (
+            f"takes {chosen.training_days:.4g} days{interval}, the limit is {question.max_days:g}"
+        )
     if reason == "does-not-fit" and chosen is not None:
         return chosen.reason or "does not fit with any of the settings tried"
     if reason == "implausible-time" and time is not None and chosen is not None:

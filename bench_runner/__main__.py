@@ -65,7 +65,7 @@ from bench_runner import export, hardware, journal, search, space
 from bench_runner.recipes import PRECISIONS, Recipe, load_recipe, load_recipes
 from bench_runner.records import Measurement, Settings
 from bench_runner.results import LOCAL_SOURCE, Setup
-from bench_runner.runner import Options, Search, estimated_minutes
+from bench_runner.runner import Options, Search
 
 VALIDATED_WITHIN = 0.03
 _VALIDATE_STEPS = 5
@@ -346,7 +346,7 @@ def _measure(arguments: argparse.Namespace) -> int:
             "search": options.strategy,
             "methods": arguments.methods if not one else None,
             "labels": [space.label(settings) for settings in candidates],
-            "estimated_minutes": estimated_minutes(len(candidates), options.strategy),
+            "estimated_minutes": space.estimated_minutes(len(candidates), options.strategy),
             "concerns": concerns,
             "records_file": str(options.records_file),
         }

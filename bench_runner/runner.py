@@ -17,8 +17,6 @@ from bench_runner.results import Setup, configuration_key, flops_per_sample, lef
 from bench_runner.trial import Outcome, TrialSpec, recipe_to_json
 
 Emit = Callable[[dict[str, Any]], None]
-MINUTES_PER_TRIAL = 1.5
-"""For the estimate before anything was measured, compilation included."""
 _NOT_REPEATED = ("ok", "infeasible", "failed")
 
 
@@ -315,9 +313,3 @@ def _counted_parameters(setup: Setup) -> int | None:
 
 def _as_json(settings: Settings) -> dict[str, Any]:
     return {name: getattr(settings, name) for name in Settings.__dataclass_fields__}
-
-
-def estimated_minutes(count: int, strategy: str) -> float:
-    """A rough duration before anything was measured: fast tries about a sixth of the settings."""
-    trials = count if strategy == "exhaustive" else max(1.0, count / 6)
-    return trials * MINUTES_PER_TRIAL

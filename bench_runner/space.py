@@ -18,6 +18,10 @@ SHARDINGS: tuple[str | None, ...] = (
     "fsdp-shard-grad-op",
     "fsdp-full-shard",
 )
+MINUTES_PER_TRIAL = 1.5
+"""For the estimate before anything was measured, compilation included."""
+FAST_TRIES = 1 / 6
+"""The share of the settings that the fast search tries."""
 METHODS = ("naive", "free-lunch", "all")
 
 OFFLOADING_NEEDS_SHARDING = "offloading is a part of ZeRO and FSDP, so it needs one of them"
@@ -129,3 +133,9 @@ def accumulation_steps(batch_size: int, gpu_count: int, micro_batch_size: int) -
             f"{batch_size}: choose one of {micro_batch_sizes(batch_size, gpu_count)}"
         )
     return steps
+
+
+def estimated_minutes(count: int, strategy: str) -> float:
+    """A rough duration before anything was measured, for so many settings."""
+    trials = count if strategy == "exhaustive" else max(1.0, count * FAST_TRIES)
+    return trials * MINUTES_PER_TRIAL

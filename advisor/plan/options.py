@@ -9,11 +9,11 @@ from decimal import Decimal
 
 from advisor.ask import Snapshot
 from advisor.facts import BestTime, Model, TrainingTime
+from advisor.field import Field
 from advisor.parse import InputError
 from advisor.plan.grant import Grant, Owned
 from advisor.plan.problem import Experiment, Machine, PriceLine, Problem, Rental, Rules, RunTime
 from advisor.plan.toml import Table
-from advisor.rank import Field
 from advisor.store import Reader
 from price_catalog.builds import Build
 from price_catalog.model import Gpu, Host, Quote

@@ -18,9 +18,9 @@ from advisor.ask import Snapshot, take_snapshot
 from advisor.audit import SECONDS_PER_DAY, dense_peak
 from advisor.cost import experiment_cost_usd
 from advisor.facts import TrainingTime
+from advisor.field import build_cents, price_keys
 from advisor.findings import PAPER_SOURCES
 from advisor.parse import InputError, shown
-from advisor.rank import build_cents, price_keys
 from advisor.report.drawing import MARKERS, OKABE_ITO, few_ticks, styled, thousands
 from advisor.store import Store
 from price_catalog.builds import enumerate_builds

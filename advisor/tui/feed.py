@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from advisor.ask import Snapshot
     from advisor.facts import BestTime
-    from advisor.rank import Field
+    from advisor.field import Field
     from advisor.state import State
     from advisor.store import Reader
     from advisor.tui.ahead import Ahead

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from advisor.cost import DAYS_PER_YEAR
-from advisor.rank import NO_PRICE
+from advisor.field import NO_PRICE
 from advisor.tui.widgets.plot_data import PlotData, PointFlag
 
 if TYPE_CHECKING:
-    from advisor.rank import Field, Ranking
+    from advisor.field import Field
+    from advisor.rank import Ranking
 
 EXPERIMENT_TITLE = "cost per experiment, USD (log)"
 _SHOWN_GAPS = (None, "implausible-time")

@@ -19,7 +19,7 @@ from advisor.tui.words import Line, excluded_lines, one_line, ranked_lines
 if TYPE_CHECKING:
     from advisor.ask import Snapshot
     from advisor.facts import Model
-    from advisor.rank import Field
+    from advisor.field import Field
     from advisor.tui.feed import Reading
 
 MAX_KEPT_FIELDS = 16

@@ -15,7 +15,8 @@ from advisor.tui.widgets.rank_source import Column, RowStyle
 from advisor.tui.words import VERDICT_MARKS, days_shown
 
 if TYPE_CHECKING:
-    from advisor.rank import ExcludedRow, Field, Question, RankedRow, Ranking
+    from advisor.field import Field
+    from advisor.rank import ExcludedRow, Question, RankedRow, Ranking
     from price_catalog.builds import Build
 
 BuildKey = tuple[str, int, str]

@@ -7,7 +7,7 @@ from datetime import date
 from decimal import Decimal
 
 from advisor.facts import BestTime, Model, TrainingTime
-from advisor.rank import Field
+from advisor.field import Field
 from price_catalog.builds import enumerate_builds
 from price_catalog.model import Gpu, Host, Quote
 

@@ -12,8 +12,9 @@ import pytest
 
 from advisor.cli import main
 from advisor.doubts import doubt_lines, rank_spans
+from advisor.field import Field
 from advisor.prices import PriceBook, PriceRange, choose_quotes
-from advisor.rank import Field, Question, rank
+from advisor.rank import Question, rank
 from price_catalog.builds import enumerate_builds
 from tests.advisor.facts_for_tests import (
     make_best,

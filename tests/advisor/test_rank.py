@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.rank import REASONS, RULES, Field, Question, rank
+from advisor.field import REASONS, Field
+from advisor.rank import RULES, Question, rank
 from tests.advisor.facts_for_tests import make_field, make_time
 
 COUNTS = (1, 2, 4, 8)
@@ -126,7 +127,7 @@ def test_reasons_in_words() -> None:
     assert words[("a", 4)] == ("implausible-time", "2 days implies 140% of the peak")
     assert words[("a", 8)][0] == "no-time"
     assert words[("b", 1)] == ("over-budget", "costs $100,000, $95,000 over the budget")
-    assert words[("c", 1)] == ("too-slow", "takes 300 days, the limit is 100")
+    assert words[("c", 1)] == ("too-slow", "takes 300 days (299.5 to 300.5), the limit is 100")
     assert words[("d", 1)][0] == "no-price"
     assert [row.build.gpu.gpu_id for row in answer.rows()] == ["a"]
 

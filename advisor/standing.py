@@ -1,0 +1,209 @@
+"""How sure the first place of a ranking is, as far as the training times go (pure).
+
+The range of the prices is another doubt: `advisor.doubts`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from advisor.settle import Contender, settle
+from bench_runner.space import FAST_TRIES, estimated_minutes, space
+
+if TYPE_CHECKING:
+    from advisor.rank import Ranking
+
+LOOKED_AT = 200
+"""How many builds are weighed when a measurement is chosen."""
+PASSES_PER_TRIAL = 30
+"""Of the micro-batch that is timed: a few while its size is found, three steps of three passes to
+settle, five of three to be timed."""
+SECONDS_PER_DAY = 86_400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """The cheapest measurement that would tell who is first."""
+
+    build: int
+    """The field's index."""
+    minutes: float
+    """What the fast search is expected to take."""
+    settings: int
+    """How many there are; the search tries a share of them."""
+    pass_s: float | None
+    """One forward and backward pass at the time that stands for the build; None where its
+    micro-batch is not known, and then ``minutes`` allows for none."""
+    left: float
+    """How many builds will then still not be told from the first, on average."""
+
+    @property
+    def tries(self) -> float:
+        """How many settings the search tries, about."""
+        return max(1.0, self.settings * FAST_TRIES)
+
+
+class Standing:
+    """Who may be first instead of the first."""
+
+    def __init__(self, ranking: Ranking) -> None:
+        self.ranking = ranking
+        self.first: int | None = ranking.order[0] if len(ranking.order) else None
+        """The field's index; None where no build answers."""
+
+    @cached_property
+    def tied(self) -> frozenset[int]:
+        """Ranked builds whose interval overlaps that of first place: the field's indices.
+
+        By overall cost nobody: that depends on no training time. Nor another machine with the GPUs
+        of first place: the same time stands for both, whatever it is.
+        """
+        field, order = self.ranking.field, self.ranking.order
+        if self.first is None or not self._by_time:
+            return frozenset()
+        days, low_days, times = field.days, field.low_days, field.times
+        value = days if self._rule == "days" else field.experiment_weight
+        high = self._high(self.first)
+        # Whoever reaches below that stands near the front, for no interval is wider than the
+        # widest; the rest of 100,000 builds need not be looked at.
+        end = bisect_right(order, high * field.widest, key=value.__getitem__)
+        best, time = value[self.first], times[self.first]
+        return frozenset(
+            i
+            for i in order[1:end]
+            if (value[i] / days[i] * low_days[i] < high or value[i] == best)
+            and times[i] is not time
+        )
+
+    @cached_property
+    def perhaps_slow(self) -> list[int]:
+        """Ranked builds that may take longer than the limit allows, in their order."""
+        limit, field = self.ranking.question.max_days, self.ranking.field
+        if limit is None:
+            return []
+        return [i for i in self.ranking.order[:LOOKED_AT] if field.interval(i)[1] > limit]
+
+    @cached_property
+    def perhaps_fast(self) -> list[int]:
+        """Builds inside the budget that are left out as too slow but perhaps are not, the nearest
+        to the limit first."""
+        question, field = self.ranking.question, self.ranking.field
+        limit, order, days = question.max_days, field.by_days, field.days
+        if limit is None:
+            return []
+        budget = None if question.budget_usd is None else int(question.budget_usd * 100)
+        start = bisect_right(order, limit, key=days.__getitem__)
+        end = bisect_right(order, limit * field.widest, key=days.__getitem__)
+        return [
+            i
+            for i in order[start:end]
+            if field.low_days[i] <= limit and (budget is None or field.cents[i] <= budget)
+        ]
+
+    @cached_property
+    def outside(self) -> list[int]:
+        """Of `perhaps_fast` those that may then be first."""
+        field, first = self.ranking.field, self.first
+        if first is None:
+            return self.perhaps_fast
+        if not self._by_time:
+            return [i for i in self.perhaps_fast if field.cents[i] < field.cents[first]]
+        high = self._high(first)
+        return [
+            i
+            for i in self.perhaps_fast
+            if self._value(i) / field.days[i] * field.low_days[i] < high
+            and field.times[i] is not field.times[first]
+        ]
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether no training time could put another build first."""
+        return not (self.tied or self.outside or self.first_may_be_slow)
+
+    @property
+    def first_may_be_slow(self) -> bool:
+        """Whether first place itself may take longer than the limit allows."""
+        return self.first is not None and self.first in self.perhaps_slow[:1]
+
+    @cached_property
+    def wanted(self) -> Wanted | None:
+        """What to measure; None where first place is sure or no measurement would settle it.
+
+        With the published evidence none would: it does not look at others.
+        """
+        field = self.ranking.field
+        if self.is_sure or field.evidence != "sound":
+            return None
+        by_value = sorted({*self.tied, *self.outside}, key=self._value)
+        if self._by_time and self.first is not None:
+            # One measurement is about every machine with these GPUs; the best of them counts.
+            one_each = {id(field.times[i]): i for i in reversed(by_value)}
+            asked = [self.first, *list(reversed(one_each.values()))[:LOOKED_AT]]
+            contest = settle([self._contender(i) for i in asked])
+            if contest.measure is not None:
+                return self._wanted(asked[contest.measure], contest.left)
+        # No interval overlaps: the limit alone makes it unsure.
+        unsure = [self.first] if self.first_may_be_slow else by_value
+        open_ = [i for i in unsure if i is not None and not self._settled(i)]
+        left = len(by_value) - (not self.first_may_be_slow)
+        return self._wanted(open_[0], float(left)) if open_ else None
+
+    @property
+    def _rule(self) -> str:
+        return self.ranking.question.rule
+
+    @property
+    def _by_time(self) -> bool:
+        """Whether the order depends on training times: not where the machines cost nothing."""
+        if self._rule == "experiment-cost" and self.first is not None:
+            return self.ranking.field.cents[self.first] > 0
+        return self._rule != "cost"
+
+    def _value(self, i: int) -> float:
+        field = self.ranking.field
+        if self._rule == "cost":
+            return field.cents[i]
+        return field.days[i] if self._rule == "days" else field.experiment_weight[i]
+
+    def _high(self, i: int) -> float:
+        """The high end of what build ``i`` is ranked by."""
+        field = self.ranking.field
+        return self._value(i) / field.days[i] * field.interval(i)[1]
+
+    def _settled(self, i: int) -> bool:
+        best = self.ranking.field.times[i]
+        return best is not None and best.chosen is not None and best.chosen.timing == "synchronised"
+
+    def _contender(self, i: int) -> Contender:
+        field = self.ranking.field
+        value, (low, high) = self._value(i), field.interval(i)
+        per_day = value / field.days[i]
+        return Contender(
+            value=value,
+            low=low * per_day,
+            high=high * per_day,
+            settled=self._settled(i),
+            # What the minutes on such a machine cost; nothing on one that is there.
+            effort=field.cents[i] * self._minutes(i)[0],
+        )
+
+    def _minutes(self, i: int) -> tuple[float, int, float | None]:
+        field, model = self.ranking.field, self.ranking.field.model
+        settings = len(space(field.builds[i].gpu_count))
+        minutes = estimated_minutes(settings, "fast")
+        best = field.times[i]
+        known = best.chosen.settings if best is not None and best.chosen is not None else None
+        if known is None or not known.gradient_accumulation_steps:
+            return minutes, settings, None
+        step_s = field.days[i] * SECONDS_PER_DAY / model.training_steps
+        pass_s = step_s / known.gradient_accumulation_steps
+        tries = max(1.0, settings * FAST_TRIES)
+        return minutes + tries * PASSES_PER_TRIAL * pass_s / 60, settings, pass_s
+
+    def _wanted(self, i: int, left: float) -> Wanted:
+        minutes, settings, pass_s = self._minutes(i)
+        return Wanted(build=i, minutes=minutes, settings=settings, pass_s=pass_s, left=left)

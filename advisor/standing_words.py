@@ -1,0 +1,163 @@
+"""What the training times leave open, in sentences (pure)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from advisor.doubts import build_words
+from advisor.rank import Ranking
+from advisor.standing import PASSES_PER_TRIAL, Wanted
+from bench_runner.space import MINUTES_PER_TRIAL
+
+NAMED = 8
+"""How many builds a sentence names before it counts the rest."""
+
+
+def standing_line(ranking: Ranking) -> str | None:
+    """How sure first place is, in one sentence; None where nothing competes."""
+    standing = ranking.standing
+    first = standing.first
+    if first is None or (len(ranking) == 1 and standing.is_sure):
+        return None
+    name = _with_interval(ranking, first)
+    if standing.is_sure:
+        if ranking.question.rule == "cost":
+            return "First place is sure: the overall cost depends on no training time."
+        return (
+            "First place is sure as far as the intervals go: no other build's overlaps that of "
+            f"{name}{_caveat(ranking, first)}."
+        )
+    reasons = []
+    if standing.tied:
+        count = len(standing.tied)
+        reasons.append(
+            f"{'the build' if count == 1 else f'the {count} builds'} marked = cannot be told from "
+            f"{name}: the intervals overlap"
+        )
+    if standing.first_may_be_slow:
+        reasons.append(f"{name} may take longer than the limit")
+    if standing.outside:
+        reasons.append(
+            f"{_named(ranking, standing.outside)}, left out as too slow, may keep the limit"
+        )
+    return f"First place is not sure: {'; '.join(reasons)}{_caveat(ranking, first)}."
+
+
+def limit_lines(ranking: Ranking) -> list[str]:
+    """Which builds the limit of days may sort wrongly."""
+    standing, limit = ranking.standing, ranking.question.max_days
+    lines = []
+    if standing.perhaps_slow:
+        builds = _named(ranking, standing.perhaps_slow)
+        lines.append(f"Ranked, but perhaps slower than {limit:g} days: {builds}.")
+    if standing.perhaps_fast:
+        builds = _named(ranking, standing.perhaps_fast)
+        lines.append(f"Left out, but perhaps within {limit:g} days: {builds}.")
+    return lines
+
+
+def wanted_line(ranking: Ranking) -> str | None:
+    """What to measure, how long that takes and where the figure comes from."""
+    standing = ranking.standing
+    wanted = standing.wanted
+    if wanted is None:
+        if standing.is_sure or standing.first is None:
+            return None
+        if ranking.field.evidence != "sound":
+            return (
+                "No measurement changes that: published evidence takes the printed times, whole "
+                "days, as they are."
+            )
+        return "No measurement is left to settle it: these times are synchronised ones."
+    build = build_words(ranking.field.builds[wanted.build])
+    others = "which would settle it"
+    if wanted.left >= 0.05:
+        others = f"after which {wanted.left:.2g} of {_open(ranking)} would stay open on average"
+    return (
+        f"The cheapest measurement that settles most: benchmark {ranking.field.model.name} on "
+        f"{build}, {minutes_words(wanted)}, {others}. The minutes: {minutes_from(wanted)}. "
+        f"There: {bench_command(ranking, wanted)}"
+    )
+
+
+def minutes_words(wanted: Wanted) -> str:
+    """``about 6 minutes``."""
+    minutes = max(1, round(wanted.minutes))
+    if minutes >= 120:
+        return f"about {minutes / 60:.2g} hours"
+    return f"about {minutes} minute{'s' if minutes > 1 else ''}"
+
+
+def minutes_from(wanted: Wanted) -> str:
+    """What the estimate of the minutes is made of."""
+    words = (
+        f"the fast search tries about {wanted.tries:.0f} of {wanted.settings} settings, "
+        f"{MINUTES_PER_TRIAL:g} each to start and compile"
+    )
+    if wanted.pass_s is None:
+        return words
+    return f"{words}, and {PASSES_PER_TRIAL} passes of {wanted.pass_s:.2g} s"
+
+
+def bench_command(ranking: Ranking, wanted: Wanted) -> str:
+    """What to type on the machine that is to be measured."""
+    build = ranking.field.builds[wanted.build]
+    return f"advisor bench --model {ranking.field.model.recipe_id} --gpus {build.gpu_count}"
+
+
+def settle_object(ranking: Ranking) -> dict[str, Any]:
+    """How sure first place is, as the JSON of `advisor rank` has it."""
+    standing, wanted = ranking.standing, ranking.standing.wanted
+    measure = None
+    if wanted is not None:
+        build = ranking.field.builds[wanted.build]
+        measure = {
+            "gpu": build.gpu.name,
+            "gpu_count": build.gpu_count,
+            "host": build.host.name,
+            "minutes": round(wanted.minutes, 1),
+            "minutes_from": minutes_from(wanted),
+            "still_open_on_average": round(wanted.left, 2),
+            "command": bench_command(ranking, wanted),
+        }
+    return {
+        "first_is_sure": None if standing.first is None else standing.is_sure,
+        "tied_with_first": len(standing.tied),
+        "may_be_first_though_left_out": len(standing.outside),
+        "in_words": standing_line(ranking),
+        "measure": measure,
+        "measure_in_words": wanted_line(ranking),
+        "limit": limit_lines(ranking),
+    }
+
+
+def _open(ranking: Ranking) -> int:
+    standing = ranking.standing
+    return len(standing.tied) + len(standing.outside) + standing.first_may_be_slow
+
+
+def _with_interval(ranking: Ranking, i: int) -> str:
+    low, high = ranking.field.interval(i)
+    words = build_words(ranking.field.builds[i])
+    return words if low == high else f"{words} ({_days(low)}–{_days(high)} days)"
+
+
+def _named(ranking: Ranking, builds: list[int]) -> str:
+    names = [_with_interval(ranking, i).replace(" days)", ")") for i in builds[:NAMED]]
+    more = len(builds) - len(names)
+    return ", ".join(names) + (f" and {more} more" if more else "")
+
+
+def _days(days: float) -> str:
+    return f"{days:.0f}" if days >= 100 else f"{days:.3g}"
+
+
+def _caveat(ranking: Ranking, first: int) -> str:
+    """What an interval does not cover."""
+    best = ranking.field.times[first]
+    time = best.chosen if best is not None else None
+    if time is None or time.timing != "unsynchronised":
+        return ""
+    doubt = f" and is {time.verdict}" if time.verdict in ("doubtful", "implausible") else ""
+    name = build_words(ranking.field.builds[first])
+    return f"; but the time of {name} was taken unsynchronised{doubt}, beyond its interval"

@@ -1,0 +1,121 @@
+"""Builds that cannot be told apart, and the measurement that would tell them apart."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.settle import DEVIATIONS, NORMAL_90, Contender, overlap, settle
+
+
+def make(value: float, spread: float, *, effort: float = 1.0, settled: bool = False) -> Contender:
+    return Contender(
+        value=value, low=value / spread, high=value * spread, settled=settled, effort=effort
+    )
+
+
+CONTENDERS = st.builds(
+    make,
+    st.floats(min_value=0.1, max_value=1000),
+    st.floats(min_value=1.0, max_value=3.0),
+    effort=st.floats(min_value=0, max_value=1e6),
+    settled=st.booleans(),
+)
+
+
+def test_the_tabulated_deviations_are_those_of_a_normal_distribution() -> None:
+    expected = [NormalDist().inv_cdf((i + 0.5) / 15) for i in range(15)]
+    assert list(DEVIATIONS) == pytest.approx(expected, abs=1e-4)
+    assert pytest.approx(NormalDist().inv_cdf(0.95), abs=1e-3) == NORMAL_90
+
+
+def test_a_clear_first_place_needs_nothing() -> None:
+    contest = settle([make(10, 1.1), make(20, 1.1), make(30, 1.2)])
+    assert (contest.tied, contest.measure) == ((), None)
+    assert settle([]).measure is None
+    assert settle([make(10, 2.0)]).measure is None
+
+
+def test_of_two_alike_the_cheaper_is_measured() -> None:
+    contest = settle([make(10, 1.2, effort=50), make(11, 1.2, effort=9), make(40, 1.1)])
+    assert contest.tied == (1,)
+    assert contest.measure == 1
+
+
+def test_what_is_measured_already_is_not_measured_again() -> None:
+    contest = settle([make(10, 1.3, effort=50), make(11, 1.2, effort=9, settled=True)])
+    assert contest.tied == (1,)
+    assert contest.measure == 0
+    both = [make(10, 1.2, settled=True), make(11, 1.2, settled=True)]
+    assert settle(both).measure is None
+
+
+def test_the_widest_interval_is_measured_where_it_settles_more() -> None:
+    # Measuring a narrow one leaves the wide one overlapping; measuring the wide one does not.
+    field = [make(10, 1.02), make(12, 1.03), make(13, 1.02), make(11, 2.0, effort=3.0)]
+    contest = settle(field)
+    assert contest.tied == (3,)
+    assert contest.measure == 3
+
+
+def test_times_printed_as_neighbouring_whole_days_are_told_apart() -> None:
+    one = Contender(value=22, low=21.5, high=22.5, settled=True, effort=1)
+    other = Contender(value=23, low=22.5, high=23.5, settled=True, effort=1)
+    assert not overlap(one, other)
+    assert overlap(one, one)
+
+
+def left_by_trying(field: list[Contender], measured: int) -> float:
+    """The definition, spelt out: put each found value in, and count who overlaps the first."""
+    asked = field[measured]
+    sd = math.log(asked.high / asked.low) / (2 * NORMAL_90)
+    total = 0
+    for z in DEVIATIONS:
+        value = asked.value * math.exp(sd * z)
+        found = Contender(value=value, low=value, high=value, settled=True, effort=0)
+        tried = [found if i == measured else c for i, c in enumerate(field)]
+        best = min(tried, key=lambda c: c.value)
+        total += sum(c is not best and c.low < best.high for c in tried)
+    return total / len(DEVIATIONS)
+
+
+@given(st.lists(CONTENDERS, max_size=8))
+def test_ties_overlap_the_first_and_a_measurement_is_one_of_them(field: list[Contender]) -> None:
+    contest = settle(field)
+    if field:
+        first = min(range(len(field)), key=lambda i: field[i].value)
+        expected = [i for i in range(len(field)) if i != first and overlap(field[i], field[first])]
+        assert list(contest.tied) == expected
+        if contest.measure is not None:
+            among = [field[i] for i in (first, *contest.tied)]
+            at = (first, *contest.tied).index(contest.measure)
+            assert not field[contest.measure].settled
+            assert contest.left == pytest.approx(left_by_trying(among, at))
+            fewest = min(left_by_trying(among, i) for i, c in enumerate(among) if not c.settled)
+            assert contest.left <= fewest + 0.5 + 1e-9
+
+
+@given(CONTENDERS, CONTENDERS)
+def test_overlap_is_symmetric(one: Contender, other: Contender) -> None:
+    assert overlap(one, other) == overlap(other, one)
+
+
+@given(st.lists(CONTENDERS, max_size=6, unique_by=lambda c: c.value), st.randoms())
+def test_the_order_of_the_contenders_does_not_matter(field: list[Contender], random) -> None:  # type: ignore[no-untyped-def]
+    shuffled = list(field)
+    random.shuffle(shuffled)
+    one, other = settle(field), settle(shuffled)
+    assert {field[i] for i in one.tied} == {shuffled[i] for i in other.tied}
+    assert one.left == pytest.approx(other.left)
+
+
+@given(st.lists(CONTENDERS, min_size=2, max_size=8))
+def test_measured_builds_with_disjoint_intervals_are_never_tied(field: list[Contender]) -> None:
+    contest = settle(field)
+    first = min(field, key=lambda c: c.value)
+    for i in contest.tied:
+        assert not (field[i].low > first.high)
