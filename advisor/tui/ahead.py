@@ -2,17 +2,22 @@
 
 Importing DuckDB and asking the first questions takes about as long as importing Textual does, and
 threads of one process would take turns at it. A child does the one while we do the other, and
-hands its answer over through a pipe. Where there is none (a large store, a child that failed) the
-program reads the store itself a little later: only the time to the first screen depends on this.
+hands its answer over through a pipe. It is forked and not started anew: what both need is loaded
+once. Where there is none (Windows, a large store, a child that failed) the program reads the store
+itself a little later: only the time to the first screen depends on this.
 """
 
 from __future__ import annotations
 
+import os
 import pickle
-import subprocess
 import sys
 import threading
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from advisor.state import State
+    from advisor.tui.feed import Feed
 
 MAX_STORE_BYTES = 16 * 1024 * 1024
 """Handing over what a larger store holds would take longer than reading it here."""
@@ -21,15 +26,20 @@ MAX_STORE_BYTES = 16 * 1024 * 1024
 class Ahead:
     """A reading under way in a child process."""
 
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self._process = process
+    def __init__(self, child: int, pipe: int) -> None:
+        """``child`` is its process, ``pipe`` where its answer comes out."""
+        self._child = child
         self._content = b""
+        self._failed = True
         # A pipe holds less than an answer: somebody has to read it, or the child cannot finish.
-        self._thread = threading.Thread(target=self._receive, daemon=True)
+        self._thread = threading.Thread(target=self._receive, args=[pipe], daemon=True)
         self._thread.start()
 
-    def _receive(self) -> None:
-        self._content, _ = self._process.communicate()
+    def _receive(self, pipe: int) -> None:
+        with open(pipe, "rb") as file:
+            self._content = file.read()
+        _, status = os.waitpid(self._child, 0)
+        self._failed = status != 0
 
     def is_here(self, *, within_s: float) -> bool:
         """Whether the answer has come, waiting for it a moment at most."""
@@ -40,34 +50,35 @@ class Ahead:
         """Wait for what the child read; None where it could not."""
         self._thread.join()
         # Our own child wrote this. One that failed says nothing here: the program tries itself.
-        return pickle.loads(self._content) if self._process.returncode == 0 else None
+        return None if self._failed else pickle.loads(self._content)
 
 
-def read_ahead(path: Path, state_path: Path) -> Ahead | None:
-    """Start reading for the inputs that were kept; None where that would not help."""
+def read_ahead(feed: Feed, state: State) -> Ahead | None:
+    """Start reading for the inputs that were kept; None where that would not help.
+
+    To be called before anything starts a thread: a fork takes none of them along, but their locks.
+    """
     try:
-        if path.stat().st_size > MAX_STORE_BYTES:
+        if sys.platform == "win32" or feed.path.stat().st_size > MAX_STORE_BYTES:
             return None
-        process = subprocess.Popen(
-            [sys.executable, "-m", __name__, str(path), str(state_path)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
+        pipe, answer = os.pipe()
+        child = os.fork()
     except OSError:
         return None
-    return Ahead(process)
+    if child == 0:
+        _answer(feed, state, answer)
+    os.close(answer)
+    return Ahead(child, pipe)
 
 
-def main() -> None:
-    """The child: read, and write the pickled answer to stdout."""
-    from advisor.state import load_state
-    from advisor.tui.feed import Feed
-
-    state, _ = load_state(Path(sys.argv[2]))
-    read = Feed(Path(sys.argv[1])).read_for_another(state)
-    sys.stdout.buffer.write(pickle.dumps(read, pickle.HIGHEST_PROTOCOL))
-
-
-if __name__ == "__main__":
-    main()
+def _answer(feed: Feed, state: State, pipe: int) -> None:
+    """The child: read, write the pickled answer, and end without a word in any case."""
+    failed = 1
+    try:
+        read = feed.read_for_another(state)
+        with open(pipe, "wb") as file:
+            pickle.dump(read, file, pickle.HIGHEST_PROTOCOL)
+        failed = 0
+    finally:
+        # Nothing of the parent's is tidied up here: neither its terminal nor what it buffered.
+        os._exit(failed)

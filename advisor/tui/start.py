@@ -8,6 +8,7 @@ from pathlib import Path
 
 from advisor.state import load_state, state_file
 from advisor.tui.ahead import read_ahead
+from advisor.tui.feed import Feed
 
 
 def run(store_path: Path, *, state_path: Path | None = None) -> int:
@@ -16,13 +17,10 @@ def run(store_path: Path, *, state_path: Path | None = None) -> int:
     # program turns this on again with its first answer.
     gc.disable()
     path = state_path or state_file()
-    # First of all, so that the other process has all the time that this one needs to load.
-    ahead = read_ahead(store_path, path)
-    from advisor.tui.feed import Feed
-
     state, note = load_state(path)
     feed = Feed(store_path)
-    feed.ahead = ahead
+    # Before Textual is loaded, so that the other process has all the time that this takes.
+    feed.ahead = read_ahead(feed, state)
     from advisor.tui.app import AdvisorApp
 
     app = AdvisorApp(store_path, state=state, state_path=path, note=note, feed=feed)

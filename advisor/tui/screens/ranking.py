@@ -66,7 +66,10 @@ class RankingScreen(RankingView):
         self.post_message(StoreRead(reading))
         self._post_published(reading)
 
-    @work(thread=True, exclusive=True, group="published", exit_on_error=False)
+    # Described, or Textual would write out the whole reading for its own log.
+    @work(
+        thread=True, exclusive=True, group="published", exit_on_error=False, description="published"
+    )
     def _make_published(self, reading: Reading) -> None:
         """Make the field at face value, and post it."""
         self._post_published(reading)

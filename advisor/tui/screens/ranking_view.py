@@ -159,7 +159,7 @@ class RankingView(SizedScreen):
             self._marked, self._marked_in = names, look
             marks = series_marks(len(names), coloured=not self.app.no_color)
             if self.app.native_ansi_color:
-                colours = list(ANSI_COLOURS)
+                colours = ANSI_COLOURS
             else:
                 colours = palette(self.table.background_colors[1].hex6, 3.0)
             self._kept_marks = {

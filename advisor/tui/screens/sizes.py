@@ -28,6 +28,14 @@ class SizedScreen(Screen[None]):
 
     def __init__(self, size: Size) -> None:
         super().__init__(classes=size_class(size))
+        self._shown_before = False
+
+    @on(ScreenResume)
+    def _keep_styles(self, event: ScreenResume) -> None:
+        """Every widget was styled when it was made: not all once more before the first picture."""
+        if not self._shown_before:
+            self._shown_before = True
+            event.refresh_styles = False
 
     @on(Resize)
     @on(ScreenResume)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 OKABE_ITO = ("#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#F0E442", "#D55E00", "#0072B2")
 """Okabe and Ito's palette without black, distinguishable with any common colour blindness."""
@@ -49,14 +50,15 @@ def series_marks(
     ]
 
 
-def palette(background: str, contrast: float) -> list[str]:
+@lru_cache(maxsize=16)
+def palette(background: str, contrast: float) -> tuple[str, ...]:
     """The colours as ``#rrggbb``, moved towards black or white until they stand out enough.
 
     ``contrast`` is WCAG's ratio against the background: 3 for glyphs, 4.5 for text.
     """
     behind = _rgb(background)
     target = (255, 255, 255) if _luminance(behind) < 0.18 else (0, 0, 0)
-    return [_hex(_readable(_rgb(c), behind, target, contrast)) for c in OKABE_ITO]
+    return tuple(_hex(_readable(_rgb(c), behind, target, contrast)) for c in OKABE_ITO)
 
 
 def contrast_ratio(one: str, other: str) -> float:
