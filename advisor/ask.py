@@ -6,13 +6,13 @@ Both work on a reader that the store opened for a moment and closes again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from advisor.facts import Model
+from advisor.facts import BestTime, Model
 from advisor.field import Field
 from advisor.parse import InputError, shown
 from advisor.part_prices import with_parts
@@ -119,15 +119,28 @@ def make_field(
     evidence: str,
     gpu_ids: frozenset[str] | None = None,
 ) -> Field:
+    """Every build with its cost and its time for the model, as the open store knows them."""
+    if evidence not in EVIDENCE:
+        raise InputError(f"evidence {shown(evidence)} is not known: write sound or published")
+    times = reader.best_times(model.recipe_id, evidence)
+    return field_of(times, snapshot, model, prices=prices, evidence=evidence, gpu_ids=gpu_ids)
+
+
+def field_of(
+    times: Sequence[BestTime],
+    snapshot: Snapshot,
+    model: Model,
+    *,
+    prices: str | date,
+    evidence: str,
+    gpu_ids: frozenset[str] | None = None,
+) -> Field:
     """Every build with its cost and its time for the model; only of these GPUs, where given.
 
     A GPU that the price rule knows no price for and that nobody timed with this model is no
     candidate: the catalogue's specification alone says nothing about buying it.
     """
-    if evidence not in EVIDENCE:
-        raise InputError(f"evidence {shown(evidence)} is not known: write sound or published")
     book = snapshot.prices(prices)
-    times = reader.best_times(model.recipe_id, evidence)
     wanted = {gpu_id for kind, gpu_id in book if kind == "gpu"}
     wanted.update(
         host.gpu_id

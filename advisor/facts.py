@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import date
 
 from bench_runner.records import Settings
@@ -83,3 +84,20 @@ class BestTime:
     """What the published evidence, taken at face value, would use instead, where it differs."""
     naive: TrainingTime | None
     """The naive settings' time, where it is known and not the chosen one."""
+
+
+def at_face_value(times: Iterable[BestTime]) -> list[BestTime]:
+    """The times of sound evidence as the published evidence has them: nothing is predicted."""
+    found = []
+    for best in times:
+        chosen, naive = best.chosen, best.naive
+        if naive is None and chosen is not None and chosen.status == "ok":
+            naive = chosen if chosen.method == "naive" else None
+        if best.published is not None:
+            chosen = best.published
+        if chosen is None or chosen.basis == "predicted":
+            continue
+        if naive is not None and naive.measurement_id == chosen.measurement_id:
+            naive = None
+        found.append(replace(best, chosen=chosen, published=None, naive=naive))
+    return found

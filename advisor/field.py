@@ -7,12 +7,11 @@ questions about it by filtering its orders, so that even 100,000 builds take mil
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property
 
 from advisor.cost import CENT, overall_cost_usd
-from advisor.facts import BestTime, Model
+from advisor.facts import BestTime, Model, at_face_value
 from advisor.prices import PriceBook
 from price_catalog.builds import Build
 from price_catalog.model import Quote
@@ -184,23 +183,6 @@ class Field:
         if rule == "days":
             return self.by_days
         return self.by_cost if rule == "cost" else self.by_experiment_cost
-
-
-def at_face_value(times: Iterable[BestTime]) -> list[BestTime]:
-    """The times of sound evidence as the published evidence has them: nothing is predicted."""
-    found = []
-    for best in times:
-        chosen, naive = best.chosen, best.naive
-        if naive is None and chosen is not None and chosen.status == "ok":
-            naive = chosen if chosen.method == "naive" else None
-        if best.published is not None:
-            chosen = best.published
-        if chosen is None or chosen.basis == "predicted":
-            continue
-        if naive is not None and naive.measurement_id == chosen.measurement_id:
-            naive = None
-        found.append(replace(best, chosen=chosen, published=None, naive=naive))
-    return found
 
 
 def price_keys(build: Build) -> tuple[tuple[str, str], tuple[str, str]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from advisor.facts import BestTime, Model, TrainingTime
+from advisor.facts import BestTime, Model, TrainingTime, at_face_value
 from advisor.store.times import StoredTime, predicted_time
 from price_catalog.model import Gpu, Host, Part, Quote, Rental, Source
 
@@ -191,9 +191,7 @@ class Reader:
         """Which time stands for each (GPU, count), under ``sound`` or ``published`` evidence."""
         if evidence not in ("sound", "published"):
             raise ValueError(f"evidence '{evidence}' is not one of sound, published")
-        rows = self.connection.execute(
-            query(f"best_times_{evidence}"), {"recipe_id": recipe_id}
-        ).fetchall()
+        rows = self.connection.execute(query("best_times"), {"recipe_id": recipe_id}).fetchall()
         # The last column says what a row is for; the third and fourth are the GPU and the count.
         beside = {(row[-1], row[2], row[3]): StoredTime(row) for row in rows if row[-1] != "chosen"}
         found = [
@@ -207,7 +205,9 @@ class Reader:
             for row in rows
             if row[-1] == "chosen"
         ]
-        return tuple(found if evidence == "published" else self._foreseen(recipe_id, found))
+        if evidence == "published":
+            return tuple(at_face_value(found))
+        return tuple(self._foreseen(recipe_id, found))
 
     def _foreseen(self, recipe_id: str, measured: Iterable[BestTime]) -> Iterator[BestTime]:
         """The times, with predictions where nothing possible was measured."""

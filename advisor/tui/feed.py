@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from advisor.tui.asking import FieldKey, read_inputs
 
@@ -56,7 +56,7 @@ class Read(NamedTuple):
     """A reading as one process hands it to another."""
 
     reading: Reading
-    times: dict[tuple[str, str], tuple[BestTime, ...]]
+    times: dict[str, tuple[BestTime, ...]]
     notes: list[str]
 
 
@@ -74,7 +74,7 @@ class Feed:
         self._token: tuple[int, ...] | None = None
         self._snapshot: Snapshot | None = None
         self._measured: Mapping[str, int] = {}
-        self._times: dict[tuple[str, str], tuple[BestTime, ...]] = {}
+        self._times: dict[str, tuple[BestTime, ...]] = {}
 
     def changed(self) -> bool:
         """Whether the store may be another than when it was last read; not while it is read."""
@@ -145,7 +145,7 @@ class Feed:
             self._token = token
             return reading
         asked, _ = read_inputs(state, self._snapshot, self._measured)
-        if asked is None or (asked.key.recipe_id, asked.key.evidence) in self._times:
+        if asked is None or asked.key.recipe_id in self._times:
             return self._answer(None, state, self._snapshot, token)
         with store.reading() as reader:
             return self._answer(reader, state, self._snapshot, token)
@@ -153,15 +153,20 @@ class Feed:
     def _answer(
         self, reader: Reader | None, state: State, snapshot: Snapshot, token: tuple[int, ...]
     ) -> Reading:
-        from advisor.ask import make_field
+        from advisor.ask import field_of
+        from advisor.facts import at_face_value
         from advisor.rank import rank
 
         asked, _ = read_inputs(state, snapshot, self._measured)
         if asked is None:
             return self._reading(snapshot, token, None, None)
         key = asked.key
-        field = make_field(
-            cast("Reader", _Remembering(reader, self._times)),
+        times = self._times.get(key.recipe_id)
+        if times is None:
+            assert reader is not None  # the caller opened the store for what is not known
+            times = self._times[key.recipe_id] = reader.best_times(key.recipe_id, "sound")
+        field = field_of(
+            times if key.evidence == "sound" else at_face_value(times),
             snapshot,
             snapshot.model(key.recipe_id),
             prices=key.prices,
@@ -170,7 +175,7 @@ class Feed:
         )
         for rule in ("days", "cost", "experiment-cost"):
             # Sorts the field now, in this thread, and not at the first key press.
-            rank(field, replace(asked.question, rule=rule))
+            _ = rank(field, replace(asked.question, rule=rule)).standing.tied
         view = None
         if len(field.builds) > MANY_BUILDS:
             from advisor.tui.view import FieldView
@@ -206,20 +211,3 @@ class Feed:
                 f"the store {self.path} holds something unexpected ({words}): "
                 f"try: advisor rebuild --store {self.path}"
             ) from error
-
-
-class _Remembering:
-    """Answers for times from memory; asks the open store for those that it does not know."""
-
-    def __init__(
-        self, reader: Reader | None, known: dict[tuple[str, str], tuple[BestTime, ...]]
-    ) -> None:
-        self._reader = reader
-        self._known = known
-
-    def best_times(self, recipe_id: str, evidence: str) -> tuple[BestTime, ...]:
-        """As `Reader.best_times`."""
-        if (recipe_id, evidence) not in self._known:
-            assert self._reader is not None  # the caller opened the store for what is not known
-            self._known[recipe_id, evidence] = self._reader.best_times(recipe_id, evidence)
-        return self._known[recipe_id, evidence]

@@ -9,7 +9,11 @@ from typing import Any
 
 import pytest
 
+from advisor.ask import make_field, take_snapshot
 from advisor.cli import main
+from advisor.field import Field
+from advisor.rank import Question, rank
+from advisor.store import Store
 
 GPUS = ("RTX 3090", "A6000", "A100", "H100")
 COUNTS = (1, 2, 4, 8)
@@ -195,3 +199,26 @@ def test_findings_stand_beside_what_the_paper_says(
     assert as_paper == ("6.0x", "6x")
     saved = said["compute saved against the original training (Figure 6)"]
     assert saved == ("3.0x", "3.0x")
+
+
+@pytest.mark.parametrize("model", ["pythia-1b", "pythia-6.9b", "vit"])
+def test_the_ranking_at_face_value_beside_a_sound_one_is_the_published_one(
+    store_path: Path, model: str
+) -> None:
+    with Store(store_path).reading() as reader:
+        snapshot = take_snapshot(reader, "latest")
+        chosen = snapshot.model(model)
+        sound, published = (
+            make_field(reader, snapshot, chosen, prices="latest", evidence=evidence)
+            for evidence in ("sound", "published")
+        )
+
+    def ranked(field: Field) -> list[tuple[str, int, float, str]]:
+        return [
+            (row.build.host.host_id, row.build.gpu_count, row.training_days, row.time.basis)
+            for row in rank(field, Question()).rows()
+        ]
+
+    beside = ranked(sound.at_face_value())
+    assert beside == ranked(published)
+    assert {basis for *_, basis in beside} == {"measured"}

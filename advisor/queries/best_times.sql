@@ -1,6 +1,9 @@
--- Which time stands for each (GPU, count) where published times are taken at face value: the
--- fastest published one that is not naive, else the fastest naive one, else what else is on
--- record; a row that did not fit only where nothing else is there. In no order.
+-- Which time stands for each (GPU, count) where evidence is audited: times that were synchronised
+-- with the device, then others that are possible. Where the only times with tuned settings are
+-- impossible the row is that one, so that the build is left out: a naive time instead would
+-- compare what cannot be compared. Beside it what stands where published times are taken at face
+-- value: the fastest published one that is not naive, else the fastest naive one, else what else is
+-- on record; and the fastest naive one. In no order.
 WITH candidate AS (
     SELECT
         rowid AS row_number,
@@ -33,6 +36,23 @@ choice AS (
             row_number,
             row(
                 CASE
+                    WHEN NOT ok THEN 7 + naive::INTEGER
+                    WHEN synchronised AND NOT naive AND NOT implausible THEN 0
+                    WHEN NOT naive AND NOT implausible THEN 1
+                    WHEN synchronised AND NOT implausible THEN 2
+                    WHEN NOT naive AND printed THEN 3
+                    WHEN NOT naive THEN 4
+                    WHEN NOT implausible THEN 5
+                    ELSE 6
+                END,
+                training_days,
+                measurement_id
+            )
+        ) AS chosen,
+        arg_min(
+            row_number,
+            row(
+                CASE
                     WHEN NOT ok THEN 4
                     WHEN printed THEN 0
                     ELSE 2
@@ -40,13 +60,15 @@ choice AS (
                 training_days,
                 measurement_id
             )
-        ) AS chosen,
+        ) AS published,
         arg_min(row_number, row(training_days, measurement_id)) FILTER (ok AND naive) AS naive
     FROM candidate
     GROUP BY gpu_id, gpu_count
 ),
 wanted AS (
     SELECT 'chosen' AS part, chosen AS row_number FROM choice
+    UNION ALL
+    SELECT 'published', published FROM choice WHERE published <> chosen
     UNION ALL
     SELECT 'naive', naive FROM choice WHERE naive <> chosen
 )
