@@ -185,7 +185,16 @@ def load_hosts(
     forms = {gpu.form_factor for gpu in gpus}
     _refuse_duplicates(rows, "host_id")
     parts: dict[str, list[Part]] = {row.text("host_id"): [] for row in rows}
+    part_lines: dict[tuple[str, str, str], int] = {}
     for row in read_rows(parts_path, PART_COLUMNS):
+        line = (row.text("host_id"), row.text("role"), row.text("detail").casefold())
+        if line in part_lines:
+            raise row.error(
+                "detail",
+                f"'{row.text('detail')}' is already in line {part_lines[line]}; keep one of them "
+                "(for two of a part write '2 x' before it and the price of both)",
+            )
+        part_lines[line] = row.line
         parts[row.choice("host_id", parts)].append(
             Part(
                 role=row.text("role"),

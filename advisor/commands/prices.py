@@ -197,12 +197,17 @@ def _import(options: argparse.Namespace, store: Store) -> int:
     path = Path(options.file)
     snapshot = _snapshot(store)
     preview = read_quotes(path, ledger_items(snapshot), today=date.today())
+    if len(preview.problems) == 1:
+        name = shown(path.name, 80)[1:-1]
+        raise InputError(f"{name}: {preview.problems[0]}; nothing was imported")
     if preview.problems:
         for problem in preview.problems:
             print(f"advisor: {shown(path.name, 80)[1:-1]}: {problem}", file=sys.stderr)
-        count = f"{len(preview.problems)} problem" + "s" * (len(preview.problems) != 1)
         least = "at least " if preview.stopped else ""
-        print(f"advisor: {least}{count}; nothing was imported", file=sys.stderr)
+        print(
+            f"advisor: {least}{len(preview.problems)} problems; nothing was imported",
+            file=sys.stderr,
+        )
         return WRONG_INPUT
     if options.dry_run:
         names = item_names(snapshot)

@@ -156,7 +156,7 @@ class Store:
         other = Path(path)
         if other.exists() and self.path.exists() and other.samefile(self.path):
             raise StoreError(f"{other} is this store itself: name another one to merge")
-        return self._add(read_tables(other, wait_s=wait_limit_s(self._wait_s)))
+        return self._add(read_tables(other, wait_s=wait_limit_s(self._wait_s)), merged=True)
 
     def export_local(self, path: str | Path) -> int:
         """Write the user's own rows as JSON lines, which `merge` reads; how many there are.
@@ -174,14 +174,14 @@ class Store:
         with self._open(write=False) as connection:
             check_whole(connection, self.path)
 
-    def _add(self, tables: Tables) -> int:
+    def _add(self, tables: Tables, *, merged: bool = False) -> int:
         from advisor.store.exchange import add_local
 
         self._create_users_own()
         with self._open(write=True) as connection:
             if update(connection, self.path):
                 self._note(f"updated the shipped rows of {self.path}")
-            return add_local(connection, tables)
+            return add_local(connection, tables, merged=merged)
 
     def change_token(self) -> tuple[int, ...]:
         """Differs from an earlier one where the store may have changed since; costs two stats."""

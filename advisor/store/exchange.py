@@ -15,6 +15,7 @@ from typing import Any
 
 import duckdb
 
+from advisor.parse import shown
 from advisor.store.connection import (
     StoreError,
     attach_beside,
@@ -26,6 +27,7 @@ from advisor.store.connection import (
 from advisor.store.migrate import check_known, migrate, migrations, schema_version
 from advisor.store.rows import KEYS, Values, insert_missing, measurement_values, plain_values
 from advisor.store.seed import audit_local, auditor_of
+from advisor.store.wellformed import check_items, check_words
 from bench_runner.journal import from_json
 from bench_runner.records import Measurement
 from price_catalog.model import Quote, Rental, Source
@@ -99,9 +101,16 @@ def _problem(record: Measurement) -> str | None:
     return None
 
 
-def add_local(connection: duckdb.DuckDBPyConnection, tables: Tables) -> int:
-    """Add the rows that are not there yet, all in one transaction; how many those were."""
+def add_local(
+    connection: duckdb.DuckDBPyConnection, tables: Tables, *, merged: bool = False
+) -> int:
+    """Add the rows that are not there yet, all in one transaction; how many those were.
+
+    What is ``merged`` was written by others, so its prices must be for something known here.
+    """
     with transaction(connection):
+        if merged:
+            check_items(connection, tables)
         added = 0
         for table, rows in tables.items():
             if table != "measurement":
@@ -131,7 +140,17 @@ def read_tables(path: Path, *, wait_s: float) -> Tables:
     if not database:
         return _json_tables(path)
     with _as_new_as_we(path, wait_s) as connection:
-        return local_tables(connection)
+        tables = local_tables(connection)
+    for table, rows in tables.items():
+        for row in rows if table != "measurement" else ():
+            try:
+                check_words(table, row)
+            except ValueError as error:
+                named = " ".join(str(row[column]) for column in KEYS[table])
+                raise StoreError(
+                    f"{path}: {table} {shown(named)}: {error}; mend it there; nothing was added"
+                ) from None
+    return tables
 
 
 @contextmanager
@@ -237,6 +256,7 @@ def _check_row(table: str, row: Mapping[str, Any]) -> None:
     for column in _PRICES.get(table, ()):
         if not _is_price(row.get(column)):
             raise ValueError(f"{column} is {row.get(column)!r}, not an amount above 0")
+    check_words(table, row)
 
 
 def _is_price(value: Any) -> bool:

@@ -369,6 +369,19 @@ def test_a_quote_of_one_s_own_counts_at_once(
     assert row["prices"]["gpu_vendor"] == "shop"
 
 
+@pytest.mark.parametrize("name", ["missing.csv", "folder", "one-row.csv"])
+def test_a_file_with_one_problem_is_one_line(
+    name: str, own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "one-row.csv").write_text(sheet(GOOD | {"price": "x"}))
+    assert main(["prices", "import", str(tmp_path / name), "--store", str(own_store)]) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    assert said.err.startswith(f"advisor: {name}: ")
+    assert said.err.endswith("; nothing was imported\n")
+
+
 def test_wrong_flags_are_one_line(own_store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     where = ["--store", str(own_store)]
     for argv in (

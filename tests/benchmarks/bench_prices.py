@@ -2,7 +2,8 @@
 
     python tests/benchmarks/bench_prices.py [QUOTES] [ROUNDS]
 
-Prints ratios to `python -c "import duckdb"`, measured in turns in the same run; asserts nothing.
+Prints ratios to `python -c "import duckdb"`, each the median over pairs of runs right after one
+another, so that a machine whose speed drifts slows both; asserts nothing. Goal: at most 2.0.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def fill(path: Path, count: int) -> None:
 
 def process_s(*argv: str) -> float:
     began = time.perf_counter()
-    subprocess.run([sys.executable, *argv], check=True, stdout=subprocess.DEVNULL, cwd=ROOT)
+    subprocess.run(argv, check=True, stdout=subprocess.DEVNULL, cwd=ROOT)
     return time.perf_counter() - began
 
 
@@ -76,17 +77,29 @@ def main() -> None:
         small, big = Path(folder, "small.duckdb"), Path(folder, "big.duckdb")
         build_store(small)
         fill(big, count)
-        bare, few, many = [], [], []
-        for _ in range(rounds):
-            bare.append(process_s("-c", "import duckdb"))
-            for store, times in ((small, few), (big, many)):
-                ask = ["-m", "advisor", "rank", "--model", "pythia-1b", "--budget", "40000"]
-                times.append(process_s(*ask, "--store", str(store)))
-        floor = statistics.median(bare)
-        print(f"python -c 'import duckdb'          {floor * 1000:7.0f} ms   1.00")
-        for name, times in (("shipped quotes", few), (f"{count:,} quotes", many)):
-            middle = statistics.median(times)
-            print(f"advisor rank, {name:20} {middle * 1000:7.0f} ms   {middle / floor:.2f}")
+        ask = [str(Path(sys.executable).with_name("advisor")), "rank", "--model", "pythia-1b"]
+        asked = {
+            "shipped quotes": [*ask, "--budget", "40000", "--store", str(small)],
+            f"{count:,} quotes": [*ask, "--budget", "40000", "--store", str(big)],
+        }
+        floor: list[float] = []
+        taken: dict[str, list[float]] = {name: [] for name in asked}
+        ratios: dict[str, list[float]] = {name: [] for name in asked}
+        for lap in range(rounds + 1):
+            for name, argv in asked.items():
+                bare = process_s(sys.executable, "-c", "import duckdb")
+                ours = process_s(*argv)
+                if lap:  # the first one warms the caches of the system
+                    floor.append(bare)
+                    taken[name].append(ours)
+                    ratios[name].append(ours / bare)
+        print(
+            f"python -c 'import duckdb'          {statistics.median(floor) * 1000:7.0f} ms   1.00"
+        )
+        for name, times in taken.items():
+            middle, ratio = statistics.median(times), statistics.median(ratios[name])
+            ends = f"({min(ratios[name]):.2f} to {max(ratios[name]):.2f})"
+            print(f"advisor rank, {name:20} {middle * 1000:7.0f} ms   {ratio:.2f} {ends}")
         store = Store(big)
         with store.reading() as reader:
             snapshot = take_snapshot(reader)

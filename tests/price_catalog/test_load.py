@@ -245,6 +245,12 @@ class TestBrokenRows:
         assert "machine_parts.csv line 2, column 'host_id'" in message
         assert "desktop-2gpu" in message
 
+    def test_a_part_written_twice(self, broken: Break) -> None:
+        line = "desktop-1gpu,CPU,Intel Core i3-10300,99.00,2024-09-21,paper-table6\n"
+        message = broken("machine_parts.csv", line, line + line.replace("Intel", "intel"))
+        assert "machine_parts.csv line 3, column 'detail'" in message
+        assert "is already in line 2; keep one of them" in message
+
     def test_part_without_a_source(self, broken: Break) -> None:
         message = broken("machine_parts.csv", "99.00,2024-09-21,paper-table6", "99.00,2024-09-21,")
         assert "column 'source_id': is empty" in message

@@ -1,0 +1,64 @@
+"""Whether rows from somebody else's file or store are such as this program would write itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import duckdb
+
+from advisor.ledger import ITEM_KINDS, KINDS
+from advisor.parse import shown
+from advisor.store.connection import StoreError
+from price_catalog.load import HOST_KINDS, RENTAL_KINDS
+from price_catalog.table import nearest
+
+_CHOICES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "quote": {"item_kind": ITEM_KINDS, "kind": KINDS},
+    "rental": {"kind": RENTAL_KINDS},
+    "host": {"kind": (*HOST_KINDS, "owned")},
+}
+_Rows = Iterable[Mapping[str, Any]]
+
+
+def check_words(table: str, row: Mapping[str, Any]) -> None:
+    """Raise ValueError where a word is none that is known, or text could steer a terminal."""
+    for column, known in _CHOICES.get(table, {}).items():
+        word = row.get(column)
+        if word not in known:
+            raise ValueError(
+                f"{column} {shown(str(word))} is not known; {nearest(str(word), known)}"
+            )
+    for column, value in row.items():
+        for text in value if isinstance(value, (list, tuple)) else (value,):
+            if isinstance(text, str) and not text.isprintable():
+                raise ValueError(f"{column} {shown(text)} holds control characters")
+
+
+def check_items(connection: duckdb.DuckDBPyConnection, tables: Mapping[str, _Rows]) -> None:
+    """Raise StoreError where a price is for a GPU or a machine that nobody knows."""
+    gpus = _ids(connection, "SELECT gpu_id FROM gpu") | {
+        row["gpu_id"] for row in tables.get("gpu", ())
+    }
+    hosts = _ids(connection, "SELECT host_id FROM host") | {
+        row["host_id"] for row in tables.get("host", ())
+    }
+    known = {"gpu": gpus, "host": hosts, "server": hosts}
+    for row in tables.get("quote", ()):
+        items = known.get(row["item_kind"])
+        if items is not None and row.get("item_id") not in items:
+            raise _unknown("quote", row["quote_id"], row["item_kind"], row.get("item_id"), items)
+    for row in tables.get("rental", ()):
+        if row.get("gpu_id") not in gpus:
+            raise _unknown("rental", row["rental_id"], "gpu", row.get("gpu_id"), gpus)
+
+
+def _ids(connection: duckdb.DuckDBPyConnection, query: str) -> set[str]:
+    return {name for (name,) in connection.execute(query).fetchall()}
+
+
+def _unknown(table: str, row_id: Any, kind: str, item_id: Any, known: set[str]) -> StoreError:
+    return StoreError(
+        f"{table} {shown(str(row_id))} is for the {kind} {shown(str(item_id))}, which is not known "
+        f"here; {nearest(str(item_id), known)}; nothing was added"
+    )
