@@ -71,6 +71,7 @@ def build_parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
         help="sound (default: never ranks an impossible time) or published (at face value)",
     )
     rank.add_argument("--gpus", metavar="NAMES", help='only these, as in "RTX 3090,H100"')
+    rank.add_argument("--circuit", metavar="V/A", help="the lab's circuit, as in 120V/15A")
     _format(rank)
 
     data = command("data", "print the evidence itself")
@@ -160,7 +161,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         words = sys.argv[1:] if argv is None else argv
         _check_words(words)
-        options = build_parser(words).parse_args(words)
+        # To open the program, no parser of a dozen commands has to be made first.
+        plain = argparse.Namespace(command=None, version=False)
+        options = build_parser(words).parse_args(words) if words else plain
         if not getattr(options, "store", "-").strip():
             # An unset variable in a script must not end up in the user's own store.
             raise InputError("--store is empty: name a file, such as --store results.duckdb")
@@ -253,6 +256,7 @@ def _rank(options: argparse.Namespace) -> int:
         evidence=options.evidence,
         gpus=options.gpus,
         form=options.format,
+        circuit=options.circuit,
     )
     print(text)
     return ANSWERED if answered else NO_ANSWER

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.parse import (
@@ -32,8 +31,7 @@ class FieldKey(NamedTuple):
     gpu_ids: frozenset[str] | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Asked(NamedTuple):
     """The inputs, understood."""
 
     key: FieldKey

@@ -147,8 +147,8 @@ def bare() -> Terminal:
 def ours(store: Path, folder: Path) -> Terminal:
     state = folder / "state.json"
     state.write_text('{"welcomed": true}', encoding="utf-8")
-    command = [sys.executable, "-m", "advisor", "--store", str(store)]
-    return Terminal(command, {"ADVISOR_STATE": str(state)})
+    command = [sys.executable, "-m", "advisor"]  # as people call it: without a flag
+    return Terminal(command, {"ADVISOR_STATE": str(state), "ADVISOR_STORE": str(store.resolve())})
 
 
 def first_screen(store: Path, folder: Path, runs: int) -> None:

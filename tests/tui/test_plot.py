@@ -64,7 +64,7 @@ def draw(data: PlotData, width: int, height: int, **state: object) -> Canvas:
         marks=key.marks,
         legend=key.legend,
     )
-    return paint(dataclasses.replace(scene, **state))  # type: ignore[arg-type]
+    return paint(scene._replace(**state))  # type: ignore[arg-type]
 
 
 # What it looks like

@@ -158,9 +158,8 @@ class RankingView(SizedScreen):
         if self._marked is not names or self._marked_in != look:
             self._marked, self._marked_in = names, look
             marks = series_marks(len(names), coloured=not self.app.no_color)
-            if self.app.native_ansi_color:
-                colours = ANSI_COLOURS
-            else:
+            colours: Sequence[str] = ANSI_COLOURS
+            if not self.app.native_ansi_color:
                 colours = palette(self.table.background_colors[1].hex6, 3.0)
             self._kept_marks = {
                 name: Text(mark.filled, style=colours[mark.colour])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style
@@ -36,8 +36,7 @@ DIMMED = 0.6
 """How much of its colour a point keeps that is left out or over a limit."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Layout:
+class _Layout(NamedTuple):
     """What depends on the points and the size alone, kept while budget and selection change."""
 
     frame: Frame

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rich.cells import cell_len
 
@@ -19,8 +19,7 @@ ROWS_PER_Y_TICK = 3
 COLUMNS_PER_X_TICK = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LegendItem:
+class LegendItem(NamedTuple):
     """A glyph and what it means; ``series`` is None for the marks that are no GPU type."""
 
     glyph: str
@@ -33,8 +32,7 @@ class LegendItem:
         return cell_len(self.glyph) + 1 + cell_len(self.text)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
+class Frame(NamedTuple):
     """The parts' places; rows and columns count from the widget's upper left."""
 
     width: int

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import compress
+from typing import NamedTuple
 
 from advisor.tui.widgets.plot_data import PlotData, PointFlag
 from advisor.tui.widgets.plot_scale import LogScale, fit_scale
@@ -17,8 +17,7 @@ _ROUND_TO_1 = 1.5 * 2.0**52
 """Adding this to a small float rounds it to a whole number: the sum has no bits for less."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogPoints:
+class LogPoints(NamedTuple):
     """The points' logarithms (base 10) and their bounds."""
 
     x_usd: Sequence[float]
@@ -67,8 +66,7 @@ def _logs(name: str, values: Sequence[float]) -> tuple[list[float], tuple[float,
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlotGrid:
+class PlotGrid(NamedTuple):
     """Points by cell, row 0 on top, and the scales that say which values a cell covers."""
 
     points: LogPoints

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from advisor.tui.widgets.plot_data import PlotData, PointFlag
 from advisor.tui.widgets.plot_frame import LEGEND_NAME_WIDTH, LegendItem
@@ -11,8 +11,7 @@ from advisor.tui.widgets.plot_style import SeriesMark, series_marks
 from advisor.tui.widgets.safe_text import ascii_text, safe_text, shorten
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlotKey:
+class PlotKey(NamedTuple):
     """Glyphs, colours and legend of one set of data."""
 
     data: PlotData

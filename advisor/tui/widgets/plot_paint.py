@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rich.cells import cell_len
 
@@ -28,8 +28,7 @@ NAMED_FROM = 60
 _MARKS = frozenset({"point", "label", "limit-name"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lines:
+class Lines(NamedTuple):
     """The characters that lines are drawn with."""
 
     axis_x: str = "─"
@@ -81,8 +80,7 @@ ASCII = Lines(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
+class Scene(NamedTuple):
     """Everything that one picture shows."""
 
     data: PlotData

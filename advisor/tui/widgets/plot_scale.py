@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 MIN_SPAN_DECADES = 0.12
 """An axis never shows less than this, so that equal values do not divide by zero."""
@@ -17,8 +17,7 @@ EXTEND_DECADES = 0.5
 _LARGEST = math.log10(sys.float_info.max)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogScale:
+class LogScale(NamedTuple):
     """A stretch of a logarithmic axis; positions run from 0 at ``low`` to 1 at ``high``."""
 
     low_log: float

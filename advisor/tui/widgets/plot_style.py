@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 OKABE_ITO = ("#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#F0E442", "#D55E00", "#0072B2")
 """Okabe and Ito's palette without black, distinguishable with any common colour blindness."""
@@ -19,8 +19,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Without Unicode, or without colour and with more types than glyphs; lower case is hollow."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeriesMark:
+class SeriesMark(NamedTuple):
     """How one GPU type is drawn."""
 
     filled: str

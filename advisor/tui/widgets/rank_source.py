@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from itertools import chain
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -22,8 +21,7 @@ SAMPLED_FIRST, SAMPLED_SPREAD = 40, 16
 SORT_ARROW_WIDTH = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class Column(NamedTuple):
     """One column of a table."""
 
     key: str
