@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 from advisor.ask import take_snapshot
 from advisor.parse import InputError, shown
 from advisor.plan.calendar import calendar_lines
+from advisor.plan.child import Search
 from advisor.plan.explain import Explanation, explain
 from advisor.plan.findings import Finding, lines
 from advisor.plan.grant import Grant, read_grant
 from advisor.plan.options import Loaded, load
 from advisor.plan.problem import OBJECTIVES, Plan
 from advisor.plan.relax import relax
-from advisor.plan.solve import NoPlan, OutOfTime, solve
+from advisor.plan.solve import NoPlan, OutOfTime, clock_of, solve
 from advisor.render import to_table
 from advisor.store import Reader, Store
 
@@ -70,9 +71,11 @@ def plan_grant(
     objective: str | None = None,
     seconds: float,
     quick: bool = False,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Planned:
     """Read, solve, explain. Raises InputError and StoreError."""
-    return plan_loaded(load_grant(store, _read(path, objective), today), seconds, quick=quick)
+    loaded = load_grant(store, _read(path, objective), today)
+    return Search(loaded, seconds, quick=quick).run(say)
 
 
 def write_planned(planned: Planned, names: Sequence[str], *, force: bool) -> Report:
@@ -91,21 +94,31 @@ def write_planned(planned: Planned, names: Sequence[str], *, force: bool) -> Rep
     return report
 
 
-def plan_loaded(loaded: Loaded, seconds: float, *, quick: bool = False) -> Planned:
+def plan_loaded(
+    loaded: Loaded,
+    seconds: float,
+    *,
+    quick: bool = False,
+    say: Callable[[str], None] = lambda _: None,
+) -> Planned:
     """Solve and explain; ``quick`` leaves out what would change the decision.
 
     Raises InputError where the time is not enough.
     """
+    clock = clock_of(seconds)
+    say("the plan")
     try:
-        plan = solve(loaded.problem, seconds)
+        # Half of the time at most, so that there is some left to say what binds.
+        plan = solve(loaded.problem, clock=clock.within(seconds / 2))
     except NoPlan:
-        ways = tuple(relax(loaded.problem, seconds))
+        say("what to relax")
+        ways = tuple(relax(loaded.problem, clock))
         return Planned(loaded=loaded, plan=None, explanation=None, ways_out=ways)
     except OutOfTime:
         raise InputError(
-            f"no plan was found in {seconds:g} seconds: give it more with --seconds"
+            f"no plan was found in {seconds / 2:g} seconds: give it more with --seconds"
         ) from None
-    explanation = explain(loaded.problem, plan, seconds, thresholds=not quick)
+    explanation = explain(loaded.problem, plan, clock=clock, thresholds=not quick, say=say)
     return Planned(loaded=loaded, plan=plan, explanation=explanation)
 
 
@@ -202,8 +215,10 @@ def _what(loaded: Loaded, plan: Plan) -> str:
         cents = purchase_charge(machine, problem.rules).cents * p.count
         rows.append(
             {
-                "do": f"buy in year {p.year + 1}",
-                "what": f"{p.count} × ({machine.label})",
+                "do": f"{'buy' if machine.upgrade_of is None else 'add'} in year {p.year + 1}",
+                "what": f"{p.count} × ({machine.label})"
+                if machine.upgrade_of is None
+                else machine.label,
                 "runs": sum(
                     w.runs for w in plan.work if (w.machine_id, w.year) == (p.machine_id, p.year)
                 ),
@@ -259,7 +274,7 @@ def _what(loaded: Loaded, plan: Plan) -> str:
 
 
 def _bought_and_rented(loaded: Loaded, plan: Plan) -> int:
-    from advisor.plan.solve import cost_of
+    from advisor.plan.assemble import cost_of
 
     return cost_of(loaded.problem, plan.purchases, (), plan.rented)[0]
 

@@ -53,6 +53,17 @@ def lanes_of(problem: Problem, plan: Plan) -> list[tuple[str, int, int]]:
     return sorted(lanes, key=lambda lane: (rank.get(lane[0], 2), lane))
 
 
+def end_of(problem: Problem, plan: Plan, machine: Machine) -> int:
+    """The day after a machine's last: that of the grant, or on which it becomes another one."""
+    into = {m.machine_id for m in problem.machines if m.upgrade_of == machine.machine_id}
+    days = [
+        problem.year_days[p.year] + problem.rules.lead_days
+        for p in plan.purchases
+        if machine.owned and p.machine_id in into
+    ]
+    return min([*days, problem.year_days[-1]])
+
+
 def _label(option: Machine | Rental, year: int, unit: int) -> str:
     number = f" #{unit}" if unit > 1 else ""
     return option.label + number
@@ -77,9 +88,10 @@ def _cells(
         machine = owned[option_id]
         start = machine.ready_day if machine.owned else problem.year_days[year]
         ready = start if machine.owned else start + problem.rules.lead_days
+        last = end_of(problem, plan, machine)
         for at in range(room):
             middle = (at + 0.5) * days / room
-            if middle >= start:
+            if start <= middle < last:
                 cells[at] = DELIVERY if middle < ready else IDLE
     for p in plan.placed:
         if (p.machine_id, p.year, p.unit) != lane:

@@ -1,24 +1,29 @@
-"""What else there is, what binds, and what would change the decision (by solving again)."""
+"""What else there is and what binds, by solving again; `flips.py` adds what would change it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 from advisor.plan.findings import Finding, Solved
+from advisor.plan.flips import flips
 from advisor.plan.model import Program, undominated
-from advisor.plan.problem import Machine, Plan, Problem, RunTime
-from advisor.plan.solve import NoPlan, OutOfTime, solve
+from advisor.plan.problem import Plan, Problem
+from advisor.plan.reduce import Relaxation
+from advisor.plan.solve import Clock, clock_of
+from advisor.plan.trials import Trials
 from advisor.plan.vary import Change, vary
 
-MOST_COLUMNS = 2500
-"""Larger programs are explained without thresholds, which take a hundred solves."""
+MOST_COLUMNS = 4000
+"""Larger programs are explained without thresholds, which take dozens of solves."""
 ALTERNATIVES = 4
-STEPS = 5
-"""Halvings of a threshold's interval. What is reported lies on the far side of the threshold, at
-most a thirty-second of the interval beyond it."""
+MOST_GPUS = 8
+"""How many other GPUs are tried where no bound says that the rest are worse."""
+NO_SPARE = 0.02
+"""A machine that idles for less than this share of a year has no capacity left in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,70 +48,68 @@ class Explanation:
     """The cheapest measurements and quotes that could change the decision."""
 
 
-def decision(plan: Plan) -> tuple[Any, ...]:
-    """What a plan decides: what is bought and, where nothing is, what is rented."""
-    bought = tuple(sorted((p.machine_id, p.count) for p in plan.purchases))
-    rented = tuple(sorted({r.rental_id for r in plan.rented}))
-    return bought or rented
-
-
 def explain(
-    problem: Problem, plan: Plan, seconds: float = 30.0, *, thresholds: bool = True
+    problem: Problem,
+    plan: Plan,
+    seconds: float = 30.0,
+    *,
+    thresholds: bool = True,
+    clock: Clock | None = None,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Explanation:
-    """Alternatives, binding constraints and, unless left out, thresholds and what to ask for."""
-    small = len(Program(problem).cost) <= MOST_COLUMNS
-    others = _alternatives(problem, plan, seconds)
-    flips, ask = _flips(problem, plan, others, seconds) if small and thresholds else ([], [])
-    if not small and thresholds:
+    """Alternatives, binding constraints and, unless left out, thresholds and what to ask for.
+
+    ``say`` hears how far it has come.
+    """
+    trials = Trials(problem, plan, clock or clock_of(seconds), (plan,), say)
+    others = _alternatives(trials)
+    trials.learn(other.plan for other in others)
+    binds = _binds(trials)
+    found: list[Finding] = []
+    ask: list[Finding] = []
+    if thresholds and len(Program(problem).cost) > MOST_COLUMNS:
         words = ("the plan is too large to try what would change the decision",)
-        flips = [Finding(topic="flips", words=words)]
+        found = [Finding(topic="flips", words=words)]
+    elif thresholds:
+        found, ask = flips(trials, [other.plan for other in others if other.plan is not None])
     return Explanation(
-        alternatives=tuple(others),
-        binds=tuple(_binds(problem, plan, seconds)),
-        flips=tuple(flips),
-        ask=tuple(ask),
+        alternatives=tuple(others), binds=tuple(binds), flips=tuple(found), ask=tuple(ask)
     )
 
 
-def _try(problem: Problem, change: Change, seconds: float) -> Plan | None:
-    try:
-        return solve(vary(problem, change), seconds)
-    except (NoPlan, OutOfTime):
-        return None
-
-
-def _alternatives(problem: Problem, plan: Plan, seconds: float) -> list[Alternative]:
-    chosen = {
-        m.gpu_id
-        for m in problem.machines
-        if any(p.machine_id == m.machine_id for p in plan.purchases)
-    }
+def _alternatives(trials: Trials) -> list[Alternative]:
+    problem, plan = trials.problem, trials.plan
+    machines = {m.machine_id: m for m in problem.machines}
     kinds: list[tuple[str, Change]] = []
     if plan.purchases and problem.rentals:
         kinds.append(("buy nothing, rent instead", {"no_purchases": True}))
     if plan.rented:
         kinds.append(("rent nothing", {"no_rentals": True}))
-    machines = {m.machine_id: m for m in problem.machines}
     for purchase in plan.purchases:
         label = machines[purchase.machine_id].label
         kinds.append((f"without {label}", {"without": purchase.machine_id}))
-    seen = set(chosen)
-    for machine in undominated(problem):
-        if machine.gpu_id not in seen:
-            seen.add(machine.gpu_id)
-            kinds.append((f"with {machine.gpu_name}", {"require_gpu": machine.gpu_id}))
-    found: list[Alternative] = []
-    for label, change in kinds:
-        other = _try(problem, change, seconds)
-        over = False
+    kinds += _other_gpus(trials, {machines[p.machine_id].gpu_id for p in plan.purchases})
+
+    def affordable(kind: tuple[str, Change]) -> Alternative | None:
+        label, change = kind
+        other = trials.solve(change)
+        return Alternative(label=label, change=change, plan=other, over_budget=False)
+
+    def dearer(alternative: Alternative) -> Alternative | None:
+        free: dict[str, Any] = {"budget_cents": None, "no_year_budget": True}
+        if problem.objective != "cheapest":
+            free["objective"] = "cheapest"
+        change = {**alternative.change, **free}
+        other = trials.solve(change)
         if other is None:
-            free: dict[str, Any] = {"budget_cents": None, "no_year_budget": True}
-            if problem.objective != "cheapest":
-                free["objective"] = "cheapest"
-            other = _try(problem, {**change, **free}, seconds)
-            over = other is not None
-            change = {**change, **free} if over else change
-        found.append(Alternative(label=label, change=change, plan=other, over_budget=over))
+            return alternative
+        return Alternative(label=alternative.label, change=change, plan=other, over_budget=True)
+
+    tried = [a for a in trials.each(affordable, kinds, "alternatives") if a is not None]
+    found = [a for a in tried if a.plan is not None]
+    if len(found) < ALTERNATIVES:
+        failed = [a for a in tried if a.plan is None]
+        found += [a for a in trials.each(dearer, failed, "dearer alternatives") if a is not None]
     found.sort(key=lambda a: (a.plan is None, a.over_budget, a.plan.judged_cents if a.plan else 0))
     unique: dict[Any, Alternative] = {}
     for each in found:
@@ -115,14 +118,32 @@ def _alternatives(problem: Problem, plan: Plan, seconds: float) -> list[Alternat
     return list(unique.values())[:ALTERNATIVES]
 
 
+def _other_gpus(trials: Trials, chosen: set[str]) -> list[tuple[str, Change]]:
+    """The other GPUs that a machine could be bought with, the most promising ones.
+
+    Which they are is said by the relaxation, in which parts of machines may be bought: no plan
+    with that GPU costs less.
+    """
+    problem = trials.problem
+    names = {m.gpu_id: m.gpu_name for m in undominated(problem) if m.gpu_id not in chosen}
+
+    def bound(gpu_id: str) -> float | None:
+        program = Program(vary(problem, {"require_gpu": gpu_id}))
+        answer = Relaxation(program, program.judged).solve()
+        return None if answer.x is None else float(answer.fun)
+
+    bounds = zip(names, trials.each(bound, list(names), "other GPUs"), strict=True)
+    ordered = sorted((dollars, gpu_id) for gpu_id, dollars in bounds if dollars is not None)
+    return [(f"with {names[gpu_id]}", {"require_gpu": gpu_id}) for _, gpu_id in ordered[:MOST_GPUS]]
+
+
 def _usd(cents: int) -> Decimal:
     return Decimal(cents) / 100
 
 
-def _binds(problem: Problem, plan: Plan, seconds: float) -> list[Finding]:
-    found: list[Finding] = []
-    if problem.objective == "most-runs":
-        found += _more_runs(problem, plan, seconds)
+def _binds(trials: Trials) -> list[Finding]:
+    problem, plan = trials.problem, trials.plan
+    found = _more_runs(trials) if problem.objective == "most-runs" else []
     changes: list[tuple[tuple[str, ...], Change]] = []
     for e in problem.experiments:
         if e.due_day < problem.year_days[-1] and e.due_day not in problem.year_days:
@@ -136,8 +157,8 @@ def _binds(problem: Problem, plan: Plan, seconds: float) -> list[Finding]:
         changes.append((("with as many machines as one likes",), {"max_machines": None}))
     if problem.year_budget_cents is not None:
         changes.append((("with money that may be spent in any year",), {"no_year_budget": True}))
-    for words, change in changes:
-        other = _try(problem, change, seconds)
+    answers = trials.each(lambda each: trials.solve(each[1]), changes, "what binds")
+    for (words, change), other in zip(changes, answers, strict=True):
         if other is None:
             continue
         if problem.objective == "most-runs" and other.value > plan.value:
@@ -158,27 +179,58 @@ def _binds(problem: Problem, plan: Plan, seconds: float) -> list[Finding]:
             saves = Solved(value=_usd(less), unit="usd", change=change, reads="saves")
             found.append(Finding(topic="binds", words=(*words, ": ", saves, " less"), weight=-less))
     found.sort(key=lambda finding: finding.weight)
-    return found
+    return found + _full_years(problem, plan)
 
 
-def _more_runs(problem: Problem, plan: Plan, seconds: float) -> list[Finding]:
-    found: list[Finding] = []
+def _full_years(problem: Problem, plan: Plan) -> list[Finding]:
+    """Machines that have no time left in a year."""
+    from datetime import timedelta
+
+    labels = {m.machine_id: m.label for m in problem.machines}
+    busy: dict[tuple[str, int, int], list[tuple[float, float]]] = {}
+    for p in plan.placed:
+        if p.machine_id in labels:
+            busy.setdefault((p.machine_id, p.year, p.unit), []).extend(p.pieces)
+    full: dict[str, list[str]] = {}
+    for (machine_id, _, _), pieces in sorted(busy.items()):
+        for start, end in pairwise(problem.year_days):
+            days = sum(max(min(b, end) - max(a, start), 0.0) for a, b in pieces)
+            if days >= (end - start) * (1 - NO_SPARE):
+                first = str(problem.start + timedelta(days=start))
+                full.setdefault(labels[machine_id], []).append(first)
+    return [
+        Finding(
+            topic="binds",
+            words=(
+                f"capacity: {label} has no day to spare in the "
+                f"{'year' if len(days) == 1 else 'years'} from {', '.join(dict.fromkeys(days))}",
+            ),
+        )
+        for label, days in full.items()
+    ]
+
+
+def _more_runs(trials: Trials) -> list[Finding]:
+    """What one run more, and three, would cost beyond the budget."""
+    problem, plan = trials.problem, trials.plan
     most = sum(e.runs * e.value for e in problem.experiments)
-    for more in (1, 3):
-        if plan.value + more > most:
-            break
-        change: Change = {
+    if problem.budget_cents is None:
+        return []
+    changes: list[Change] = [
+        {
             "objective": "most-runs",
             "min_runs": plan.value + more,
             "budget_cents": None,
             "no_year_budget": True,
         }
-        # The cheapest way to so many runs: value is fixed, so what is left is the money.
-        other = _cheapest_for(problem, change, seconds)
-        if other is None or problem.budget_cents is None:
-            continue
-        extra = other.cost_cents - problem.budget_cents
-        if extra <= 0:
+        for more in (1, 3)
+        if plan.value + more <= most
+    ]
+    found: list[Finding] = []
+    answers = trials.each(trials.solve, changes, "more runs")
+    for change, other in zip(changes, answers, strict=True):
+        extra = 0 if other is None else other.cost_cents - problem.budget_cents
+        if other is None or extra <= 0:
             continue
         found.append(
             Finding(
@@ -194,201 +246,7 @@ def _more_runs(problem: Problem, plan: Plan, seconds: float) -> list[Finding]:
                         reads="more-runs",
                     ),
                 ),
-                weight=-1e12 + more,
+                weight=-1e12 + other.runs,
             )
         )
     return found
-
-
-def _cheapest_for(problem: Problem, change: Change, seconds: float) -> Plan | None:
-    from advisor.plan.solve import cheapest_with_runs
-
-    try:
-        return cheapest_with_runs(vary(problem, change), seconds)
-    except (NoPlan, OutOfTime):
-        return None
-
-
-def _flips(
-    problem: Problem, plan: Plan, others: Sequence[Alternative], seconds: float
-) -> tuple[list[Finding], list[Finding]]:
-    """Where the decision changes when one input does, nearest first; and what to ask for."""
-    here = decision(plan)
-    found: list[Finding] = []
-    ask: list[Finding] = []
-    machines = {m.machine_id: m for m in problem.machines}
-    bought = {p.machine_id for p in plan.purchases}
-
-    def other(change: Change) -> bool:
-        changed = _try(problem, change, seconds)
-        return changed is None or decision(changed) != here
-
-    seen: set[str] = set()
-    rivals = {p.machine_id for each in others if each.plan for p in each.plan.purchases}
-    for machine in problem.machines:
-        if machine.machine_id not in bought | rivals:
-            continue
-        for line in machine.lines:
-            if line.quote_id in seen:
-                continue
-            seen.add(line.quote_id)
-            mine = any(line.quote_id == own.quote_id for m in bought for own in machines[m].lines)
-            price = line.unit_usd
-            low, high = (price, price * 2) if mine else (price, price / 2)
-            at = _threshold(other, _priced(line.quote_id), low, high)
-            if at is None:
-                continue
-            usd = at.quantize(Decimal("0.01"))
-            share = abs(float(usd / price) - 1)
-            change: Change = {"price": (line.quote_id, str(usd))}
-            number = Solved(value=usd, unit="usd", change=change, reads="threshold")
-            now = Solved(value=price, unit="usd", change={"quote": line.quote_id}, reads="direct")
-            side = "more" if mine else "less"
-            words = (
-                f"price of {line.label}: at ",
-                number,
-                f" or {side} instead of ",
-                now,
-                f" ({line.vendor}, {line.quoted_on})",
-            )
-            found.append(Finding(topic="flips", words=words, weight=share))
-            ask.append(
-                Finding(
-                    topic="ask",
-                    words=(
-                        f"a quote for {line.label}: it costs nothing, and ",
-                        number,
-                        f" or {side} changes the decision",
-                    ),
-                    weight=share,
-                )
-            )
-    found += _rule_flips(problem, other)
-    _time_flips(problem, plan, machines, other, found, ask)
-    found.sort(key=lambda finding: finding.weight)
-    ask.sort(key=lambda finding: finding.weight)
-    return found, ask[:3]
-
-
-def _priced(quote_id: str) -> Callable[[Decimal], Change]:
-    return lambda value: {"price": (quote_id, str(value.quantize(Decimal("0.01"))))}
-
-
-def _threshold(
-    other: Callable[[Change], bool],
-    change: Callable[[Decimal], Change],
-    here: Decimal,
-    far: Decimal,
-) -> Decimal | None:
-    """The value nearest to ``here`` with another decision, or None before ``far``."""
-    if not other(change(far)):
-        return None
-    same, different = here, far
-    for _ in range(STEPS):
-        middle = (same + different) / 2
-        if other(change(middle)):
-            different = middle
-        else:
-            same = middle
-    return different
-
-
-def _rule_flips(problem: Problem, other: Callable[[Change], bool]) -> list[Finding]:
-    found: list[Finding] = []
-    rules = problem.rules
-    tries: list[tuple[str, str, Decimal, Decimal, str]] = [
-        ("utilisation", "utilisation", rules.utilisation, rules.utilisation / 2, "share"),
-    ]
-    if rules.utilisation < 1:
-        tries.append(("utilisation", "utilisation", rules.utilisation, Decimal(1), "share"))
-    if rules.usd_per_kwh is not None:
-        tries.append(
-            ("usd_per_kwh", "electricity per kWh", rules.usd_per_kwh, rules.usd_per_kwh * 3, "usd")
-        )
-    if rules.lifetime_years is not None:
-        tries.append(
-            ("lifetime_years", "lifetime in years", rules.lifetime_years, Decimal(1), "years")
-        )
-    for name, label, here, far, unit in tries:
-        at = _threshold(
-            other,
-            lambda value, name=name: {name: str(value.quantize(Decimal("0.0001")))},  # type: ignore[misc]
-            here,
-            far,
-        )
-        if at is None:
-            continue
-        value = at.quantize(Decimal("0.0001"))
-        number = Solved(value=value, unit=unit, change={name: str(value)}, reads="threshold")
-        now = Solved(value=here, unit=unit, change={"rule": name}, reads="direct")
-        side = "less" if far < here else "more"
-        found.append(
-            Finding(
-                topic="flips",
-                words=(f"{label}: at ", number, f" or {side} instead of ", now),
-                weight=abs(float(at / here) - 1),
-            )
-        )
-    return found
-
-
-def _time_flips(
-    problem: Problem,
-    plan: Plan,
-    machines: dict[str, Machine],
-    other: Callable[[Change], bool],
-    found: list[Finding],
-    ask: list[Finding],
-) -> None:
-    used: dict[str, tuple[str, RunTime]] = {}
-    models = {e.experiment_id: e.model for e in problem.experiments}
-    for work in plan.work:
-        machine = machines[work.machine_id]
-        time = machine.times[models[work.experiment_id]]
-        used.setdefault(
-            time.measurement_id, (f"{models[work.experiment_id]} on {machine.label}", time)
-        )
-    for measurement_id, (label, time) in used.items():
-        days = Decimal(str(time.days))
-
-        def change(value: Decimal, which: str = measurement_id) -> Change:
-            return {"days": (which, str(value.quantize(Decimal("0.01"))))}
-
-        at = _threshold(other, change, days, days * 2)
-        if at is None:
-            continue
-        value = at.quantize(Decimal("0.01"))
-        number = Solved(value=value, unit="days", change=change(at), reads="threshold")
-        now = Solved(
-            value=days, unit="days", change={"measurement": measurement_id}, reads="direct"
-        )
-        weight = float(at / days) - 1
-        high = time.days_high
-        inside = high is not None and other(change(Decimal(str(high))))
-        found.append(
-            Finding(
-                topic="flips",
-                words=(
-                    f"time of {label}: at ",
-                    number,
-                    " or more instead of ",
-                    now,
-                    ", which lies within what is known of it" if inside else "",
-                ),
-                weight=weight,
-            )
-        )
-        doubt = "a prediction" if time.basis == "predicted" else f"{time.timing} timing"
-        ask.append(
-            Finding(
-                topic="ask",
-                words=(
-                    f"a measurement of {label} (advisor bench takes minutes): it rests on {doubt}, "
-                    "and ",
-                    number,
-                    " or more changes the decision",
-                ),
-                # A measurement takes a machine; a quote at the same distance is asked for first.
-                weight=weight + 0.01,
-            )
-        )

@@ -52,6 +52,8 @@ class Owned:
     gpu_count: int
     machines: int
     usable_from: date | None
+    free_slots: int
+    """How many more GPUs of the same kind fit into each: its slots, power supply and cooling."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,8 +247,11 @@ def _owned(root: Table) -> tuple[Owned, ...]:
             gpu_count=table.count("gpu_count", 1, 64),
             machines=table.count("machines", 1, 1000, 1),
             usable_from=table.optional_day("usable_from"),
+            free_slots=table.count("free_slots", 0, 64, 0),
         )
-        for table in root.tables("owned", ("gpu", "gpu_count", "machines", "usable_from"))
+        for table in root.tables(
+            "owned", ("gpu", "gpu_count", "machines", "usable_from", "free_slots")
+        )
     )
 
 

@@ -9,13 +9,13 @@ a checkpoint). For several machines it is necessary; `solve.py` adds what packin
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import floor, inf
 from typing import Any
 
 from advisor.plan.money import kept_value_usd, purchase_charge, rental_charge, run_charge
-from advisor.plan.problem import Experiment, Machine, Problem, Rental
+from advisor.plan.problem import Experiment, Machine, Plan, Problem, Rental
 
 EPSILON = 1e-6
 """Days and dollars below this are rounding."""
@@ -51,6 +51,7 @@ class Program:
     """The columns and rows, and what each column stands for."""
 
     def __init__(self, problem: Problem, cuts: Sequence[Cut] = ()) -> None:
+        self._matrix: Any = None
         self.problem = problem
         self.lower: list[float] = []
         self.upper: list[float] = []
@@ -61,11 +62,20 @@ class Program:
         self.work: dict[tuple[str, str, int], int] = {}
         self.rent: dict[tuple[str, str, int], int] = {}
         self.skip: dict[str, int] = {}
+        self._windows: dict[int, tuple[int, int, float | None]] = {}
+        """Of rows that hold a machine's time: the interval; days a run where they count runs."""
+        self.separate: set[tuple[str, int]] = set()
+        """Groups whose rows hold no column of another, and those rows."""
+        self.inner: set[int] = set()
+        self._owned_rows: dict[str, range] = {}
         self._by_year: list[dict[int, float]] = [{} for _ in range(problem.years)]
         self.groups = groups(problem)
         done: dict[str, dict[int, float]] = {e.experiment_id: {} for e in problem.experiments}
         for group in self.groups:
             self._add_group(group, done)
+        for group in self.groups:
+            if group.machine.upgrade_of is not None:
+                self._end_owned(group)
         self._add_rentals(done)
         for e in problem.experiments:
             column = self._column(e.runs if problem.objective == "most-runs" else 0)
@@ -88,6 +98,7 @@ class Program:
 
     def _add_group(self, group: Group, done: Mapping[str, dict[int, float]]) -> None:
         problem, machine = self.problem, group.machine
+        first_row = len(self.rows)
         jobs: list[tuple[Experiment, int, float, int]] = []
         for e in problem.experiments:
             fits = runs_that_fit(problem, group, e)
@@ -102,7 +113,7 @@ class Program:
         else:
             dollars = purchase_charge(machine, problem.rules).cents / 100
             kept = float(kept_value_usd(machine, group.year, problem))
-            most = sum(e.runs for e, *_ in jobs)
+            most = sum(e.runs for e, *_ in jobs) if machine.upgrade_of is None else 1
             count = self._column(most, cost=dollars, judged=dollars - kept)
             self._spend(count, group.year)
         self.count[group.key] = count
@@ -114,9 +125,33 @@ class Program:
             self._spend(column, self._year_of(low))
             self.work[e.experiment_id, *group.key] = column
             done[e.experiment_id][column] = 1.0
+            self._windows[len(self.rows)] = (low, problem.due(e), elapsed)
             self.rows.append(({column: 1.0, count: -float(fits)}, -inf, 0.0))
             columns.append((column, elapsed, low, problem.due(e)))
         self._add_intervals(count, columns)
+        if not machine.owned and machine.upgrade_of is None:
+            self.separate.add(group.key)
+            self.inner.update(range(first_row, len(self.rows)))
+        if machine.owned:
+            self._owned_rows[machine.machine_id] = range(first_row, len(self.rows))
+
+    def _end_owned(self, upgrade: Group) -> None:
+        """An owned machine is what it was only until its new parts are there."""
+        column = self.count.get(upgrade.key)
+        owned = upgrade.machine.upgrade_of
+        if column is None or owned is None:
+            return
+        for number in self._owned_rows.get(owned, ()):
+            if number not in self._windows:
+                continue
+            low, due, elapsed = self._windows[number]
+            lost = float(due - max(low, upgrade.from_day))
+            row = self.rows[number][0]
+            if lost > 0 and elapsed is not None:  # counted in runs, not in days
+                fits = -row[self.count[owned, -1]]
+                lost = max(fits - max(floor((due - low - lost + EPSILON) / elapsed), 0), 0.0)
+            if lost > 0:
+                row[column] = lost
 
     def _year_of(self, day: int) -> int:
         year = 0
@@ -136,6 +171,7 @@ class Program:
                     continue
                 seen.add(key)
                 row = {column: elapsed for column, elapsed, _, _ in inside}
+                self._windows[len(self.rows)] = (low, due, None)
                 self.rows.append(({**row, count: -float(length)}, -inf, 0.0))
                 for parts in (2, 3):
                     # Of runs longer than a half (a third) of it, one (two) a machine.
@@ -169,9 +205,17 @@ class Program:
                 else:
                     spent, limit = by_year, cents
                 self.rows.append((dict(spent), -inf, limit / 100))
-        bought = {c: 1.0 for key, c in self.count.items() if key[1] >= 0}
+        bought: dict[int, float] = {}
+        upgrades: dict[str, dict[int, float]] = {}
+        for group in self.groups:
+            if group.year < 0 or group.key not in self.count:
+                continue
+            owned = group.machine.upgrade_of
+            of = bought if owned is None else upgrades.setdefault(owned, {})
+            of[self.count[group.key]] = 1.0
         if problem.max_machines is not None and bought:
             self.rows.append((bought, -inf, problem.max_machines))
+        self.rows += [(once, -inf, 1.0) for once in upgrades.values()]
         if problem.require_gpu is not None:
             wanted = {
                 self.count[g.key]: 1.0
@@ -209,31 +253,92 @@ class Program:
             flags[flag] = 1.0
             self.rows.append((flags, -inf, len(flags) - 1))
 
-    def solve(self, goal: Sequence[float], time_limit_s: float) -> Any:
-        """The answer of scipy's milp for the given costs of the columns."""
+    def constraints(self) -> Any:
+        """Matrix and bounds of the rows, made once."""
         import numpy as np
-        from scipy.optimize import Bounds, LinearConstraint, milp
         from scipy.sparse import csr_array
 
-        starts = [0]
-        columns: list[int] = []
-        values: list[float] = []
-        for row, _, _ in self.rows:
-            columns.extend(row)
-            values.extend(row.values())
-            starts.append(len(columns))
-        matrix = csr_array((values, columns, starts), shape=(len(self.rows), len(self.cost)))
-        return milp(
-            np.array(goal),
-            integrality=np.ones(len(self.cost)),
-            bounds=Bounds(np.array(self.lower), np.array(self.upper)),
-            constraints=LinearConstraint(
-                matrix,
+        if self._matrix is None:
+            starts = [0]
+            columns: list[int] = []
+            values: list[float] = []
+            for row, _, _ in self.rows:
+                columns.extend(row)
+                values.extend(row.values())
+                starts.append(len(columns))
+            shape = (len(self.rows), len(self.cost))
+            self._matrix = (
+                csr_array((values, columns, starts), shape=shape),
                 np.array([low for _, low, _ in self.rows]),
                 np.array([high for _, _, high in self.rows]),
-            ),
-            options={"time_limit": max(time_limit_s, 0.1), "mip_rel_gap": 0.0},
+            )
+        return self._matrix
+
+    def solve(
+        self,
+        goal: Sequence[float],
+        time_limit_s: float,
+        *,
+        only: Collection[tuple[str, int]] | None = None,
+        below: float | None = None,
+        presolve: bool = True,
+    ) -> Any:
+        """The answer of scipy's milp for the given costs of the columns.
+
+        ``only``: nothing is bought but from these groups; ``below``: nothing dearer than this.
+        """
+        import numpy as np
+        from scipy.optimize import Bounds, LinearConstraint, milp
+        from scipy.sparse import csr_array, vstack
+
+        matrix, low, high = self.constraints()
+        costs, upper = np.array(goal), np.array(self.upper)
+        if only is not None:
+            for key, column in self.count.items():
+                if key[1] >= 0 and key not in only:
+                    upper[column] = 0.0
+        if below is not None:
+            matrix = vstack([matrix, csr_array(costs[np.newaxis, :])])
+            low, high = np.append(low, -inf), np.append(high, below)
+        return milp(
+            costs,
+            integrality=np.ones(len(costs)),
+            bounds=Bounds(np.array(self.lower), upper),
+            constraints=LinearConstraint(matrix, low, high),
+            options={
+                "time_limit": max(time_limit_s, 0.1),
+                "mip_rel_gap": 0.0,
+                "presolve": presolve,
+            },
         )
+
+    def counts_of(self, plan: Plan) -> list[int] | None:
+        """What the columns are in a plan made for a like problem; None where it breaks a row."""
+        counts = [0] * len(self.cost)
+        rent = {(e, year): column for (e, _, year), column in self.rent.items()}
+        chosen: list[tuple[int | None, int]] = [
+            (self.count.get((p.machine_id, p.year)), p.count) for p in plan.purchases
+        ]
+        chosen += [
+            (self.work.get((w.experiment_id, w.machine_id, w.year)), w.runs) for w in plan.work
+        ]
+        chosen += [(rent.get((r.experiment_id, r.year)), r.runs) for r in plan.rented]
+        chosen += [(self.skip.get(e), runs) for e, runs in plan.left_out.items()]
+        chosen += [
+            (self.count[g.key], g.machine.owned)
+            for g in self.groups
+            if g.machine.owned and g.key in self.count
+        ]
+        for column, count in chosen:
+            if column is None:
+                return None
+            counts[column] += count
+        matrix, low, high = self.constraints()
+        sums = matrix @ counts
+        kept = (sums >= low - EPSILON).all() and (sums <= high + EPSILON).all()
+        bounds = zip(self.lower, counts, self.upper, strict=True)
+        within = all(least <= count <= most for least, count, most in bounds)
+        return counts if kept and within else None
 
 
 def groups(problem: Problem) -> list[Group]:
@@ -250,17 +355,19 @@ def groups(problem: Problem) -> list[Group]:
 def undominated(problem: Problem) -> list[Machine]:
     """The buyable machines that no other beats: dearer and no faster for any model is out.
 
-    Exact, because as many as one likes can be bought of the better one in its place.
+    Exact, because as many as one likes can be bought of the better one in its place. Upgrades of
+    owned machines are all kept: there is only one of each.
     """
     models = sorted({e.model for e in problem.experiments})
     kept: list[tuple[tuple[float, ...], Machine]] = []
-    buyable = [m for m in problem.machines if not m.owned]
+    upgrades = [m for m in problem.machines if m.upgrade_of is not None]
+    buyable = [m for m in problem.machines if not m.owned and m.upgrade_of is None]
     if problem.require_gpu is not None:
         wanted = [m for m in buyable if m.gpu_id == problem.require_gpu]
         others = replace(problem, require_gpu=None)
-        one = replace(others, machines=tuple(wanted))
+        one = replace(others, machines=(*wanted, *upgrades))
         both = {m.machine_id for m in (*undominated(one), *undominated(others))}
-        return [m for m in buyable if m.machine_id in both]
+        return [m for m in (*buyable, *upgrades) if m.machine_id in both]
 
     def figures(machine: Machine) -> tuple[float, ...]:
         dollars = [float(purchase_charge(machine, problem.rules).cents)]
@@ -283,7 +390,7 @@ def undominated(problem: Problem) -> list[Machine]:
         if not any(all(a <= b for a, b in zip(other, numbers, strict=True)) for other, _ in kept):
             kept.append((numbers, machine))
     order = {m.machine_id: i for i, m in enumerate(problem.machines)}
-    return sorted((m for _, m in kept), key=lambda m: order[m.machine_id])
+    return sorted((*(m for _, m in kept), *upgrades), key=lambda m: order[m.machine_id])
 
 
 def runs_that_fit(problem: Problem, group: Group, experiment: Experiment) -> int:

@@ -69,6 +69,9 @@ class Machine:
     """How many of them the lab has; 0 for one that could be bought."""
     ready_day: int = 0
     """From when an owned machine can be used."""
+    upgrade_of: str | None = None
+    """The owned machine that this one is made from by adding ``lines``; that machine ends when
+    they are there. It is one machine alone (``owned`` is 1)."""
 
     @property
     def price_usd(self) -> Decimal:

@@ -9,15 +9,24 @@ from math import ceil
 from advisor.plan.findings import Finding, Solved
 from advisor.plan.model import groups, runs_that_fit
 from advisor.plan.problem import Experiment, Problem
-from advisor.plan.solve import NoPlan, OutOfTime, is_feasible, solve
+from advisor.plan.solve import (
+    DEFAULT_SECONDS,
+    Clock,
+    NoPlan,
+    OutOfTime,
+    clock_of,
+    is_feasible,
+    solve,
+)
 from advisor.plan.vary import vary
 
 LONGEST_DAYS = 3650
 
 
-def relax(problem: Problem, seconds: float = 60.0) -> list[Finding]:
+def relax(problem: Problem, clock: Clock | None = None) -> list[Finding]:
     """Ways out, each by itself; none where nothing helps."""
     alone = [_alone(problem, e) for e in problem.experiments]
+    clock = clock or clock_of(DEFAULT_SECONDS)
     hopeless = [finding for finding in alone if finding is not None]
     if hopeless:
         return hopeless
@@ -25,11 +34,11 @@ def relax(problem: Problem, seconds: float = 60.0) -> list[Finding]:
     found: list[Finding] = []
     budget = problem.budget_cents
     try:
-        _money(base, budget, seconds, found)
+        _money(base, budget, clock, found)
         if problem.max_machines is not None:
-            _machines(base, seconds, found)
-        _later(base, seconds, found)
-        _fewer(base, seconds, found)
+            _machines(base, clock, found)
+        _later(base, clock, found)
+        _fewer(base, clock, found)
     except OutOfTime:
         found.append(Finding(topic="relax", words=("what else would help was not found in time",)))
     return found
@@ -73,12 +82,12 @@ def _rent_end(problem: Problem, e: Experiment, day: int) -> bool:
     )
 
 
-def _money(base: Problem, budget: int | None, seconds: float, found: list[Finding]) -> None:
+def _money(base: Problem, budget: int | None, clock: Clock, found: list[Finding]) -> None:
     if budget is None and base.year_budget_cents is None:
         return
     change = {"budget_cents": None, "no_year_budget": True}
     try:
-        plan = solve(vary(base, change), seconds)
+        plan = solve(vary(base, change), clock=clock)
     except NoPlan:
         return
     if budget is not None and plan.cost_cents > budget:
@@ -103,10 +112,9 @@ def _money(base: Problem, budget: int | None, seconds: float, found: list[Findin
                 ),
             )
         )
-    if base.year_budget_cents is not None and is_feasible(
-        vary(base, {"no_year_budget": True}), seconds
-    ):
-        cheapest = solve(vary(base, {"no_year_budget": True}), seconds)
+    anywhen = vary(base, {"no_year_budget": True})
+    if base.year_budget_cents is not None and is_feasible(anywhen, clock=clock):
+        cheapest = solve(vary(base, {"no_year_budget": True}), clock=clock)
         found.append(
             Finding(
                 topic="relax",
@@ -124,10 +132,10 @@ def _money(base: Problem, budget: int | None, seconds: float, found: list[Findin
         )
 
 
-def _machines(base: Problem, seconds: float, found: list[Finding]) -> None:
+def _machines(base: Problem, clock: Clock, found: list[Finding]) -> None:
     change = {"max_machines": None}
     try:
-        plan = solve(vary(base, change), seconds)
+        plan = solve(vary(base, change), clock=clock)
     except NoPlan:
         return
     count = sum(p.count for p in plan.purchases)
@@ -135,17 +143,17 @@ def _machines(base: Problem, seconds: float, found: list[Finding]) -> None:
     found.append(Finding(topic="relax", words=("allow ", words, " to be bought")))
 
 
-def _later(base: Problem, seconds: float, found: list[Finding]) -> None:
+def _later(base: Problem, clock: Clock, found: list[Finding]) -> None:
     """The fewest days by which every date must move."""
     high = 1
-    while high <= LONGEST_DAYS and not is_feasible(vary(base, {"later_days": high}), seconds):
+    while high <= LONGEST_DAYS and not is_feasible(vary(base, {"later_days": high}), clock=clock):
         high *= 2
     if high > LONGEST_DAYS:
         return
     low = high // 2
     while low + 1 < high:
         middle = (low + high) // 2
-        if is_feasible(vary(base, {"later_days": middle}), seconds):
+        if is_feasible(vary(base, {"later_days": middle}), clock=clock):
             high = middle
         else:
             low = middle
@@ -153,10 +161,10 @@ def _later(base: Problem, seconds: float, found: list[Finding]) -> None:
     found.append(Finding(topic="relax", words=("move every date, the grant's end too, by ", days)))
 
 
-def _fewer(base: Problem, seconds: float, found: list[Finding]) -> None:
+def _fewer(base: Problem, clock: Clock, found: list[Finding]) -> None:
     change = {"objective": "most-runs"}
     try:
-        plan = solve(vary(base, change), seconds)
+        plan = solve(vary(base, change), clock=clock)
     except NoPlan:
         return
     if not plan.runs:

@@ -3,22 +3,32 @@
 The program of `model.py` is solved; its runs are packed on machines day by day; where a packing
 fails, what was learnt is added and it is solved again. The bound of every round is valid, so the
 first plan that packs is optimal.
+
+What makes it fast is a good plan to begin with: the program is solved with the few machines that
+its relaxation uses, or a plan of a like problem is taken over, and then only what is better is
+searched for. Where there is nothing, the plan is proven.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import inf
+from threading import Event
 from time import monotonic
-from typing import Any
 
-from advisor.plan.model import EPSILON, Cut, Group, Program
-from advisor.plan.money import kept_value_usd, purchase_charge, rental_charge, run_charge
-from advisor.plan.place import Job, pack, schedule
-from advisor.plan.problem import Placed, Plan, Problem, Purchase, Rented, Work
+from advisor.plan.assemble import place, plan_of
+from advisor.plan.model import EPSILON, Cut, Program
+from advisor.plan.problem import Plan, Problem
+from advisor.plan.reduce import Relaxation
 
 DEFAULT_SECONDS = 60.0
+LESS = 0.005
+"""Dollars: half a cent, by which a better plan is better at least."""
+INFEASIBLE, FAILED = 2, 4
+"""Statuses of scipy's milp."""
+FEW_GROUPS = 20
+"""With more than these it pays to look for a better plan before the last search."""
 
 
 class NoPlan(Exception):
@@ -29,36 +39,59 @@ class OutOfTime(Exception):
     """No plan was found in the time given; whether there is one is not known."""
 
 
-@dataclass(slots=True)
-class _Clock:
+@dataclass(slots=True, kw_only=True)
+class Clock:
+    """When a search must end: at a moment of `monotonic`, or when somebody says so."""
+
     end: float
+    stop: Event | None = None
 
     @property
     def left(self) -> float:
-        return self.end - monotonic()
+        """Seconds."""
+        return 0.0 if self.stop is not None and self.stop.is_set() else self.end - monotonic()
+
+    def within(self, seconds: float) -> Clock:
+        """This one, and at most so long from now."""
+        return Clock(end=min(self.end, monotonic() + seconds), stop=self.stop)
 
 
-def solve(problem: Problem, seconds: float = DEFAULT_SECONDS) -> Plan:
-    """The best plan for the problem's objective. Raises NoPlan or OutOfTime."""
+def clock_of(seconds: float, stop: Event | None = None) -> Clock:
+    """A clock that ends so many seconds from now."""
+    return Clock(end=monotonic() + seconds, stop=stop)
+
+
+def solve(
+    problem: Problem,
+    seconds: float = DEFAULT_SECONDS,
+    *,
+    known: Sequence[Plan] = (),
+    clock: Clock | None = None,
+) -> Plan:
+    """The best plan for the problem's objective. Raises NoPlan or OutOfTime.
+
+    ``known`` are plans of like problems: those that work here too make the search shorter, and
+    win where another is no better.
+    """
     began = monotonic()
-    clock = _Clock(began + seconds)
+    clock = clock_of(seconds) if clock is None else clock
     if problem.objective == "soonest":
-        plan = _soonest(problem, clock)
+        plan = _soonest(problem, clock, known)
     elif problem.objective == "most-runs":
-        plan = _most_runs(problem, clock)
+        plan = _most_runs(problem, clock, known)
     else:
-        plan = _optimise(problem, clock, "judged")
+        plan = _optimise(problem, clock, "judged", known)
     return replace(plan, seconds=monotonic() - began)
 
 
-def _most_runs(problem: Problem, clock: _Clock) -> Plan:
+def _most_runs(problem: Problem, clock: Clock, known: Sequence[Plan]) -> Plan:
     """As much value as possible, then as cheaply as possible."""
     if _weight(problem) is not None:
-        return _optimise(problem, clock, "value, then judged")
-    most = _optimise(problem, clock, "value")
+        return _optimise(problem, clock, "value, then judged", known)
+    most = _optimise(problem, clock, "value", known)
     fixed = replace(problem, min_runs=max(most.value, problem.min_runs or 0))
     try:
-        plan = _optimise(fixed, clock, "judged")
+        plan = _optimise(fixed, clock, "judged", (most, *known))
     except OutOfTime:
         return replace(most, proven=False, gap=None)
     return plan if most.proven else replace(plan, proven=False, gap=most.gap)
@@ -79,59 +112,171 @@ def _weight(problem: Problem) -> float | None:
     return weight if weight * sum(e.runs * e.value for e in problem.experiments) < 1e8 else None
 
 
-def cheapest_with_runs(problem: Problem, seconds: float = DEFAULT_SECONDS) -> Plan:
+def cheapest_with_runs(
+    problem: Problem,
+    seconds: float = DEFAULT_SECONDS,
+    *,
+    known: Sequence[Plan] = (),
+    clock: Clock | None = None,
+) -> Plan:
     """The cheapest plan that does runs of the value ``min_runs``. Raises NoPlan or OutOfTime."""
-    return _optimise(problem, _Clock(monotonic() + seconds), "judged")
+    return _optimise(problem, clock or clock_of(seconds), "judged", known)
 
 
-def is_feasible(problem: Problem, seconds: float = DEFAULT_SECONDS) -> bool:
+def is_feasible(
+    problem: Problem, seconds: float = DEFAULT_SECONDS, *, clock: Clock | None = None
+) -> bool:
     """Whether any plan does everything. Raises OutOfTime."""
     try:
-        _optimise(replace(problem, objective="cheapest"), _Clock(monotonic() + seconds), "none")
+        _optimise(replace(problem, objective="cheapest"), clock or clock_of(seconds), "none", ())
     except NoPlan:
         return False
     return True
 
 
-def _soonest(problem: Problem, clock: _Clock) -> Plan:
+def _soonest(problem: Problem, clock: Clock, known: Sequence[Plan]) -> Plan:
     """The earliest whole day by which everything can be over, then the cheapest way to it."""
     everything = replace(problem, objective="cheapest")
-    best = _optimise(everything, clock, "none")
-    low, high = 0, int(-(-best.finish_day // 1))
+    best = _optimise(everything, clock, "none", sorted(known, key=lambda plan: plan.finish_day))
+    low, high = 0, _last_day(best)
+    if known and high > 1:
+        # A plan that was best elsewhere often is here, or nearly so.
+        try:
+            best = _optimise(replace(everything, finish_day=high - 1), clock, "none", known)
+            high = _last_day(best)
+        except NoPlan:
+            low = high
+        except OutOfTime:
+            pass
     proven = True
     while low < high:
         middle = (low + high) // 2
         try:
-            _optimise(replace(everything, finish_day=max(middle, 1)), clock, "none")
-            high = middle
+            best = _optimise(replace(everything, finish_day=max(middle, 1)), clock, "none", known)
+            high = min(middle, _last_day(best))
         except NoPlan:
             low = middle + 1
         except OutOfTime:
             proven = False
             break
-    plan = _optimise(replace(everything, finish_day=max(high, 1)), clock, "judged")
+    last = replace(everything, finish_day=max(high, 1))
+    try:
+        plan = _optimise(last, clock, "judged", (best, *known))
+    except OutOfTime:
+        return replace(best, proven=False, gap=(high - low) / max(high, 1) or None)
     return plan if proven else replace(plan, proven=False, gap=(high - low) / max(high, 1))
 
 
-def _optimise(problem: Problem, clock: _Clock, goal: str) -> Plan:
+def _last_day(plan: Plan) -> int:
+    return int(-(-(plan.finish_day - EPSILON) // 1))
+
+
+def _optimise(problem: Problem, clock: Clock, goal: str, known: Sequence[Plan]) -> Plan:
+    """The best plan by a goal; ``none`` is any plan at all. Raises NoPlan or OutOfTime."""
     cuts: list[Cut] = []
+    best: tuple[float, Plan] | None = None
+    bound: float | None = None
     rounds = 0
     while True:
         rounds += 1
+        if clock.left <= 0:
+            break
         program = Program(problem, cuts)
         costs = _goal(program, goal)
-        answer = program.solve(costs, clock.left)
-        if answer.status == 2:
-            raise NoPlan
-        if answer.x is None:
-            raise OutOfTime
-        counts = [round(value) for value in answer.x]
-        placed, failed = _place(program, counts)
+        relaxation = Relaxation(program, costs)
+        if rounds == 1:
+            best = _known(program, costs, known)
+            if best is None:
+                best = _with_few(program, costs, relaxation, clock, cuts)
+        if best is not None and goal == "none":
+            return replace(best[1], proven=True, gap=None, rounds=rounds)
+        only, below = None, None
+        if best is not None:
+            only = relaxation.promising(best[0] - LESS)
+            if len(only) > FEW_GROUPS and known:
+                better = _with_few(program, costs, relaxation, clock, cuts)
+                if better is not None and better[0] < best[0] - LESS:
+                    best = better
+                    only = relaxation.promising(best[0] - LESS)
+            below = best[0] - LESS
+        answer = program.solve(costs, clock.left, only=only, below=below)
+        if answer.status == FAILED:  # numerically
+            answer = program.solve(costs, clock.left, only=only, presolve=False)
+        if answer.status == INFEASIBLE:
+            if best is None:
+                raise NoPlan
+            return replace(best[1], proven=True, gap=None, rounds=rounds)
+        if answer.mip_dual_bound is not None:
+            bound = max(float(answer.mip_dual_bound), -inf if bound is None else bound)
+        failed: list[Cut] = []
+        if answer.x is not None:
+            counts = [round(value) for value in answer.x]
+            placed, failed = place(program, counts)
+            cuts.extend(failed)
+            cost = dot(costs, counts)
+            if not failed and (best is None or cost < best[0] - LESS / 2):
+                best = cost, plan_of(program, counts, placed)
+        proven = answer.status == 0 and (answer.mip_gap or 0.0) <= EPSILON
+        # Nothing that the program still allows is better than what is known to work.
+        done = best is not None and bound is not None and bound >= best[0] - LESS / 2
+        if best is not None and ((proven and not failed) or done):
+            return replace(best[1], proven=True, gap=None, rounds=rounds)
         if not failed:
-            return _plan(program, counts, placed, answer, rounds)
+            break
+    if best is None:
+        raise OutOfTime
+    gap = None if bound is None else max(best[0] - bound, 0.0) / max(abs(best[0]), 1.0)
+    return replace(best[1], proven=False, gap=gap, rounds=rounds)
+
+
+def _known(
+    program: Program, costs: Sequence[float], known: Sequence[Plan]
+) -> tuple[float, Plan] | None:
+    """The best of these plans that works here too; of equals the first."""
+    best: tuple[float, Plan] | None = None
+    for plan in known:
+        counts = program.counts_of(plan)
+        if counts is None:
+            continue
+        cost = dot(costs, counts)
+        if best is not None and cost >= best[0] - LESS / 2:
+            continue
+        placed, failed = place(program, counts)
+        if not failed:
+            best = cost, plan_of(program, counts, placed)
+    return best
+
+
+def _with_few(
+    program: Program,
+    costs: Sequence[float],
+    relaxation: Relaxation,
+    clock: Clock,
+    cuts: list[Cut],
+) -> tuple[float, Plan] | None:
+    """A good plan with the few machines that the relaxation uses. Raises NoPlan."""
+    relaxed = relaxation.solve()
+    if relaxed.status == INFEASIBLE:
+        if relaxation.whole:
+            raise NoPlan
+        return None
+    if relaxed.x is None:
+        return None
+    used = {key for key, column in program.count.items() if relaxed.x[column] > EPSILON}
+    answer = program.solve(costs, clock.left / 2, only=used)
+    if answer.x is None:
+        return None
+    counts = [round(value) for value in answer.x]
+    placed, failed = place(program, counts)
+    if failed:
         cuts.extend(failed)
-        if clock.left <= 0:
-            raise OutOfTime
+        return None
+    return dot(costs, counts), plan_of(program, counts, placed)
+
+
+def dot(costs: Sequence[float], counts: Sequence[int]) -> float:
+    """What the columns cost together."""
+    return sum(cost * count for cost, count in zip(costs, counts, strict=True))
 
 
 def _goal(program: Program, goal: str) -> Sequence[float]:
@@ -146,158 +291,3 @@ def _goal(program: Program, goal: str) -> Sequence[float]:
         for e in program.problem.experiments:
             costs[program.skip[e.experiment_id]] = weight * e.value
     return costs
-
-
-def _place(program: Program, counts: Sequence[int]) -> tuple[list[Placed], list[Cut]]:
-    """Every run on a day, and what was learnt where that fails."""
-    problem = program.problem
-    placed: list[Placed] = []
-    failed: list[Cut] = []
-    numbers: Counter[str] = Counter()
-    for group in program.groups:
-        if group.key not in program.count:
-            continue
-        jobs = _jobs(program, group, counts, numbers)
-        if not jobs:
-            continue
-        machines = counts[program.count[group.key]]
-        units = pack(jobs, machines)
-        if units is None:
-            runs = Counter(job.experiment_id for job in jobs)
-            failed.append(
-                Cut(
-                    group.machine.machine_id,
-                    group.year,
-                    machines,
-                    tuple(sorted(runs.items())),
-                )
-            )
-            continue
-        for number, taken in enumerate(sorted(filter(None, units)), start=1):
-            times = schedule(taken)
-            assert times is not None  # pack has checked it
-            placed.extend(
-                Placed(
-                    experiment_id=job.experiment_id,
-                    run=job.run,
-                    machine_id=group.machine.machine_id,
-                    year=group.year,
-                    unit=number,
-                    pieces=tuple(pieces),
-                )
-                for job, pieces in times.items()
-            )
-    experiments = {e.experiment_id: e for e in problem.experiments}
-    rentals = {r.rental_id: r for r in problem.rentals}
-    for (experiment_id, rental_id, year), column in program.rent.items():
-        e = experiments[experiment_id]
-        start = float(max(e.release_day, problem.year_days[year]))
-        days = rentals[rental_id].times[e.model].days
-        for unit in range(1, counts[column] + 1):
-            numbers[experiment_id] += 1
-            placed.append(
-                Placed(
-                    experiment_id=experiment_id,
-                    run=numbers[experiment_id],
-                    machine_id=rental_id,
-                    year=year,
-                    unit=unit,
-                    pieces=((start, start + days),),
-                )
-            )
-    placed.sort(key=lambda p: (p.machine_id, p.year, p.unit, p.pieces, p.experiment_id, p.run))
-    return placed, failed
-
-
-def _jobs(
-    program: Program, group: Group, counts: Sequence[int], numbers: Counter[str]
-) -> list[Job]:
-    problem = program.problem
-    jobs = []
-    for e in problem.experiments:
-        column = program.work.get((e.experiment_id, *group.key))
-        if column is None:
-            continue
-        for _ in range(counts[column]):
-            numbers[e.experiment_id] += 1
-            jobs.append(
-                Job(
-                    due=problem.due(e),
-                    low=max(e.release_day, group.from_day),
-                    days=problem.elapsed(group.machine.times[e.model]),
-                    experiment_id=e.experiment_id,
-                    run=numbers[e.experiment_id],
-                )
-            )
-    return jobs
-
-
-def _plan(
-    program: Program, counts: Sequence[int], placed: list[Placed], answer: Any, rounds: int
-) -> Plan:
-    problem = program.problem
-    purchases = tuple(
-        Purchase(machine_id=machine_id, year=year, count=counts[column])
-        for (machine_id, year), column in sorted(program.count.items())
-        if year >= 0 and counts[column]
-    )
-    work = tuple(
-        Work(experiment_id=key[0], machine_id=key[1], year=key[2], runs=counts[column])
-        for key, column in sorted(program.work.items())
-        if counts[column]
-    )
-    rented = tuple(
-        Rented(experiment_id=key[0], rental_id=key[1], year=key[2], runs=counts[column])
-        for key, column in sorted(program.rent.items())
-        if counts[column]
-    )
-    left_out = {e: counts[column] for e, column in program.skip.items() if counts[column]}
-    cents, judged = cost_of(problem, purchases, work, rented)
-    limit = problem.budget_cents
-    if limit is not None and cents > limit:
-        raise AssertionError(f"the solver's plan costs {cents - limit} cents more than it may")
-    gap = float(answer.mip_gap) if answer.mip_gap is not None else None
-    proven = answer.status == 0 and (gap is None or gap <= EPSILON)
-    values = {e.experiment_id: e.value for e in problem.experiments}
-    done = {e.experiment_id: e.runs - left_out.get(e.experiment_id, 0) for e in problem.experiments}
-    return Plan(
-        purchases=purchases,
-        work=work,
-        rented=rented,
-        placed=tuple(placed),
-        left_out=left_out,
-        cost_cents=cents,
-        judged_cents=judged,
-        runs=sum(done.values()),
-        value=sum(values[e] * runs for e, runs in done.items()),
-        finish_day=max((p.pieces[-1][1] for p in placed), default=0.0),
-        proven=proven,
-        gap=None if proven else gap,
-        rounds=rounds,
-    )
-
-
-def cost_of(
-    problem: Problem,
-    purchases: Sequence[Purchase],
-    work: Sequence[Work],
-    rented: Sequence[Rented],
-) -> tuple[int, int]:
-    """What is paid, and what the plan is judged by, in cents; exact, from the integers alone."""
-    machines = {m.machine_id: m for m in problem.machines}
-    rentals = {r.rental_id: r for r in problem.rentals}
-    models = {e.experiment_id: e.model for e in problem.experiments}
-    rules = problem.rules
-    cents = kept = 0
-    for p in purchases:
-        cents += p.count * purchase_charge(machines[p.machine_id], rules).cents
-        kept += p.count * int(kept_value_usd(machines[p.machine_id], p.year, problem) * 100)
-    for w in work:
-        machine = machines[w.machine_id]
-        time = machine.times[models[w.experiment_id]]
-        cents += w.runs * run_charge(machine, time, rules).cents
-    for r in rented:
-        rental = rentals[r.rental_id]
-        time = rental.times[models[r.experiment_id]]
-        cents += r.runs * rental_charge(rental, time, rules).cents
-    return cents, cents - kept

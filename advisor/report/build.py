@@ -87,7 +87,6 @@ class _Maker(EvidenceSections):
             )
             for n, asked in enumerate(grant.asked, start=1)
         ]
-        owned = [m for m in problem.machines if m.owned]
         blocks: list[Block] = [
             Paragraph(words=tuple(words)),
             Table(
@@ -96,13 +95,20 @@ class _Maker(EvidenceSections):
                 rows=tuple(rows),
             ),
         ]
-        if owned:
+        if grant.owned:
             items: list[Words] = []
-            for n, machine in enumerate(owned, start=1):
-                count = self._setting(
-                    f"owned[{n}].machines", machine.owned, "machines", machine.label
+            for n, own in enumerate(grant.owned, start=1):
+                label = next(
+                    m.label for m in problem.machines if m.machine_id.startswith(f"owned:{n}:")
                 )
-                items.append((count, f": {machine.label}"))
+                count = self._setting(f"owned[{n}].machines", own.machines, "machines", label)
+                words = [count, f": {label}"]
+                if own.free_slots:
+                    room = self._setting(
+                        f"owned[{n}].free_slots", own.free_slots, "GPUs", f"room in {label}"
+                    )
+                    words += [", with room for ", room, " more in each"]
+                items.append(tuple(words))
             blocks += [Paragraph(words=("The lab has:",)), Bullets(items=tuple(items))]
         if grant.year_budget_usd is not None:
             nums = [
@@ -123,9 +129,8 @@ class _Maker(EvidenceSections):
         plan = self.plan
         items: list[Words] = []
         for e in self.costs.equipment:
-            items.append(
-                ("Buy ", e.count, f" on {e.bought_on}: {e.machine.label}, ", e.unit, " each.")
-            )
+            do = "Buy " if e.machine.upgrade_of is None else "Upgrade "
+            items.append((do, e.count, f" on {e.bought_on}: {e.machine.label}, ", e.unit, " each."))
         by_label: dict[str, list[Any]] = {}
         for r in self.costs.running:
             if r.rented:

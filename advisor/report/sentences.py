@@ -114,6 +114,8 @@ def justification(
     words.append(tuple(opening))
     for e in costs.equipment:
         sentence: list[str | Num] = ["We request ", e.count, f" of the kind {e.machine.label}, at "]
+        if e.machine.upgrade_of is not None:
+            sentence = ["We request parts to upgrade ", e.count, f": {e.machine.label}, at "]
         sentence += [e.unit, " each: "]
         for i, (line, quantity, price, _) in enumerate(e.lines):
             sentence += ["; " if i else "", quantity, f" {line.label} at ", price]

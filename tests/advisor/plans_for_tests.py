@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from itertools import product
+from math import inf
 from random import Random
 from typing import Any
 
@@ -182,6 +183,7 @@ class Unit:
     option: Any
     year: int
     low: float
+    end: float = inf
 
 
 def fits_one_machine(jobs: list[tuple[float, float, float]]) -> bool:
@@ -209,8 +211,11 @@ def best_by_trying_everything(problem: Problem) -> tuple[float, ...] | None:
     total = sum(e.runs for e in problem.experiments)
     most = min(total, problem.max_machines if problem.max_machines is not None else total)
     best: tuple[float, ...] | None = None
-    for counts in product(range(most + 1), repeat=len(slots)):
-        if sum(counts) > most:
+    ranges = [range(most + 1) if m.upgrade_of is None else range(2) for m, _ in slots]
+    for counts in product(*ranges):
+        added = [m.upgrade_of for (m, _), n in zip(slots, counts, strict=True) if n]
+        added = [owned for owned in added if owned is not None]
+        if sum(counts) - len(added) > most or len(set(added)) < len(added):
             continue
         found = _best_with(problem, list(zip(slots, counts, strict=True)))
         if found is not None and (best is None or found < best):
@@ -231,8 +236,10 @@ def _best_with(problem: Problem, bought: list[Any]) -> tuple[float, ...] | None:
         units += [Unit(machine, year, problem.year_days[year] + rules.lead_days)] * count
     if not within(problem, spent):
         return None
+    ends = {m.upgrade_of: problem.year_days[y] + rules.lead_days for (m, y), n in bought if n}
     for machine in problem.machines:
-        units += [Unit(machine, -1, machine.ready_day)] * machine.owned
+        end = ends.get(machine.machine_id, inf)
+        units += [Unit(machine, -1, machine.ready_day, end)] * machine.owned
     for rental in problem.rentals:
         units += [Unit(rental, y, problem.year_days[y]) for y in range(problem.years)]
     runs = [e for e in problem.experiments for _ in range(e.runs)]
@@ -277,7 +284,7 @@ def _best_with(problem: Problem, bought: list[Any]) -> tuple[float, ...] | None:
                 value -= e.value
                 spent[unit.year] -= cents
                 continue
-            job = (float(low), float(due), problem.elapsed(time))
+            job = (float(low), float(min(due, unit.end)), problem.elapsed(time))
             if not fits_one_machine([*jobs[u], job]):
                 continue
             cents = run_charge(unit.option, time, rules).cents
@@ -309,6 +316,26 @@ def within(problem: Problem, spent: list[int]) -> bool:
         if ahead < 0:
             return False
     return True
+
+
+def upgradable_problem(seed: int) -> Problem:
+    """An owned machine that may get more GPUs, in several steps, beside one to buy or rent."""
+    random = Random(seed)
+    problem = random_problem(seed)
+    models = sorted({e.model for e in problem.experiments})
+    slow = {m: round(random.uniform(15, 70), 1) for m in models}
+    owned = make_machine("mine", None, slow)
+    machines = [m for m in problem.machines if not m.owned][:1]
+    machines += [
+        make_machine(
+            f"more{n}",
+            str(random.randint(1, 10) * 500),
+            {m: round(days / n, 1) for m, days in slow.items() if random.random() < 0.9},
+            upgrade_of="mine",
+        )
+        for n in range(2, random.choice([3, 4]))
+    ]
+    return replace(problem, machines=(owned, *machines))
 
 
 def every_random_problem(count: int) -> Iterator[Problem]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
@@ -18,6 +19,7 @@ from tests.advisor.plans_for_tests import (
     make_problem,
     make_rental,
     random_problem,
+    upgradable_problem,
 )
 
 
@@ -48,6 +50,10 @@ def check_placement(problem: Problem, plan: Plan) -> None:
     options = {m.machine_id: m for m in problem.machines}
     rentals = {r.rental_id: r for r in problem.rentals}
     lanes: dict[tuple[str, int, int], list[tuple[float, float]]] = {}
+    bought_on = {p.machine_id: problem.year_days[p.year] for p in plan.purchases}
+    ends = {
+        options[name].upgrade_of: day + problem.rules.lead_days for name, day in bought_on.items()
+    }
     for p in plan.placed:
         e = experiments[p.experiment_id]
         if p.machine_id in rentals:
@@ -56,6 +62,7 @@ def check_placement(problem: Problem, plan: Plan) -> None:
             machine = options[p.machine_id]
             days = problem.elapsed(machine.times[e.model])
             lanes.setdefault((p.machine_id, p.year, p.unit), []).extend(p.pieces)
+            assert p.pieces[-1][1] <= ends.get(p.machine_id, problem.year_days[-1]) + 1e-5
             if p.year >= 0:
                 ready = problem.year_days[p.year] + problem.rules.lead_days
                 assert p.pieces[0][0] >= ready - 1e-6
@@ -85,6 +92,30 @@ def test_no_search_finds_a_better_plan(block: int) -> None:
 def test_no_search_finds_a_better_plan_where_machines_are_packed(block: int) -> None:
     for seed in range(block * 15, block * 15 + 15):
         check_against_search(crowded_problem(seed))
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_no_search_finds_a_better_plan_where_a_machine_may_be_upgraded(block: int) -> None:
+    upgraded = 0
+    for seed in range(block * 30, block * 30 + 30):
+        problem = upgradable_problem(seed)
+        check_against_search(problem)
+        with suppress(NoPlan):
+            upgraded += any(p.machine_id.startswith("more") for p in solve(problem).purchases)
+    assert upgraded > 3
+
+
+def test_plans_of_like_problems_change_no_answer() -> None:
+    """With known plans, good or bad, the same is proven as without."""
+    problems = [replace(random_problem(seed), objective="cheapest") for seed in range(60)]
+    for problem in problems:
+        dearer = replace(problem, rules=replace(problem.rules, utilisation=Decimal("0.7")))
+        try:
+            plan, other = solve(problem), solve(dearer)
+        except NoPlan:
+            continue
+        again = solve(problem, known=(other, plan))
+        assert (again.judged_cents, again.proven) == (plan.judged_cents, True)
 
 
 def test_a_failed_packing_is_learnt_from() -> None:

@@ -23,7 +23,7 @@ pytest.importorskip("typst")
 pytest.importorskip("xlsxwriter")
 
 from advisor.plan.answer import EXAMPLE, Planned, load_grant, plan_loaded
-from advisor.plan.explain import decision
+from advisor.plan.trials import decision
 from advisor.plan.grant import Grant, read_grant
 from advisor.plan.solve import NoPlan, solve
 from advisor.plan.vary import vary
@@ -107,8 +107,8 @@ def setting(grant: Grant, key: str) -> Decimal:
         return Decimal(getattr(grant.institution, key.removeprefix("institution.")))
     if match := re.fullmatch(r"experiments\[(\d+)\]\.runs", key):
         return Decimal(grant.asked[int(match[1]) - 1].runs)
-    if match := re.fullmatch(r"owned\[(\d+)\]\.machines", key):
-        return Decimal(grant.owned[int(match[1]) - 1].machines)
+    if match := re.fullmatch(r"owned\[(\d+)\]\.(machines|free_slots)", key):
+        return Decimal(getattr(grant.owned[int(match[1]) - 1], match[2]))
     if match := re.fullmatch(r"budget\.per_year\[(\d+)\]", key):
         assert grant.year_budget_usd is not None
         return grant.year_budget_usd[int(match[1]) - 1]
@@ -230,6 +230,8 @@ class Walk:
     def direct(self, change: Any) -> Any:
         if "quote" in change:
             return self.quotes[change["quote"]].price_usd
+        if "rental" in change:
+            return self.rentals[change["rental"]].price_per_hour_usd
         if "measurement" in change:
             return self.times[change["measurement"]].training_days
         return getattr(self.problem.rules, change["rule"])

@@ -1,0 +1,111 @@
+"""A plan made by a process of its own.
+
+The solver's library prints on stdout, which belongs to the answer or to the screen, and a search
+cannot be interrupted from Python; a child can be, and leaves the screen free. It reads a pickled
+task from stdin and writes pickled messages to the stdout that it was given.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event, Timer
+from typing import TYPE_CHECKING, Any
+
+from advisor.parse import InputError
+
+if TYPE_CHECKING:
+    from advisor.plan.answer import Planned
+    from advisor.plan.options import Loaded
+
+GRACE_SECONDS = 30.0
+"""Beyond the time for the search, after which a child that does not answer is ended."""
+
+
+class Cancelled(Exception):
+    """Somebody said stop."""
+
+
+class Search:
+    """One plan in the making; `cancel` ends it at once."""
+
+    def __init__(self, loaded: Loaded, seconds: float, *, quick: bool) -> None:
+        self._task = pickle.dumps((loaded, seconds, quick))
+        self._seconds = seconds
+        self._cancelled = Event()
+        self._child: subprocess.Popen[bytes] | None = None
+
+    def cancel(self) -> None:
+        """End it; `run` then raises Cancelled."""
+        self._cancelled.set()
+        if self._child is not None:
+            self._child.kill()
+
+    def run(self, say: Callable[[str], None] = lambda _: None) -> Planned:
+        """The plan; ``say`` hears how far it has come. Raises InputError and Cancelled."""
+        root = str(Path(__file__).parents[2])
+        found = os.environ.get("PYTHONPATH")
+        paths = root if not found else f"{root}{os.pathsep}{found}"
+        self._child = subprocess.Popen(
+            [sys.executable, "-m", "advisor.plan.child"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": paths},
+        )
+        limit = Timer(self._seconds + GRACE_SECONDS, self._child.kill)
+        limit.daemon = True
+        limit.start()
+        try:
+            with self._child as child:
+                if self._cancelled.is_set():
+                    child.kill()
+                assert child.stdin is not None and child.stdout is not None
+                try:
+                    child.stdin.write(self._task)
+                    child.stdin.close()
+                    while True:
+                        kind, value = pickle.load(child.stdout)
+                        if kind == "done":
+                            return value  # type: ignore[no-any-return]
+                        if kind == "wrong":
+                            raise InputError(value)
+                        say(value)
+                except (EOFError, BrokenPipeError, pickle.UnpicklingError):
+                    child.kill()
+        finally:
+            limit.cancel()
+        if self._cancelled.is_set():
+            raise Cancelled
+        raise InputError(
+            "the search ended without an answer, which a plan too large for this computer's "
+            "memory does: ask for fewer experiments or GPUs"
+        )
+
+
+def _main() -> None:
+    # Ctrl-C reaches the whole group of processes; the solver would not hear of it.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+    def send(kind: str, value: Any) -> None:
+        pickle.dump((kind, value), answers)
+        answers.flush()
+
+    from advisor.plan.answer import plan_loaded
+
+    loaded, seconds, quick = pickle.load(sys.stdin.buffer)
+    try:
+        send("done", plan_loaded(loaded, seconds, quick=quick, say=lambda words: send("at", words)))
+    except InputError as error:
+        send("wrong", str(error))
+
+
+if __name__ == "__main__":
+    _main()

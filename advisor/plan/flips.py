@@ -1,0 +1,318 @@
+"""What would change the decision: prices, times and rules, and what is cheapest to ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from advisor.plan.assemble import cost_of
+from advisor.plan.findings import Finding, Solved, Words
+from advisor.plan.problem import Machine, Plan, PriceLine, Problem, Rental, RunTime
+from advisor.plan.trials import Trials, decision
+from advisor.plan.vary import Change, vary
+
+CENT = Decimal("0.01")
+STEPS = 32
+"""What is reported lies on the far side of the threshold, at most this part of the tried interval
+beyond it."""
+MOST_SOLVES = 10
+ASKED = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Input:
+    """One number that the decision rests on, and how far it is moved."""
+
+    words: str
+    change: Callable[[Decimal], Change]
+    here: Decimal
+    far: Decimal
+    unit: str
+    direct: Change
+    """Names the row that ``here`` comes from."""
+    quantum: Decimal = CENT
+    after: str = ""
+    line: PriceLine | None = None
+    timed: tuple[str, Machine | Rental, RunTime] | None = None
+
+
+def flips(trials: Trials, others: Sequence[Plan]) -> tuple[list[Finding], list[Finding]]:
+    """Where the decision changes when one input does, nearest first; and what to ask for."""
+    problem, plan = trials.problem, trials.plan
+    inputs = [
+        *_prices(problem, plan, others),
+        *_rents(problem, plan, others),
+        *_rules(problem),
+        *_times(problem, plan, others),
+    ]
+    answers = trials.each(lambda each: (_threshold(trials, each),), inputs, "what would change it")
+    found: list[Finding] = []
+    ask: list[tuple[float, Decimal, Finding]] = []
+    missed = 0
+    for each, answer in zip(inputs, answers, strict=True):
+        if answer is None:
+            missed += 1
+            continue
+        (at,) = answer
+        if at is None:
+            continue
+        number = Solved(value=at, unit=each.unit, change=each.change(at), reads="threshold")
+        now = Solved(value=each.here, unit=each.unit, change=each.direct, reads="direct")
+        side = "more" if each.far > each.here else "less"
+        inside = each.timed is not None and _is_known_to(each.timed[2], at)
+        words: Words = (f"{each.words}: at ", number, f" or {side} instead of ", now, each.after)
+        if inside:
+            words = (*words, ", which lies within what is known of it")
+        distance = abs(float(at / each.here) - 1)
+        found.append(Finding(topic="flips", words=words, weight=distance))
+        asked = _ask(problem, each, number, side)
+        if asked is not None:
+            # What may well be so comes before what would surprise.
+            ask.append((distance / 4 if inside else distance, *asked))
+    found.sort(key=lambda finding: finding.weight)
+    if missed:
+        words = ("the time was not enough to try everything: give it more with --seconds",)
+        found.append(Finding(topic="flips", words=words))
+    nearest = sorted(ask, key=lambda each: each[0])[:ASKED]
+    return found, [finding for *_, finding in sorted(nearest, key=lambda each: (each[1], each[0]))]
+
+
+def _threshold(trials: Trials, each: _Input) -> Decimal | None:
+    """The value nearest to what it is now with another decision, or None before ``far``.
+
+    Between two plans the place where one becomes dearer than the other is computed, and only
+    then is it solved again: is there a third?
+    """
+    here = decision(trials.plan)
+    toward = 1 if each.far > each.here else -1
+    step = max(abs(each.far - each.here) / STEPS, each.quantum)
+    same, far = each.here, each.far.quantize(each.quantum)
+    different = far
+    rivals = [p for p in trials.known if decision(p) != here]
+    crossings = [_crossing(trials, each, p, each.here, each.far) for p in rivals]
+    guess = min(filter(None, crossings), key=lambda at: at * toward, default=None)
+    guess = far if guess is None else guess + toward * each.quantum
+    for solves in range(MOST_SOLVES):
+        guess = guess.quantize(each.quantum)
+        other = trials.solve(each.change(guess))
+        if other is not None and decision(other) == here:
+            if guess == far:
+                return None
+            same = guess
+            if solves == 0:  # a rival that looked so is none
+                guess = far
+                continue
+        else:
+            different = guess
+        if abs(different - same) <= step:
+            break
+        guess = (same + different) / 2
+        at = None if other is None else _crossing(trials, each, other, same, different)
+        if at is not None:
+            at += toward * each.quantum
+            if (different - at) * toward <= step / 2:
+                at = different - toward * step
+            if (at - same) * toward > 0:
+                guess = at
+    return different.quantize(each.quantum)
+
+
+def _crossing(
+    trials: Trials, each: _Input, other: Plan, same: Decimal, different: Decimal
+) -> Decimal | None:
+    """Where another plan of the same worth becomes cheaper than the plan."""
+    plan = trials.plan
+    if other.value != plan.value:
+        return None
+
+    def dearer(value: Decimal) -> int:
+        problem = vary(trials.problem, each.change(value))
+        mine, its = (cost_of(problem, p.purchases, p.work, p.rented)[1] for p in (plan, other))
+        return mine - its
+
+    low, high = dearer(same), dearer(different)
+    if not low < 0 < high:
+        return None
+    return same + (different - same) * Decimal(-low) / Decimal(high - low)
+
+
+def _fastest(time: RunTime) -> Decimal:
+    days = Decimal(str(time.days))
+    low = days if time.days_low is None else Decimal(str(time.days_low))
+    return min(low, days * 3 / 4)
+
+
+def _is_known_to(time: RunTime, days: Decimal) -> bool:
+    """Whether a time may well be so long."""
+    low, high = time.days_low, time.days_high
+    return low is not None and high is not None and low <= float(days) <= high
+
+
+def _machines_of(problem: Problem, plans: Sequence[Plan]) -> list[Machine]:
+    wanted = {p.machine_id for plan in plans for p in plan.purchases}
+    return [m for m in problem.machines if m.machine_id in wanted]
+
+
+def _prices(problem: Problem, plan: Plan, others: Sequence[Plan]) -> list[_Input]:
+    """Quotes of what is bought, which may rise, and of what the runners-up buy, which may fall."""
+    mine = {line.quote_id for m in _machines_of(problem, [plan]) for line in m.lines}
+    found: dict[str, _Input] = {}
+    for machine in _machines_of(problem, [plan, *others]):
+        for line in machine.lines:
+            price = line.unit_usd
+
+            def priced(value: Decimal, quote_id: str = line.quote_id) -> Change:
+                return {"price": (quote_id, str(value.quantize(CENT)))}
+
+            found.setdefault(
+                line.quote_id,
+                _Input(
+                    words=f"price of {line.label}",
+                    change=priced,
+                    here=price,
+                    far=price * 2 if line.quote_id in mine else price / 2,
+                    unit="usd",
+                    direct={"quote": line.quote_id},
+                    after=f" ({line.vendor}, {line.quoted_on})",
+                    line=line,
+                ),
+            )
+    return [each for each in found.values() if each.here > 0]
+
+
+def _rents(problem: Problem, plan: Plan, others: Sequence[Plan]) -> list[_Input]:
+    mine = {r.rental_id for r in plan.rented}
+    wanted = mine | {r.rental_id for other in others for r in other.rented}
+    found: list[_Input] = []
+    for rental in problem.rentals:
+        if rental.rental_id not in wanted:
+            continue
+
+        def priced(value: Decimal, rental_id: str = rental.rental_id) -> Change:
+            return {"rent_price": (rental_id, str(value.quantize(Decimal("0.0001"))))}
+
+        price = rental.usd_per_hour
+        found.append(
+            _Input(
+                words=f"rent of {rental.label}",
+                change=priced,
+                here=price,
+                far=price * 2 if rental.rental_id in mine else price / 2,
+                unit="usd-per-hour",
+                direct={"rental": rental.rental_id},
+                quantum=Decimal("0.0001"),
+                after=f" ({rental.priced_on})",
+            )
+        )
+    return found
+
+
+def _rules(problem: Problem) -> list[_Input]:
+    rules = problem.rules
+    tries = [("utilisation", "utilisation", rules.utilisation, rules.utilisation / 2, "share")]
+    if rules.utilisation < 1:
+        tries.append(("utilisation", "utilisation", rules.utilisation, Decimal(1), "share"))
+    if rules.usd_per_kwh is not None:
+        price = rules.usd_per_kwh
+        tries.append(("usd_per_kwh", "electricity per kWh", price, price * 3, "usd"))
+    if rules.lifetime_years is not None:
+        years = rules.lifetime_years
+        tries.append(("lifetime_years", "lifetime in years", years, years / 2, "years"))
+        tries.append(("lifetime_years", "lifetime in years", years, years * 2, "years"))
+    found: list[_Input] = []
+    for name, words, here, far, unit in tries:
+
+        def ruled(value: Decimal, name: str = name) -> Change:
+            return {name: str(value.quantize(Decimal("0.0001")))}
+
+        found.append(
+            _Input(
+                words=words,
+                change=ruled,
+                here=here,
+                far=far,
+                unit=unit,
+                direct={"rule": name},
+                quantum=Decimal("0.0001"),
+            )
+        )
+    return found
+
+
+def _times(problem: Problem, plan: Plan, others: Sequence[Plan]) -> list[_Input]:
+    """Times of the runs in the plan, which may be longer, and in the runners-up, or shorter."""
+    options: dict[str, Machine | Rental] = {m.machine_id: m for m in problem.machines}
+    options.update({r.rental_id: r for r in problem.rentals})
+    models = {e.experiment_id: e.model for e in problem.experiments}
+    found: dict[str, _Input] = {}
+    for each in (plan, *others):
+        for placed in each.placed:
+            option, model = options[placed.machine_id], models[placed.experiment_id]
+            time = option.times[model]
+            days = Decimal(str(time.days))
+
+            def lasting(value: Decimal, which: str = time.measurement_id) -> Change:
+                return {"days": (which, str(value.quantize(CENT)))}
+
+            found.setdefault(
+                time.measurement_id,
+                _Input(
+                    words=f"time of {model} on {option.label}",
+                    change=lasting,
+                    here=days,
+                    # A runner-up may be as fast as is known of it, or by a quarter faster.
+                    far=days * Decimal("1.5") if each is plan else _fastest(time),
+                    unit="days",
+                    direct={"measurement": time.measurement_id},
+                    timed=(model, option, time),
+                ),
+            )
+    return list(found.values())
+
+
+def _ask(
+    problem: Problem, each: _Input, number: Solved, side: str
+) -> tuple[Decimal, Finding] | None:
+    """What asking costs, and how to say it; None where nobody can be asked."""
+    words: Words
+    if each.line is not None:
+        words = (
+            f"a quote for {each.line.label}: it costs nothing, and ",
+            number,
+            f" or {side} changes the decision",
+        )
+        return Decimal(0), Finding(topic="ask", words=words)
+    if each.timed is None:
+        return None
+    model, option, time = each.timed
+    doubt = "a prediction" if time.basis == "predicted" else f"{time.timing} timing"
+    why = (f"it rests on {doubt}, and ", number, f" or {side} changes the decision")
+    if isinstance(option, Machine) and option.owned:
+        words = (f"a measurement of {model} on {option.label}, minutes with advisor bench: ", *why)
+        return Decimal(0), Finding(topic="ask", words=words)
+    same = [
+        r for r in problem.rentals if (r.gpu_id, r.gpu_count) == (option.gpu_id, option.gpu_count)
+    ]
+    if not same:
+        words = (
+            f"a measurement of {model} on {option.label}, by somebody who has one "
+            "(advisor bench takes minutes): ",
+            *why,
+        )
+        # Whoever asks a favour pays nothing; it comes after what one can do alone.
+        return Decimal("0.01"), Finding(topic="ask", words=words)
+    rental = min(same, key=lambda r: (r.usd_per_hour, r.rental_id))
+    price = Solved(
+        value=rental.usd_per_hour,
+        unit="usd-per-hour",
+        change={"rental": rental.rental_id},
+        reads="direct",
+    )
+    words = (
+        f"a measurement of {model} on {rental.label}, rented at ",
+        price,
+        " (advisor bench takes minutes): ",
+        *why,
+    )
+    return rental.usd_per_hour, Finding(topic="ask", words=words)

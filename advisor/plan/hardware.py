@@ -1,0 +1,303 @@
+"""The machines of a plan: owned, to be bought, and owned ones with more GPUs in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from decimal import Decimal
+
+from advisor.ask import Snapshot
+from advisor.facts import BestTime, Model, TrainingTime
+from advisor.field import Field
+from advisor.parse import InputError
+from advisor.plan.grant import Grant, Owned
+from advisor.plan.problem import Machine, PriceLine, RunTime
+from advisor.plan.toml import Table
+from price_catalog.builds import Build
+from price_catalog.model import Gpu, Host, Quote
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A machine or instance that is no candidate, and why."""
+
+    label: str
+    reason: str
+
+
+def gpu_ids_of(
+    snapshot: Snapshot, grant: Grant, where: str, names: Sequence[str] | None
+) -> frozenset[str] | None:
+    if names is None:
+        return None
+    try:
+        return snapshot.gpu_ids(names)
+    except InputError as error:
+        raise Table(grant.file, where, {}).error("gpus", str(error)) from None
+
+
+def day_of(grant: Grant, day: date | None, default: int) -> int:
+    return default if day is None else (day - grant.start).days
+
+
+def run_time(time: TrainingTime, grant: Grant) -> RunTime | None:
+    """The time as a plan uses it; None where a ranking would not use it either."""
+    if time.status != "ok" or time.training_days is None:
+        return None
+    if time.basis == "predicted" and not grant.predictions:
+        return None
+    if grant.evidence == "sound" and time.verdict == "implausible":
+        return None
+    return RunTime(
+        measurement_id=time.measurement_id,
+        days=time.training_days,
+        days_low=time.training_days_low,
+        days_high=time.training_days_high,
+        basis=time.basis,
+        timing=time.timing,
+        method=time.method,
+        verdict=time.verdict,
+        verdict_reason=time.verdict_reason,
+        source_id=time.source_id,
+        measured_on=time.measured_on,
+    )
+
+
+Best = Mapping[str, Sequence[BestTime]]
+"""The times that stand, by model."""
+
+
+def times_of(best: Best, gpu_id: str, gpu_count: int, grant: Grant) -> dict[str, RunTime]:
+    found: dict[str, RunTime] = {}
+    for recipe, times in best.items():
+        for each in times:
+            if (each.gpu_id, each.gpu_count) != (gpu_id, gpu_count) or each.chosen is None:
+                continue
+            time = run_time(each.chosen, grant)
+            if time is not None:
+                found[recipe] = time
+    return found
+
+
+def owned_machines(
+    snapshot: Snapshot, grant: Grant, number: int, owned: Owned, best: Best
+) -> list[Machine]:
+    """What the lab has: one record, or one for each machine where they may be upgraded."""
+    table = Table(grant.file, f"owned[{number + 1}]", {})
+    try:
+        (gpu_id,) = snapshot.gpu_ids([owned.gpu])
+    except InputError as error:
+        raise table.error("gpu", str(error)) from None
+    gpu = next(gpu for gpu in snapshot.gpus if gpu.gpu_id == gpu_id)
+    if grant.usd_per_kwh is not None and gpu.tdp_w is None:
+        raise table.error("gpu", f"the power of {gpu.name} is not known, electricity is asked")
+    every = Machine(
+        machine_id=f"owned:{number + 1}:{gpu_id}:{owned.gpu_count}",
+        label=f"{owned.gpu_count} × {gpu.name} (owned)",
+        gpu_id=gpu_id,
+        gpu_name=gpu.name,
+        gpu_count=owned.gpu_count,
+        times=times_of(best, gpu_id, owned.gpu_count, grant),
+        watts=_own_watts(gpu, owned.gpu_count, grant),
+        gpu_watts=None if gpu.tdp_w is None else Decimal(str(gpu.tdp_w)),
+        owned=owned.machines,
+        ready_day=day_of(grant, owned.usable_from, 0),
+    )
+    if not owned.free_slots or not grant.buy or owned.machines == 1:
+        return [every]
+    return [
+        replace(every, machine_id=f"{every.machine_id}:{n}", owned=1)
+        for n in range(1, owned.machines + 1)
+    ]
+
+
+def _own_watts(gpu: Gpu, gpu_count: int, grant: Grant) -> Decimal | None:
+    if grant.usd_per_kwh is None or gpu.tdp_w is None:
+        return None
+    return Decimal(str(gpu.tdp_w)) * gpu_count + grant.host_watts
+
+
+def upgrades(
+    snapshot: Snapshot,
+    grant: Grant,
+    owned: Sequence[Sequence[Machine]],
+    best: Best,
+    today: date,
+    left_out: list[LeftOut],
+) -> tuple[list[Machine], dict[str, Quote]]:
+    """Owned machines with more GPUs of their kind in them, where the grant says there is room.
+
+    ``owned`` holds the machines of each table of the grant.
+    """
+    found: list[Machine] = []
+    quotes: dict[str, Quote] = {}
+    book = snapshot.prices(grant.price_rule, today=today)
+    wanted = gpu_ids_of(snapshot, grant, "purchases", grant.buy_gpus)
+    gpus = {gpu.gpu_id: gpu for gpu in snapshot.gpus}
+    for table, machines in zip(grant.owned, owned, strict=True):
+        for base in machines if grant.buy else ():
+            gpu = gpus[base.gpu_id]
+            for more in range(1, table.free_slots + 1):
+                count = base.gpu_count + more
+                label = f"{more} more {gpu.name} in the lab's {base.gpu_count} × {gpu.name}"
+                times = times_of(best, gpu.gpu_id, count, grant)
+                quote = book.get(("gpu", gpu.gpu_id))
+                reason = (
+                    "the grant buys other GPUs"
+                    if wanted is not None and gpu.gpu_id not in wanted
+                    else f"no price of {gpu.name}"
+                    if quote is None
+                    else f"no time of {count} × {gpu.name} for any model asked for"
+                )
+                if quote is None or not times or reason.startswith("the grant"):
+                    left_out.append(LeftOut(label=label, reason=reason))
+                    continue
+                quotes[quote.quote_id] = quote
+                found.append(
+                    replace(
+                        base,
+                        machine_id=f"upgrade:{base.machine_id}:{count}",
+                        label=f"{label} ({count} in all)",
+                        gpu_count=count,
+                        times=times,
+                        lines=(_line("gpu", gpu.gpu_id, gpu.name, more, quote, ()),),
+                        watts=_own_watts(gpu, count, grant),
+                        owned=0,
+                        ready_day=0,
+                        upgrade_of=base.machine_id,
+                    )
+                )
+    return found, quotes
+
+
+def buyable(
+    snapshot: Snapshot,
+    grant: Grant,
+    models: Mapping[str, Model],
+    best: Best,
+    today: date,
+    left_out: list[LeftOut],
+) -> tuple[list[Machine], dict[str, Build], dict[str, Quote]]:
+    """Machines that have a price and a usable time for at least one of the models."""
+    quotes: dict[str, Quote] = {}
+    builds: dict[str, Build] = {}
+    machines: list[Machine] = []
+    if not grant.buy:
+        return machines, builds, quotes
+    book = snapshot.prices(grant.price_rule, today=today)
+    wanted = gpu_ids_of(snapshot, grant, "purchases", grant.buy_gpus)
+    timed = {time.gpu_id for times in best.values() for time in times}
+    candidates = tuple(
+        build
+        for build in snapshot.candidates(grant.price_rule, book)
+        if build.host.kind != "owned"
+        and not build.gpus_owned
+        and build.gpu.gpu_id in (timed if wanted is None else wanted)
+    )
+    fields = {
+        recipe: Field(models[recipe], candidates, times, book, grant.evidence)
+        for recipe, times in best.items()
+    }
+    for i, build in enumerate(candidates):
+        gpu = build.gpu
+        label = _label(build)
+        gaps = {recipe: field.gap[i] for recipe, field in fields.items()}
+        times = {}
+        for recipe, field in fields.items():
+            each = field.times[i]
+            if gaps[recipe] is None and each is not None and each.chosen is not None:
+                time = run_time(each.chosen, grant)
+                if time is not None:
+                    times[recipe] = time
+        if not times:
+            left_out.append(LeftOut(label=label, reason=_reason(gaps.values(), build)))
+            continue
+        watts = machine_watts(build.host, gpu, build.gpu_count, grant)
+        if grant.usd_per_kwh is not None and watts is None:
+            left_out.append(LeftOut(label=label, reason="its power is not known"))
+            continue
+        field = next(iter(fields.values()))
+        gpu_quote, host_quote = field.gpu_quotes[i], field.host_quotes[i]
+        assert gpu_quote is not None and host_quote is not None  # a gap otherwise
+        lines = _price_lines(build, gpu_quote, host_quote)
+        machine_id = f"buy:{build.host.host_id}:{gpu.gpu_id}:{build.gpu_count}"
+        builds[machine_id] = build
+        quotes.update({quote.quote_id: quote for quote in (gpu_quote, host_quote)})
+        machines.append(
+            Machine(
+                machine_id=machine_id,
+                label=label,
+                gpu_id=gpu.gpu_id,
+                gpu_name=gpu.name,
+                gpu_count=build.gpu_count,
+                times=times,
+                lines=lines,
+                watts=watts if grant.usd_per_kwh is not None else None,
+                gpu_watts=None if gpu.tdp_w is None else Decimal(str(gpu.tdp_w)),
+            )
+        )
+    return machines, builds, quotes
+
+
+def machine_watts(host: Host, gpu: Gpu, gpu_count: int, grant: Grant) -> Decimal | None:
+    """At the wall: a whole server's own figure, else GPUs and processors by their ratings.
+
+    What is not known of the host comes from the grant's ``host_watts``.
+    """
+    if host.wall_w is not None:
+        return Decimal(str(host.wall_w))
+    if gpu.tdp_w is None:
+        return None
+    base = grant.host_watts if host.base_w is None else Decimal(str(host.base_w))
+    return Decimal(str(gpu.tdp_w)) * gpu_count + base
+
+
+def _label(build: Build) -> str:
+    if build.host.gpu_id is not None:
+        return build.host.name
+    return f"{build.gpu_count} × {build.gpu.name} in {build.host.name}"
+
+
+def _reason(gaps: Iterable[str | None], build: Build) -> str:
+    if build.obstacle is not None:
+        return build.obstacle
+    reasons = sorted({gap.replace("-", " ") for gap in gaps if gap})
+    if not reasons:
+        return "only predicted times, which the grant leaves out"
+    return " or ".join(reasons) + " for every model asked for"
+
+
+def _price_lines(build: Build, gpu_quote: Quote, host_quote: Quote) -> tuple[PriceLine, ...]:
+    host = build.host
+    parts = tuple((p.role, p.detail, p.price_usd, p.priced_on) for p in host.parts)
+    # A parts list belongs to the price only where the price is its sum.
+    listed = parts if sum((p[2] for p in parts), Decimal(0)) == host_quote.price_usd else ()
+    lines = [_line("host", host.host_id, host.name, 1, host_quote, listed)]
+    if host.gpu_id is None:
+        gpu = build.gpu
+        lines.append(_line("gpu", gpu.gpu_id, gpu.name, build.gpu_count, gpu_quote, ()))
+    return tuple(lines)
+
+
+def _line(
+    kind: str,
+    item_id: str,
+    label: str,
+    quantity: int,
+    quote: Quote,
+    parts: tuple[tuple[str, str, Decimal, date], ...],
+) -> PriceLine:
+    return PriceLine(
+        item_kind=kind,
+        item_id=item_id,
+        label=label,
+        quantity=quantity,
+        unit_usd=quote.price_usd,
+        quote_id=quote.quote_id,
+        quote_kind=quote.kind,
+        vendor=quote.vendor,
+        quoted_on=quote.quoted_on,
+        source_id=quote.source_id,
+        parts=parts,
+    )

@@ -1,0 +1,74 @@
+"""The same problem solved again with something changed, several changes at a time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from advisor.plan.problem import Plan, Problem
+from advisor.plan.solve import Clock, NoPlan, OutOfTime, cheapest_with_runs, solve
+from advisor.plan.vary import Change, vary
+
+T = TypeVar("T")
+R = TypeVar("R")
+MOST_WORKERS = 8
+
+
+def decision(plan: Plan) -> tuple[Any, ...]:
+    """What a plan decides: what is bought and, where nothing is, what is rented."""
+    bought = tuple(sorted((p.machine_id, p.count) for p in plan.purchases))
+    rented = tuple(sorted({r.rental_id for r in plan.rented}))
+    return bought or rented
+
+
+@dataclass(slots=True)
+class Trials:
+    """What would be if; every answer is proven, or `OutOfTime` is raised."""
+
+    problem: Problem
+    plan: Plan
+    clock: Clock
+    known: tuple[Plan, ...]
+    """Plans that make other searches short. The plan itself comes first, so that it stays where
+    another is no better."""
+    say: Callable[[str], None]
+
+    def learn(self, plans: Iterable[Plan | None]) -> None:
+        """These are known from now on."""
+        every = (*self.known, *filter(None, plans))
+        self.known = tuple({(p.purchases, p.work, p.rented): p for p in reversed(every)}.values())[
+            ::-1
+        ]
+
+    def solve(self, change: Change, *, known: Sequence[Plan] = ()) -> Plan | None:
+        """The best plan with this changed, None where there is none. Raises OutOfTime."""
+        problem = vary(self.problem, change)
+        # The value to reach is fixed with it, and what is left to save is money.
+        find = cheapest_with_runs if "min_runs" in change else solve
+        try:
+            plan = find(problem, known=(*self.known, *known), clock=self.clock)
+        except NoPlan:
+            return None
+        if not plan.proven:
+            raise OutOfTime
+        return replace(plan, seconds=0.0)
+
+    def each(self, do: Callable[[T], R], items: Sequence[T], words: str) -> list[R | None]:
+        """``do`` for every item, in their order; None for those that time ran out for."""
+
+        def one(item: T) -> R | None:
+            try:
+                return do(item)
+            except OutOfTime:
+                return None
+
+        found: list[R | None] = []
+        # The solver lets other threads run while it works.
+        with ThreadPoolExecutor(max(min(os.cpu_count() or 1, MOST_WORKERS), 1)) as pool:
+            for number, answer in enumerate(pool.map(one, items), start=1):
+                self.say(f"{words}: {number} of {len(items)}")
+                found.append(answer)
+        return found
