@@ -173,6 +173,20 @@ def fsdp_config(recipe: Recipe, settings: Settings) -> dict[str, Any]:
     return config
 
 
+def environment(settings: Settings, compute_capability: str | None) -> dict[str, str]:
+    """What the processes must find in their environment; ``compute_capability`` as ``9.0``."""
+    variables: dict[str, str] = {}
+    if uses_fsdp(settings) and settings.offloading:
+        # Offloaded gradients are clipped in host memory, whose exchange is not NCCL's: by these,
+        # which `accelerate launch` sets too, the group has a backend for each device.
+        variables |= {"ACCELERATE_USE_FSDP": "true", "FSDP_OFFLOAD_PARAMS": "true"}
+    if compute_capability and zero_stage(settings) is not None and settings.offloading:
+        # DeepSpeed compiles its optimiser on first use, for these architectures; an image's own
+        # list may hold some that the compiler does not know.
+        variables["TORCH_CUDA_ARCH_LIST"] = compute_capability
+    return variables
+
+
 def input_bytes_per_sample(recipe: Recipe) -> int:
     """Bytes of one sample's inputs and labels on the device: int64 tokens or fp32 pixels."""
     training = recipe.training

@@ -112,14 +112,18 @@ def write(recipe: Recipe, winner: Measurement, folder: Path) -> list[Path]:
             put(name, _json(arguments.pop(key)))
     put("training_arguments.json", _json(arguments))
     put("train.py", _train_script(recipe, settings, winner, about.get("attention")))
-    put("launch.sh", f"#!/bin/sh\n{launch_command(winner.gpu_count)}\n")
+    put("launch.sh", _launch_script(settings, winner.gpu_count, capability))
     os.chmod(folder / "launch.sh", 0o755)
     return written
 
 
-def launch_command(gpu_count: int) -> str:
-    """The command that starts the training, one process a GPU."""
-    return f'torchrun --standalone --nproc-per-node={gpu_count} "$(dirname "$0")/train.py" "$@"'
+def _launch_script(settings: Settings, gpu_count: int, capability: list[int] | None) -> str:
+    """Starts the training, one process a GPU, in the environment that was measured in."""
+    architecture = ".".join(map(str, capability)) if capability else None
+    variables = configure.environment(settings, architecture)
+    exports = "".join(f"export {name}={value}\n" for name, value in variables.items())
+    command = f'torchrun --standalone --nproc-per-node={gpu_count} "$(dirname "$0")/train.py" "$@"'
+    return f"#!/bin/sh\n{exports}{command}\n"
 
 
 def _json(value: Any) -> str:

@@ -19,6 +19,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
+from bench_runner import configure
 from bench_runner.trial import Outcome, TrialSpec
 
 EventHandler = Callable[[dict[str, Any]], None]
@@ -90,13 +91,13 @@ def child_environment(
     base: dict[str, str],
     *,
     work_directory: Path,
-    processes: int,
+    spec: TrialSpec,
     compute_capability: str | None,
     group: str,
     launcher: str = "local",
 ) -> dict[str, str]:
-    """The environment of a group: offline, its own mark, the GPU's own architecture."""
-    environment = dict(base)
+    """The environment of a group: offline, its own mark, what its settings need."""
+    environment = base | configure.environment(spec.settings, compute_capability)
     path = environment.get("PYTHONPATH")
     environment["PYTHONPATH"] = os.pathsep.join([str(_PACKAGE_ROOT), *([path] if path else [])])
     environment["PYTHONUNBUFFERED"] = "1"
@@ -107,11 +108,10 @@ def child_environment(
     if launcher == "local":
         environment[PARENT] = str(os.getpid())
     # torchrun gives each process one thread unless told; offloaded updates run on the CPU.
-    environment.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // processes)))
+    threads = max(1, (os.cpu_count() or 1) // spec.gpu_count)
+    environment.setdefault("OMP_NUM_THREADS", str(threads))
     # What one trial compiled, the next one finds.
     environment.setdefault("TORCHINDUCTOR_CACHE_DIR", str(work_directory / "compiled"))
-    if compute_capability:
-        environment.setdefault("TORCH_CUDA_ARCH_LIST", compute_capability)
     return environment
 
 
@@ -154,7 +154,7 @@ def run_group(
     environment = child_environment(
         dict(os.environ),
         work_directory=work_directory.absolute(),
-        processes=spec.gpu_count,
+        spec=spec,
         compute_capability=compute_capability,
         group=group,
         launcher=launcher,

@@ -309,12 +309,14 @@ class _Evidence:
         return min(costs, default=None)
 
     def _floor_overhead_s(self, settings: Settings) -> float | None:
-        """The least seconds of exchange and update; sharding divides the update at best."""
+        """The least seconds of exchange and update; sharding at all, whichever it is, divides the
+        update at best."""
         base: Settings | None = settings
         while base is not None:
             record = self._timed(base)
             if record is not None:
-                share = 1 if base.sharding == settings.sharding else self._situation.gpu_count
+                newly_sharded = base.sharding is None and settings.sharding is not None
+                share = self._situation.gpu_count if newly_sharded else 1
                 return _overhead_s(record) / share
             base = self._base(base)
         known = [_overhead_s(r) for r in self._records.values() if r.status == "ok"]

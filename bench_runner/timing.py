@@ -10,6 +10,7 @@ times the mean, also where some passes are late and the mean lies above the medi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean, median, quantiles
@@ -103,3 +104,13 @@ def model_flops_utilisation(
 def still_growing(throughputs: tuple[float, ...], gain: float) -> bool:
     """Whether the last doubling of the micro-batch raised the throughput by ``gain`` or more."""
     return all(later >= earlier * (1 + gain) for earlier, later in pairwise(throughputs[-2:]))
+
+
+def fastest_size(throughputs: Mapping[int, float], gain: float) -> int:
+    """The micro-batch size to time: the largest whose throughput is within ``gain`` of the best.
+
+    The climb runs without compilation. Of sizes that are as fast there, the larger one wins the
+    timed run: compiled kernels fill better and a step has fewer passes.
+    """
+    best = max(throughputs.values())
+    return max(size for size, rate in throughputs.items() if rate >= best / (1 + gain))

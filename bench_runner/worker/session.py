@@ -237,7 +237,7 @@ class Session:
         """End the climb with the sizes that fitted."""
         best = max(self.rates)
         if self.spec.climb == "fastest":
-            best = max(self.rates, key=lambda size: self.rates[size])
+            best = timing.fastest_size(self.rates, self.spec.growth)
         self.report(
             {
                 "event": "climbed",

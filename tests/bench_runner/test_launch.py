@@ -8,18 +8,24 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from bench_runner import launch
+from bench_runner import launch, space
+from bench_runner.records import Settings
 from bench_runner.runner import next_size
-from bench_runner.trial import Outcome
+from bench_runner.trial import Outcome, TrialSpec
 
 SLURM = {
     "SLURM_JOB_ID": "4711",
     "SLURM_NNODES": "2",
     "SLURM_JOB_NODELIST": "gpu[03-04],gpu09",
 }
+
+
+def trial(settings: Settings) -> TrialSpec:
+    return TrialSpec(recipe={}, settings=settings, gpu_count=2)
 
 
 def test_one_node_starts_one_process_a_gpu_through_torchrun(tmp_path: Path) -> None:
@@ -62,14 +68,38 @@ def test_a_launcher_that_cannot_work_says_so(
 
 def test_the_environment_is_offline_and_keeps_what_was_set(tmp_path: Path) -> None:
     base = {"NCCL_NVLS_ENABLE": "0", "OMP_NUM_THREADS": "3", "PYTHONPATH": "/somewhere"}
+    base["TORCH_CUDA_ARCH_LIST"] = "8.0 12.0+PTX"
+    offloading = space.settings_for(free_lunch=True, sharding="zero-2", offloading=True)
     environment = launch.child_environment(
-        base, work_directory=tmp_path, processes=2, compute_capability="9.0", group="g"
+        base,
+        work_directory=tmp_path,
+        spec=trial(offloading),
+        compute_capability="9.0",
+        group="g",
     )
     assert environment["NCCL_NVLS_ENABLE"] == "0"
     assert environment["OMP_NUM_THREADS"] == "3"
     assert environment["HF_HUB_OFFLINE"] == "1"
     assert environment["TORCH_CUDA_ARCH_LIST"] == "9.0"
     assert environment["PYTHONPATH"].endswith(":/somewhere")
+    assert "FSDP_OFFLOAD_PARAMS" not in environment
+
+
+def test_a_group_that_clips_gradients_in_host_memory_can_exchange_them_there(
+    tmp_path: Path,
+) -> None:
+    def variables(**settings: Any) -> dict[str, str]:
+        return launch.child_environment(
+            {},
+            work_directory=tmp_path,
+            spec=trial(space.settings_for(free_lunch=True, sharding="fsdp-full-shard", **settings)),
+            compute_capability="9.0",
+            group="g",
+        )
+
+    offloading = variables(offloading=True)
+    assert offloading["ACCELERATE_USE_FSDP"] == offloading["FSDP_OFFLOAD_PARAMS"] == "true"
+    assert "ACCELERATE_USE_FSDP" not in variables()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="groups are found through /proc")

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench_runner import search, space
+from bench_runner import journal, search, space
 from bench_runner.records import Measurement, Settings
 
 BATCH = 1024
+MEASURED = Path(__file__).parents[2] / "docs" / "measurements" / "search.jsonl"
 
 
 def situation(gpus: int = 1, **changes: object) -> search.Situation:
@@ -194,6 +197,39 @@ def test_a_roomy_machine_needs_one_trial(gpus: int) -> None:
     )
     explore(machine, "fast")
     assert machine.gpu_seconds <= len(space.space(gpus)) / 6
+
+
+@pytest.mark.parametrize("gpus", [1, 2])
+def test_on_what_real_gpus_measured_fast_is_as_good_for_a_sixth(gpus: int) -> None:
+    records = [
+        journal.from_json(json.loads(line)) for line in MEASURED.read_text().splitlines() if line
+    ]
+    measured = {
+        search.without_micro_batch(record.settings): record
+        for record in records
+        if record.settings is not None
+        and record.gpu_count == gpus
+        and record.method != "optimal"
+        and record.environment.get("search") == "exhaustive"
+    }
+    candidates = space.space(gpus)
+    assert set(measured) == set(candidates)
+    any_record = next(iter(measured.values()))
+    known = situation(gpus, batch_size=128 * gpus, parameters=70_426_624, usable_memory_gib=138.8)
+    done: list[Measurement] = []
+    gpu_s = 0.0
+    while (action := search.next_action(candidates, done, known, "fast")) is not None:
+        if isinstance(action, search.LeaveOut):
+            done.append(replace(any_record, settings=action.settings, status="pruned"))
+            continue
+        record = measured[search.without_micro_batch(action.settings)]
+        gpu_s += record.environment["gpu_s"]
+        done.append(record)
+    fast, best = search.best_of(done), search.best_of(list(measured.values()))
+    assert fast is not None and fast.step_s is not None
+    assert best is not None and best.step_s is not None
+    assert fast.step_s <= 1.02 * best.step_s
+    assert gpu_s <= sum(r.environment.get("gpu_s") or 0 for r in measured.values()) / 6
 
 
 def test_what_cannot_fit_is_left_out_before_it_is_tried() -> None:
