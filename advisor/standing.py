@@ -62,7 +62,7 @@ class Standing:
         of first place: the same time stands for both, whatever it is.
         """
         field, order = self.ranking.field, self.ranking.order
-        if self.first is None or not self._by_time:
+        if self.first is None or not self.by_time:
             return frozenset()
         days, low_days, times = field.days, field.low_days, field.times
         value = days if self._rule == "days" else field.experiment_weight
@@ -109,7 +109,7 @@ class Standing:
         field, first = self.ranking.field, self.first
         if first is None:
             return self.perhaps_fast
-        if not self._by_time:
+        if not self.by_time:
             return [i for i in self.perhaps_fast if field.cents[i] < field.cents[first]]
         high = self._high(first)
         return [
@@ -139,7 +139,7 @@ class Standing:
         if self.is_sure or field.evidence != "sound":
             return None
         by_value = sorted({*self.tied, *self.outside}, key=self._value)
-        if self._by_time and self.first is not None:
+        if self.by_time and self.first is not None:
             # One measurement is about every machine with these GPUs; the best of them counts.
             one_each = {id(field.times[i]): i for i in reversed(by_value)}
             asked = [self.first, *list(reversed(one_each.values()))[:LOOKED_AT]]
@@ -157,7 +157,7 @@ class Standing:
         return self.ranking.question.rule
 
     @property
-    def _by_time(self) -> bool:
+    def by_time(self) -> bool:
         """Whether the order depends on training times: not where the machines cost nothing."""
         if self._rule == "experiment-cost" and self.first is not None:
             return self.ranking.field.cents[self.first] > 0

@@ -23,10 +23,13 @@ def standing_line(ranking: Ranking) -> str | None:
     if standing.is_sure:
         if ranking.question.rule == "cost":
             return "First place is sure: the overall cost depends on no training time."
-        return (
-            "First place is sure as far as the intervals go: no other build's overlaps that of "
-            f"{name}{_caveat(ranking, first)}."
-        )
+        if not standing.by_time:
+            return "First place is sure: it is yours already, however long it takes."
+        caveat = _caveat(ranking, first)
+        reached = f"no other build's interval reaches that of {name}"
+        if caveat:
+            return f"First place is sure if its time holds: {reached}, but that {caveat}."
+        return f"First place is sure: {reached}."
     reasons = []
     if standing.tied:
         count = len(standing.tied)
@@ -40,7 +43,10 @@ def standing_line(ranking: Ranking) -> str | None:
         reasons.append(
             f"{_named(ranking, standing.outside)}, left out as too slow, may keep the limit"
         )
-    return f"First place is not sure: {'; '.join(reasons)}{_caveat(ranking, first)}."
+    caveat = _caveat(ranking, first)
+    if caveat:
+        reasons.append(f"and {build_words(ranking.field.builds[first])}'s {caveat}")
+    return f"First place is not sure: {'; '.join(reasons)}."
 
 
 def limit_lines(ranking: Ranking) -> list[str]:
@@ -75,28 +81,27 @@ def wanted_line(ranking: Ranking) -> str | None:
         others = f"after which {wanted.left:.2g} of {_open(ranking)} would stay open on average"
     return (
         f"The cheapest measurement that settles most: benchmark {ranking.field.model.name} on "
-        f"{build}, {minutes_words(wanted)}, {others}. The minutes: {minutes_from(wanted)}. "
+        f"{build}, {minutes_words(wanted)}, {others}. The estimate: {minutes_from(wanted)}. "
         f"There: {bench_command(ranking, wanted)}"
     )
 
 
 def minutes_words(wanted: Wanted) -> str:
-    """``about 6 minutes``."""
+    """``about 6 min``."""
     minutes = max(1, round(wanted.minutes))
-    if minutes >= 120:
-        return f"about {minutes / 60:.2g} hours"
-    return f"about {minutes} minute{'s' if minutes > 1 else ''}"
+    return f"about {minutes} min" if minutes < 120 else f"about {minutes / 60:.2g} h"
 
 
 def minutes_from(wanted: Wanted) -> str:
     """What the estimate of the minutes is made of."""
     words = (
         f"the fast search tries about {wanted.tries:.0f} of {wanted.settings} settings, "
-        f"{MINUTES_PER_TRIAL:g} each to start and compile"
+        f"{MINUTES_PER_TRIAL:g} min each to start and compile"
     )
     if wanted.pass_s is None:
         return words
-    return f"{words}, and {PASSES_PER_TRIAL} passes of {wanted.pass_s:.2g} s"
+    seconds = f"{wanted.pass_s:.2g}" if wanted.pass_s < 10 else f"{wanted.pass_s:.0f}"
+    return f"{words}, and {PASSES_PER_TRIAL} passes of {seconds} s"
 
 
 def bench_command(ranking: Ranking, wanted: Wanted) -> str:
@@ -153,11 +158,10 @@ def _days(days: float) -> str:
 
 
 def _caveat(ranking: Ranking, first: int) -> str:
-    """What an interval does not cover."""
+    """What the interval of first place does not cover; empty where nothing is known."""
     best = ranking.field.times[first]
     time = best.chosen if best is not None else None
     if time is None or time.timing != "unsynchronised":
         return ""
     doubt = f" and is {time.verdict}" if time.verdict in ("doubtful", "implausible") else ""
-    name = build_words(ranking.field.builds[first])
-    return f"; but the time of {name} was taken unsynchronised{doubt}, beyond its interval"
+    return f"time was taken unsynchronised{doubt}, so it may be too low"

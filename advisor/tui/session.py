@@ -13,8 +13,16 @@ from typing import TYPE_CHECKING, Any
 from advisor.rank import rank
 from advisor.state import State
 from advisor.tui.asking import Asked, FieldKey, matching_models, read_inputs
-from advisor.tui.view import Answer, BuildKey, FieldView, answer, build_key, published_note
-from advisor.tui.words import Line, excluded_lines, one_line, ranked_lines
+from advisor.tui.view import (
+    Answer,
+    BuildKey,
+    FieldView,
+    answer,
+    build_key,
+    published_note,
+    standing_note,
+)
+from advisor.tui.words import Line, days_shown, excluded_lines, one_line, ranked_lines
 
 if TYPE_CHECKING:
     from advisor.ask import Snapshot
@@ -181,10 +189,12 @@ class Session:
         budget = ranking.question.budget_usd
         inside = [i for i in field.rankable if budget is None or field.cents[i] <= budget * 100]
         if inside:
-            fastest = min(field.days[i] for i in inside)
+            fastest = min(inside, key=field.days.__getitem__)
+            low, high = field.interval(fastest)
+            interval = "" if low == high else f" ({days_shown(low)} to {days_shown(high)})"
             return (
-                f"Nothing inside the budget is as fast as that: the fastest takes {fastest:g} "
-                "days. Press t and allow more."
+                "Nothing inside the budget is as fast as that: the fastest takes "
+                f"{days_shown(field.days[fastest])} days{interval}. Press t and allow more."
             )
         if "over-budget" in counts:
             cheapest = field.cents[field.by_cost[0]] / 100
@@ -195,11 +205,14 @@ class Session:
         return f"Nobody has measured {field.model.name} on these machines. Press x for the reasons."
 
     def note(self) -> str | None:
-        """What the published ranking would put first, where it differs."""
-        if self.answer is None or self.answer.view.published is None:
+        """How unsure first place is, and what the published ranking puts there where it differs."""
+        if self.answer is None:
             return None
-        ranking = self.answer.ranking
-        return published_note(ranking, rank(self.answer.view.published, ranking.question))
+        ranking, published = self.answer.ranking, self.answer.view.published
+        notes = [standing_note(ranking)]
+        if published is not None:
+            notes.append(published_note(ranking, rank(published, ranking.question)))
+        return " · ".join(note for note in notes if note) or None
 
     def page(self) -> Callable[[int], Sequence[Line]]:
         """The selected build in full, for a width."""
@@ -217,7 +230,7 @@ class Session:
         row, best = shown.ranking.row(position), shown.view.field.times[i]
         starred = replace(row, on_pareto_front=i in shown.front)
         lifetime = shown.ranking.question.lifetime_years
-        return partial(ranked_lines, starred, best, lifetime, snapshot)
+        return partial(ranked_lines, shown.ranking, starred, best, lifetime, snapshot)
 
     def one_line(self) -> str | None:
         """The selected build in one line, where it is ranked."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from advisor.rank import rank
+from advisor.standing_words import minutes_words
 from advisor.tui.picture import Points, make_points
 from advisor.tui.widgets.rank_source import Column, RowStyle
 from advisor.tui.words import VERDICT_MARKS, days_shown
@@ -156,7 +157,8 @@ class RankedRows:
         share = "no data" if time.implied_mfu is None else f"{time.implied_mfu:.0%}"
         verdict = VERDICT_MARKS.get(time.verdict or "unchecked", "–")
         doubtful = time.verdict in ("doubtful", "implausible")
-        rank = f"{row.rank}{' ★' if self.build_index(index) in self.answer.front else '  '}"
+        star = "★" if self.build_index(index) in self.answer.front else " "
+        rank = f"{row.rank}{'=' if row.tied_with_first else ' '}{star}"
         costs = [f"${row.overall_cost_usd:,.0f}", f"${row.experiment_cost_usd:,.2f}"]
         if self.answer.basis == "experiment":
             costs.reverse()
@@ -258,6 +260,24 @@ def counted(answer: Answer) -> str:
     if replaced:
         words.append(f"{len(replaced):,} impossible: predicted")
     return " · ".join(words)
+
+
+def standing_note(ranking: Ranking) -> str | None:
+    """Who may be first instead of the first, and what to measure; None where nobody."""
+    standing = ranking.standing
+    if standing.first is None or standing.is_sure:
+        return None
+    count = len(standing.tied)
+    if count:
+        per_run = ranking.question.rule == "experiment-cost"
+        text = f"= {count:,} may be as {'cheap a run' if per_run else 'fast'}"
+    else:
+        text = "First place hangs on the limit of days"
+    wanted = standing.wanted
+    if wanted is None:
+        return text
+    build = ranking.field.builds[wanted.build]
+    return f"{text}: measure {build.gpu_count} × {build.gpu.name}, {minutes_words(wanted)}"
 
 
 def published_note(ranking: Ranking, published: Ranking) -> str | None:

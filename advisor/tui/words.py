@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from advisor.standing_words import standing_line, wanted_line
+
 if TYPE_CHECKING:
     from advisor.ask import Snapshot
     from advisor.facts import BestTime, TrainingTime
@@ -54,7 +56,12 @@ def experiment_line(row: RankedRow, lifetime_years: float) -> str:
 
 
 def ranked_lines(
-    row: RankedRow, best: BestTime | None, lifetime_years: float, snapshot: Snapshot, width: int
+    ranking: Ranking,
+    row: RankedRow,
+    best: BestTime | None,
+    lifetime_years: float,
+    snapshot: Snapshot,
+    width: int,
 ) -> list[Line]:
     """Everything known about one ranked build, wrapped to ``width`` cells."""
     build = row.build
@@ -64,6 +71,7 @@ def ranked_lines(
             f"rank {row.rank}" + (" · ★ on the Pareto front" if row.on_pareto_front else ""),
             FAINT,
         ),
+        *_standing_lines(ranking, ranking.order[row.rank - 1]),
         ("", PLAIN),
         ("COST PER EXPERIMENT", HEADING),
         (experiment_line(row, lifetime_years), PLAIN),
@@ -72,6 +80,7 @@ def ranked_lines(
         *_price_lines(row.build, row.gpu_quote, row.host_quote),
         ("", PLAIN),
         *_time_lines(row.time, best, snapshot),
+        *_settling_lines(ranking, ranking.order[row.rank - 1]),
         ("", PLAIN),
         ("SETTINGS THAT REACH IT", HEADING),
         *settings_lines(row.time),
@@ -92,8 +101,10 @@ def excluded_lines(
         (f"{build.gpu_count} × {build.gpu.name}", STRONG),
         (f"left out: {row.reason.replace('-', ' ')}", WARNING),
         (row.detail, PLAIN),
-        ("", PLAIN),
     ]
+    if row.reason == "too-slow" and build_index in ranking.standing.perhaps_fast:
+        lines.append(("its interval reaches below the limit: it may be fast enough", WARNING))
+    lines.append(("", PLAIN))
     if row.overall_cost_usd is not None:
         lines += [(f"OVERALL COST  {usd(row.overall_cost_usd)}", HEADING)]
         gpu, host = ranking.field.gpu_quotes[build_index], ranking.field.host_quotes[build_index]
@@ -104,6 +115,29 @@ def excluded_lines(
         lines += [*_time_lines(row.time, best, snapshot), ("", PLAIN)]
         lines += [("SETTINGS THAT REACH IT", HEADING), *settings_lines(row.time), ("", PLAIN)]
     return wrapped(lines, width)
+
+
+def _standing_lines(ranking: Ranking, i: int) -> Iterable[Line]:
+    """What the training times leave open about the place of one ranked build."""
+    standing = ranking.standing
+    if i == standing.first:
+        text = standing_line(ranking)
+        if text is not None:
+            yield text, PLAIN if standing.is_sure else WARNING
+    elif i in standing.tied:
+        yield "= cannot be told from first place: the intervals overlap", WARNING
+    if i in standing.perhaps_slow:
+        yield f"may take longer than {ranking.question.max_days:g} days", WARNING
+
+
+def _settling_lines(ranking: Ranking, i: int) -> Iterable[Line]:
+    """What to measure to settle first place: said of that, and of the build to be measured."""
+    wanted = ranking.standing.wanted
+    measure = wanted_line(ranking)
+    if measure is not None and i in (ranking.standing.first, wanted and wanted.build):
+        yield "", PLAIN
+        yield "TO SETTLE FIRST PLACE", HEADING
+        yield measure, PLAIN
 
 
 def _price_lines(build: Build, gpu: Quote, host: Quote) -> Iterable[Line]:

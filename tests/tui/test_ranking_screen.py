@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from advisor.state import State
 from advisor.tui.controls.model_picker import ModelPicker
 from advisor.tui.screens.excluded import ExcludedScreen
 from advisor.tui.screens.record import RecordScreen
@@ -146,7 +147,10 @@ class TestTyping:
             )
             await type_into(pilot, "b", "40k")
             await type_into(pilot, "t", "1")
-            assert "the fastest takes 34 days. Press t" in ranking(pilot).table.empty_message
+            assert (
+                "the fastest takes 34 days (33.5 to 34.5). Press t"
+                in ranking(pilot).table.empty_message
+            )
 
     async def test_undo_and_restore(self, paper_store: Path) -> None:
         async with running(paper_store) as pilot:
@@ -410,3 +414,31 @@ class TestSizes:
             await pilot.press("f2")
             await settled(pilot)
             assert ranking(pilot).has_class("-narrow")
+
+
+class TestDoubt:
+    async def test_builds_that_cannot_be_told_from_first_are_marked_and_explained(
+        self, store_path: Path
+    ) -> None:
+        state = State(welcomed=True, budget="60000")
+        async with running(store_path, state=state) as pilot:
+            answer = ranking(pilot).session.answer
+            assert answer is not None
+            standing = answer.ranking.standing
+            marks = ["=" in row[0] for row in rows(pilot)]
+            assert marks == [i in standing.tied for i in answer.ranking.order]
+            assert not marks[0]
+            if standing.tied:
+                assert note(pilot).startswith(f"= {len(standing.tied)} may be as fast")
+                assert "First place is not sure" in detail(pilot)
+                assert "advisor bench --model pythia-1b" in detail(pilot)
+                for _ in range(marks.index(True)):
+                    await pilot.press("down")
+                await settled(pilot)
+                assert "= cannot be told from first place" in detail(pilot)
+            await pilot.press("o")  # by overall cost, which no time changes
+            await pilot.press("home")
+            await settled(pilot)
+            assert not any("=" in row[0] for row in rows(pilot))
+            assert "may be as" not in note(pilot)
+            assert "overall cost depends on no training time" in detail(pilot)

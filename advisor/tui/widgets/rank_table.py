@@ -34,6 +34,8 @@ GAP = 2
 """Cells between two columns."""
 MARGIN = 1
 """Cells before the first column and after the last."""
+TAIL = 5
+"""Cells of the end of a name that stay where it is too long."""
 
 
 class RankTable(ScrollView, can_focus=True):
@@ -305,7 +307,7 @@ it, click a row to select it, double-click to open it.
         yield Segment(plain, style)
 
     def _styled(self, content: Text, width: int, row: Style) -> Strip:
-        """A text with styles of its own, cut with an ellipsis where it is too long."""
+        """A text with styles of its own, with an ellipsis near its end where it is too long."""
         console = self.app.console
         # Without spans, Text.render leaves out the style of the text as a whole.
         whole = console.get_style(content.style, default=Style.null())
@@ -318,8 +320,13 @@ it, click a row to select it, double-click to open it.
         )
         if strip.cell_length <= width:
             return strip
+        if not width:
+            return Strip([])
+        # Long names differ at their ends, as "Blackwell" and "Blackwell Max-Q" do.
+        tail = TAIL if width >= 3 * TAIL else 0
         ellipsis = Segment("~" if self.ascii else "…", row)
-        return Strip([*strip.crop(0, width - 1), ellipsis]) if width else Strip([])
+        end = strip.crop(strip.cell_length - tail)
+        return Strip([*strip.crop(0, width - 1 - tail), ellipsis, *end])
 
     @staticmethod
     def _own(style: Style, row: Style) -> Style:

@@ -1,0 +1,208 @@
+"""How sure the first place of a ranking is: ties, limits of days, and what to measure."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.cli import main
+from advisor.facts import TrainingTime
+from advisor.field import Field
+from advisor.rank import RULES, Question, Ranking, rank
+from advisor.settle import Contender, overlap
+from advisor.standing_words import limit_lines, standing_line, wanted_line
+from bench_runner.records import Settings
+from tests.advisor.facts_for_tests import make_field, make_time
+
+SETTINGS = Settings(
+    free_lunch=True,
+    activation_checkpointing=False,
+    sharding=None,
+    offloading=False,
+    micro_batch_size=1,
+    gradient_accumulation_steps=4,
+)
+
+
+def predicted(gpu_id: str, count: int, days: float, spread: float = 1.5) -> TrainingTime:
+    return make_time(
+        gpu_id,
+        count,
+        days,
+        basis="predicted",
+        timing="none",
+        training_days_low=days / spread,
+        training_days_high=days * spread,
+        settings=SETTINGS,
+    )
+
+
+@st.composite
+def fields(draw: st.DrawFn) -> Field:
+    times, prices = [], {}
+    for gpu_id in draw(st.lists(st.sampled_from("abcdef"), min_size=1, max_size=5, unique=True)):
+        prices[gpu_id] = str(draw(st.integers(100, 40_000)))
+        for count in draw(st.lists(st.sampled_from([1, 2, 4, 8]), unique=True)):
+            days = draw(st.integers(1, 60))
+            spread = draw(st.none() | st.floats(1.0, 3.0))
+            if spread is None:
+                times.append(make_time(gpu_id, count, days))
+            else:
+                times.append(predicted(gpu_id, count, days, spread))
+    return make_field(times, prices, evidence=draw(st.sampled_from(["sound", "published"])))
+
+
+questions = st.builds(
+    Question,
+    budget_usd=st.none() | st.integers(1_000, 200_000).map(Decimal),
+    max_days=st.none() | st.integers(1, 60).map(float),
+    rule=st.sampled_from(RULES),
+)
+
+
+def contender(ranking: Ranking, i: int) -> Contender:
+    field = ranking.field
+    weight = field.cents[i] if ranking.question.rule == "experiment-cost" else 1
+    low, high = field.interval(i)
+    value = field.days[i] * weight
+    return Contender(value=value, low=low * weight, high=high * weight, settled=False, effort=1.0)
+
+
+@given(fields(), questions)
+def test_tied_is_what_overlaps_the_first_and_never_the_first(field: Field, asked: Question) -> None:
+    answer = rank(field, asked)
+    if not len(answer):
+        return
+    first, *others = answer.order
+    expected = {
+        i
+        for i in others
+        if asked.rule != "cost"
+        and field.times[i] is not field.times[first]
+        and overlap(contender(answer, i), contender(answer, first))
+    }
+    # Products of floats in another order may differ in the last digit where ends only touch.
+    for i in expected ^ answer.standing.tied:
+        one, other = contender(answer, i), contender(answer, first)
+        assert one.low == pytest.approx(other.high)
+    assert not answer.row(0).tied_with_first
+    assert [row.tied_with_first for row in answer.rows()] == [
+        i in answer.standing.tied for i in answer.order
+    ]
+
+
+@given(fields(), questions)
+def test_what_is_to_be_measured_may_be_first_and_was_not_measured(
+    field: Field, asked: Question
+) -> None:
+    answer = rank(field, asked)
+    standing = answer.standing
+    wanted = standing.wanted
+    if standing.is_sure or field.evidence == "published":
+        assert wanted is None
+    if wanted is not None:
+        assert wanted.build in {standing.first, *standing.tied, *standing.outside}
+        time = field.times[wanted.build]
+        assert time is not None
+        assert time.chosen is not None
+        assert time.chosen.timing != "synchronised"
+        assert wanted.minutes >= 3  # two settings of 12 at a minute and a half
+        assert 0 <= wanted.left <= len(field.builds)
+
+
+@given(fields(), questions)
+def test_the_limit_sorts_surely_only_what_is_clear_of_it(field: Field, asked: Question) -> None:
+    answer = rank(field, asked)
+    limit = asked.max_days
+    doubtful = {*answer.standing.perhaps_slow, *answer.standing.perhaps_fast}
+    inside_budget = [
+        i
+        for i in field.rankable
+        if asked.budget_usd is None or field.cents[i] <= int(asked.budget_usd * 100)
+    ]
+    for i in inside_budget:
+        low, high = field.interval(i)
+        crosses = limit is not None and low <= limit < high
+        assert (i in doubtful) == crosses
+
+
+def test_overall_cost_depends_on_no_training_time() -> None:
+    field = make_field([predicted("a", 1, 10), predicted("b", 1, 11)], {"a": "10", "b": "20"})
+    answer = rank(field, Question(rule="cost"))
+    assert answer.standing.is_sure
+    assert standing_line(answer) == (
+        "First place is sure: the overall cost depends on no training time."
+    )
+    # ... unless the days are limited and the cheapest may take longer.
+    limited = rank(field, Question(rule="cost", max_days=12))
+    assert not limited.standing.is_sure
+    assert limited.standing.wanted is not None
+    assert limited.standing.wanted.build == limited.standing.first
+    assert limit_lines(limited) == [
+        "Ranked, but perhaps slower than 12 days: 1 × A (6.67–15), 1 × B (7.33–16.5)."
+    ]
+
+
+def test_a_machine_with_the_same_gpus_is_no_rival() -> None:
+    # One time stands for both machines, whatever it is: the cheaper one is first for sure.
+    field = make_field([predicted("a", 1, 10)], {"a": "10"})
+    answer = rank(field, Question())
+    assert len(answer) >= 1
+    assert answer.standing.tied == frozenset()
+
+
+def test_whole_days_that_are_printed_alike_are_tied() -> None:
+    times = [make_time("a", 1, 8), make_time("b", 1, 8), make_time("c", 1, 9)]
+    field = make_field(times, {"a": "1", "b": "2", "c": "3"}, evidence="published")
+    answer = rank(field, Question())
+    assert [row.tied_with_first for row in answer.rows()] == [False, True, False]
+    assert "whole days" in (wanted_line(answer) or "")
+
+
+def test_the_sentences_name_the_builds_the_minutes_and_where_they_come_from() -> None:
+    # 1000 steps in 10 days are 864 s each, 4 passes of 216 s.
+    field = make_field([make_time("a", 2, 10), predicted("b", 2, 12)], {"a": "1000", "b": "900"})
+    answer = rank(field, Question())
+    assert standing_line(answer) == (
+        "First place is not sure: the build marked = cannot be told from 2 × A (9.5–10.5 days): "
+        "the intervals overlap; and 2 × A's time was taken unsynchronised, so it may be too low."
+    )
+    line = wanted_line(answer)
+    assert line is not None
+    assert "benchmark Tiny on 2 × B, about 8 h, " in line
+    assert "about 4 of 22 settings, 1.5 min each to start and compile, and 30 passes of 259 s" in (
+        line
+    )
+    assert line.endswith("advisor bench --model tiny --gpus 2")
+
+
+def test_the_command_line_says_it_in_every_form(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["rank", "--model", "pythia-6.9b", "--store", str(store_path), "--format"]
+    assert main([*argv, "json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    tied = [row["rank"] for row in answer["ranked"] if row["tied_with_first"]]
+    settle = answer["settle"]
+    assert settle["tied_with_first"] == len(tied)
+    assert settle["first_is_sure"] is (not tied)
+    assert 1 not in tied
+    assert main([*argv, "csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [int(row["rank"]) for row in rows if row["tied_with_first"] == "yes"] == tied
+    assert main([*argv, "table"]) == 0
+    printed = capsys.readouterr().out
+    marked = [
+        line.split("=")[0] for line in printed.splitlines() if line.split("  ")[0][-1:] == "="
+    ]
+    assert [int(number) for number in marked] == tied
+    assert settle["in_words"] in printed
+    if settle["measure"] is not None:
+        assert settle["measure"]["command"] in printed
