@@ -1,5 +1,18 @@
-"""`python -m advisor` is the same as `advisor`."""
+"""Where the program starts, as `advisor` and as `python -m advisor`."""
 
-from advisor.cli import entry
+from __future__ import annotations
 
-entry()
+from typing import NoReturn
+
+from advisor.interrupt import quiet_interrupt
+
+
+def run() -> NoReturn:
+    """Load the command line and hand over to it."""
+    with quiet_interrupt():
+        from advisor.cli import entry
+    entry()
+
+
+if __name__ == "__main__":
+    run()

@@ -66,6 +66,7 @@ def read_ahead(feed: Feed, state: State) -> Ahead | None:
     except OSError:
         return None
     if child == 0:
+        os.close(pipe)  # or a child whose parent is gone would wait for somebody to read
         _answer(feed, state, answer)
     os.close(answer)
     return Ahead(child, pipe)

@@ -6,6 +6,7 @@ import gc
 import sys
 from pathlib import Path
 
+from advisor.interrupt import quiet_interrupt
 from advisor.state import load_state, state_file
 from advisor.tui.ahead import read_ahead
 from advisor.tui.feed import Feed
@@ -16,12 +17,13 @@ def run(store_path: Path, *, state_path: Path | None = None) -> int:
     # Looking for garbage in what is just being loaded would only delay the first screen; the
     # program turns this on again with its first answer.
     gc.disable()
-    path = state_path or state_file()
-    state, note = load_state(path)
-    feed = Feed(store_path)
-    # Before Textual is loaded, so that the other process has all the time that this takes.
-    feed.ahead = read_ahead(feed, state)
-    from advisor.tui.app import AdvisorApp
+    with quiet_interrupt():
+        path = state_path or state_file()
+        state, note = load_state(path)
+        feed = Feed(store_path)
+        # Before Textual is loaded, so that the other process has all the time that this takes.
+        feed.ahead = read_ahead(feed, state)
+        from advisor.tui.app import AdvisorApp
 
     app = AdvisorApp(store_path, state=state, state_path=path, note=note, feed=feed)
     app.run()

@@ -30,6 +30,7 @@ from tests.tui.program import (
     page,
     paste,
     ranking,
+    rows,
     running,
     settled,
     type_into,
@@ -182,6 +183,16 @@ class TestKeptState:
         async with running(paper_store, state=state) as pilot:
             assert field(pilot, "budget").value == "12345"
             assert pilot.app.theme == "textual-light"
+
+    async def test_a_broken_question_of_the_last_run_says_what_to_mend(
+        self, paper_store: Path
+    ) -> None:
+        async with running(paper_store, state=replace(ASKED, budget="?")) as pilot:
+            assert "'?' is not an amount" in message(pilot)
+            assert ranking(pilot).table.empty_message.startswith("No answer yet")
+            await type_into(pilot, "b", "40000")
+            assert rows(pilot)
+            assert "of" in message(pilot)
 
     @pytest.mark.parametrize("theme", THEMES)
     async def test_every_theme_draws(self, paper_store: Path, theme: str) -> None:

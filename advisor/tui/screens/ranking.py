@@ -116,6 +116,8 @@ class RankingScreen(RankingView):
         self.query_one("#panels").set_class(old, "-old")
         if not old and session.answer is not None:
             self._show_rows()
+        elif session.answer is None and session.errors:
+            self.table.empty_message = "No answer yet: the line above says what to mend."
         self._show_note()
         self._show_message()
 
