@@ -181,6 +181,7 @@ class Feed:
 
             view = FieldView(field)
             view.points(state.cost_basis, asked.question.lifetime_years)
+            _ = view.ambiguous
         return self._reading(snapshot, token, key, field, view)
 
     def _reading(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -80,6 +81,13 @@ class FieldView:
         ]
 
     @cached_property
+    def ambiguous(self) -> frozenset[tuple[str, int]]:
+        """GPU and count of the rankable builds that only their hosts tell apart."""
+        builds = self.field.builds
+        counts = Counter((builds[i].gpu.gpu_id, builds[i].gpu_count) for i in self.field.rankable)
+        return frozenset(name for name, count in counts.items() if count > 1)
+
+    @cached_property
     def index(self) -> Mapping[BuildKey, int]:
         """The field's index of each build."""
         return {build_key(build): i for i, build in enumerate(self.field.builds)}
@@ -150,7 +158,10 @@ class RankedRows:
         row = self.row(index)
         time = row.time
         name = row.build.gpu.name
-        build = Text(f"{row.build.gpu_count} × {name}")
+        words = f"{row.build.gpu_count} × {name}"
+        if (row.build.gpu.gpu_id, row.build.gpu_count) in self.view.ambiguous:
+            words += f" · {row.build.host.name}"
+        build = Text(words)
         mark = self.marks.get(name)
         if mark is not None:
             build = Text.assemble(mark, " ", build)

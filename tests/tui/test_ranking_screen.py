@@ -52,6 +52,16 @@ class TestAnswer:
             assert "6 over budget" in message(pilot)
             assert "implausible" in message(pilot)
 
+    async def test_builds_that_differ_in_their_hosts_alone_name_them(
+        self, store_path: Path
+    ) -> None:
+        asked = replace(ASKED, prices="latest", budget="1000000")
+        async with running(store_path, state=asked) as pilot:
+            names = builds(pilot)
+            assert len(names) == len(set(names))
+            assert "8 × H100 · DGX H100" in names
+            assert "8 × A6000" in names  # no other host takes eight of them
+
     async def test_detail_names_parts_settings_source_and_verdict(self, paper_store: Path) -> None:
         async with running(paper_store) as pilot:
             text = detail(pilot)
