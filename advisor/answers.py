@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from advisor.ask import EVIDENCE, Snapshot, make_field, take_snapshot
+from advisor.circuit import circuit_line, parse_circuit
 from advisor.cost import DEFAULT_LIFETIME_YEARS
 from advisor.doubts import build_words, doubt_lines, price_marks, price_note
 from advisor.facts import TrainingTime
@@ -25,6 +26,7 @@ from advisor.render import render_rows, to_csv, to_json
 from advisor.standing_words import limit_lines, settle_object, standing_line, wanted_line
 from advisor.store import Store
 from bench_runner.records import Settings
+from price_catalog.power import Supply
 
 RULE_WORDS = {
     "days": "fastest first",
@@ -158,19 +160,27 @@ def answer_rank(
     evidence: str,
     gpus: str | None,
     form: str,
+    circuit: str | None = None,
 ) -> tuple[str, bool]:
     """The text to print, and whether any build answers. Raises InputError and StoreError."""
     question = read_question(budget, max_days, rule, lifetime_years)
     price_rule = parse_price_rule(prices)
     if evidence not in EVIDENCE:
         raise InputError(f"evidence {shown(evidence)} is not known: write sound or published")
+    supply = None if circuit is None else parse_circuit(circuit)
     with store.reading() as reader:
         snapshot = take_snapshot(reader, price_rule)
         chosen = snapshot.model(model)
         gpu_ids = None if gpus is None else snapshot.gpu_ids(_names(gpus))
 
         field = make_field(
-            reader, snapshot, chosen, prices=price_rule, evidence=evidence, gpu_ids=gpu_ids
+            reader,
+            snapshot,
+            chosen,
+            prices=price_rule,
+            evidence=evidence,
+            gpu_ids=gpu_ids,
+            supply=supply,
         )
     answer = rank(field, question)
     at_face_value = rank(field.at_face_value(), question) if evidence == "sound" else answer
@@ -179,7 +189,7 @@ def answer_rank(
     elif form == "csv":
         text = _csv(answer)
     else:
-        text = _table(answer, at_face_value, prices, snapshot)
+        text = _table(answer, at_face_value, prices, snapshot, supply)
     return text, len(answer) > 0
 
 
@@ -317,7 +327,13 @@ def count_words(answer: Ranking) -> str:
     return text
 
 
-def _table(answer: Ranking, at_face_value: Ranking, prices: str, snapshot: Snapshot) -> str:
+def _table(
+    answer: Ranking,
+    at_face_value: Ranking,
+    prices: str,
+    snapshot: Snapshot,
+    supply: Supply | None,
+) -> str:
     blocks = [headline(answer.field, answer.question, prices)]
     rows = answer.rows()
     if rows:
@@ -356,6 +372,8 @@ def _table(answer: Ranking, at_face_value: Ranking, prices: str, snapshot: Snaps
     blocks.append(count_words(answer))
     if prices != "paper":
         blocks.append(f"Which price counts: {RULE_OF_PRICES}")
+    if supply is None:
+        blocks += circuit_line(row.build for row in rows)
     doubts = doubt_lines(answer)
     if doubts:
         blocks.append("What the prices leave open:\n" + "\n".join(f"  {line}" for line in doubts))

@@ -24,6 +24,7 @@ from price_catalog.table import nearest
 
 if TYPE_CHECKING:
     from advisor.store import Reader
+    from price_catalog.power import Supply
 
 EVIDENCE = ("sound", "published")
 
@@ -118,12 +119,21 @@ def make_field(
     prices: str | date,
     evidence: str,
     gpu_ids: frozenset[str] | None = None,
+    supply: Supply | None = None,
 ) -> Field:
     """Every build with its cost and its time for the model, as the open store knows them."""
     if evidence not in EVIDENCE:
         raise InputError(f"evidence {shown(evidence)} is not known: write sound or published")
     times = reader.best_times(model.recipe_id, evidence)
-    return field_of(times, snapshot, model, prices=prices, evidence=evidence, gpu_ids=gpu_ids)
+    return field_of(
+        times,
+        snapshot,
+        model,
+        prices=prices,
+        evidence=evidence,
+        gpu_ids=gpu_ids,
+        supply=supply,
+    )
 
 
 def field_of(
@@ -134,8 +144,11 @@ def field_of(
     prices: str | date,
     evidence: str,
     gpu_ids: frozenset[str] | None = None,
+    supply: Supply | None = None,
 ) -> Field:
     """Every build with its cost and its time for the model; only of these GPUs, where given.
+
+    What the lab's circuit does not carry, where one is given, cannot be built.
 
     A GPU that the price rule knows no price for and that nobody timed with this model is no
     candidate: the catalogue's specification alone says nothing about buying it.
@@ -153,4 +166,8 @@ def field_of(
     builds = tuple(
         build for build in snapshot.candidates(prices, book) if build.gpu.gpu_id in wanted
     )
+    if supply is not None:
+        from advisor.circuit import on_circuit
+
+        builds = on_circuit(builds, supply)
     return Field(model, builds, times, book, evidence)

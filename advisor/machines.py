@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from advisor.ask import EVIDENCE, Snapshot, make_field, take_snapshot
+from advisor.circuit import on_circuit
 from advisor.doubts import build_words
 from advisor.field import NO_PRICE, Field
 from advisor.parse import InputError, parse_price_rule, shown
@@ -19,10 +20,10 @@ from advisor.render import render_rows, to_json
 from advisor.rent import BreakEven, break_even, rent_offers, rented_usd, reserved_usd
 from advisor.store import Reader, Store
 from advisor.whole_cost import PAPER_TERMS, CostTerms, WholeCost, whole_cost
-from price_catalog.builds import Build
+from price_catalog.builds import Build, not_known
 from price_catalog.gpu_names import find_gpu, index_gpus
 from price_catalog.model import Gpu, Host
-from price_catalog.power import circuits, heat_btu_per_h, wall_w
+from price_catalog.power import Supply, circuits, heat_btu_per_h, wall_w
 
 _FLAGS = {
     "lifetime_years": "lifetime_years",
@@ -37,11 +38,13 @@ _FLAGS = {
 MAX_OWNED = 64
 
 
-def build_rows(snapshot: Snapshot, gpu_ids: frozenset[str] | None) -> list[dict[str, Any]]:
+def build_rows(
+    snapshot: Snapshot, gpu_ids: frozenset[str] | None, supply: Supply | None = None
+) -> list[dict[str, Any]]:
     """Every build with its checks: what it draws, needs and gives off, and why it cannot be."""
     return [
         _build_row(build)
-        for build in snapshot.builds
+        for build in on_circuit(snapshot.builds, supply)
         if gpu_ids is None or build.gpu.gpu_id in gpu_ids
     ]
 
@@ -54,6 +57,7 @@ def _build_row(build: Build) -> dict[str, Any]:
         "host": host.name,
         "can_be_built": build.obstacle is None,
         "obstacle": build.obstacle or "-",
+        "not_known": ", ".join(not_known(build.gpu, host)) or "-",
         "wall_w": None if watts is None else round(watts),
     }
     for volts in (120, 208, 230):

@@ -117,6 +117,24 @@ def find_obstacle(gpu: Gpu, count: int, host: Host) -> str | None:
     return None
 
 
+def not_known(gpu: Gpu, host: Host) -> tuple[str, ...]:
+    """What `find_obstacle` could not look at, because nobody was found who states it."""
+    if host.gpu_id is not None:  # it comes with its GPUs, so they fit
+        return () if host.memory_gib is not None else ("memory",)
+    gaps = []
+    if not host.takes:
+        gaps.append("form factor")
+    if host.slot_width is None or gpu.slot_width is None:
+        gaps.append("slots")
+    if gpu.tdp_w is None or host.psu_w is None:
+        gaps.append("power supply")
+    elif host.base_w is None:
+        gaps.append("what the processors draw")
+    if host.memory_gib is None:
+        gaps.append("memory")
+    return tuple(gaps)
+
+
 def _misfit(gpu: Gpu, host: Host) -> str:
     if not gpu.form_factor.startswith(_CARD):
         return f"{gpu.form_factor} parts come only on boards and in whole servers"

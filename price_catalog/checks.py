@@ -40,6 +40,19 @@ FIGURES = (
     "slot_width",
 )
 """The fields of a GPU that somebody must have said."""
+HOST_FIGURES = (
+    "takes",
+    "slot_width",
+    "max_gpu_w",
+    "psu_w",
+    "psu_count",
+    "psu_efficiency",
+    "base_w",
+    "wall_w",
+    "rack_units",
+    "memory_gib",
+)
+"""The same of a host."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,21 +156,22 @@ def _references(catalog: Catalog) -> Iterator[Problem]:
         for host in catalog.hosts
         for part in host.parts
     ]
-    named += [
-        (f"host {host.host_id}", host.spec_source)
-        for host in catalog.hosts
-        if host.spec_source is not None
-    ]
     named += [(f"rental {rental.rental_id}", rental.source_id) for rental in catalog.rentals]
-    for gpu in catalog.gpus:
-        said = _field_sources(gpu)
-        named += [(f"gpu {gpu.gpu_id}, {field}", source_id) for field, source_id in said.items()]
-        for field in FIGURES:
-            if getattr(gpu, field) is not None and field not in said:
+    figured: list[tuple[str, Gpu | Host, str, tuple[str, ...]]] = []
+    figured += [(f"gpu {gpu.gpu_id}", gpu, gpu.field_sources, FIGURES) for gpu in catalog.gpus]
+    figured += [
+        (f"host {host.host_id}", host, host.spec_source or "", HOST_FIGURES)
+        for host in catalog.hosts
+    ]
+    for name, record, words, fields in figured:
+        said = _field_sources(words)
+        named += [(f"{name}, {field}", source_id) for field, source_id in said.items()]
+        for field in fields:
+            if getattr(record, field) not in (None, ()) and field not in said:
                 yield Problem(
                     rule="unsourced",
-                    where=f"gpu {gpu.gpu_id}, {field}",
-                    message="has a figure that field_sources does not account for; name its source",
+                    where=f"{name}, {field}",
+                    message="has a figure whose source is not named; name it",
                 )
     for where, source_id in named:
         if source_id not in sources:
@@ -176,9 +190,9 @@ def _references(catalog: Catalog) -> Iterator[Problem]:
             )
 
 
-def _field_sources(gpu: Gpu) -> dict[str, str]:
-    """The source id of each field that ``field_sources`` accounts for."""
-    pairs = (item.strip().partition("=") for item in gpu.field_sources.split(";"))
+def _field_sources(words: str) -> dict[str, str]:
+    """The source id of each field that the words account for."""
+    pairs = (item.strip().partition("=") for item in words.split(";"))
     return {field: source.split(" ", 1)[0] for field, _, source in pairs if field}
 
 

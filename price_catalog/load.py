@@ -6,7 +6,7 @@ dollars with a point, a date like 2024-09-21; what is not known stays empty.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -137,20 +137,7 @@ def _gpu(row: Row, source_ids: frozenset[str]) -> Gpu:
         mended = "-".join(gpu_id.lower().split())
         raise row.error("gpu_id", f"'{gpu_id}' has capitals or spaces; write it like '{mended}'")
     field_sources = row.text("field_sources")
-    for item in field_sources.split(";"):
-        field, equals, source = item.strip().partition("=")
-        if not equals or field not in GPU_COLUMNS:
-            raise row.error(
-                "field_sources",
-                f"'{item.strip()}' is not field=source with a field of this table; "
-                f"{nearest(field, GPU_COLUMNS)}",
-            )
-        source_id = source.split(" ", 1)[0]
-        if source_id not in source_ids:
-            raise row.error(
-                "field_sources",
-                f"source '{source_id}' is not in sources.csv; {nearest(source_id, source_ids)}",
-            )
+    _check_field_sources(row, "field_sources", GPU_COLUMNS, source_ids)
     return Gpu(
         gpu_id=gpu_id,
         name=row.text("name"),
@@ -175,6 +162,26 @@ def _gpu(row: Row, source_ids: frozenset[str]) -> Gpu:
     )
 
 
+def _check_field_sources(
+    row: Row, column: str, fields: Collection[str], source_ids: frozenset[str]
+) -> None:
+    """Raise ValueError where a cell is not ``field=source_id`` pairs between semicolons."""
+    for item in row.text(column).split(";"):
+        field, equals, source = item.strip().partition("=")
+        if not equals or field not in fields:
+            raise row.error(
+                column,
+                f"'{item.strip()}' is not field=source with a field of this table; "
+                f"{nearest(field, fields)}",
+            )
+        source_id = source.split(" ", 1)[0]
+        if source_id not in source_ids:
+            raise row.error(
+                column,
+                f"source '{source_id}' is not in sources.csv; {nearest(source_id, source_ids)}",
+            )
+
+
 def load_hosts(
     path: Path, parts_path: Path, source_ids: frozenset[str], *, gpus: Iterable[Gpu] = ()
 ) -> tuple[Host, ...]:
@@ -184,6 +191,9 @@ def load_hosts(
     gpu_ids = [gpu.gpu_id for gpu in gpus]
     forms = {gpu.form_factor for gpu in gpus}
     _refuse_duplicates(rows, "host_id")
+    for row in rows:
+        if row.cells["spec_source"]:
+            _check_field_sources(row, "spec_source", HOST_EXTRA_COLUMNS, source_ids)
     parts: dict[str, list[Part]] = {row.text("host_id"): [] for row in rows}
     part_lines: dict[tuple[str, str, str], int] = {}
     for row in read_rows(parts_path, PART_COLUMNS):
@@ -222,7 +232,7 @@ def load_hosts(
             wall_w=row.optional_number("wall_w"),
             rack_units=row.optional_number("rack_units"),
             memory_gib=row.optional_number("memory_gib"),
-            spec_source=row.choice("spec_source", source_ids) if row.cells["spec_source"] else None,
+            spec_source=row.optional_text("spec_source"),
             note=row.optional_text("note"),
         )
         for row in rows

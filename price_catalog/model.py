@@ -98,7 +98,7 @@ class Host:
     rack_units: float | None = None
     memory_gib: float | None = None
     spec_source: str | None = None
-    """The source of these figures."""
+    """Which source each of these figures comes from, written like a GPU's ``field_sources``."""
     note: str | None = None
 
 

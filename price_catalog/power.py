@@ -47,6 +47,29 @@ def circuits(watts: float) -> tuple[Circuit, ...]:
     return tuple(found)
 
 
+class Supply(NamedTuple):
+    """The circuit that a lab has: one of the usual ones, or any other."""
+
+    volts: int
+    breaker_a: int
+
+    @property
+    def watts(self) -> float:
+        """What it carries for hours."""
+        return self.volts * self.breaker_a * CONTINUOUS_SHARE
+
+
+def supply_obstacle(build: Build, supply: Supply) -> str | None:
+    """Why a circuit does not carry a build; None where it does, or where its power is unknown."""
+    watts = wall_w(build)
+    if watts is None or watts <= supply.watts:
+        return None
+    return (
+        f"it draws {watts:,.0f} W at the wall, {watts / supply.volts:.1f} A; a circuit of "
+        f"{supply.volts} V and {supply.breaker_a} A carries {supply.watts:,.0f} W for hours"
+    )
+
+
 def heat_btu_per_h(watts: float) -> float:
     """The heat that cooling must carry away: all of the power."""
     return watts * BTU_PER_HOUR_PER_WATT

@@ -69,6 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser, common: argparse.ArgumentPars
 
     builds = command("builds", "what can be put together: slots, power, circuits, heat, memory")
     builds.add_argument("--gpus", metavar="NAMES", help='only these, as in "RTX 3090,H100"')
+    builds.add_argument("--circuit", metavar="V/A", help="the lab's circuit, as in 120V/15A")
     _format(builds)
 
     parts = command(
@@ -259,13 +260,15 @@ def _refresh(options: argparse.Namespace, store: Store) -> int:
 
 
 def _builds(options: argparse.Namespace, store: Store) -> int:
+    from advisor.circuit import parse_circuit
     from advisor.machines import build_rows
 
     snapshot = _snapshot(store)
     names = None
     if options.gpus is not None:
         names = snapshot.gpu_ids(name for name in options.gpus.split(",") if name.strip())
-    rows = build_rows(snapshot, names)
+    supply = None if options.circuit is None else parse_circuit(options.circuit)
+    rows = build_rows(snapshot, names, supply)
     print(render_rows(rows, options.format))
     return ANSWERED if rows else NO_ANSWER
 

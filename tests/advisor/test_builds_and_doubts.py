@@ -118,6 +118,43 @@ def test_builds_say_what_they_draw(store_path: Path, capsys: pytest.CaptureFixtu
     assert row["memory_gib_per_gpu"] == 64
 
 
+def test_the_lab_s_circuit_leaves_out_what_it_does_not_carry(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    question = ["rank", "--model", "pythia-1b", "--gpus", "A6000"]
+    free = {row["gpu_count"] for row in ask(capsys, store_path, *question)["ranked"]}
+    bound = ask(capsys, store_path, *question, "--circuit", "120V/15A")
+    assert free == {1, 2, 4, 8}
+    assert {row["gpu_count"] for row in bound["ranked"]} == {1, 2, 4}
+    (out,) = [row for row in bound["excluded"] if row["gpu_count"] == 8]
+    assert out["reason"] == "cannot-be-built"
+    assert "2,934 W at the wall, 24.5 A" in out["detail"]
+    rows = ask(capsys, store_path, "prices", "builds", "--gpus", "A6000", "--circuit", "120 V/15 A")
+    assert [row["can_be_built"] for row in rows] == [True, True, True, False]
+
+
+def test_without_a_circuit_it_is_told_what_an_outlet_does_not_carry(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rank = ["rank", "--model", "pythia-1b", "--gpus", "A6000", "--store", str(store_path)]
+    assert main(rank) == 0
+    assert "carries for hours (1,440 W): 8 × A6000. State the lab's circuit" in (
+        capsys.readouterr().out
+    )
+    assert main([*rank, "--budget", "12k"]) == 0
+    assert "State the lab's circuit" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("text", ["", "120", "15A/120V", "120V/15A/2", "1V/1A", "999V/15A", "a/b"])
+def test_a_circuit_that_is_none_is_one_line(
+    text: str, store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rank = ["rank", "--model", "pythia-1b", "--circuit", text, "--store", str(store_path)]
+    assert main(rank) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+
+
 def field_with_ranges() -> Field:
     """Two cards of equal speed a dollar; their prices 1,000 (900-1,300) and 1,200 (1,100-1,250)."""
     gpus = [make_gpu("near"), make_gpu("far")]

@@ -9,7 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.cli import main
@@ -90,6 +90,7 @@ def test_the_parts_say_whose_price_counts() -> None:
     assert counts["Desktop for 1 GPU", "Noctua NH-D15"] == "whole price"
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(1, 5000), st.integers(0, 800)), min_size=1, max_size=8))
 def test_the_sum_lies_in_its_range_and_never_before_its_oldest_part(
     rows: list[tuple[int, int]],
@@ -126,12 +127,12 @@ def test_from_the_command_line(own_store: Path, capsys: pytest.CaptureFixture[st
     def cost(*more: str) -> float:
         assert main([*rank, *more]) == 0
         rows = json.loads(capsys.readouterr().out)["ranked"]
-        return next(row["prices"]["host_usd"] for row in rows if row["gpu_count"] == 2)
+        return float(next(row["prices"]["host_usd"] for row in rows if row["gpu_count"] == 2))
 
     before, paper = cost(), cost("--prices", "paper", "--evidence", "published")
     assert main(["prices", "add", "--item", MEMORY.lower(), "--price", "410", *day]) == 0
     assert capsys.readouterr().err.count("\n") == 1
-    assert float(cost()) == pytest.approx(float(before) + 410 - 252.52)
+    assert cost() == pytest.approx(before + 410 - 252.52)
     assert cost("--prices", "paper", "--evidence", "published") == paper
     assert main(["prices", "list", "--item", MEMORY, "--format", "json", *where]) == 0
     assert [row["counts"] for row in json.loads(capsys.readouterr().out)] == [True]
@@ -139,4 +140,3 @@ def test_from_the_command_line(own_store: Path, capsys: pytest.CaptureFixture[st
     switch = ["--item", "InfiniBand switch", "--item-kind", "part", "--price", "4000"]
     assert main(["prices", "add", *switch, *day]) == 0
     assert "no build uses it" in capsys.readouterr().err
-    assert main(["prices", "list", "--item", "InfiniBand switch", *where]) in (0, 1, 2)

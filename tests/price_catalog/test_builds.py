@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from price_catalog.builds import Build, enumerate_builds, find_obstacle
+from price_catalog.builds import Build, enumerate_builds, find_obstacle, not_known
 from price_catalog.load import Catalog
 from price_catalog.model import Gpu, Host
+from price_catalog.power import Supply, supply_obstacle
 
 
 def gpu(catalog: Catalog, gpu_id: str) -> Gpu:
@@ -79,7 +80,8 @@ def test_takes_generators(catalog: Catalog) -> None:
         ("mi300x", "server-8gpu", "OAM parts come only on boards"),
         ("a100-pcie-80gb", "desktop-1gpu", "a server's air"),
         ("rtx-3090", "server-8gpu", "a consumer card does not fit the bays"),
-        ("rtx-pro-6000-blackwell-ws", "server-4gpu", "a card draws 600 W"),
+        ("rtx-4090", "server-4gpu", "a consumer card does not fit the bays"),
+        ("rtx-pro-6000-blackwell-ws", "server-8gpu", None),
     ],
 )
 def test_what_can_be_put_together(
@@ -95,12 +97,47 @@ def test_each_check_alone(catalog: Catalog) -> None:
     desktop = host(catalog, "desktop-2gpu")
     assert find_obstacle(card, 2, desktop) is None
     assert "3 slots" in (find_obstacle(card, 2, replace(desktop, slot_width=2)) or "")
+    limit = replace(desktop, max_gpu_w=300.0)
+    assert "a card draws 350 W" in (find_obstacle(card, 2, limit) or "")
     assert "825 W" in (find_obstacle(card, 2, replace(desktop, psu_w=800.0)) or "")
     assert "offloading wants 128" in (
         find_obstacle(card, 2, replace(desktop, memory_gib=64.0)) or ""
     )
     unknown = Host(host_id="x", name="x", kind="server", max_gpus=2, parts=())
     assert find_obstacle(gpu(catalog, "h100-sxm5-80gb"), 2, unknown) is None
+
+
+def test_what_no_source_states_is_said_to_be_unknown(catalog: Catalog) -> None:
+    card = gpu(catalog, "rtx-3090")
+    assert not_known(card, host(catalog, "desktop-2gpu")) == ("slots",)
+    four = host(catalog, "server-4gpu")
+    assert not_known(card, four) == ("what the processors draw",)
+    unknown = Host(host_id="x", name="x", kind="server", max_gpus=2, parts=())
+    assert not_known(card, unknown) == ("form factor", "slots", "power supply", "memory")
+    assert not_known(gpu(catalog, "h100-sxm5-80gb"), host(catalog, "dgx-h100")) == ()
+
+
+@pytest.mark.parametrize(
+    ("supply", "carried"),
+    [(Supply(120, 15), 1), (Supply(120, 20), 2), (Supply(208, 20), 4), (Supply(230, 32), 8)],
+)
+def test_a_circuit_carries_four_fifths_of_its_breaker(
+    catalog: Catalog, supply: Supply, carried: int
+) -> None:
+    builds = [
+        build
+        for build in enumerate_builds(catalog.gpus, catalog.hosts)
+        if build.gpu.gpu_id == "rtx-pro-6000-blackwell-ws"
+    ]
+    found = {build.gpu_count: supply_obstacle(build, supply) for build in builds}
+    # 1: 764 W, 2: 1,523 W, 4: 2,637 W, 8: 5,571 W at the wall.
+    assert {count for count, reason in found.items() if reason is None} == {
+        count for count in (1, 2, 4, 8) if count <= carried
+    }
+    assert all(
+        reason is None or f"{supply.volts} V and {supply.breaker_a} A" in reason
+        for reason in found.values()
+    )
 
 
 def test_a_whole_server_comes_with_its_own_gpus_only(catalog: Catalog) -> None:

@@ -58,6 +58,23 @@ def test_a_figure_without_a_source(catalog: Catalog) -> None:
     ]
 
 
+def test_a_machine_s_figure_without_a_source(catalog: Catalog) -> None:
+    hosts = [
+        replace(host, max_gpu_w=350.0) if host.host_id == "server-8gpu" else host
+        for host in catalog.hosts
+    ]
+    assert rules(replace(catalog, hosts=tuple(hosts))) == [
+        ("unsourced", "host server-8gpu, max_gpu_w")
+    ]
+    hosts = [
+        replace(host, spec_source="wall_w=memory; rack_units=memory; memory_gib=memory")
+        if host.host_id == "dgx-b200"
+        else host
+        for host in catalog.hosts
+    ]
+    assert {rule for rule, _ in rules(replace(catalog, hosts=tuple(hosts)))} == {"unsourced"}
+
+
 def test_a_quote_without_a_source(catalog: Catalog) -> None:
     (problem,) = check_catalog(with_quote(catalog, source_id="hearsay"), today=TODAY)
     assert problem.rule == "unsourced"

@@ -245,6 +245,12 @@ class TestBrokenRows:
         assert "machine_parts.csv line 2, column 'host_id'" in message
         assert "desktop-2gpu" in message
 
+    def test_a_machine_s_figure_from_an_unknown_source(self, broken: Break) -> None:
+        message = broken("machines.csv", "base_w=chipversus-4314", "base_w=chipversus")
+        assert "machines.csv line 5, column 'spec_source': source 'chipversus'" in message
+        message = broken("machines.csv", "slot_width=rack-unit", "slots=rack-unit")
+        assert "column 'spec_source'" in message
+
     def test_a_part_written_twice(self, broken: Break) -> None:
         line = "desktop-1gpu,CPU,Intel Core i3-10300,99.00,2024-09-21,paper-table6\n"
         message = broken("machine_parts.csv", line, line + line.replace("Intel", "intel"))
