@@ -6,9 +6,10 @@ from typing import Any
 
 from advisor.parse import InputError, shown
 from advisor.store import Reader, Store
+from bench_runner.space import label
 from price_catalog.table import nearest
 
-TABLES = ("times", "settings", "prices", "gpus", "sources")
+TABLES = ("times", "predictions", "settings", "prices", "gpus", "sources")
 _SHARDING_AS_PRINTED = {
     "zero-1": "Zero (1)",
     "zero-2": "Zero (2)",
@@ -51,6 +52,31 @@ def _times(reader: Reader) -> list[dict[str, Any]]:
         }
         for time in reader.times()
     ]
+
+
+def _predictions(reader: Reader) -> list[dict[str, Any]]:
+    """No evidence, but what follows from it: kept apart from the times."""
+    names = {gpu.gpu_id: gpu.name for gpu in reader.gpus()}
+    found = [
+        {
+            "model": time.recipe_id,
+            "gpu": names.get(time.gpu_id, time.gpu_id),
+            "gpu_count": time.gpu_count,
+            "basis": time.basis,
+            "training_days": time.training_days,
+            "training_days_low": time.training_days_low,
+            "training_days_high": time.training_days_high,
+            "feasible": time.status == "ok",
+            "reason": time.reason,
+            "implied_mfu": time.implied_mfu,
+            "settings": None if time.settings is None else label(time.settings),
+            "micro_batch_size": None if time.settings is None else time.settings.micro_batch_size,
+            "source": time.source_id,
+            "origin": time.origin,
+        }
+        for time in reader.predictions()
+    ]
+    return sorted(found, key=lambda row: (row["model"], row["gpu"], row["gpu_count"]))
 
 
 def _settings(reader: Reader) -> list[dict[str, Any]]:
@@ -115,6 +141,7 @@ def _sources(reader: Reader) -> list[dict[str, Any]]:
 
 _ROWS = {
     "times": _times,
+    "predictions": _predictions,
     "settings": _settings,
     "prices": _prices,
     "gpus": _gpus,

@@ -153,12 +153,14 @@ class Reader:
         *,
         sort: str = "model",
         descending: bool = False,
+        predictions: bool = False,
         limit: int,
         offset: int = 0,
     ) -> tuple[TrainingTime, ...]:
         """One page of the times that have every one of these lower-case words.
 
-        ``sort`` is model, gpu, gpu_count, method, days, mfu, verdict, source or day.
+        ``sort`` is model, gpu, gpu_count, method, days, interval, mfu, verdict, source, basis or
+        day. Evidence alone, or the ``predictions`` among it.
         """
         answer = self.connection.execute(
             query("search_times"),
@@ -166,18 +168,27 @@ class Reader:
                 "words": list(words),
                 "sort": sort,
                 "descending": descending,
+                "predictions": predictions,
                 "limit": limit,
                 "offset": offset,
             },
         )
-        return tuple(StoredTime(row) for row in answer.fetchall())
+        return tuple(
+            StoredTime(row) if row[-1] == "measured" else replace(StoredTime(row), basis=row[-1])
+            for row in answer.fetchall()
+        )
 
-    def count_search_times(self, words: Sequence[str]) -> int:
+    def count_search_times(self, words: Sequence[str], *, predictions: bool = False) -> int:
         """How many rows all pages of `search_times` have."""
         row = self.connection.execute(
-            query("count_search_times"), {"words": list(words)}
+            query("count_search_times"), {"words": list(words), "predictions": predictions}
         ).fetchone()
         return int(row[0]) if row else 0
+
+    def predictions(self, recipe_id: str | None = None) -> tuple[TrainingTime, ...]:
+        """What nobody measured, for one model or for all, also where it would not fit."""
+        answer = self.connection.execute(query("predictions"), {"recipe_id": recipe_id})
+        return tuple(predicted_time(row[-1], row[:-1]) for row in answer.fetchall())
 
     def measured_models(self) -> dict[str, int]:
         """How many times each model has; models without one are absent."""
@@ -212,7 +223,7 @@ class Reader:
     def _foreseen(self, recipe_id: str, measured: Iterable[BestTime]) -> Iterator[BestTime]:
         """The times, with predictions where nothing possible was measured."""
         predicted = {
-            (row[0], row[1]): row
+            (row[0], row[1]): row[:-1]
             for row in self.connection.execute(
                 query("predictions"), {"recipe_id": recipe_id}
             ).fetchall()

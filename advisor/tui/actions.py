@@ -176,6 +176,7 @@ ACTIONS: tuple[Action, ...] = (
         ("1", "show_tab('times')", "show the times", "", "Every tried setting with its verdict."),
         ("2", "show_tab('prices')", "show the prices", "", "Every quote with vendor and date."),
         ("3", "show_tab('sources')", "show the sources", "", "Who says so, and how they know."),
+        ("4", "show_tab('predictions')", "show predictions too", "", "Beside what was measured."),
         ("s", "next_sort", "sort by the next column", "sort", "The same key again goes on."),
         ("S", "reverse_sort", "reverse the sorting", "", "Largest first, or smallest first."),
         ("space", "open_record", "open the full record", "open", "The whole row, in words."),

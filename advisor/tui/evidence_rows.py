@@ -70,15 +70,24 @@ class TimesSource:
         if time is None:
             return ("…",)
         verdict = time.verdict or STATUS_WORDS.get(time.status, time.status)
+        predicted = time.basis == "predicted"
+        days = "no data" if time.training_days is None else f"{time.training_days:.4g}"
+        named = (time.recipe_id, f"{time.gpu_count} × {self._times.gpu_name(time.gpu_id)}")
+        share = "" if time.implied_mfu is None else f"{time.implied_mfu:.0%}"
+        judged = f"{VERDICT_MARKS.get(time.verdict or '', ' ')} {verdict}"
+        if not self._times.predictions:
+            day = str(time.measured_on or "no date")
+            return (*named, days, share, judged, time.method, time.source_id, day)
+        low, high = time.training_days_low, time.training_days_high
         return (
-            time.recipe_id,
-            f"{time.gpu_count} × {self._times.gpu_name(time.gpu_id)}",
-            "no data" if time.training_days is None else f"{time.training_days:.4g}",
-            "" if time.implied_mfu is None else f"{time.implied_mfu:.0%}",
-            f"{VERDICT_MARKS.get(time.verdict or '', ' ')} {verdict}",
+            *named,
+            f"≈{days}" if predicted and time.training_days is not None else days,
+            "" if low is None or high is None else f"{low:.4g}–{high:.4g}",
+            time.basis if predicted or time.timing == "none" else time.timing,
+            share,
+            judged,
             time.method,
             time.source_id,
-            str(time.measured_on or "no date"),
         )
 
     def row_style(self, index: int) -> Any:
@@ -97,6 +106,8 @@ class Times:
     """Every tried setting in the store; a large store is never read whole."""
 
     in_thread = True
+    predictions = False
+    """Whether what is predicted stands among what was measured."""
     columns: tuple[Column, ...] = (
         Column(key="model", title="model", width=19, sort_key="model"),
         Column(key="gpu", title="GPUs", width=14, sort_key="gpu"),
@@ -121,8 +132,12 @@ class Times:
     def find(self, query: Query) -> RowSource:
         """Count, and read the first page. Raises FeedError."""
         with self._feed.visit() as reader:
-            count = reader.count_search_times(query.words)
-            self.total = count if not query.words else reader.count_search_times(())
+            count = reader.count_search_times(query.words, predictions=self.predictions)
+            self.total = (
+                reader.count_search_times((), predictions=self.predictions)
+                if query.words
+                else count
+            )
         source = TimesSource(self, query, count)
         source.load(0)
         return source
@@ -134,6 +149,7 @@ class Times:
                 query.words,
                 sort=query.sort or "model",
                 descending=query.descending,
+                predictions=self.predictions,
                 limit=PAGE_ROWS,
                 offset=page * PAGE_ROWS,
             )
@@ -144,6 +160,8 @@ class Times:
         time = source.record(index)
         if time is None:
             return ""
+        if time.basis == "predicted" and time.reason:
+            return time.reason
         return time.verdict_reason or time.reason or "no reason on record"
 
     def lines(self, source: RowSource, index: int, width: int) -> list[Line]:
@@ -163,13 +181,33 @@ class Times:
         else:
             low, high = time.training_days_low, time.training_days_high
             interval = "" if low is None or high is None else f"  ({low:.4g} to {high:.4g})"
-            lines.append((f"TRAINING TIME  {time.training_days:.6g} days{interval}", HEADING))
+            about = "≈ " if time.basis == "predicted" else ""
+            lines.append(
+                (f"TRAINING TIME  {about}{time.training_days:.6g} days{interval}", HEADING)
+            )
             lines.append(verdict_line(time))
         lines += [("", PLAIN), ("WHERE IT COMES FROM", HEADING)]
         lines += source_lines(time, self._sources.get(time.source_id))
         lines += [("", PLAIN), ("SETTINGS", HEADING), *settings_lines(time)]
         lines += [("", PLAIN), (f"{time.origin} row {time.measurement_id}", FAINT)]
         return wrapped(lines, width)
+
+
+class TimesAndPredictions(Times):
+    """The same with what is predicted: beside each other where both are known."""
+
+    predictions = True
+    columns = (
+        Column(key="model", title="model", width=19, sort_key="model"),
+        Column(key="gpu", title="GPUs", width=17, sort_key="gpu"),
+        Column(key="days", title="days", width=7, align="right", sort_key="days"),
+        Column(key="interval", title="interval", width=13, align="right", sort_key="interval"),
+        Column(key="basis", title="basis", width=14, sort_key="basis"),
+        Column(key="mfu", title="MFU", width=5, align="right", sort_key="mfu"),
+        Column(key="verdict", title="verdict", width=14, sort_key="verdict"),
+        Column(key="method", title="settings", width=13, sort_key="method"),
+        Column(key="source", title="source", width=16, sort_key="source"),
+    )
 
 
 def price_rows(snapshot: Snapshot) -> MemoryRows:

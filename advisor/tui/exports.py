@@ -79,6 +79,7 @@ TIMES_COLUMNS = (
     "gpu",
     "gpu_count",
     "method",
+    "basis",
     "training_days",
     "training_days_low",
     "training_days_high",
@@ -111,6 +112,7 @@ def times_rows(feed: Feed, times: Times, source: RowSource) -> list[dict[str, An
                 query.words,
                 sort=query.sort or "model",
                 descending=query.descending,
+                predictions=times.predictions,
                 limit=_PAGE,
                 offset=offset,
             ):

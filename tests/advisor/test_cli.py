@@ -225,3 +225,19 @@ def test_help_and_version() -> None:
     assert done.returncode == 0
     assert "rank" in done.stdout
     assert run("--version").stdout.startswith("advisor ")
+
+
+def test_predictions_are_no_times(store_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["data", "predictions", "--store", str(store_path), "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["basis"] for row in rows} == {"predicted"}
+    assert len({(row["model"], row["gpu"], row["gpu_count"]) for row in rows}) == len(rows)
+    for row in rows:
+        if row["feasible"]:
+            assert row["training_days_low"] <= row["training_days"] <= row["training_days_high"]
+        else:
+            assert row["training_days"] is None
+    assert main(["data", "times", "--store", str(store_path), "--format", "csv"]) == 0
+    assert "predict" not in capsys.readouterr().out
+    assert main(["data", "predictions", "--store", str(store_path), "--format", "csv"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == len(rows) + 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from itertools import pairwise
 from pathlib import Path
 
 import duckdb
@@ -160,3 +161,40 @@ async def test_rows_that_another_program_adds_appear(own_paper_store: Path) -> N
         await pilot.press("slash")
         await paste(pilot, "[red]shop")
         assert column(pilot, 4) == ["[red]shop[/]"]
+
+
+async def test_predictions_stand_beside_what_was_measured(store_path: Path) -> None:
+    async with running(store_path) as pilot:
+        await pilot.press("f3", "slash")
+        await paste(pilot, "predicted")
+        assert len(shown(pilot).table.source) == 0
+        await pilot.press("enter", "4", "slash")
+        await settled(pilot)
+        await paste(pilot, "pythia-1b 8 × a6000 optimal")
+        assert column(pilot, 4) == ["unsynchronised", "predicted"]
+        days = column(pilot, 2)
+        assert [day.startswith("≈") for day in days] == [False, True]
+        low, high = (float(end) for end in column(pilot, 3)[1].split("–"))
+        assert low < float(days[1].removeprefix("≈")) < high
+        await pilot.press("enter", "down", "space")
+        text = page(pilot.app.screen.query_one(LinesView))
+        assert "TRAINING TIME ≈" in text
+        assert "predicted, not measured" in text
+
+
+async def test_predictions_are_filtered_and_sorted_like_the_rest(store_path: Path) -> None:
+    async with running(store_path) as pilot:
+        await pilot.press("f3", "4", "slash")
+        await paste(pilot, "vit predicted")
+        await pilot.press("enter", "s", "s", "s")
+        await settled(pilot)
+        assert shown(pilot).table.sorted_by == "days"
+        days = [float(cell.removeprefix("≈")) for cell in column(pilot, 2) if cell != "no data"]
+        assert days == sorted(days)
+        assert set(column(pilot, 4)) == {"predicted"}
+        await pilot.press("s")
+        await settled(pilot)
+        assert shown(pilot).table.sorted_by == "interval"
+        ends = [[float(end) for end in cell.split("–")] for cell in column(pilot, 3) if cell]
+        spread = [high / low for low, high in ends]
+        assert all(a <= b * 1.01 for a, b in pairwise(spread))

@@ -15,7 +15,7 @@ from textual.widgets import Static
 from advisor.tui.actions import EVIDENCE, bindings_of
 from advisor.tui.controls.bars import EVIDENCE_TABS, KeyBar, Tabs, TitleBar, TooSmall
 from advisor.tui.controls.filter_table import FilterTable, MemorySource, Rows
-from advisor.tui.evidence_rows import Times, price_rows, source_rows
+from advisor.tui.evidence_rows import Times, TimesAndPredictions, price_rows, source_rows
 from advisor.tui.feed import FeedError
 from advisor.tui.messages import StoreChanged, StoreRead, StoreTrouble
 from advisor.tui.screens.record import RecordScreen
@@ -30,6 +30,8 @@ ABOUT = {
     "times": "Every tried setting. ✓ plausible, ? doubtful (above 75 % of the peak), "
     "✗ implausible (above 100 %): never ranked with sound evidence.",
     "prices": "Every quote with its vendor and date. The newest counts, or the paper's own.",
+    "predictions": "What was measured, and beside it what is predicted (≈ and its 90 % interval): "
+    "no evidence, but what follows from it.",
     "sources": "Who says so, how they know, and what is known to be wrong with it.",
 }
 
@@ -98,7 +100,8 @@ class EvidenceScreen(SizedScreen):
             return price_rows(self._snapshot)
         if tab == "sources":
             return source_rows(self._snapshot)
-        return Times(self.app.feed, self._snapshot)
+        kind = TimesAndPredictions if tab == "predictions" else Times
+        return kind(self.app.feed, self._snapshot)
 
     @on(FilterTable.RecordWanted)
     def _open(self, event: FilterTable.RecordWanted) -> None:
