@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from advisor.ask import Snapshot
 from advisor.export import to_markdown
+from advisor.parse import InputError
+from advisor.prices import kind_class, kind_order
 from price_catalog.model import Quote
+
+BEGIN, END = "<!-- prices -->", "<!-- /prices -->"
+"""Between these two lines of a page the short table stands."""
 
 _INTRO = """# Prices that ship
 
@@ -59,3 +64,42 @@ def shipped_prices(snapshot: Snapshot) -> str:
         + "\n## Sources\n\n"
         + to_markdown(sources, ("source", "title", "address", "licence", "how"))
     )
+
+
+def short_prices(snapshot: Snapshot) -> str:
+    """A row a GPU: the newest shipped price, of one day the better kind."""
+    newest: dict[str, Quote] = {}
+    for quote in snapshot.quotes:
+        if quote.origin == "shipped" and quote.item_kind == "gpu":
+            held = newest.setdefault(quote.item_id, quote)
+            if _newness(quote) > _newness(held):
+                newest[quote.item_id] = quote
+    rows = [
+        {
+            "GPU": gpu.name,
+            "newest price": f"${quote.price_usd:,.0f}",
+            "date": quote.quoted_on,
+            "kind": quote.kind,
+            "vendor": quote.vendor,
+            "source": quote.source_id,
+        }
+        for gpu in snapshot.gpus
+        if (quote := newest.get(gpu.gpu_id)) is not None
+    ]
+    return to_markdown(rows, ("GPU", "newest price", "date", "kind", "vendor", "source"))
+
+
+def _newness(quote: Quote) -> tuple[str, int, int, str]:
+    kind = quote.kind
+    return str(quote.quoted_on), kind_class(kind), kind_order(kind), quote.quote_id
+
+
+def between_marks(page: str, table: str) -> str:
+    """The page with the table between its two marks. Raises InputError where it has none."""
+    before, begin, rest = page.partition(f"{BEGIN}\n")
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise InputError(
+            f"the page has no lines {BEGIN} and {END}: write both where the table belongs"
+        )
+    return f"{before}{begin}{table}{end}{after}"

@@ -105,6 +105,11 @@ def add_arguments(parser: argparse.ArgumentParser, common: argparse.ArgumentPars
 
     table = command("table", "the prices that ship, by GPU, as Markdown")
     table.add_argument("--out", metavar="FILE.md", help="write it there instead")
+    table.add_argument(
+        "--short",
+        action="store_true",
+        help="a row a GPU with its newest price; with --out, between the marks of that page",
+    )
 
 
 _HELP = {
@@ -147,7 +152,12 @@ def _list(options: argparse.Namespace, store: Store) -> int:
     rule = parse_price_rule(options.prices)
     rows = ledger_rows(snapshot, rule, today=date.today())
     if options.item is not None:
-        wanted = ledger_items(snapshot).find(options.item, "")
+        try:
+            wanted = ledger_items(snapshot).find(options.item, "")
+        except InputError:  # perhaps a part that no machine's list has
+            wanted = ("part", options.item)
+            if all((q.item_kind, q.item_id) != wanted for q, _ in rows):
+                raise
         rows = [(q, row) for q, row in rows if (q.item_kind, q.item_id) == wanted]
     if options.own:
         rows = [(quote, row) for quote, row in rows if quote.origin == "local"]
@@ -326,13 +336,20 @@ def _print(texts: Iterable[str]) -> int:
 
 def _table(options: argparse.Namespace, store: Store) -> int:
     from advisor.export import write_whole
-    from advisor.price_table import shipped_prices
+    from advisor.price_table import between_marks, shipped_prices, short_prices
 
-    text = shipped_prices(_snapshot(store))
+    snapshot = _snapshot(store)
+    text = short_prices(snapshot) if options.short else shipped_prices(snapshot)
     if options.out is None:
         print(text, end="")
-    else:
-        write_whole(Path(options.out), text, overwrite=True)
+        return ANSWERED
+    path = Path(options.out)
+    if options.short:
+        try:
+            text = between_marks(path.read_text(encoding="utf-8"), text)
+        except UnicodeDecodeError:
+            raise InputError(f"{path} is no text in UTF-8: name a Markdown page") from None
+    write_whole(path, text, overwrite=True)
     return ANSWERED
 
 
