@@ -5,9 +5,11 @@ The range of the prices is another doubt: `advisor.doubts`.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import math
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from advisor.settle import Contender, settle
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
     from advisor.rank import Ranking
 
 LOOKED_AT = 200
-"""How many builds are weighed when a measurement is chosen."""
+"""How many builds are looked at for the limit: nobody reads doubts about the thousandth."""
+WEIGHED = 60
+"""How many builds are weighed when a measurement is chosen, the best first."""
 PASSES_PER_TRIAL = 30
 """Of the micro-batch that is timed: a few while its size is found, three steps of three passes to
 settle, five of three to be timed."""
@@ -106,17 +110,26 @@ class Standing:
     @cached_property
     def outside(self) -> list[int]:
         """Of `perhaps_fast` those that may then be first."""
-        field, first = self.ranking.field, self.first
-        if first is None:
+        field, first, limit = self.ranking.field, self.first, self.ranking.question.max_days
+        if first is None or limit is None:
             return self.perhaps_fast
-        if not self.by_time:
-            return [i for i in self.perhaps_fast if field.cents[i] < field.cents[first]]
-        high = self._high(first)
+        budget = self.ranking.question.budget_usd
+        most = math.inf if budget is None else int(budget * 100)
+        days, low_days, cents, times = field.days, field.low_days, field.cents, field.times
+        order = field.order(self._rule)
+        if self.by_time:
+            high = self._high(first)
+            end = bisect_right(order, high * field.widest, key=self._value)
+        else:
+            high = cents[first]
+            end = bisect_left(order, high, key=cents.__getitem__)
         return [
             i
-            for i in self.perhaps_fast
-            if self._value(i) / field.days[i] * field.low_days[i] < high
-            and field.times[i] is not field.times[first]
+            for i in order[:end]
+            if days[i] > limit >= low_days[i]
+            and cents[i] <= most
+            and times[i] is not times[first]
+            and (not self.by_time or self._value(i) / days[i] * low_days[i] < high)
         ]
 
     @property
@@ -127,7 +140,10 @@ class Standing:
     @property
     def first_may_be_slow(self) -> bool:
         """Whether first place itself may take longer than the limit allows."""
-        return self.first is not None and self.first in self.perhaps_slow[:1]
+        limit = self.ranking.question.max_days
+        if self.first is None or limit is None:
+            return False
+        return self.ranking.field.interval(self.first)[1] > limit
 
     @cached_property
     def wanted(self) -> Wanted | None:
@@ -141,8 +157,10 @@ class Standing:
         by_value = sorted({*self.tied, *self.outside}, key=self._value)
         if self.by_time and self.first is not None:
             # One measurement is about every machine with these GPUs; the best of them counts.
-            one_each = {id(field.times[i]): i for i in reversed(by_value)}
-            asked = [self.first, *list(reversed(one_each.values()))[:LOOKED_AT]]
+            one_each: dict[int, int] = {}
+            for i in by_value:
+                one_each.setdefault(id(field.times[i]), i)
+            asked = [self.first, *islice(one_each.values(), WEIGHED)]
             contest = settle([self._contender(i) for i in asked])
             if contest.measure is not None:
                 return self._wanted(asked[contest.measure], contest.left)
@@ -193,7 +211,7 @@ class Standing:
 
     def _minutes(self, i: int) -> tuple[float, int, float | None]:
         field, model = self.ranking.field, self.ranking.field.model
-        settings = len(space(field.builds[i].gpu_count))
+        settings = _settings(field.builds[i].gpu_count)
         minutes = estimated_minutes(settings, "fast")
         best = field.times[i]
         known = best.chosen.settings if best is not None and best.chosen is not None else None
@@ -207,3 +225,9 @@ class Standing:
     def _wanted(self, i: int, left: float) -> Wanted:
         minutes, settings, pass_s = self._minutes(i)
         return Wanted(build=i, minutes=minutes, settings=settings, pass_s=pass_s, left=left)
+
+
+@cache
+def _settings(gpu_count: int) -> int:
+    """How many settings there are to try."""
+    return len(space(gpu_count))
