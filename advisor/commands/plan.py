@@ -130,8 +130,15 @@ def run_figures(options: argparse.Namespace) -> int:
     """Draw the paper's figures from the store. Raises InputError and StoreError."""
     from advisor.report.figures import write_figures
 
-    for path in write_figures(_store(options), Path(options.out or "figures"), options.force):
+    drawn, unpriced = write_figures(_store(options), Path(options.out or "figures"), options.force)
+    for path in drawn:
         print(f"wrote {path}", file=sys.stderr)
+    if unpriced:
+        print(
+            f"no price, and so in no figure of costs: {'; '.join(unpriced)}. "
+            "advisor prices add gives one.",
+            file=sys.stderr,
+        )
     return ANSWERED
 
 

@@ -18,7 +18,7 @@ from advisor.plan.explain import Explanation, explain
 from advisor.plan.findings import Finding, lines
 from advisor.plan.grant import Grant, read_grant
 from advisor.plan.options import Loaded, load
-from advisor.plan.problem import OBJECTIVES, Plan
+from advisor.plan.problem import OBJECTIVES, Plan, Problem
 from advisor.plan.relax import relax
 from advisor.plan.solve import NoPlan, OutOfTime, clock_of, solve
 from advisor.render import to_table
@@ -75,7 +75,7 @@ def plan_grant(
 ) -> Planned:
     """Read, solve, explain. Raises InputError and StoreError."""
     loaded = load_grant(store, _read(path, objective), today)
-    return Search(loaded, seconds, quick=quick).run(say)
+    return Search(PlanTask(loaded=loaded, seconds=seconds, quick=quick)).run(say)
 
 
 def write_planned(planned: Planned, names: Sequence[str], *, force: bool) -> Report:
@@ -120,6 +120,19 @@ def plan_loaded(
         ) from None
     explanation = explain(loaded.problem, plan, clock=clock, thresholds=not quick, say=say)
     return Planned(loaded=loaded, plan=plan, explanation=explanation)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanTask:
+    """A plan, for a process of its own."""
+
+    loaded: Loaded
+    seconds: float
+    quick: bool = False
+
+    def run(self, say: Callable[[str], None]) -> Planned:
+        """As `plan_loaded`."""
+        return plan_loaded(self.loaded, self.seconds, quick=self.quick, say=say)
 
 
 def no_plan_text(planned: Planned) -> str:
@@ -289,7 +302,7 @@ def reach_rows(
     seconds: float,
 ) -> Sequence[dict[str, Any]]:
     """How many runs of a model, or of each model from the largest, the budget allows."""
-    from advisor.plan.inverse import MOST_RUNS, reach, timed_models
+    from advisor.plan.inverse import MOST_RUNS, ReachTask, problem_of, timed_models
 
     grant = read_grant(path)
     if by is not None and not grant.start < by <= grant.year_dates[-1]:
@@ -302,32 +315,34 @@ def reach_rows(
     with store.reading() as reader:
         snapshot = take_snapshot(reader)
         models = [snapshot.model(model)] if model else timed_models(reader, snapshot)
-        for each in models:
-            found = reach(reader, snapshot, grant, each, by=by, today=today, seconds=seconds)
-            labels = {m.machine_id: m.label for m in found.problem.machines}
-            names = {r.rental_id: r.label for r in found.problem.rentals}
-            plan = found.plan
-            does = (
-                []
+        asked = tuple(
+            (each, problem_of(reader, snapshot, grant, each, by=by, today=today)) for each in models
+        )
+    for found in Search(ReachTask(asked=asked, each_s=seconds)).run():
+        plan = found.plan
+        rows.append(
+            {
+                "model": found.model.recipe_id,
+                "parameters": found.model.parameters,
+                "runs": found.runs,
+                "more_may_be_possible": found.runs == MOST_RUNS,
+                "cost_usd": None if plan is None else Decimal(plan.cost_cents) / 100,
+                "over_by": None
                 if plan is None
-                else [f"{p.count} × ({labels[p.machine_id]})" for p in plan.purchases]
-            )
-            if plan is not None:
-                does += [
-                    f"rent {names[r]}" for r in dict.fromkeys(r.rental_id for r in plan.rented)
-                ]
-            rows.append(
-                {
-                    "model": each.recipe_id,
-                    "parameters": each.parameters,
-                    "runs": found.runs,
-                    "more_may_be_possible": found.runs == MOST_RUNS,
-                    "cost_usd": None if plan is None else Decimal(plan.cost_cents) / 100,
-                    "over_by": None
-                    if plan is None
-                    else grant.start + timedelta(days=int(plan.finish_day)),
-                    "proven": plan is None or plan.proven,
-                    "takes": "; ".join(does) or ("what is owned" if plan else None),
-                }
-            )
+                else grant.start + timedelta(days=int(plan.finish_day)),
+                "proven": plan is None or plan.proven,
+                "takes": None if plan is None else _takes(found.problem, plan),
+            }
+        )
     return rows
+
+
+def _takes(problem: Problem, plan: Plan) -> str:
+    """What is bought and rented, in a line."""
+    labels = {m.machine_id: m.label for m in problem.machines}
+    names = {r.rental_id: r.label for r in problem.rentals}
+    does = [f"{p.count} × ({labels[p.machine_id]})" for p in plan.purchases]
+    for rental_id in dict.fromkeys(r.rental_id for r in plan.rented):
+        runs = sum(r.runs for r in plan.rented if r.rental_id == rental_id)
+        does.append(f"rent {names[rental_id]} for {runs} {'run' if runs == 1 else 'runs'}")
+    return "; ".join(does) or "what is owned"

@@ -1,4 +1,4 @@
-"""A plan made by a process of its own.
+"""What the solver is asked, in a process of its own.
 
 The solver's library prints on stdout, which belongs to the answer or to the screen, and a search
 cannot be interrupted from Python; a child can be, and leaves the screen free. It reads a pickled
@@ -15,14 +15,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from threading import Event, Timer
-from typing import TYPE_CHECKING, Any
+from typing import Any, Generic, Protocol, TypeVar
 
 from advisor.parse import InputError
 
-if TYPE_CHECKING:
-    from advisor.plan.answer import Planned
-    from advisor.plan.options import Loaded
-
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 GRACE_SECONDS = 30.0
 """Beyond the time for the search, after which a child that does not answer is ended."""
 
@@ -31,12 +29,26 @@ class Cancelled(Exception):
     """Somebody said stop."""
 
 
-class Search:
-    """One plan in the making; `cancel` ends it at once."""
+Say = Callable[[str], None]
 
-    def __init__(self, loaded: Loaded, seconds: float, *, quick: bool) -> None:
-        self._task = pickle.dumps((loaded, seconds, quick))
-        self._seconds = seconds
+
+class Task(Protocol[T_co]):
+    """What a child does; it can be pickled."""
+
+    @property
+    def seconds(self) -> float:
+        """For all of it."""
+
+    def run(self, say: Say) -> T_co:
+        """The answer; ``say`` hears how far it has come. Raises InputError."""
+
+
+class Search(Generic[T]):
+    """One answer in the making; `cancel` ends it at once."""
+
+    def __init__(self, task: Task[T]) -> None:
+        self._task = pickle.dumps(task)
+        self._seconds = task.seconds
         self._cancelled = Event()
         self._child: subprocess.Popen[bytes] | None = None
 
@@ -46,8 +58,8 @@ class Search:
         if self._child is not None:
             self._child.kill()
 
-    def run(self, say: Callable[[str], None] = lambda _: None) -> Planned:
-        """The plan; ``say`` hears how far it has come. Raises InputError and Cancelled."""
+    def run(self, say: Say = lambda _: None) -> T:
+        """The task's answer; ``say`` hears how far it has come. Raises InputError and Cancelled."""
         root = str(Path(__file__).parents[2])
         found = os.environ.get("PYTHONPATH")
         paths = root if not found else f"{root}{os.pathsep}{found}"
@@ -98,11 +110,9 @@ def _main() -> None:
         pickle.dump((kind, value), answers)
         answers.flush()
 
-    from advisor.plan.answer import plan_loaded
-
-    loaded, seconds, quick = pickle.load(sys.stdin.buffer)
+    task: Task[Any] = pickle.load(sys.stdin.buffer)
     try:
-        send("done", plan_loaded(loaded, seconds, quick=quick, say=lambda words: send("at", words)))
+        send("done", task.run(lambda words: send("at", words)))
     except InputError as error:
         send("wrong", str(error))
 

@@ -55,16 +55,22 @@ def number_words(value: Value, unit: str) -> str:
     if unit == "usd-per-hour":
         return f"${number.normalize():f} an hour"
     if unit == "usd-per-kwh":
-        return f"${number.normalize():f}"
+        return f"${number.normalize():f} a kWh"
     if unit == "share":
-        return f"{number * 100:.4g} %"
+        return f"{plainly(number * 100, 4)} %"
     if unit == "days":
-        return f"{number:.5g} days" if number != 1 else "1 day"
+        return f"{plainly(number, 5)} days" if number != 1 else "1 day"
     if unit in ("runs", "machines"):
         return f"{number:f} {unit[:-1] if number == 1 else unit}"
     if unit in ("kwh", "hours"):
         return f"{number:,.0f} {'kWh' if unit == 'kwh' else unit}"
     return f"{number.normalize():f} {unit}" if unit in ("W", "kW") else f"{number.normalize():f}"
+
+
+def plainly(number: Decimal, digits: int) -> str:
+    """To so many digits, without noughts at the end."""
+    rounded = Decimal(f"{number:.{digits}g}").normalize()
+    return f"{rounded:,f}"
 
 
 def lines(findings: Iterable[Finding]) -> list[str]:

@@ -215,7 +215,7 @@ def _rules(problem: Problem) -> list[_Input]:
         tries.append(("utilisation", "utilisation", rules.utilisation, Decimal(1), "share"))
     if rules.usd_per_kwh is not None:
         price = rules.usd_per_kwh
-        tries.append(("usd_per_kwh", "electricity per kWh", price, price * 3, "usd"))
+        tries.append(("usd_per_kwh", "electricity", price, price * 3, "usd-per-kwh"))
     if rules.lifetime_years is not None:
         years = rules.lifetime_years
         tries.append(("lifetime_years", "lifetime in years", years, years / 2, "years"))

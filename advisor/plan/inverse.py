@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
 
 from advisor.ask import Snapshot
 from advisor.facts import Model
+from advisor.parse import InputError
 from advisor.plan.grant import Asked, Grant
 from advisor.plan.options import load
 from advisor.plan.problem import Plan, Problem
-from advisor.plan.solve import NoPlan, solve
+from advisor.plan.solve import NoPlan, OutOfTime, solve
 from advisor.store import Reader
 
 MOST_RUNS = 100
@@ -31,7 +33,7 @@ class Reach:
         return 0 if self.plan is None else self.plan.runs
 
 
-def reach(
+def problem_of(
     reader: Reader,
     snapshot: Snapshot,
     grant: Grant,
@@ -39,9 +41,8 @@ def reach(
     *,
     by: date | None,
     today: date,
-    seconds: float,
-) -> Reach:
-    """The most runs of one model, and the cheapest way to them, with the grant's money and rules.
+) -> Problem:
+    """As many runs of one model as can be asked for, with the grant's money and rules.
 
     The experiments that the grant itself asks for are left aside.
     """
@@ -56,12 +57,44 @@ def reach(
         value=1,
     )
     alone = replace(grant, asked=(asked,), objective="most-runs")
-    problem = load(reader, snapshot, alone, today).problem
+    return load(reader, snapshot, alone, today).problem
+
+
+def reach(model: Model, problem: Problem, seconds: float) -> Reach:
+    """The most runs of one model, and the cheapest way to them. Raises OutOfTime."""
     try:
         plan = solve(problem, seconds)
     except NoPlan:
         return Reach(model=model, problem=problem, plan=None)
     return Reach(model=model, problem=problem, plan=plan if plan.runs else None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReachTask:
+    """The question for several models, for a process of its own."""
+
+    asked: tuple[tuple[Model, Problem], ...]
+    each_s: float
+    """Seconds for each."""
+
+    @property
+    def seconds(self) -> float:
+        """For all of it."""
+        return self.each_s * len(self.asked)
+
+    def run(self, say: Callable[[str], None]) -> list[Reach]:
+        """One answer a model. Raises InputError."""
+        found = []
+        for model, problem in self.asked:
+            say(model.recipe_id)
+            try:
+                found.append(reach(model, problem, self.each_s))
+            except OutOfTime:
+                raise InputError(
+                    f"{model.recipe_id}: {self.each_s:g} seconds were not enough: give it more "
+                    "with --seconds"
+                ) from None
+        return found
 
 
 def timed_models(reader: Reader, snapshot: Snapshot) -> list[Model]:

@@ -244,16 +244,22 @@ class _Maker(EvidenceSections):
                         "machine",
                         "starts in",
                         "runs",
-                        "each",
-                        "price",
+                        "use of a run",
+                        "at",
                         "a run",
-                        "all",
+                        "all runs",
                     ),
                     rows=(*running, ("total", "", "", "", "", "", "", total)),
                     total=True,
                 )
             )
         blocks.append(self._by_year())
+        if self.loaded.grant.institution.fiscal_year_start != (1, 1):
+            words = (
+                "A fiscal year (FY) is called by the year in which it ends. Amounts are "
+                "counted in the year in which a machine is bought or a run starts.",
+            )
+            blocks.append(Paragraph(words=words))
         return Section(title="What it costs", blocks=tuple(blocks))
 
     def _by_year(self) -> Table:
@@ -332,7 +338,13 @@ class _Maker(EvidenceSections):
     def alternatives(self, pictures: bool) -> Section:
         """The runners-up with why not."""
         rows: list[tuple[Cell, ...]] = [
-            ("recommended", self.costs.total, self._runs(), self._when(self.plan), "")
+            (
+                "recommended",
+                self.costs.total,
+                self._runs(),
+                self._when(self.plan),
+                self._does(self.plan),
+            )
         ]
         notes: list[Words] = []
         for other in self.explanation.alternatives:

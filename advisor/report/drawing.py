@@ -57,7 +57,7 @@ def thousands(value: float, _: int | None = None) -> str:
 
 
 def few_ticks(axis: Any, form: Any) -> None:
-    """At most five ticks on a log axis, at round numbers within the data."""
+    """A few ticks on a log axis, at round numbers within the data."""
     from math import ceil, floor, log10
 
     from matplotlib.ticker import FixedLocator, NullLocator
@@ -71,6 +71,12 @@ def few_ticks(axis: Any, form: Any) -> None:
         ticks = [tick for tick in ticks if low * 0.95 <= tick <= high * 1.05]
         if len(ticks) >= 3:
             break
-    axis.set_major_locator(FixedLocator(ticks[:: -(-len(ticks) // 5) or 1]))
+    # Labels stand clear of each other: more than a fifth of the axis apart.
+    apart = max(log10(high / low) / 4.5, 0.01)
+    kept: list[float] = []
+    for tick in ticks:
+        if not kept or log10(tick / kept[-1]) >= apart:
+            kept.append(tick)
+    axis.set_major_locator(FixedLocator(kept))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(form)

@@ -74,18 +74,29 @@ class EvidenceSections:
                     self.book.time(time, f"{model} on {label}"),
                     low,
                     high,
-                    f"{how.get(time.basis, time.basis)}, {time.timing}",
+                    how.get(time.basis, time.basis)
+                    + ("" if time.basis == "predicted" else f", {time.timing}"),
                     time.source_id,
-                    str(time.measured_on or "no date"),
+                    str(time.measured_on or "not said"),
                     time.verdict or "unchecked",
                 )
             )
-        columns = ("model", "machine", "days", "low", "high", "how", "source", "date", "audit")
+        columns = (
+            "model",
+            "machine",
+            "training",
+            "at least",
+            "at most",
+            "how",
+            "source",
+            "date",
+            "audit",
+        )
         blocks: list[Block] = [Table(name="Times", columns=columns, rows=tuple(rows))]
         if pictures:
             from advisor.report.pictures import draw_cost_and_time
 
-            blocks.insert(0, draw_cost_and_time(self.loaded, self.plan))
+            blocks.insert(0, draw_cost_and_time(self.loaded, self.plan, self.explanation))
         return Section(title="Training times", blocks=tuple(blocks))
 
     def rules(self) -> Section:
@@ -115,15 +126,32 @@ class EvidenceSections:
             rows.append((key, cell, meaning, house.sources.get(key, "not said")))
         grant = self.loaded.grant
         running: list[tuple[str, Decimal | int, str, str]] = [
-            ("running.utilisation", grant.utilisation, "share", "share of the calendar for this"),
+            (
+                "running.utilisation",
+                grant.utilisation,
+                "share",
+                "share of the calendar that is left for these experiments",
+            ),
             ("running.queue_days", grant.queue_days, "days", "waiting before each run"),
             ("purchases.lead_days", grant.lead_days, "days", "from the order to the first run"),
         ]
         if grant.usd_per_kwh is not None:
             running.append(
-                ("electricity.usd_per_kwh", grant.usd_per_kwh, "usd-per-kwh", "electricity")
+                (
+                    "electricity.usd_per_kwh",
+                    grant.usd_per_kwh,
+                    "usd-per-kwh",
+                    "price of electricity",
+                )
             )
-            running.append(("electricity.pue", grant.pue, "factor", "power with cooling / without"))
+            running.append(
+                (
+                    "electricity.pue",
+                    grant.pue,
+                    "factor",
+                    "power with cooling over power without (power usage effectiveness)",
+                )
+            )
         for key, number, unit, meaning in running:
             source = grant.electricity_source if key.startswith("electricity") else None
             cell = self._setting(key, number, unit, meaning)

@@ -8,128 +8,29 @@ GPUs that it has no price for.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
-from advisor.ask import Snapshot, take_snapshot
 from advisor.audit import SECONDS_PER_DAY, dense_peak
 from advisor.cost import experiment_cost_usd
 from advisor.facts import TrainingTime
-from advisor.field import build_cents, price_keys
-from advisor.findings import PAPER_SOURCES
 from advisor.parse import InputError, shown
-from advisor.report.drawing import MARKERS, OKABE_ITO, few_ticks, styled, thousands
+from advisor.report.drawing import OKABE_ITO, few_ticks, styled, thousands
+from advisor.report.figure_data import Evidence, gather
 from advisor.store import Store
-from price_catalog.builds import enumerate_builds
-from price_catalog.model import Gpu
 
 FORMS = ("pdf", "svg")
 _LIFETIME_YEARS = 5.0
 _FIGURE6_GPU = ("a100-sxm4-80gb", 8)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
-    """What the figures are drawn from."""
+def write_figures(store: Store, folder: Path, force: bool) -> tuple[list[Path], list[str]]:
+    """Draw every figure, as PDF and SVG; and which own times have no price to be drawn with.
 
-    snapshot: Snapshot
-    naive: tuple[TrainingTime, ...]
-    optimal: tuple[TrainingTime, ...]
-    original: tuple[TrainingTime, ...]
-    own: tuple[TrainingTime, ...]
-    """The user's own, the fastest for each model, GPU and count."""
-    gpus: Mapping[str, Gpu]
-    cents: Mapping[tuple[str, int], int]
-    """Cheapest machine with so many of a GPU."""
-
-    def colour(self, gpu_id: str) -> tuple[str, str]:
-        """Colour and marker of a GPU: the same in every figure."""
-        at = self._order.index(gpu_id)
-        return OKABE_ITO[at % len(OKABE_ITO)], MARKERS[at % len(MARKERS)]
-
-    def model_ids(self, prefix: str = "") -> list[str]:
-        """The models with published times, by family and size as the store orders them."""
-        timed = {t.recipe_id for t in self.optimal}
-        return [
-            model.recipe_id
-            for model in self.snapshot.models
-            if model.recipe_id in timed and model.recipe_id.startswith(prefix)
-        ]
-
-    def gpu_ids(self) -> list[str]:
-        """The GPUs with published times, oldest first."""
-        timed = {t.gpu_id for t in self.optimal}
-        return [gpu_id for gpu_id in self.gpus if gpu_id in timed]
-
-    @property
-    def _order(self) -> list[str]:
-        used = {t.gpu_id for t in (*self.optimal, *self.own)}
-        return [gpu_id for gpu_id in self.gpus if gpu_id in used]
-
-    def name(self, recipe_id: str) -> str:
-        """A model's name."""
-        return next(m.name for m in self.snapshot.models if m.recipe_id == recipe_id)
-
-
-def gather(store: Store) -> Evidence:
-    """Read what the figures need. Raises StoreError."""
-    with store.reading() as reader:
-        snapshot = take_snapshot(reader)
-        times = reader.times()
-    paper = [t for t in times if t.source_id in PAPER_SOURCES]
-    known = {gpu.gpu_id: gpu for gpu in snapshot.gpus}
-    models = {model.recipe_id for model in snapshot.models}
-    own: dict[tuple[str, str, int], TrainingTime] = {}
-    for t in times:
-        usable = t.origin == "local" and t.status == "ok" and t.training_days is not None
-        if not usable or t.gpu_id not in known or t.recipe_id not in models:
-            continue
-        key = (t.recipe_id, t.gpu_id, t.gpu_count)
-        held = own.get(key)
-        if held is None or (t.training_days or 0) < (held.training_days or 0):
-            own[key] = t
-    return Evidence(
-        snapshot=snapshot,
-        naive=tuple(t for t in paper if t.method == "naive"),
-        optimal=tuple(t for t in paper if t.method == "optimal"),
-        original=tuple(t for t in paper if t.method == "original"),
-        own=tuple(own[key] for key in sorted(own)),
-        gpus=known,
-        cents=_prices(snapshot),
-    )
-
-
-def _prices(snapshot: Snapshot) -> dict[tuple[str, int], int]:
-    """The paper's machine and GPU prices; else the cheapest machine at the latest ones."""
-    found: dict[tuple[str, int], int] = {}
-    for rule in ("paper", "latest"):
-        book = snapshot.prices(rule)
-        builds = (
-            enumerate_builds(
-                snapshot.gpus, [h for h in snapshot.hosts if h.gpu_id is None], checked=False
-            )
-            if rule == "paper"
-            else snapshot.candidates(rule, book)
-        )
-        cheapest: dict[tuple[str, int], int] = {}
-        for build in builds:
-            gpu_key, host_key = price_keys(build)
-            gpu, host = book.get(gpu_key), book.get(host_key)
-            if gpu is None or host is None or build.obstacle or build.gpus_owned:
-                continue
-            cents = build_cents(build, gpu.price_usd, host.price_usd)
-            key = (build.gpu.gpu_id, build.gpu_count)
-            cheapest[key] = min(cents, cheapest.get(key, cents))
-        for key, cents in cheapest.items():
-            found.setdefault(key, cents)
-    return found
-
-
-def write_figures(store: Store, folder: Path, force: bool) -> list[Path]:
-    """Draw every figure, as PDF and SVG. Raises InputError and StoreError."""
+    Raises InputError and StoreError.
+    """
     from advisor.export import write_whole
 
     if folder.exists() and not folder.is_dir():
@@ -151,7 +52,7 @@ def write_figures(store: Store, folder: Path, force: bool) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     for path, content in made:
         write_whole(path, content, overwrite=force)
-    return [path for path, _ in made]
+    return [path for path, _ in made], evidence.unpriced()
 
 
 Draw = Callable[[Evidence, Any], None]
@@ -225,19 +126,21 @@ def _draw_2(evidence: Evidence, figure: Any) -> None:
         handles=[
             Patch(color=OKABE_ITO[0], label="optimal settings"),
             Patch(facecolor=OKABE_ITO[1], edgecolor="white", hatch="//", label="analytic bound"),
+            *_own_handles(_own_speedups(evidence, axes, list(groups))),
         ]
     )
-    _own_speedups(evidence, axes, list(groups))
 
 
-def _own_speedups(evidence: Evidence, axes: Any, groups: list[str]) -> None:
-    """The user's own times against the published naive ones, each a ringed point."""
+def _own_speedups(evidence: Evidence, axes: Any, groups: list[str]) -> bool:
+    """The user's own times against the published naive ones, each a ringed point; any at all."""
+    drawn = False
     naive = _cells(evidence.naive)
     for t in evidence.own:
         slow = naive.get((t.recipe_id, t.gpu_id, t.gpu_count))
         name = evidence.gpus[t.gpu_id].name
         if slow is None or slow.status != "ok" or name not in groups:
             continue
+        drawn = True
         axes.plot(
             groups.index(name) - 0.2,
             _days(slow) / _days(t),
@@ -247,6 +150,16 @@ def _own_speedups(evidence: Evidence, axes: Any, groups: list[str]) -> None:
             markeredgecolor="black",
             linestyle="",
         )
+    return drawn
+
+
+def _own_handles(drawn: bool) -> list[Any]:
+    """The legend's entry for the user's own times, where there are any."""
+    from matplotlib.lines import Line2D
+
+    style = {"markerfacecolor": "white", "markeredgecolor": "black"}
+    entry = Line2D([], [], marker="o", linestyle="", label="measured here", **style)  # type: ignore[arg-type]
+    return [entry] if drawn else []
 
 
 def _draw_3(evidence: Evidence, figure: Any) -> None:
@@ -299,9 +212,17 @@ def _draw_3(evidence: Evidence, figure: Any) -> None:
             Patch(color=OKABE_ITO[0], label="naive settings fit"),
             Patch(facecolor=OKABE_ITO[5], hatch="//", edgecolor="white", label="optimal only"),
             Patch(facecolor="#eeeeee", hatch="xx", edgecolor="white", label="neither"),
+            *_own_handles(
+                any(
+                    (t.recipe_id in models and t.gpu_id in gpus and t.gpu_count > 1)
+                    for t in evidence.own
+                )
+            ),
         ],
         loc="outside lower center",
-        ncols=3,
+        ncols=4 if evidence.own else 3,
+        fontsize=7.5,
+        columnspacing=1.0,
     )
 
 
@@ -344,6 +265,7 @@ def _draw_6(evidence: Evidence, figure: Any) -> None:
         handles=[
             Patch(facecolor=OKABE_ITO[7], hatch="//", edgecolor="white", label="original training"),
             Patch(color=OKABE_ITO[2], label="8 × A100, optimal settings"),
+            *_own_handles(any(least is not None for *_, least in pairs)),
         ]
     )
 

@@ -28,6 +28,8 @@ h2 { font-size: 1.15rem; margin-top: 2rem; border-bottom: 2px solid #0072B2;
 p.made { color: #555; margin-top: 0; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .82rem; margin: .8rem 0; }
+caption { text-align: left; font-weight: 600; padding: .4rem 0; }
+td.d { white-space: nowrap; }
 th { text-align: left; border-bottom: 1.5px solid #333; vertical-align: bottom; }
 th, td { padding: .25rem .6rem; }
 td { border-bottom: 1px solid #e3e3e3; vertical-align: top; }
@@ -103,8 +105,20 @@ def _table(table: Table) -> str:
     lines = []
     for number, row in enumerate(table.rows, start=1):
         total = ' class="total"' if table.total and number == len(table.rows) else ""
-        cells = "".join(f"<td{m}>{_cell(cell)}</td>" for m, cell in zip(marks, row, strict=True))
+        cells = "".join(
+            f"<td{_DATE if _is_short(cell) else m}>{_cell(cell)}</td>"
+            for m, cell in zip(marks, row, strict=True)
+        )
         lines.append(f"<tr{total}>{cells}</tr>")
     body = "".join(lines)
     rows = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
-    return f'<div class="wide"><table>{rows}</table></div>'
+    caption = f"<caption>{escape(table.name)}</caption>"
+    return f'<div class="wide"><table>{caption}{rows}</table></div>'
+
+
+_DATE = ' class="d"'
+
+
+def _is_short(cell: Cell) -> bool:
+    """Dates and the like are not broken at their hyphens."""
+    return isinstance(cell, str) and len(cell) <= len("2027-01-31")

@@ -29,8 +29,9 @@ _HEAD = """\
 #show heading.where(level: 2): it => block(above: 1.4em, below: 0.7em,
   text(size: 12.5pt, weight: "bold", fill: rgb("#00507e"), it.body))
 #let r(n) = link(label("r" + str(n)), super(text(size: 6pt, fill: rgb("#0072B2"), str(n))))
-#let grid-table(columns, aligns, head, cells, total) = {{
-  set text(size: 7.2pt)
+#let grid-table(name, columns, aligns, head, cells) = {{
+  block(sticky: true, above: 1.2em, below: 0.5em, text(size: 8.5pt, weight: "bold", name))
+  set text(size: 7.4pt)
   table(columns: columns, align: aligns, stroke: none, inset: (x: 3pt, y: 2.4pt),
     table.hline(stroke: 0.8pt), table.header(..head.map(c => strong(c))),
     table.hline(stroke: 0.5pt), ..cells, table.hline(stroke: 0.8pt))
@@ -87,8 +88,9 @@ def to_typst(report: Report) -> str:
         ]
     head_cells = ", ".join(map(quoted, ("row", "what", "value", "unit", "from")))
     parts.append(
-        "#grid-table((auto, 2fr, auto, auto, 3fr), (right, left, right, left, left), "
-        f"({head_cells}), ({', '.join(cells)},), false)"
+        '#grid-table("Every number and where it comes from", (auto, 2fr, auto, auto, 3fr), '
+        "(right, left, right, left, left), "
+        f"({head_cells}), ({', '.join(cells)},))"
     )
     return "\n\n".join(parts) + "\n"
 
@@ -107,7 +109,11 @@ def _cell(cell: Cell) -> str:
 
 def _block(block: Block) -> str:
     if isinstance(block, Paragraph):
-        return _words(block.words)
+        words = _words(block.words)
+        # What introduces a list stays with it.
+        ends = block.words[-1]
+        introduces = isinstance(ends, str) and ends.endswith(":")
+        return f"#block(sticky: true)[{words}]" if introduces else words
     if isinstance(block, Bullets):
         return "\n".join(f"- {_words(words)}" for words in block.items)
     if isinstance(block, Picture):
@@ -125,7 +131,9 @@ def _table(table: Table) -> str:
     widths = []
     for at, right in enumerate(numeric):
         longest = max((len(shown(row[at])) for row in table.rows), default=0)
-        widths.append("auto" if right or longest <= 12 else f"{min(longest, 60)}fr")
+        widths.append(
+            "auto" if right or longest <= (24 if at == 0 else 12) else f"{min(longest, 60)}fr"
+        )
     aligns = ", ".join("right" if right else "left" for right in numeric)
     head = ", ".join(map(quoted, table.columns))
     lines = []
@@ -134,5 +142,6 @@ def _table(table: Table) -> str:
         for cell in row:
             lines.append(f"strong({_cell(cell)})" if strong else _cell(cell))
     return (
-        f"#grid-table(({', '.join(widths)},), ({aligns},), ({head},), ({', '.join(lines)},), false)"
+        f"#grid-table({quoted(table.name)}, ({', '.join(widths)},), ({aligns},), ({head},), "
+        f"({', '.join(lines)},))"
     )

@@ -58,7 +58,7 @@ def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
                         edgecolor="white",
                         linewidth=0.8,
                     )
-                    if end_day - start_day > problem.year_days[-1] / 22:
+                    if end_day - start_day > problem.year_days[-1] / 14:
                         axes.text(
                             (start_day + end_day) / 2,
                             at,
@@ -83,11 +83,11 @@ def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
         for day in problem.year_days:
             axes.axvline(day, color="#444444", linewidth=0.8)
         labels = [
-            options[option_id].label
+            in_two_lines(options[option_id].label)
             + (f" #{unit}" if sum(x[:2] == (option_id, y) for x in lanes) > 1 else "")
             for option_id, y, unit in lanes
         ]
-        axes.set_yticks(range(len(lanes)), labels)
+        axes.set_yticks(range(len(lanes)), labels, fontsize=7)
         axes.set_ylim(len(lanes) - 0.4, -0.9)
         axes.set_xticks(
             problem.year_days, [str(problem.start + timedelta(days=d)) for d in problem.year_days]
@@ -115,13 +115,23 @@ def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
     )
 
 
-def draw_cost_and_time(loaded: Loaded, plan: Plan) -> Picture:
-    """Price against training days of every candidate, a panel for each model."""
+def in_two_lines(label: str) -> str:
+    """A machine's label, parted where it says in what."""
+    return label.replace(" in ", "\nin ", 1)
+
+
+def draw_cost_and_time(loaded: Loaded, plan: Plan, explanation: Explanation) -> Picture:
+    """Price against training days of every candidate, a panel for each model.
+
+    Those of the plan and of its runners-up stand out; the others are dots, for the whole picture.
+    """
     problem = loaded.problem
     models = list(dict.fromkeys(e.model for e in problem.experiments))[:MOST_MODELS]
-    chosen = {p.machine_id for p in plan.purchases}
-    machines = [m for m in problem.machines if not m.owned]
-    gpus = list(dict.fromkeys(m.gpu_name for m in machines))
+    chosen = list(dict.fromkeys(p.machine_id for p in plan.purchases))
+    others = [a.plan for a in explanation.alternatives if a.plan is not None]
+    rivals = list(dict.fromkeys(p.machine_id for other in others for p in other.purchases))
+    named = list(dict.fromkeys((*chosen, *rivals)))[: len(MARKERS)]
+    machines = {m.machine_id: m for m in problem.machines if not m.owned}
 
     def draw(figure: Any) -> None:
         columns = min(len(models), 3)
@@ -129,34 +139,27 @@ def draw_cost_and_time(loaded: Loaded, plan: Plan) -> Picture:
         grid = figure.subplots(rows, columns, squeeze=False, sharey=True)
         for at, model in enumerate(models):
             axes = grid[at // columns][at % columns]
-            for machine in machines:
-                time = machine.times.get(model)
+            for machine_id in sorted(machines, key=lambda each: each in named):
+                time = machines[machine_id].times.get(model)
                 if time is None:
                     continue
-                which = gpus.index(machine.gpu_name)
+                which = named.index(machine_id) if machine_id in named else None
                 axes.plot(
                     time.days,
-                    float(machine.price_usd),
-                    marker=MARKERS[which % len(MARKERS)],
-                    color=OKABE_ITO[which % len(OKABE_ITO)],
-                    markersize=6,
+                    float(machines[machine_id].price_usd),
+                    marker="." if which is None else MARKERS[which],
+                    color="#bbbbbb" if which is None else OKABE_ITO[which],
+                    markersize=5 if which is None else 7,
                     linestyle="",
-                    markeredgecolor="black" if machine.machine_id in chosen else "none",
-                    markeredgewidth=1.6,
-                )
-                axes.annotate(
-                    str(machine.gpu_count),
-                    (time.days, float(machine.price_usd)),
-                    xytext=(4, 3),
-                    textcoords="offset points",
-                    fontsize=6,
+                    markeredgecolor="black" if machine_id in chosen else "none",
+                    markeredgewidth=1.3,
                 )
             axes.set_xscale("log")
             axes.set_yscale("log")
             axes.set_title(loaded.models[model].name, fontsize=8.5)
             few_ticks(axes.yaxis, thousands)
             few_ticks(axes.xaxis, "{x:g}")
-            axes.margins(0.2)
+            axes.margins(0.1)
         for at in range(len(models), rows * columns):
             grid[at // columns][at % columns].set_visible(False)
         for axes in grid[-1]:
@@ -168,63 +171,71 @@ def draw_cost_and_time(loaded: Loaded, plan: Plan) -> Picture:
             Line2D(
                 [],
                 [],
-                marker=MARKERS[i % len(MARKERS)],
-                color=OKABE_ITO[i % len(OKABE_ITO)],
+                marker=MARKERS[i],
+                color=OKABE_ITO[i],
+                markeredgecolor="black" if machine_id in chosen else "none",
                 linestyle="",
-                label=gpu,
+                label=machines[machine_id].label,
             )
-            for i, gpu in enumerate(gpus)
+            for i, machine_id in enumerate(named)
         ]
-        figure.legend(handles=handles, loc="outside lower center", ncols=6)
+        handles.append(
+            Line2D([], [], marker=".", color="#bbbbbb", linestyle="", label="other machines")
+        )
+        figure.legend(handles=handles, loc="outside lower center", ncols=2, fontsize=7)
 
-    height = 2.6 if len(models) <= 3 else 4.4
+    height = 3.2 if len(models) <= 3 else 4.8
     return Picture(
         name="cost-and-time",
-        caption="Price against training time of every machine that could be bought; the figure "
-        "beside a mark is its number of GPUs, the ringed ones are in the plan.",
+        caption="Price against training time of every machine that could be bought; ringed: in "
+        "the plan; coloured: in a runner-up.",
         svg=svg_of(draw, 7.2, height),
     )
 
 
 def draw_alternatives(loaded: Loaded, plan: Plan, explanation: Explanation) -> Picture:
-    """Cost against the last day, of the plan and its runners-up."""
+    """What the plan and its runners-up cost, and when each is over."""
     points = [("recommended", plan)]
     points += [(a.label, a.plan) for a in explanation.alternatives if a.plan is not None]
     budget = loaded.problem.budget_cents
 
     def draw(figure: Any) -> None:
         axes = figure.add_subplot()
-        for i, (label, each) in enumerate(points):
-            axes.plot(
-                each.finish_day,
-                each.cost_cents / 100,
-                marker=MARKERS[i % len(MARKERS)],
-                color=OKABE_ITO[i % len(OKABE_ITO)],
-                markersize=9 if i == 0 else 7,
-                linestyle="",
-                label=label,
+        for at, (_, each) in enumerate(points):
+            usd = each.cost_cents / 100
+            axes.barh(at, usd, height=0.62, color=OKABE_ITO[0] if at == 0 else "#9db4c4")
+            day = loaded.problem.start + timedelta(days=int(each.finish_day))
+            axes.annotate(
+                f"${usd:,.0f}, {each.runs} runs, over by {day}",
+                (usd, at),
+                xytext=(4, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=7,
             )
-        if budget is not None:
-            axes.axhline(budget / 100, color="#444444", linestyle="--", linewidth=1)
+        most = max(each.cost_cents / 100 for _, each in points)
+        if budget is not None and budget / 100 <= most * 4:
+            axes.axvline(budget / 100, color="#444444", linestyle="--", linewidth=1)
             axes.annotate(
                 "budget",
-                (0.01, budget / 100),
-                xycoords=("axes fraction", "data"),
-                xytext=(0, 3),
+                (budget / 100, -0.55),
+                ha="right",
+                xytext=(-3, 0),
                 textcoords="offset points",
                 fontsize=7,
             )
-        axes.set_xlabel("days from the start to the end of the last run")
-        axes.set_ylabel("cost with overhead")
-        axes.set_ylim(bottom=0)
-        axes.yaxis.set_major_formatter(thousands)
-        axes.margins(x=0.15, y=0.15)
-        figure.legend(loc="outside right upper")
+            most = max(most, budget / 100)
+        axes.set_yticks(range(len(points)), [in_two_lines(label) for label, _ in points])
+        axes.set_ylim(len(points) - 0.5, -0.9)
+        axes.set_xlim(0, most * 1.35)
+        axes.set_xlabel("cost with overhead")
+        axes.xaxis.set_major_formatter(thousands)
+        axes.grid(axis="y", visible=False)
 
     return Picture(
         name="alternatives",
-        caption="Cost against time of the recommended plan and of its runners-up.",
-        svg=svg_of(draw, 7.2, 2.8),
+        caption="Cost of the recommended plan and of its runners-up, and when each is over.",
+        svg=svg_of(draw, 7.2, 0.9 + 0.42 * len(points)),
     )
 
 
@@ -282,14 +293,17 @@ def draw_break_even(loaded: Loaded, plan: Plan) -> Picture | None:
             axes.annotate(
                 f"{even:.1f} runs", (even, 0), xytext=(4, 6), textcoords="offset points", fontsize=7
             )
+        from matplotlib.ticker import MaxNLocator
+
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlabel(f"runs of {loaded.models[e.model].name}")
         axes.set_ylabel("cost with overhead")
         axes.yaxis.set_major_formatter(thousands)
         axes.set_ylim(bottom=0)
-        figure.legend(loc="outside right upper")
+        figure.legend(loc="outside lower center", ncols=1)
 
     return Picture(
         name="break-even",
         caption=f"Owning against renting for runs of {loaded.models[e.model].name} alone.",
-        svg=svg_of(draw, 7.2, 2.6),
+        svg=svg_of(draw, 7.2, 3.0),
     )

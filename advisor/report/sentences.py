@@ -123,7 +123,7 @@ def justification(
                 f" ({line.quote_kind.replace('-', ' ')}, {line.vendor}, {line.quoted_on})"
             )
         runs_on = [w for w in plan.work if (w.machine_id, w.year) == (e.machine.machine_id, e.year)]
-        names = ", ".join(dict.fromkeys(book.experiments[w.experiment_id].name for w in runs_on))
+        names = "; ".join(dict.fromkeys(book.experiments[w.experiment_id].name for w in runs_on))
         sentence.append(f". It is needed for {names}.")
         words.append(tuple(sentence))
     rent = [r for r in costs.running if r.rented]
@@ -135,7 +135,7 @@ def justification(
     if power:
         total = ledger.total([r.direct for r in power], "electricity, direct")
         price = power[0].price
-        words.append(("Electricity costs ", total, ", at ", price, " per kWh."))
+        words.append(("Electricity costs ", total, ", at ", price, "."))
     rate = book.rate()
     words.append(
         ("Indirect costs are ", rate, " of a base of ", costs.base, f" ({_base_words(book)}).")
@@ -153,7 +153,11 @@ def justification(
 
 def _base_words(book: CostBook) -> str:
     rules = book.problem.rules
-    parts = ["equipment counted in" if rules.equipment_in_base else "equipment left out"]
+    parts = [
+        "equipment counted in"
+        if rules.equipment_in_base
+        else "equipment left out, what costs less than the threshold counted in"
+    ]
     parts.append("rented computers counted in" if rules.cloud_in_base else "rent left out")
     if rules.usd_per_kwh is not None:
         parts.append("electricity counted in" if rules.electricity_in_base else "electricity not")
@@ -223,9 +227,19 @@ def limits(book: CostBook, plan: Plan, costs: Costs) -> list[Words]:
     if days:
         found.append((f"The oldest quote is of {min(days)}; ask for a new one before the order.",))
     found.append(
-        ("One run uses one whole machine; runs pause at a checkpoint when a later one is due.",)
+        (
+            "One run uses one whole machine, also where a part of its GPUs would do; runs pause at "
+            "a checkpoint when a later one is due sooner.",
+        )
     )
     found.append(("Machines are bought on the first day of a year of the grant.",))
+    if any(e.machine.upgrade_of is not None for e in costs.equipment):
+        found.append(
+            (
+                "That the added GPUs fit (slots, power, cooling) is the grant's own word; the "
+                "machine trains until they are there.",
+            )
+        )
     if any(r.rented for r in costs.running):
         found.append(
             ("Rented instances are taken to be there when they are wanted, at the listed price.",)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 from advisor.render import to_csv, to_json
 from advisor.report.ledger import LedgerRow, Num
@@ -36,8 +37,8 @@ def origin_words(row: LedgerRow) -> str:
     return f"{row.kind}: {details}"
 
 
-def to_markdown(report: Report) -> str:
-    """Markdown with pictures inside as SVG data would be unreadable: they are named instead."""
+def to_markdown(report: Report, figures: str | None = None) -> str:
+    """Markdown; its pictures lie beside it in the folder ``figures``, or are only named."""
     lines = [
         f"# {report.title}",
         "",
@@ -47,7 +48,7 @@ def to_markdown(report: Report) -> str:
     for section in report.sections:
         lines += ["", f"## {section.title}"]
         for block in section.blocks:
-            lines += ["", *_markdown(block)]
+            lines += ["", *_markdown(block, figures)]
     lines += [
         "",
         "## Ledger",
@@ -75,17 +76,22 @@ def _cited_cell(cell: Cell) -> str:
     )
 
 
-def _markdown(block: Block) -> list[str]:
+def _markdown(block: Block, figures: str | None) -> list[str]:
     if isinstance(block, Paragraph):
         return [_markdown_words(block.words)]
     if isinstance(block, Bullets):
         return [f"- {_markdown_words(words)}" for words in block.items]
     if isinstance(block, Picture):
-        return [f"*Picture {block.name}: {_safe(block.caption)}*"]
+        if figures is None:
+            return [f"*Picture {block.name}: {_safe(block.caption)}*"]
+        target = quote(f"{figures}/{block.name}.svg")
+        return [f"![{_safe(block.caption)}]({target})", "", f"*{_safe(block.caption)}*"]
     numeric = [
         any(isinstance(row[at], Num) for row in block.rows) for at in range(len(block.columns))
     ]
     lines = [
+        f"**{_safe(block.name)}**",
+        "",
         "| " + " | ".join(map(_safe, block.columns)) + " |",
         "| " + " | ".join("---:" if right else "---" for right in numeric) + " |",
     ]

@@ -6,19 +6,27 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from advisor.parse import InputError, shown
-from advisor.report.model import Report
+from advisor.report.model import Picture, Report
 
 EXTRA = 'reports need more packages: pip install "gpu-grant-advisor[report]"'
 
 
-def _text(name: str) -> Callable[[Report], bytes]:
-    def make(report: Report) -> bytes:
-        from advisor.report import text
+def _csv(report: Report) -> bytes:
+    from advisor.report.text import to_csv_text
 
-        made: str = getattr(text, name)(report)
-        return made.encode()
+    return to_csv_text(report).encode()
 
-    return make
+
+def _json(report: Report) -> bytes:
+    from advisor.report.text import to_json_text
+
+    return to_json_text(report).encode()
+
+
+def _markdown(report: Report) -> bytes:
+    from advisor.report.text import to_markdown
+
+    return to_markdown(report).encode()
 
 
 def _html(report: Report) -> bytes:
@@ -40,15 +48,20 @@ def _xlsx(report: Report) -> bytes:
 
 
 FORMS: dict[str, Callable[[Report], bytes]] = {
-    ".md": _text("to_markdown"),
-    ".csv": _text("to_csv_text"),
-    ".json": _text("to_json_text"),
+    ".md": _markdown,
+    ".csv": _csv,
+    ".json": _json,
     ".html": _html,
     ".pdf": _pdf,
     ".xlsx": _xlsx,
 }
-PICTURED = (".html", ".pdf")
-"""The forms that hold pictures."""
+PICTURED = (".html", ".pdf", ".md")
+"""The forms that hold pictures, or have them beside them."""
+
+
+def figures_of(path: Path) -> Path:
+    """The folder of a Markdown report's pictures, beside it."""
+    return path.with_name(f"{path.stem}-figures")
 
 
 def check_targets(names: Sequence[str], *, force: bool) -> list[Path]:
@@ -67,6 +80,12 @@ def check_targets(names: Sequence[str], *, force: bool) -> list[Path]:
             raise InputError(f"{shown(name, 200)} is there already: name another, or add --force")
         if not path.absolute().parent.is_dir():
             raise InputError(f"the folder of {shown(name, 200)} does not exist: make it first")
+        figures = figures_of(path)
+        if path.suffix.lower() == ".md" and figures.exists() and not force:
+            raise InputError(
+                f"{shown(str(figures), 200)}, for the report's pictures, is there already: "
+                "name another report, or add --force"
+            )
         found.append(path)
     if len(set(found)) < len(found):
         raise InputError("the same report is named twice: name each file once")
@@ -77,9 +96,26 @@ def write_report(report: Report, paths: Sequence[Path], *, force: bool) -> None:
     """Each file whole or not at all; all are made before the first is written."""
     from advisor.export import write_whole
 
+    made: list[tuple[Path, bytes]] = []
     try:
-        made = [(path, FORMS[path.suffix.lower()](report)) for path in paths]
+        for path in paths:
+            if path.suffix.lower() == ".md":
+                made += _with_figures(report, path)
+            else:
+                made.append((path, FORMS[path.suffix.lower()](report)))
     except ModuleNotFoundError as error:
         raise InputError(f"{error.name} is not installed: {EXTRA}") from None
     for path, content in made:
+        path.parent.mkdir(exist_ok=True)
         write_whole(path, content, overwrite=force)
+
+
+def _with_figures(report: Report, path: Path) -> list[tuple[Path, bytes]]:
+    """A Markdown report and its pictures, which it links."""
+    from advisor.report.text import to_markdown
+
+    folder = figures_of(path)
+    pictures = [b for s in report.sections for b in s.blocks if isinstance(b, Picture)]
+    figures = folder.name if pictures else None
+    made = [(path, to_markdown(report, figures).encode())]
+    return made + [(folder / f"{p.name}.svg", p.svg.encode()) for p in pictures]

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from xml.etree import ElementTree
+
+import duckdb
+import pytest
 
 from advisor.cli import main
 
@@ -23,3 +27,22 @@ def test_all_six_figures_are_drawn_and_none_is_overwritten(
         else:
             assert ElementTree.fromstring(content).tag.endswith("svg")
     assert main(argv) == 2
+
+
+def test_one_s_own_times_are_among_them(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ringed in every figure; where no price is known that is said."""
+    own = tmp_path / "own.duckdb"
+    shutil.copy(store_path, own)
+    with duckdb.connect(str(own)) as connection:
+        for where in ("gpu_id = 'rtx-a6000' and gpu_count = 4", "gpu_id = 'h200-sxm-141gb'"):
+            connection.execute(
+                "update measurement set origin = 'local', source_id = 'own' "
+                f"where method = 'optimal' and recipe_id = 'pythia-1b' and {where}"
+            )
+    folder = tmp_path / "figures"
+    assert main(["export", "figures", "--out", str(folder), "--store", str(own)]) == 0
+    for path in folder.glob("*.svg"):
+        assert "<!-- measured here -->" in path.read_text(encoding="utf-8"), path.name
+    assert "Pythia 1B on 1 × H200" in capsys.readouterr().err

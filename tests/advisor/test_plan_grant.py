@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from random import Random
+from time import monotonic
+from urllib.parse import unquote
 
 import pytest
 
+from advisor.ask import take_snapshot
 from advisor.cli import main
 from advisor.parse import InputError
-from advisor.plan.answer import EXAMPLE
+from advisor.plan.answer import EXAMPLE, PlanTask, load_grant
 from advisor.plan.calendar import calendar_lines
+from advisor.plan.child import Cancelled, Search
 from advisor.plan.explain import explain
 from advisor.plan.grant import read_grant
 from advisor.plan.institution import MEANINGS, shipped
-from advisor.plan.money import equipment_base_usd, kept_value_usd, purchase_charge
-from advisor.plan.problem import Rules
+from advisor.plan.inverse import problem_of, reach, timed_models
+from advisor.plan.money import equipment_base_usd, kept_value_usd, purchase_charge, run_charge
+from advisor.plan.problem import Problem, Rules
 from advisor.plan.relax import relax
 from advisor.plan.solve import NoPlan, is_feasible, solve
 from advisor.plan.vary import vary
+from advisor.store import Store
 from tests.advisor.plans_for_tests import (
     make_experiment,
     make_machine,
@@ -437,6 +445,118 @@ def test_the_question_turned_round(
     assert row["cost_usd"] <= 30_000
     code, out, _ = run(capsys, *given, "--how-many", "pythia-410m", "--by", "2027-03-01")
     assert json.loads(out)[0]["runs"] < row["runs"]
+
+
+def most_runs_by_filling(problem: Problem) -> int:
+    """The most runs of the one model asked for: the cheapest way to n runs, for each n in turn.
+
+    Every machine does as many runs as fit into the days that it has; there is no rental.
+    """
+    (e,) = problem.experiments
+    assert problem.budget_cents is not None
+    options: list[tuple[int, int]] = []
+    free = 0
+    for machine in problem.machines:
+        time = machine.times.get(e.model)
+        if time is None:
+            continue
+        assert run_charge(machine, time, problem.rules).cents == 0
+        lead = machine.ready_day if machine.owned else problem.rules.lead_days
+        fits = int((problem.due(e) - lead + 1e-6) // problem.elapsed(time))
+        if machine.owned:
+            free += fits * machine.owned
+        elif fits > 0:
+            options.append((purchase_charge(machine, problem.rules).cents, fits))
+    cheapest = [0] * (free + 1)
+    while len(cheapest) <= e.runs:
+        n = len(cheapest)
+        cost = min((cents + cheapest[max(n - fits, 0)] for cents, fits in options), default=None)
+        if cost is None or cost > problem.budget_cents:
+            break
+        cheapest.append(cost)
+    return min(len(cheapest) - 1, e.runs)
+
+
+@pytest.mark.parametrize("budget", ["$2,500", "$9,000", "$40,000", "$150,000"])
+def test_the_question_turned_round_agrees_with_filling_machines(
+    store_path: Path, tmp_path: Path, budget: str
+) -> None:
+    owned = '[[owned]]\ngpu = "RTX A6000"\ngpu_count = 2\n[rentals]'
+    text = SMALL.replace("$30,000", budget).replace("[rentals]", owned, 1)
+    grant = read_grant(grant_file(tmp_path, text))
+    today = date(2026, 11, 21)
+    with Store(store_path).reading() as reader:
+        snapshot = take_snapshot(reader)
+        for model in timed_models(reader, snapshot):
+            for by in (None, date(2027, 5, 1)):
+                problem = problem_of(reader, snapshot, grant, model, by=by, today=today)
+                assert reach(model, problem, 60).runs == most_runs_by_filling(problem), model
+
+
+def test_the_answer_alone_is_on_stdout(store_path: Path, tmp_path: Path) -> None:
+    """The solver's library prints notes of its own; none may reach a program that reads JSON."""
+    path = grant_file(tmp_path, SMALL)
+    for word in ("--quick", "--largest"):
+        words = [word, "--format", "json", "--store", str(store_path)]
+        done = subprocess.run(
+            [sys.executable, "-m", "advisor", "plan", str(path), *words],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=True,
+        )
+        json.loads(done.stdout)
+        assert done.stderr == ""
+
+
+def test_a_search_is_cancelled_at_once(store_path: Path, tmp_path: Path) -> None:
+    grant = read_grant(grant_file(tmp_path, SMALL))
+    loaded = load_grant(Store(store_path), grant, date(2026, 11, 21))
+    search = Search(PlanTask(loaded=loaded, seconds=60))
+    began = monotonic()
+    with pytest.raises(Cancelled):
+        search.run(lambda _: search.cancel())
+    assert monotonic() - began < 20
+    early = Search(PlanTask(loaded=loaded, seconds=60))
+    early.cancel()
+    with pytest.raises(Cancelled):
+        early.run()
+
+
+def test_an_upgrade_of_an_owned_machine_is_planned(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two more A6000s make one run of Pythia 2.8B a year into two."""
+    text = SMALL.replace('"pythia-410m"', '"pythia-2.8b"\nruns = 2')
+    text += '[purchases]\ngpus = ["RTX A6000"]\n'
+    owned = '[[owned]]\ngpu = "RTX A6000"\ngpu_count = 2\nfree_slots = 2\n[rentals]'
+    path = grant_file(tmp_path, text.replace("[rentals]", owned, 1))
+    report = tmp_path / "report.md"
+    code, out, _ = run(
+        capsys, str(path), "--quick", "--out", str(report), "--store", str(store_path)
+    )
+    assert code == 0
+    assert "add in year 1  2 more A6000 in the lab's 2 × A6000 (4 in all)" in out
+    assert "We request parts to upgrade 1 machine" in report.read_text()
+    tight = path.read_text().replace("free_slots = 2", "free_slots = 1")
+    _, out, _ = run(capsys, str(grant_file(tmp_path, tight)), "--quick", "--store", str(store_path))
+    assert "more A6000" not in out  # nobody timed three
+
+
+def test_markdown_has_its_pictures_beside_it(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = grant_file(tmp_path, SMALL)
+    report = tmp_path / "my report.md"
+    given = [str(path), "--quick", "--out", str(report), "--store", str(store_path)]
+    assert run(capsys, *given)[0] == 0
+    links = re.findall(r"\]\(([^)]+\.svg)\)", report.read_text())
+    assert links[0] == "my%20report-figures/plan.svg"
+    for link in links:
+        assert "<svg" in (tmp_path / unquote(link)).read_text()
+    report.unlink()
+    code, _, err = run(capsys, *given)
+    assert (code, "is there already" in err) == (2, True)
 
 
 def test_planning_loads_no_screen_and_reports_no_matplotlib_unless_drawn(
