@@ -49,9 +49,10 @@ class RankingScreen(RankingView):
         if reading is None:
             self.read_store()
         else:
-            # It came while the program was loading: the first picture shows it.
+            # It came while the program was loading: the first picture shows it, and only then
+            # does a thread take turns with the one that draws.
             self._store_read(StoreRead(reading))
-            self._make_published(reading)
+            self.call_after_refresh(self._make_published, reading)
 
     # Reading, in threads
 
