@@ -21,6 +21,15 @@ MARK_WORDS = {
     "outlying": "far from the other quotes of its item",
     "corrected": "another quote stands in for it",
 }
+MARK_GLYPHS = {"stale": "~", "expired": "x", "unsourced": "?", "outlying": "!", "corrected": "<"}
+"""One sign a mark, plain enough for every terminal, so that a narrow column still tells."""
+
+
+def marks_words(marks: str) -> str:
+    """``~ stale, ? unsourced``; of several marks all signs first: ``~? stale, unsourced``."""
+    names = [mark for mark in marks.split(", ") if mark]
+    signs = "".join(MARK_GLYPHS[name] for name in names)
+    return f"{signs} {', '.join(names)}" if names else "–"
 
 
 def quote_table(entries: Sequence[Entry], sources: Sequence[Source]) -> MemoryRows:
@@ -31,7 +40,7 @@ def quote_table(entries: Sequence[Entry], sources: Sequence[Source]) -> MemoryRo
             Column(key="item", title="item", width=24, sort_key="item"),
             Column(key="price", title="price", width=11, align="right", sort_key="price"),
             Column(key="age", title="age", width=10, align="right", sort_key="age"),
-            Column(key="marks", title="marks", width=16, sort_key="marks"),
+            Column(key="marks", title="marks", width=19, sort_key="marks"),
             Column(key="kind", title="kind", width=20, sort_key="kind"),
             Column(key="vendor", title="vendor", width=32, sort_key="vendor"),
             Column(key="day", title="date", width=10, sort_key="age"),
@@ -41,7 +50,7 @@ def quote_table(entries: Sequence[Entry], sources: Sequence[Source]) -> MemoryRo
             ("★ " if entry[1]["counts"] else "  ") + entry[1]["item"],
             usd(entry[0].price_usd),
             entry[1]["age"],
-            entry[1]["marks"] or "–",
+            marks_words(entry[1]["marks"]),
             KIND_WORDS.get(entry[0].kind, entry[0].kind),
             entry[0].vendor,
             str(entry[0].quoted_on),
@@ -72,7 +81,11 @@ def quote_page(entry: Entry, source: Source | None, width: int) -> list[Line]:
         (f"{KIND_WORDS.get(quote.kind, quote.kind)} of {quote.quoted_on}, {row['age']}", PLAIN),
         (f"vendor: {quote.vendor}", PLAIN),
     ]
-    lines += [(f"{mark}: {MARK_WORDS[mark]}", WARNING) for mark in row["marks"].split(", ") if mark]
+    lines += [
+        (f"{MARK_GLYPHS[mark]} {mark}: {MARK_WORDS[mark]}", WARNING)
+        for mark in row["marks"].split(", ")
+        if mark
+    ]
     if quote.price_quoted is not None:
         lines.append((f"quoted as {quote.currency} {quote.price_quoted:,}", PLAIN))
     for name in ("includes", "valid_until", "url", "file", "corrects"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from advisor.tui.screens.export import ExportScreen
 from advisor.tui.screens.price_dialogs import ImportScreen, QuoteForm
 from advisor.tui.screens.prices import PricesScreen
 from advisor.tui.screens.record import RecordScreen
+from tests.advisor.facts_for_tests import make_quote
 from tests.tui.program import ASKED, NARROW, WIDE, page, running, settled
 
 LATEST = replace(ASKED, prices="latest")
@@ -60,7 +62,7 @@ async def test_every_quote_with_age_marks_and_which_counts(store_path: Path) -> 
         assert found["$800"][0].startswith("★")
         assert found["$800"][2] == "10 months"
         assert not found["$1,300"][0].startswith("★")
-        assert found["$1,300"][3] == "stale"
+        assert found["$1,300"][3] == "~ stale"
 
 
 async def test_a_quote_is_added_by_keys_and_counts(own_store: Path) -> None:
@@ -101,6 +103,41 @@ async def test_a_correction_keeps_the_old_quote(own_store: Path) -> None:
         rows = {row[1]: row for row in table(screen) if "local-llm" in row[5]}
         assert "corrected" in rows["$800"][3]
         assert rows["$750"][0].startswith("★")
+
+
+async def test_every_mark_has_a_sign_and_a_word(own_store: Path) -> None:
+    old = {"quoted_on": date(2024, 1, 1), "valid_until": date(2024, 2, 1), "origin": "local"}
+    far = make_quote("gpu", "rtx-3090", "9000", source_id="own-quotes", **old)
+    near = [make_quote("gpu", "rtx-3090", usd, quote_id=usd, **old) for usd in ("900", "950")]
+    Store(own_store).add_quotes([far, *near])
+    async with running(own_store, state=LATEST) as pilot:
+        screen = await go(pilot)
+        await pilot.press("slash", *"9000")
+        await settled(pilot)
+        (row,) = [row for row in table(screen) if row[1] == "$9,000"]
+        assert row[3] == "~x?! stale, expired, unsourced, outlying"
+
+
+async def test_a_sum_of_parts_is_no_quote_to_correct(own_store: Path) -> None:
+    memory = make_quote(
+        "part", "Corsair Vengeance LPX 128 GB", "410", origin="local", quoted_on=date(2026, 8, 1)
+    )
+    Store(own_store).add_quotes([memory])
+    async with running(own_store, state=LATEST) as pilot:
+        screen = await go(pilot)
+        await pilot.press("slash", *"of 7 quotes", "enter")
+        await settled(pilot)
+        (row,) = table(screen)
+        assert row[0] == "★ Desktop for 2 GPUs"
+        await pilot.press("c")
+        await settled(pilot)
+        assert pilot.app.screen is screen
+        # The list as the paper has it may be corrected; its kind is then the user's to say.
+        await pilot.press("slash", "ctrl+u", *"consumer retailers", "enter")
+        await settled(pilot)
+        await pilot.press("c")
+        assert isinstance(pilot.app.screen, QuoteForm)
+        assert pilot.app.screen.query_one("#kind", Input).value == ""
 
 
 async def test_a_file_is_looked_at_first_and_read_whole_or_not_at_all(

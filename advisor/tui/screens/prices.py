@@ -54,8 +54,9 @@ class PricesScreen(SizedScreen):
 
 {RULE_WORDS}
 
-Marks: *stale* is a year old or older, *expired* no longer valid, *unsourced* without a page or file
-to check it by, *outlying* far from the other quotes of its item, *corrected* replaced by another.
+Marks: `~` *stale* is a year old or older, `x` *expired* no longer valid, `?` *unsourced* without a
+page or file to check it by, `!` *outlying* far from the other quotes of its item, `<` *corrected*
+replaced by another.
 
 `a` adds a quote, `c` corrects the highlighted one (which is kept), `i` imports a CSV file. `2` or
 `n` shows where owning a machine and renting the same GPUs break even.
@@ -219,11 +220,19 @@ to check it by, *outlying* far from the other quotes of its item, *corrected* re
         """Fill in the quote that stands in for the highlighted one."""
         entry = self._highlighted()
         if entry is not None:
+            from advisor.ledger import KINDS
             from advisor.ledger_csv import quote_cells
+            from advisor.part_prices import PREFIX
 
             quote, row = entry
+            if quote.quote_id.startswith(PREFIX):
+                self.app.notify("This price is added up from parts: correct the quote of a part.")
+                return
             names = {(quote.item_kind, quote.item_id): row["item"]}
-            self._fill_in(quote_cells(quote, names) | {"corrects": quote.quote_id}, row["item"])
+            cells = quote_cells(quote, names) | {"corrects": quote.quote_id}
+            if quote.kind not in KINDS:  # a sum or a rounded figure is nobody's own quote
+                cells["kind"] = ""
+            self._fill_in(cells, row["item"])
 
     def _fill_in(self, cells: dict[str, str], corrected: str | None) -> None:
         from advisor.tui.screens.price_dialogs import QuoteForm
