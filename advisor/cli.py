@@ -75,7 +75,7 @@ def build_parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
     _format(rank)
 
     data = command("data", "print the evidence itself")
-    data.add_argument("table", metavar="times|settings|prices|gpus|sources")
+    data.add_argument("table", metavar="times|predictions|settings|prices|gpus|sources")
     _format(data)
 
     findings = command("findings", "recompute what the paper concludes, beside what it says")
@@ -307,9 +307,9 @@ def _merge(options: argparse.Namespace) -> int:
 
 def _predict(options: argparse.Namespace) -> int:
     from advisor.commands.predict import run
-    from advisor.predict.shipped import shipped_fit
+    from advisor.predict.own import fit_with
 
-    return run(options, shipped_fit)
+    return run(options, lambda: fit_with(_store(options).own_records()))
 
 
 def _plan(options: argparse.Namespace) -> int:

@@ -99,11 +99,14 @@ def _amount(text: str | None, option: str) -> float | None:
 
 
 def _whole(text: str | None, option: str) -> int | None:
-    value = _amount(text, option)
-    if value is None:
+    if text is None:
         return None
-    if not value.is_integer() or value < 1:
-        raise ValueError(f"{option} {shown(str(text))} is not a whole number above 0")
+    try:
+        value = _amount(text, option)
+    except ValueError:
+        value = None
+    if value is None or not value.is_integer() or value < 1:
+        raise ValueError(f"{option} {shown(text)} is not a whole number above 0, such as 8")
     return int(value)
 
 
@@ -135,8 +138,8 @@ def as_lines(answer: Prediction) -> list[str]:
         lines.append(f"  settings that fit: {len(answer.fitting)}")
     if answer.analytic_days is not None:
         lines.append(
-            f"  FLOPs over the peak: {days_words(answer.analytic_days)} days, which no training "
-            "reaches"
+            f"  analytic estimate (all FLOPs at the peak, the optimist): "
+            f"{days_words(answer.analytic_days)} days, which no training reaches"
         )
     if answer.assumptions:
         lines.append(f"  assumed: {'; '.join(answer.assumptions)}")

@@ -91,3 +91,11 @@ def chip_of(gpu: Gpu) -> Chip:
         switched=switched,
         measured_vendor=gpu.vendor == "NVIDIA",
     )
+
+
+def gpu_type(chip: Chip) -> str:
+    """A GPU whatever its memory and board: an A100 of 40 GB says nearly all about one of 80."""
+    for family in ("A100", "H100", "V100"):
+        if chip.name.startswith(family):
+            return family
+    return chip.name

@@ -11,10 +11,10 @@ import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
-from advisor.predict.chip import Chip
-from advisor.predict.evidence import PAPER, Observation
+from advisor.predict.chip import gpu_type
+from advisor.predict.effects import cell
+from advisor.predict.evidence import PAPER, SECONDS_PER_DAY, Observation
 from advisor.predict.fit import Posterior, condition, fit_posterior
-from advisor.predict.many import NORMAL_90, SECONDS_PER_DAY
 
 BLOCKS = 12
 """Into how many blocks the cells are dealt."""
@@ -57,19 +57,6 @@ class Guess:
         return days
 
 
-def gpu_type(chip: Chip) -> str:
-    """A GPU whatever its memory and board: an A100 of 40 GB says nearly all about one of 80."""
-    for family in ("A100", "H100", "V100"):
-        if chip.name.startswith(family):
-            return family
-    return chip.name
-
-
-def cell(o: Observation) -> Hashable:
-    """One model on a number of one GPU, all its settings."""
-    return (o.workload.workload_id, o.chip.gpu_id, o.count)
-
-
 def model(o: Observation) -> Hashable:
     """A whole model."""
     return o.workload.workload_id
@@ -80,12 +67,18 @@ def gpu(o: Observation) -> Hashable:
     return gpu_type(o.chip)
 
 
+def family(o: Observation) -> Hashable:
+    """A whole family of models."""
+    return o.workload.family
+
+
 def source(o: Observation) -> Hashable:
     """A whole source: another team's software and machines."""
     return o.source_id
 
 
 CUTS: dict[str, Key] = {"one cell": cell, "a whole model": model, "a whole GPU type": gpu}
+WIDER_CUTS: dict[str, Key] = {"a whole source": source, "a whole family": family}
 
 
 def is_paper_optimal(o: Observation) -> bool:
@@ -126,16 +119,16 @@ def hold_out(
 
 
 def _guess(posterior: Posterior, held: list[Observation]) -> list[Guess]:
-    means, deviations = posterior.predict(held)
+    means, halves = posterior.predict(held)
     found = []
-    for observation, mean, sd in zip(held, means, deviations, strict=True):
+    for observation, mean, half in zip(held, means, halves, strict=True):
         run = observation.workload.training_steps / SECONDS_PER_DAY
         found.append(
             Guess(
                 observation=observation,
                 days=math.exp(mean) * run,
-                low_days=math.exp(mean - NORMAL_90 * sd) * run,
-                high_days=math.exp(mean + NORMAL_90 * sd) * run,
+                low_days=math.exp(mean - half) * run,
+                high_days=math.exp(mean + half) * run,
             )
         )
     return found

@@ -3,7 +3,7 @@
 Each effect is a number with a normal prior around zero; how wide each kind's prior is, the
 evidence decides (marginal likelihood, Rasmussen and Williams 2006, chapter 5). An effect that the
 evidence does not know stays zero and adds its whole variance to the interval: so a new model on a
-new GPU has a wider one than a known model on a known GPU.
+new GPU has a wider one than a known model on a known GPU. The tails are in `tails.py`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from advisor.predict.chip import gpu_type
 from advisor.predict.evidence import PAPER, REFERENCE, Observation
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def _measured(key: Callable[[Observation], Key]) -> Callable[[Observation], Key 
 KINDS = (
     Kind(name="family", key=lambda o: (o.workload.family,), start=0.08),
     Kind(name="model", key=lambda o: (o.workload.workload_id,), start=0.08),
-    Kind(name="gpu", key=lambda o: (o.chip.gpu_id,), start=0.08),
+    Kind(name="gpu", key=lambda o: (gpu_type(o.chip),), start=0.08),
     Kind(name="paper model", key=_paper(lambda o: (o.workload.workload_id,)), start=0.1),
     Kind(name="paper gpu", key=_paper(lambda o: (o.chip.gpu_id,)), start=0.1),
     Kind(
@@ -92,6 +93,11 @@ NOISES = (("bus", 0.15, 0.7), ("switch", 0.05, 0.7))
 and spread of the logarithm."""
 
 
+def cell(o: Observation) -> Key:
+    """One model on a number of one GPU, all its settings."""
+    return (o.workload.workload_id, o.chip.gpu_id, o.count)
+
+
 def masks(observations: Sequence[Observation]) -> Floats:
     """Which of the two noises each observation has: 1 for the bus."""
     import numpy as np
@@ -99,12 +105,12 @@ def masks(observations: Sequence[Observation]) -> Floats:
     return np.array([0.0 if o.chip.switched else 1.0 for o in observations])
 
 
-def shared_matrices(left: Sequence[Observation], right: Sequence[Observation]) -> list[Floats]:
+def shared_matrices(left: Sequence[Observation], right: Sequence[Observation]) -> Floats:
     """For each kind, 1 where two observations share an effect of it."""
     import numpy as np
 
-    matrices = []
-    for kind in KINDS:
+    matrices = np.empty((len(KINDS), len(left), len(right)))
+    for kind, matrix in zip(KINDS, matrices, strict=True):
         codes: dict[Key, int] = {}
 
         def code(o: Observation, kind: Kind = kind, codes: dict[Key, int] = codes) -> int:
@@ -113,5 +119,5 @@ def shared_matrices(left: Sequence[Observation], right: Sequence[Observation]) -
 
         a = np.array([code(o) for o in left])
         b = np.array([code(o) for o in right])
-        matrices.append(((a[:, None] == b[None, :]) & (a[:, None] >= 0)).astype(float))
+        matrix[:] = (a[:, None] == b[None, :]) & (a[:, None] >= 0)
     return matrices

@@ -8,12 +8,13 @@ project's own synchronised records, which are what a prediction means (`harness 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from advisor.predict.chip import Chip, chip_of
-from advisor.predict.memory import Option
+from advisor.predict.memory import NAIVE, Option
+from advisor.predict.targets import Run, target_of_timm
 from advisor.predict.workload import Workload, workload_of
 from bench_runner.published import load_published
 from bench_runner.recipes import Architecture, Recipe, Support, Training, load_recipes
@@ -93,6 +94,7 @@ def load_evidence() -> tuple[Observation, ...]:
     return (
         *from_measurements(load_published(), workloads, chips),
         *from_throughput(EVIDENCE_FOLDER / "throughput.csv", chips),
+        *from_images(EVIDENCE_FOLDER / "images.csv", chips),
     )
 
 
@@ -164,16 +166,12 @@ def _searched(settings: Settings | None) -> tuple[Option, int] | None:
 
 def from_throughput(path: Path, chips: Mapping[str, Chip]) -> list[Observation]:
     """Tokens a second that other stacks reached, as seconds an optimiser step."""
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
     observations = []
-    for number, row in enumerate(rows, start=2):
-        gpu = row["gpu"]
-        if gpu not in chips:
-            raise ValueError(f"{path.name}, line {number}: no GPU '{gpu}' in the catalogue")
+    for number, row, chip in _published_rows(path, chips):
         recipe = _row_recipe(row)
-        option = None
-        if row["sharding"]:
+        naive = row["method"] == "naive"
+        option = NAIVE if naive else None
+        if row["sharding"] and not naive:
             option = option_of(
                 Settings(
                     free_lunch=True,
@@ -191,9 +189,9 @@ def from_throughput(path: Path, chips: Mapping[str, Chip]) -> list[Observation]:
                 source_id=row["source_id"],
                 harness=row["source_id"],
                 workload=workload_of(recipe),
-                chip=chips[gpu],
+                chip=chip,
                 count=int(row["gpu_count"]),
-                method="optimal",
+                method=row["method"],
                 option=option,
                 micro_batch_size=int(row["micro_batch_size"]) if row["micro_batch_size"] else None,
                 step_s=tokens / float(row["tokens_per_s"]),
@@ -203,6 +201,49 @@ def from_throughput(path: Path, chips: Mapping[str, Chip]) -> list[Observation]:
     return observations
 
 
+def from_images(path: Path, chips: Mapping[str, Chip]) -> list[Observation]:
+    """Images a second at which timm's models were trained, as seconds an optimiser step."""
+    observations = []
+    for number, row, chip in _published_rows(path, chips):
+        batch = int(row["micro_batch_size"]) * int(row["gpu_count"])
+        run = Run(
+            batch_size=batch,
+            images=batch,
+            image_size=int(row["image_size"]),
+            precision=row["precision"],
+        )
+        naive = row["method"] == "naive"
+        observations.append(
+            Observation(
+                observation_id=f"{path.name}:{number}",
+                source_id=row["source_id"],
+                harness=row["source_id"],
+                workload=target_of_timm(row["model"], run).workload,
+                chip=chip,
+                count=int(row["gpu_count"]),
+                method=row["method"],
+                option=NAIVE if naive else None,
+                micro_batch_size=int(row["micro_batch_size"]) if naive else None,
+                step_s=batch / float(row["images_per_s"]),
+                rounding=0.0,
+            )
+        )
+    return observations
+
+
+def _published_rows(
+    path: Path, chips: Mapping[str, Chip]
+) -> Iterator[tuple[int, dict[str, str], Chip]]:
+    """Line number, cells and GPU of each row; ValueError where the catalogue has no such GPU."""
+    with path.open(encoding="utf-8", newline="") as file:
+        for number, row in enumerate(csv.DictReader(file), start=2):
+            if row["gpu"] not in chips:
+                raise ValueError(
+                    f"{path.name}, line {number}: no GPU '{row['gpu']}' in the catalogue"
+                )
+            yield number, row, chips[row["gpu"]]
+
+
 def _row_recipe(row: Mapping[str, str]) -> Recipe:
     """The model of one row of throughput.csv, as the recipe that workload_of counts."""
     gated = row["gated"] == "yes"
@@ -210,7 +251,18 @@ def _row_recipe(row: Mapping[str, str]) -> Recipe:
         "tie_word_embeddings": row["tied"] == "yes",
         "vocab_size": int(row["vocab_size"]),
     }
-    if gated:
+    if row["family"] == "encoder":
+        config, arguments = (
+            "BertConfig",
+            {
+                "hidden_size": int(row["hidden_size"]),
+                "num_hidden_layers": int(row["layers"]),
+                "num_attention_heads": int(row["heads"]),
+                "intermediate_size": int(row["intermediate_size"]),
+                "max_position_embeddings": int(row["sequence_length"]),
+            },
+        )
+    elif gated:
         config, arguments = (
             "LlamaConfig",
             {

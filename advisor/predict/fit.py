@@ -7,15 +7,17 @@ out: the caller leaves it out of ``observations``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from advisor.predict.calibrate import calibrate
 from advisor.predict.effects import KINDS, NOISES, masks, shared_matrices
 from advisor.predict.evidence import PAPER, Observation
 from advisor.predict.factors import FACTORS, StepModel, harness, starts
 from advisor.predict.fit_memory import columns_of, fit_costs
 from advisor.predict.memory import MemoryCosts
+from advisor.predict.tails import Tail, dofs_of, half_width
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 ROUNDS = 3
 STEPS = 8
+STEP = 0.05
+"""For the curvature of the likelihood by the logarithms of the widths."""
 OUTLIER = 3.0
 """Standard deviations beyond which an observation counts less (Huber's weights)."""
 
@@ -66,6 +70,8 @@ class Posterior:
     theta: Floats
     widths: Floats
     """Of each of KINDS, then of each of NOISES."""
+    dofs: Floats
+    """How well the widths are known, as degrees of freedom."""
     observations: Sequence[Observation]
     weighted: Floats
     """Inverse covariance times residuals."""
@@ -74,26 +80,38 @@ class Posterior:
     jacobian: Floats
     """Of the observations' means by theta."""
     theta_covariance: Floats
+    paper_tail: Tail
+    """Of the paper's times around their predictions, when left out cell by cell."""
+    real_tail: Tail
+    """Of all other times."""
 
     def predict(self, asked: Sequence[Observation]) -> tuple[Floats, Floats]:
-        """Mean and standard deviation of log step seconds, as the asked harness would see it."""
+        """Mean of log step seconds, as the asked harness would see it, and half its 90 %
+        interval."""
         import numpy as np
 
         mean, jacobian = Mean(asked, self.costs).at(self.theta)
-        kinds = self.widths[: len(KINDS)] ** 2
-        cross = sum(
-            v * m for v, m in zip(kinds, shared_matrices(self.observations, asked), strict=True)
-        )
-        own = sum(
-            v * np.array([0.0 if kind.key(o) is None else 1.0 for o in asked])
-            for v, kind in zip(kinds, KINDS, strict=True)
-        )
-        variance = own + _noise(self.widths, asked)
-        variance = variance - np.einsum("ij,ik,kj->j", cross, self.inverse, cross)
+        shared = shared_matrices(self.observations, asked)
+        known = _noise(self.widths, asked)
+        cross = np.zeros((len(self.observations), len(asked)))
+        unseen = []
+        kinds = zip(KINDS, self.widths, self.dofs, shared, strict=False)
+        for kind, width, dof, matrix in kinds:
+            own = width**2 * np.array([0.0 if kind.key(o) is None else 1.0 for o in asked])
+            new = ~matrix.any(axis=0)
+            known += np.where(new, 0.0, own)
+            unseen.append((np.where(new, own, 0.0), float(dof)))
+            cross += width**2 * matrix
+        known -= np.einsum("ij,ik,kj->j", cross, self.inverse, cross)
         # The factors are not known exactly either (universal kriging).
         lever = jacobian - cross.T @ self.inverse @ self.jacobian
-        variance = variance + np.einsum("ij,jk,ik->i", lever, self.theta_covariance, lever)
-        return mean + cross.T @ self.weighted, np.sqrt(variance)
+        known += np.einsum("ij,jk,ik->i", lever, self.theta_covariance, lever)
+        half = np.empty(len(asked))
+        paper = np.array([o.harness == PAPER for o in asked])
+        for tail, rows in ((self.paper_tail, paper), (self.real_tail, ~paper)):
+            parts = [(variance[rows], dof) for variance, dof in unseen]
+            half[rows] = half_width([(known[rows] * tail.scale**2, tail.dof), *parts])
+        return mean + cross.T @ self.weighted, half
 
 
 def _noise(widths: Floats, observations: Sequence[Observation]) -> Floats:
@@ -129,27 +147,38 @@ def fit_posterior(observations: Sequence[Observation]) -> Posterior:
             gradient = jacobian.T @ inverse @ (y - f) - precision * (theta - prior)
             theta = theta + np.clip(np.linalg.solve(normal, gradient), -0.5, 0.5)
         residuals = y - mean.at(theta)[0]
-        widths = _fit_widths(residuals, matrices, timed, inflate)
+        widths, dofs = _fit_widths(residuals, matrices, timed, inflate, widths)
         inflate = _outliers(residuals, widths, matrices, timed)
     covariance = _covariance(widths, matrices, timed, inflate)
-    return _posterior(costs, theta, widths, timed, residuals, mean.at(theta)[1], covariance)
+    jacobian = mean.at(theta)[1]
+    extra = (inflate - 1.0) * _noise(widths, timed)
+    tails = calibrate(
+        timed,
+        residuals + jacobian @ (theta - prior),
+        jacobian,
+        covariance,
+        extra,
+    )
+    return _posterior(costs, theta, (widths, dofs()), timed, residuals, jacobian, covariance, tails)
 
 
 def _posterior(
     costs: MemoryCosts,
     theta: Floats,
-    widths: Floats,
+    widths: tuple[Floats, Floats],
     timed: Sequence[Observation],
     residuals: Floats,
     jacobian: Floats,
     covariance: Floats,
+    tails: tuple[Tail, Tail],
 ) -> Posterior:
     import numpy as np
 
     inverse: Floats = np.linalg.inv(covariance).astype(np.float64)
     precision = np.diag([factor.spread**-2 for factor in FACTORS])
     spread: Floats = np.linalg.inv(jacobian.T @ inverse @ jacobian + precision).astype(np.float64)
-    return Posterior(costs, theta, widths, timed, inverse @ residuals, inverse, jacobian, spread)
+    weighted = inverse @ residuals
+    return Posterior(costs, theta, *widths, timed, weighted, inverse, jacobian, spread, *tails)
 
 
 def condition(posterior: Posterior, observations: Sequence[Observation]) -> Posterior:
@@ -165,32 +194,32 @@ def condition(posterior: Posterior, observations: Sequence[Observation]) -> Post
     return _posterior(
         posterior.costs,
         posterior.theta,
-        posterior.widths,
+        (posterior.widths, posterior.dofs),
         timed,
         residuals,
         jacobian,
         covariance,
+        (posterior.paper_tail, posterior.real_tail),
     )
 
 
 def _covariance(
     widths: Floats,
-    matrices: Sequence[Floats],
+    matrices: Floats,
     observations: Sequence[Observation],
     inflate: Floats,
 ) -> Floats:
     import numpy as np
 
-    total = np.diag(_noise(widths, observations) * inflate)
-    for width, matrix in zip(widths, matrices, strict=False):
-        total += width**2 * matrix
+    total: Floats = np.tensordot(widths[: len(KINDS)] ** 2, matrices, axes=1)
+    total[np.diag_indices_from(total)] += _noise(widths, observations) * inflate
     return total
 
 
 def _outliers(
     residuals: Floats,
     widths: Floats,
-    matrices: Sequence[Floats],
+    matrices: Floats,
     observations: Sequence[Observation],
 ) -> Floats:
     """How much more variance each observation gets: 1, more where even its neighbours are at odds
@@ -204,36 +233,52 @@ def _outliers(
 
 def _fit_widths(
     residuals: Floats,
-    matrices: Sequence[Floats],
+    matrices: Floats,
     observations: Sequence[Observation],
     inflate: Floats,
-) -> Floats:
-    """The widths that make the residuals likeliest, with log-normal priors."""
+    start: Floats,
+) -> tuple[Floats, Callable[[], Floats]]:
+    """The widths that make the residuals likeliest, with log-normal priors, and what tells how
+    well each is known, in degrees of freedom."""
     import numpy as np
+    from scipy.linalg.lapack import dpotrf, dpotri
     from scipy.optimize import minimize
 
-    start = np.log([kind.start for kind in KINDS] + [start for _, start, _ in NOISES])
+    centre = np.log([kind.start for kind in KINDS] + [start for _, start, _ in NOISES])
     spread = np.array([kind.spread for kind in KINDS] + [spread for _, _, spread in NOISES])
     bus = masks(observations)
     names = len(KINDS)
+    flat = matrices.reshape(names, -1)
 
     def loss(log_widths: Floats) -> tuple[float, Floats]:
         widths = np.exp(log_widths)
         covariance = _covariance(widths, matrices, observations, inflate)
-        inverse = np.linalg.inv(covariance)
+        factor, failed = dpotrf(covariance, lower=1)
+        if failed:
+            return 1e12, np.zeros(len(centre))
+        log_determinant = 2.0 * np.log(np.diag(factor)).sum()
+        half, _ = dpotri(factor, lower=1)
+        inverse = np.tril(half) + np.tril(half, -1).T
         weighted = inverse @ residuals
-        off = (log_widths - start) / spread
-        _, log_determinant = np.linalg.slogdet(covariance)
+        off = (log_widths - centre) / spread
         value = 0.5 * (log_determinant + residuals @ weighted + off @ off)
         pull = inverse - np.outer(weighted, weighted)
         diagonal = np.diag(pull) * inflate
         gradient = np.empty(names + 2)
-        for i, matrix in enumerate(matrices):
-            gradient[i] = widths[i] ** 2 * np.sum(pull * matrix)
+        gradient[:names] = widths[:names] ** 2 * (flat @ pull.ravel())
         gradient[names] = widths[-2] ** 2 * np.sum(diagonal * bus)
         gradient[names + 1] = widths[-1] ** 2 * np.sum(diagonal * (1.0 - bus))
         return float(value), gradient + off / spread
 
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 60})
-    result: Floats = np.exp(found.x)
-    return result
+    found = minimize(
+        loss, np.log(start), jac=True, method="L-BFGS-B", options={"maxiter": 60, "ftol": 1e-7}
+    )
+
+    def dofs() -> Floats:
+        steps = STEP * np.eye(len(start))
+        curvature = np.stack(
+            [(loss(found.x + step)[1] - loss(found.x - step)[1]) / (2 * STEP) for step in steps]
+        )
+        return dofs_of((curvature + curvature.T) / 2)
+
+    return np.exp(found.x), dofs

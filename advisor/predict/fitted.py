@@ -14,11 +14,12 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from advisor.predict.memory import MemoryCosts
+from advisor.predict.tails import Tail
 
 if TYPE_CHECKING:
     from advisor.predict.evidence import Observation
 
-VERSION = 2
+VERSION = 3
 """Counts up when the factors or effects change their meaning: an older fit is then fitted anew."""
 
 
@@ -31,6 +32,20 @@ class Reach:
     coordinates: tuple[float, ...]
 
 
+KNOWN = ("family", "model", "gpu", "source")
+"""Kinds of effects that a prediction has. The source is the asker's own stack: none of those
+measured elsewhere, until they measure."""
+OWN = "source:own"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Width:
+    """How far effects of a kind lie from none: standard deviation, and how well that is known."""
+
+    sd: float
+    dof: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fitted:
     """Everything a prediction needs beside the catalogue and the recipe."""
@@ -39,6 +54,8 @@ class Fitted:
     fingerprint: str
     """Of the evidence that was fitted: the same evidence gives the same one."""
     observations: int
+    own_observations: int
+    """How many of them are the user's own."""
     costs: MemoryCosts
     """The memory model's constants."""
     factors: tuple[float, ...]
@@ -47,12 +64,15 @@ class Fitted:
     """``kind:id`` of each effect that the evidence knows."""
     effect_means: tuple[float, ...]
     effect_covariance: tuple[tuple[float, ...], ...]
-    effect_widths: tuple[float, float, float]
-    """Standard deviations of family, model and GPU effects that the evidence does not know."""
+    widths: tuple[Width, ...]
+    """Of the kinds of effects, for those that the evidence does not know, in the order of KNOWN."""
+    pair_width: float
+    """Standard deviation of what a model and a GPU have for themselves."""
+    factors_sd: float
+    """Standard deviation of log times that the factors' own uncertainty makes, about."""
     noise_bus: float
     noise_switch: float
-    source_width: float
-    """Standard deviation between software stacks: the asker's own is none of those measured."""
+    tail: Tail
     reach: tuple[Reach, ...]
 
     def to_json(self) -> str:
@@ -75,7 +95,9 @@ class Fitted:
             )
             content["costs"] = MemoryCosts(**content["costs"])
             content["effect_covariance"] = tuple(map(tuple, content["effect_covariance"]))
-            for name in ("factors", "effects", "effect_means", "effect_widths"):
+            content["widths"] = tuple(Width(**width) for width in content["widths"])
+            content["tail"] = Tail(**content["tail"])
+            for name in ("factors", "effects", "effect_means"):
                 content[name] = tuple(content[name])
             return Fitted(**content)
         except (KeyError, TypeError, json.JSONDecodeError) as error:
@@ -104,6 +126,11 @@ def fingerprint(observations: Sequence[Observation]) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
+def pair_name(workload_id: str, gpu: str) -> str:
+    """The effect that a model and a GPU type have for themselves."""
+    return f"pair:{workload_id}|{gpu}"
+
+
 def workload_coordinates(parameters: float, tokens: float) -> tuple[float, ...]:
     """Where a model stands beside those measured: a factor of 4 in size is 1, so is one of 8 in
     length."""
@@ -120,14 +147,17 @@ def fitted_from(observations: Sequence[Observation]) -> Fitted:
     import numpy as np
 
     from advisor.predict.effects import KINDS, SHARED
+    from advisor.predict.evidence import PAPER
     from advisor.predict.fit import fit_posterior
 
     posterior = fit_posterior(observations)
-    kinds = [(i, kind) for i, kind in enumerate(KINDS) if kind.name in SHARED]
+    kinds = {kind.name: i for i, kind in enumerate(KINDS)}
     names: dict[str, int] = {}
-    widths: list[float] = []
+    variance: list[float] = []
     entries: list[tuple[int, int]] = []
-    for i, kind in kinds:
+    for kind in KINDS:
+        if kind.name not in SHARED:
+            continue
         for row, observation in enumerate(posterior.observations):
             key = kind.key(observation)
             if key is None:
@@ -135,15 +165,16 @@ def fitted_from(observations: Sequence[Observation]) -> Fitted:
             name = f"{kind.name}:{key[0]}"
             if name not in names:
                 names[name] = len(names)
-                widths.append(float(posterior.widths[i]))
+                variance.append(float(posterior.widths[kinds[kind.name]]) ** 2)
             entries.append((row, names[name]))
     design = np.zeros((len(posterior.observations), len(names)))
     for row, column in entries:
         design[row, column] = 1.0
-    variance = np.array(widths) ** 2
-    spread = design * variance
+    spread = design * np.array(variance)
     means = spread.T @ posterior.weighted
     covariance = np.diag(variance) - spread.T @ posterior.inverse @ spread
+    real = posterior.jacobian[[o.harness != PAPER for o in posterior.observations]]
+    lever = np.einsum("ij,jk,ik->i", real, posterior.theta_covariance, real)
     reach = {
         Reach(
             kind=o.workload.family,
@@ -155,20 +186,25 @@ def fitted_from(observations: Sequence[Observation]) -> Fitted:
         peak, bandwidth = o.chip.peak_tflops("fp16", free_lunch=True), o.chip.bandwidth_gb_s
         if peak is not None and bandwidth is not None:
             reach.add(Reach(kind="gpu", coordinates=_six(chip_coordinates(bandwidth, peak))))
-    shared = dict(zip((kind.name for kind in KINDS), posterior.widths, strict=False))
     return Fitted(
         version=VERSION,
         fingerprint=fingerprint(observations),
         observations=len(posterior.observations),
+        own_observations=0,
         costs=posterior.costs,
         factors=tuple(float(x) for x in posterior.theta),
         effects=tuple(names),
         effect_means=tuple(float(x) for x in means),
         effect_covariance=tuple(tuple(float(x) for x in row) for row in covariance),
-        effect_widths=(float(shared["family"]), float(shared["model"]), float(shared["gpu"])),
+        widths=tuple(
+            Width(sd=float(posterior.widths[kinds[k]]), dof=float(posterior.dofs[kinds[k]]))
+            for k in KNOWN
+        ),
+        pair_width=float(posterior.widths[kinds["measured model x gpu"]]),
+        factors_sd=float(np.sqrt(np.median(lever))) if len(lever) else 0.0,
         noise_bus=float(posterior.widths[-2]),
         noise_switch=float(posterior.widths[-1]),
-        source_width=float(shared["source"]),
+        tail=posterior.real_tail,
         reach=tuple(sorted(reach, key=lambda r: (r.kind, r.coordinates))),
     )
 

@@ -6,12 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from advisor.predict.chip import Chip
+from advisor.predict.chip import Chip, gpu_type
 from advisor.predict.columns import Columns, Table
 from advisor.predict.factors import NAMES
-from advisor.predict.fitted import Fitted, chip_coordinates, workload_coordinates
+from advisor.predict.fitted import (
+    OWN,
+    Fitted,
+    chip_coordinates,
+    pair_name,
+    workload_coordinates,
+)
 from advisor.predict.memory import Option, micro_batch, sample_bytes
 from advisor.predict.physics import options_for, traffic_terms, work_multiple, work_terms
+from advisor.predict.tails import MOST, half_width
 from advisor.predict.workload import Workload
 
 if TYPE_CHECKING:
@@ -23,8 +30,6 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
 
 SECONDS_PER_DAY = 86_400.0
-NORMAL_90 = 1.645
-"""Standard deviations either side of the middle that hold 90 % of a normal distribution."""
 BLOCK = 8192
 """Pairs that are computed together: few enough for their columns to stay in the cache."""
 WIDENING = 0.15
@@ -52,8 +57,6 @@ class Predictions:
     micro_batch_size: Floats
     distance: Floats
     """From the evidence; beyond FARTHEST there are no days."""
-    sd: Floats
-    """Standard deviation of the logarithm of the time."""
 
 
 def predict_many(
@@ -91,30 +94,20 @@ def predict_many(
         unknown[block] = np.isnan(columns.naive_peak if naive else columns.peak)
         unknown[block] |= np.isnan(columns.bandwidth + columns.tdp_w)
     fits = chosen >= 0
-    shift, variance, distance = _residuals(fitted, workloads, chips)
-    shift = shift[workload_index, chip_index]
+    shift, half, distance = _residuals(fitted, workloads, chips)
+    shift, half, apart = (grid[workload_index, chip_index] for grid in (shift, half, distance))
     steps = np.array([w.training_steps for w in workloads], dtype=float)[workload_index]
-    apart = distance[workload_index, chip_index]
-    switched = np.array([c.switched for c in chips])[chip_index]
-    noise = np.where(switched, fitted.noise_switch, fitted.noise_bus) ** 2
-    sd = np.sqrt(
-        variance[workload_index, chip_index]
-        + noise
-        + fitted.source_width**2
-        + (WIDENING * apart) ** 2
-    )
     days = best * np.exp(shift) * steps / SECONDS_PER_DAY
     days[~fits | unknown | (apart > FARTHEST)] = np.nan
     return Predictions(
         days=days,
-        low_days=days * np.exp(-NORMAL_90 * sd),
-        high_days=days * np.exp(NORMAL_90 * sd),
+        low_days=days * np.exp(-half),
+        high_days=days * np.exp(half),
         fits=fits,
         option=chosen,
         options=options,
         micro_batch_size=micro_batch_size,
         distance=apart,
-        sd=sd,
     )
 
 
@@ -162,6 +155,9 @@ def _factors(fitted: Fitted, columns: Columns, *, naive: bool) -> list[Floats | 
     value = {name: float(np.exp(log)) for name, log in zip(NAMES, fitted.factors, strict=True)}
     prefix = "naive " if naive else ""
     elementwise: Floats | float = value[prefix + "elementwise"]
+    if naive:
+        of_decoders = elementwise * value["naive elementwise of decoders"]
+        elementwise = np.where(columns.causal, of_decoders, elementwise)
     if not naive and not columns.compiles.all():
         elementwise = np.where(
             columns.compiles, elementwise, elementwise * value["uncompiled elementwise"]
@@ -174,7 +170,11 @@ def _factors(fitted: Fitted, columns: Columns, *, naive: bool) -> list[Floats | 
         elementwise,
         value["logits"],
         value[prefix + "scores"],
-        np.where(columns.convnet, value["depthwise"], value["scan"]),
+        np.where(
+            columns.convnet,
+            np.where(columns.half, value["depthwise"], value["depthwise in fp32"]),
+            value["scan"],
+        ),
         value["update"],
         value["exchange"],
         value["offload"],
@@ -184,30 +184,50 @@ def _factors(fitted: Fitted, columns: Columns, *, naive: bool) -> list[Floats | 
 def _residuals(
     fitted: Fitted, workloads: Sequence[Workload], chips: Sequence[Chip]
 ) -> tuple[Floats, Floats, Floats]:
-    """Shift, variance and distance of every workload on every chip."""
+    """Shift, half of the 90 % interval (of the logarithm) and distance of every workload on every
+    chip."""
     import numpy as np
 
     position = {name: i for i, name in enumerate(fitted.effects)}
     means = np.array([*fitted.effect_means, 0.0])
-    known = len(fitted.effects)
-    covariance = np.zeros((known + 1, known + 1))
-    covariance[:known, :known] = fitted.effect_covariance
-    family = [position.get(f"family:{w.family}", known) for w in workloads]
-    model = [position.get(f"model:{w.workload_id}", known) for w in workloads]
-    gpu = np.array([position.get(f"gpu:{c.gpu_id}", known) for c in chips])
-    f, m = np.array(family)[:, None], np.array(model)[:, None]
-    g = gpu[None, :]
-    variance = covariance[f, f] + covariance[m, m] + covariance[g, g]
-    variance = variance + 2 * (covariance[f, m] + covariance[f, g] + covariance[m, g])
-    for where, width in zip((f, m, g), fitted.effect_widths, strict=True):
-        variance = variance + np.where(where == known, width**2, 0.0)
+    unknown = len(fitted.effects)
+    covariance = np.zeros((unknown + 1, unknown + 1))
+    covariance[:unknown, :unknown] = fitted.effect_covariance
+
+    def places(names: Sequence[str]) -> Whole:
+        return np.array([position.get(name, unknown) for name in names])
+
+    types = [gpu_type(chip) for chip in chips]
+    shared = (
+        places([f"family:{w.family}" for w in workloads])[:, None],
+        places([f"model:{w.workload_id}" for w in workloads])[:, None],
+        places([f"gpu:{name}" for name in types])[None, :],
+        places([OWN])[None, :],
+    )
+    effects = list(shared)
+    if any(name.startswith("pair:") for name in fitted.effects):
+        pairs = [places([pair_name(w.workload_id, name) for name in types]) for w in workloads]
+        effects.append(np.stack(pairs))
+        alone = np.where(effects[-1] == unknown, fitted.pair_width**2, 0.0)
+    else:
+        alone = np.full((len(workloads), len(chips)), fitted.pair_width**2)
+    shift = sum(means[effect] for effect in effects)
+    known = alone + sum(covariance[a, b] for a in effects for b in effects)
+    switched = np.array([c.switched for c in chips])
+    if OWN not in position:  # else the effect of the own stack has it
+        known = known + fitted.factors_sd**2
+    known = known + np.where(switched, fitted.noise_switch, fitted.noise_bus) ** 2
     of_model = np.array([_model_distance(fitted, w) for w in workloads])
     of_chip = np.array([_chip_distance(fitted, c) for c in chips])
-    return (
-        means[f] + means[m] + means[g],
-        variance,
-        of_model[:, None] + of_chip[None, :],
-    )
+    distance = of_model[:, None] + of_chip[None, :]
+    tail = fitted.tail
+    parts = [
+        (known * tail.scale**2, tail.dof),
+        ((WIDENING * np.minimum(distance, FARTHEST)) ** 2, MOST),
+    ]
+    for effect, width in zip(shared, fitted.widths, strict=True):
+        parts.append((np.where(effect == unknown, width.sd**2, 0.0), width.dof))
+    return shift, half_width(parts), distance
 
 
 def _nearest(fitted: Fitted, kind: str, coordinates: tuple[float, ...]) -> float:

@@ -64,6 +64,7 @@ def predicted_rows(
         fitted,
     )
     flops = [float(count_flops(recipe).flops_lowest) for recipe in recipes]
+    own = ", your own records counted in" if fitted.own_observations else ""
     rows = []
     for i, (r, g, count) in enumerate(pairs):
         fits, days = bool(many.fits[i]), float(many.days[i])
@@ -94,7 +95,7 @@ def predicted_rows(
                 continue
             row |= {
                 "status": "ok",
-                "reason": f"predicted, {_near(float(many.distance[i]))}",
+                "reason": f"predicted, {_near(float(many.distance[i]))}{own}",
                 **asdict(option.settings(micro, steps)),
                 "training_days": _round(days),
                 "training_days_low": low,

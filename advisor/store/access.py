@@ -103,6 +103,13 @@ class Store:
         with self.reading() as reader:
             return reader.best_times(recipe_id, evidence)
 
+    def own_records(self) -> list[Measurement]:
+        """The user's own times that a prediction learns from."""
+        from advisor.store.own import own_records
+
+        with self.reading() as reader:
+            return own_records(reader.connection)
+
     def append_measurements(
         self, records: Iterable[Measurement], sources: Iterable[Source] = ()
     ) -> int:

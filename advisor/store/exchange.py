@@ -25,9 +25,9 @@ from advisor.store.connection import (
     transaction,
 )
 from advisor.store.migrate import check_known, migrate, migrations, schema_version
+from advisor.store.own import predict_anew
 from advisor.store.rows import KEYS, Values, insert_missing, measurement_values, plain_values
 from advisor.store.seed import audit_local, auditor_of
-from advisor.store.wellformed import check_items, check_words
 from bench_runner.journal import from_json
 from bench_runner.records import Measurement
 from price_catalog.model import Quote, Rental, Source
@@ -36,6 +36,9 @@ Tables = Mapping[str, list[Values]]
 """Rows without their origin, by table."""
 
 _AUDITED = ("gpu_id", "implied_mfu", "implied_mfu_printed", "verdict", "verdict_reason")
+_DERIVED = ("prediction",)
+"""Tables that follow from the others: never handed on."""
+_WITH_TABLE = KEYS.keys() - {"measurement", *_DERIVED}
 _PRICES = {"quote": ("price_usd",), "rental": ("price_per_hour_usd",)}
 _STATUSES = ("ok", "infeasible", "failed", "pruned")
 
@@ -110,6 +113,8 @@ def add_local(
     """
     with transaction(connection):
         if merged:
+            from advisor.store.wellformed import check_items
+
             check_items(connection, tables)
         added = 0
         for table, rows in tables.items():
@@ -122,6 +127,8 @@ def add_local(
             added += _insert(
                 connection, "measurement", [{**row, **auditor.verdict(row)} for row in measurements]
             )
+        if tables.get("measurement") or tables.get("gpu"):
+            predict_anew(connection)
     return added
 
 
@@ -139,6 +146,8 @@ def read_tables(path: Path, *, wait_s: float) -> Tables:
         ) from None
     if not database:
         return _json_tables(path)
+    from advisor.store.wellformed import check_words
+
     with _as_new_as_we(path, wait_s) as connection:
         tables = local_tables(connection)
     for table, rows in tables.items():
@@ -177,6 +186,8 @@ def local_tables(connection: duckdb.DuckDBPyConnection) -> Tables:
     """The rows of an open store that are a user's own, with every source that they name."""
     tables: dict[str, list[Values]] = {}
     for table in KEYS:
+        if table in _DERIVED:
+            continue
         answer = connection.execute(
             f"SELECT * EXCLUDE (origin) FROM {table} WHERE origin = 'local' ORDER BY ALL"
         )
@@ -250,6 +261,8 @@ def _as_text(value: Any) -> str:
 
 def _check_row(table: str, row: Mapping[str, Any]) -> None:
     """Raise ValueError where DuckDB would only say that the row does not fit."""
+    from advisor.store.wellformed import check_words
+
     for column in KEYS[table]:
         if not isinstance(row.get(column), (str, int)):
             raise ValueError(f"a row of {table} needs a {column}, in text or as a number")
@@ -288,7 +301,7 @@ def _json_tables(path: Path) -> Tables:
             table = row.pop("table", None)
             if table is None:
                 records.append(from_json(row))
-            elif isinstance(table, str) and table in KEYS and table != "measurement":
+            elif isinstance(table, str) and table in _WITH_TABLE:
                 _check_row(table, row)
                 tables.setdefault(table, []).append(row)
             else:

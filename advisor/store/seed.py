@@ -7,6 +7,7 @@ from typing import Any
 import duckdb
 
 from advisor.store.connection import transaction
+from advisor.store.own import predict_anew
 from advisor.store.reader import Reader
 from advisor.store.rows import (
     BATCH_ROWS,
@@ -54,6 +55,7 @@ def replace_shipped(connection: duckdb.DuckDBPyConnection, shipped: Shipped, dig
             [{**row, **auditor.verdict(row), "origin": "shipped"} for row in measurements],
         )
         audit_local(connection, auditor)
+        predict_anew(connection)
         connection.execute("DELETE FROM meta WHERE key = 'shipped_digest'")
         connection.execute("INSERT INTO meta VALUES ('shipped_digest', ?)", [digest])
 

@@ -11,13 +11,13 @@ import pytest
 
 from advisor.commands import predict as command
 from advisor.parse import InputError
-from advisor.predict import Fitted, fitted_from
-from advisor.predict.evidence import load_evidence
+from advisor.predict import Fitted
+from advisor.predict.shipped import shipped_fit
 
 
 @pytest.fixture(scope="module")
 def fitted() -> Fitted:
-    return fitted_from(load_evidence())
+    return shipped_fit()
 
 
 def call(fitted: Fitted, *words: str) -> int:
@@ -42,6 +42,7 @@ def test_words_say_that_it_was_not_measured(
     assert call(fitted, "--model", "vit", "--gpu", "L40S", "--count", "2") == 0
     out = capsys.readouterr().out
     assert "predicted" in out and "not measured" in out and "9 in 10" in out
+    assert "the optimist" in out
 
 
 def test_what_cannot_be_answered_is_exit_code_1(
@@ -72,6 +73,8 @@ def test_a_config_and_a_size(
         (("--model", "pythia-1c", "--gpu", "A100"), "did you mean"),
         (("--model", "pythia-1b", "--gpu", "A1000000"), "not known"),
         (("--model", "pythia-1b", "--gpu", "A100", "--count", "0"), "--count"),
+        (("--model", "pythia-1b", "--gpu", "A100", "--count", "-1"), "above 0, such as 8$"),
+        (("--model", "pythia-1b", "--gpu", "A100", "--count", "many"), "above 0, such as 8$"),
         (("--model", "pythia-1b", "--gpu", "A100", "--count", "1.5"), "--count"),
         (("--model", "pythia-1b", "--gpu", "A100", "--count", "65"), "1 to 64"),
         (("--model", "pythia-1b", "--gpu", "A100", "--tokens", "nan"), "--tokens"),

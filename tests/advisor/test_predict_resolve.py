@@ -1,4 +1,4 @@
-"""From what somebody types to a target, and every cell of the grid that a store keeps."""
+"""From what somebody types to a target."""
 
 from __future__ import annotations
 
@@ -7,12 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from advisor.predict import Fitted, chip_of, fitted_from, predict, workload_of
-from advisor.predict.evidence import load_evidence
-from advisor.predict.grid import predict_grid
 from advisor.predict.resolve import Ask, resolve
 from bench_runner.recipes import load_recipes
-from price_catalog.load import load_catalog
 
 RECIPES = load_recipes()
 TINY = {
@@ -87,25 +83,3 @@ def test_what_names_nothing_is_one_line(model: str, ask: Ask, words: str) -> Non
 def test_a_wrong_number_is_one_line(name: str, value: object) -> None:
     with pytest.raises(ValueError, match=r"give a number|is not one of"):
         Ask(**{name: value})  # type: ignore[arg-type]
-
-
-@pytest.fixture(scope="module")
-def fitted() -> Fitted:
-    return fitted_from(load_evidence())
-
-
-def test_the_grid_has_every_cell_that_can_be_said(fitted: Fitted) -> None:
-    workloads = [workload_of(recipe) for recipe in RECIPES]
-    chips = [chip_of(gpu) for gpu in load_catalog().gpus]
-    rows = predict_grid(workloads, chips, fitted)
-    by_cell = {(r.workload_id, r.gpu_id, r.gpu_count): r for r in rows}
-    assert len(by_cell) == len(rows)
-    for row in rows[:: len(rows) // 40]:
-        chip = next(c for c in chips if c.gpu_id == row.gpu_id)
-        workload = next(w for w in workloads if w.workload_id == row.workload_id)
-        answer = predict(workload, chip, row.gpu_count, fitted)
-        assert (answer.fits, answer.settings) == (row.fits, row.settings)
-        assert answer.training_days == pytest.approx(row.training_days)
-    assert ("pythia-1b", "mi300x", 8) not in by_cell
-    assert not by_cell["pythia-6.9b", "rtx-3090", 1].fits
-    assert by_cell["pythia-1b", "rtx-4090", 2].training_days is not None

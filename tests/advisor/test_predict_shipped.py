@@ -25,6 +25,13 @@ def test_the_shipped_fit_is_that_of_the_shipped_evidence() -> None:
     )
 
 
+def test_the_report_is_of_the_shipped_evidence() -> None:
+    text = Path(__file__).parents[2].joinpath("docs", "prediction.md").read_text(encoding="utf-8")
+    assert f"fit {shipped_fit().fingerprint}." in text, (
+        "the evidence has changed: python -m advisor.predict.report --out docs/prediction.md"
+    )
+
+
 def test_every_prediction_has_an_interval_and_stays_below_the_peak() -> None:
     rows = predicted_rows(shipped_fit(), load_recipes(), load_catalog().gpus)
     assert len(rows) > 1000

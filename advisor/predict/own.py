@@ -1,0 +1,141 @@
+"""What a user's own synchronised records teach: the shipped fit, moved by them.
+
+The factors and widths stay. Family, model and GPU effects are what they were, with their
+covariance; new are the effect of the user's own stack and one for each measured pair of model and
+GPU. All of them are then conditioned on the records (a Kalman update): a few small matrices, no
+scipy, no shipped evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from advisor.predict.chip import Chip, gpu_type
+from advisor.predict.effects import cell
+from advisor.predict.evidence import REFERENCE, Observation, from_measurements
+from advisor.predict.fitted import KNOWN, OWN, Fitted, pair_name
+from advisor.predict.workload import Workload
+from bench_runner.records import Measurement
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+
+def own_observations(
+    records: Iterable[Measurement],
+    workloads: Mapping[str, Workload],
+    chips: Mapping[str, Chip],
+) -> list[Observation]:
+    """One time a cell: the fastest that a search found, the naive one where nothing else is."""
+    best: dict[object, Observation] = {}
+    for o in from_measurements(records, workloads, chips):
+        if o.harness != REFERENCE or o.method == "trial":
+            continue
+        if cell(o) not in best or o.method == "optimal":
+            best[cell(o)] = o
+    return list(best.values())
+
+
+def conditioned(fitted: Fitted, observations: Sequence[Observation]) -> Fitted:
+    """The fit after these times were seen as well; itself where there are none."""
+    import numpy as np
+
+    from advisor.predict.fit import Mean
+
+    if not observations:
+        return fitted
+    names = [_effects_of(o) for o in observations]
+    position = {name: i for i, name in enumerate(fitted.effects)}
+    known = len(position)
+    for name in (name for row in names for name in row):
+        position.setdefault(name, len(position))
+    size = len(position)
+    means = np.zeros(size)
+    means[:known] = fitted.effect_means
+    covariance = np.zeros((size, size))
+    covariance[:known, :known] = fitted.effect_covariance
+    variance = {kind: width.sd**2 for kind, width in zip(KNOWN, fitted.widths, strict=True)}
+    variance["pair"] = fitted.pair_width**2
+    # What is uncertain about the factors shifts all times of one stack alike, nearly.
+    variance["source"] += fitted.factors_sd**2
+    for name, i in list(position.items())[known:]:
+        covariance[i, i] = variance[name.partition(":")[0]]
+    design = np.zeros((len(observations), size))
+    for row, held in enumerate(names):
+        design[row, [position[name] for name in held]] = 1.0
+    logs, _ = Mean(observations, fitted.costs).at(np.array(fitted.factors))
+    residuals = (
+        np.log(np.array([o.step_s for o in observations], dtype=float)) - logs - design @ means
+    )
+    noise = np.array(
+        [fitted.noise_switch if o.chip.switched else fitted.noise_bus for o in observations]
+    )
+    spread = design @ covariance
+    inverse = np.linalg.inv(spread @ design.T + np.diag(noise**2))
+    means = means + spread.T @ inverse @ residuals
+    covariance = covariance - spread.T @ inverse @ spread
+    return replace(
+        fitted,
+        observations=fitted.observations + len(observations),
+        own_observations=len(observations),
+        effects=tuple(position),
+        effect_means=tuple(map(float, means)),
+        effect_covariance=tuple(tuple(map(float, row)) for row in covariance),
+    )
+
+
+def fit_with(records: Sequence[Measurement]) -> Fitted:
+    """The shipped fit, moved by a user's own records."""
+    from advisor.predict.evidence import chips_by_name
+    from advisor.predict.shipped import shipped_fit
+    from advisor.predict.workload import workload_of
+    from bench_runner.recipes import load_recipes
+
+    fitted = shipped_fit()
+    if not records:
+        return fitted
+    workloads = {recipe.recipe_id: workload_of(recipe) for recipe in load_recipes()}
+    return conditioned(fitted, own_observations(records, workloads, chips_by_name()))
+
+
+def shipped_and_own_rows(
+    records: Sequence[Measurement],
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The predictions of the shipped fit, and those that own records move."""
+    from advisor.predict.shipped import predicted_rows, shipped_fit
+    from bench_runner.recipes import load_recipes
+    from price_catalog.load import load_catalog
+
+    recipes, gpus = load_recipes(), load_catalog().gpus
+    shipped = predicted_rows(shipped_fit(), recipes, gpus)
+    moved = fit_with(records)
+    if not moved.own_observations:
+        return shipped, []
+    before = {_key(row): row.get("training_days") for row in shipped}
+    own = [
+        row
+        for row in predicted_rows(moved, recipes, gpus)
+        if row["status"] == "ok" and before.get(_key(row)) is not None
+    ]
+    return shipped, own
+
+
+def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return row["recipe_id"], row["gpu_id"], row["gpu_count"]
+
+
+def _effects_of(o: Observation) -> tuple[str, ...]:
+    """The effects that a user's time has, as Fitted names them."""
+    kind = gpu_type(o.chip)
+    return (
+        f"family:{o.workload.family}",
+        f"model:{o.workload.workload_id}",
+        f"gpu:{kind}",
+        OWN,
+        pair_name(o.workload.workload_id, kind),
+    )

@@ -1,0 +1,91 @@
+"""Intervals with tails: how far from the middle 9 in 10 of the times lie.
+
+A normal distribution with the fitted widths promises too much, for two reasons that the evidence
+shows. Single measurements scatter with heavy tails. And a width that a few groups gave (seven GPU
+types, a dozen software stacks) is itself uncertain: what is new is drawn from Student's t with as
+many degrees of freedom as the likelihood of the width is sharp. Sums of such parts are taken as
+Student's t with Satterthwaite's degrees of freedom (1946).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+NORMAL_90 = 1.645
+"""Standard deviations either side of the middle that hold 90 % of a normal distribution."""
+FEWEST = 2.5
+MOST = 30.0
+"""Bounds of the degrees of freedom: beyond them nothing changes, or nothing can be estimated."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tail:
+    """How left-out cells scatter, in standard deviations as the widths have them: Student's t."""
+
+    scale: float
+    dof: float
+
+
+def dofs_of(curvature: Floats) -> Floats:
+    """Degrees of freedom of widths from the curvature of their log-likelihood by their logarithms.
+
+    The logarithm of a standard deviation that n draws gave has the variance 1 / 2n.
+    """
+    import numpy as np
+
+    values, vectors = np.linalg.eigh(curvature)
+    spread = np.einsum("ij,j,ij->i", vectors, 1.0 / np.maximum(values, 0.1), vectors)
+    result: Floats = np.clip(0.5 / spread, FEWEST, MOST)
+    return result
+
+
+def half_width(variances: list[tuple[Floats, float]]) -> Floats:
+    """Half of the 90 % interval of a sum of independent parts, each a variance with its degrees of
+    freedom."""
+    import numpy as np
+
+    total = sum(variance for variance, _ in variances)
+    pooled = sum(variance**2 / dof for variance, dof in variances)
+    dof = np.maximum(total**2 / np.maximum(pooled, 1e-300), FEWEST)
+    return np.sqrt(total) * quantile(dof)
+
+
+def quantile(dof: Floats) -> Floats:
+    """The 95th percentile of Student's t, from 2.5 degrees of freedom within 1 % (Cornish and
+    Fisher's expansion: no scipy when somebody only asks)."""
+    z, one = NORMAL_90, 1.0 / dof
+    first = (z**3 + z) / 4.0
+    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96.0
+    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384.0
+    result: Floats = z + one * (first + one * (second + one * third))
+    return result
+
+
+def fit_tail(standardised: Floats) -> Tail:
+    """The Student's t that makes standardised left-out residuals likeliest (loads scipy)."""
+    import numpy as np
+    from scipy.optimize import minimize
+    from scipy.stats import t
+
+    if len(standardised) < 10:
+        return Tail(scale=1.0, dof=FEWEST)
+
+    def loss(x: Floats) -> float:
+        # A weak prior keeps a dozen residuals from claiming any tail they like.
+        dof, scale = np.exp(x)
+        return float(
+            -t.logpdf(standardised, dof, scale=scale).sum()
+            + 0.5 * ((x[0] - np.log(6.0)) / 0.7) ** 2
+        )
+
+    bounds = ((np.log(FEWEST), np.log(MOST)), (np.log(0.5), np.log(2.0)))
+    found = minimize(loss, np.log([6.0, 1.0]), bounds=bounds, method="L-BFGS-B")
+    dof, scale = np.exp(found.x)
+    return Tail(scale=float(scale), dof=float(dof))

@@ -1,0 +1,202 @@
+"""A user's own records move the predictions of a store, and nothing else does."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from advisor.bench_keep import MEASURED_HERE
+from advisor.predict.evidence import chips_by_name
+from advisor.predict.own import conditioned, own_observations
+from advisor.predict.shipped import shipped_fit
+from advisor.predict.workload import workload_of
+from advisor.store import Store, build_store, check_store
+from bench_runner.journal import to_json
+from bench_runner.recipes import load_recipes
+from bench_runner.records import Measurement
+from tests.advisor.store_for_tests import record
+
+GPU = "l40s"
+Cell = tuple[str, str, int]
+
+
+def own(
+    number: int, recipe_id: str, gpu: str, count: int, days: float, /, **other: Any
+) -> Measurement:
+    """A synchronised time of a user's own."""
+    values: dict[str, Any] = {
+        "recipe_id": recipe_id,
+        "gpu": gpu,
+        "gpu_count": count,
+        "training_days": days,
+        "training_days_low": None,
+        "training_days_high": None,
+        "source_id": MEASURED_HERE.source_id,
+    }
+    return record(f"m-own{number}", **values | other)
+
+
+def predictions(path: Path) -> dict[Cell, dict[str, Any]]:
+    with duckdb.connect(str(path), read_only=True) as connection:
+        answer = connection.execute("FROM prediction")
+        names = [column[0] for column in answer.description or ()]
+        rows = [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
+    cells = {(r["recipe_id"], r["gpu_id"], r["gpu_count"]): r for r in rows}
+    assert len(cells) == len(rows)  # one row a cell, whoever wrote it
+    return cells
+
+
+def days(path: Path, recipe_id: str = "pythia-410m", gpu: str = GPU, count: int = 4) -> float:
+    return float(predictions(path)[recipe_id, gpu, count]["training_days"])
+
+
+def width(row: dict[str, Any]) -> float:
+    return float(row["training_days_high"] / row["training_days_low"])
+
+
+def add(path: Path, *records: Measurement) -> int:
+    return Store(path).append_measurements(records, [MEASURED_HERE])
+
+
+def test_an_own_record_moves_its_neighbours_and_narrows_them(own_store: Path) -> None:
+    before = predictions(own_store)
+    slow = 1.35 * days(own_store, "pythia-1b", GPU, 1)
+    assert add(own_store, own(1, "pythia-1b", GPU, 1, slow)) == 1
+    after = predictions(own_store)
+    assert before.keys() == after.keys()
+    ratios = {}
+    for cell in (("pythia-1b", GPU, 2), ("pythia-410m", GPU, 1), ("roberta", "a100-sxm4-80gb", 8)):
+        ratios[cell] = after[cell]["training_days"] / before[cell]["training_days"]
+        assert 1.0 < ratios[cell] < 1.35
+        assert width(after[cell]) < width(before[cell])
+        assert after[cell]["origin"] == "local"
+        assert "your own records" in after[cell]["reason"]
+    near, middle, far = ratios.values()
+    assert near > middle > far  # same model and GPU, same GPU, neither
+
+
+def test_many_records_bring_the_prediction_to_what_they_say(own_store: Path) -> None:
+    before = predictions(own_store)
+    slow = [
+        own(i, model, GPU, 1, 1.3 * before[model, GPU, 1]["training_days"])
+        for i, model in enumerate(("pythia-160m", "pythia-410m", "pythia-1b", "pythia-2.8b"))
+    ]
+    add(own_store, *slow)
+    after = predictions(own_store)
+    ratio = days(own_store) / before["pythia-410m", GPU, 4]["training_days"]
+    assert ratio == pytest.approx(1.3, abs=0.06)
+    assert width(after["pythia-410m", GPU, 4]) < 0.85 * width(before["pythia-410m", GPU, 4])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"gpu": "cpu"},
+        {"timing": "unsynchronised"},
+        {"training_days": 0.001},  # far above the peak
+        {"status": "failed", "training_days": None, "reason": "out of memory"},
+        {"recipe_hash": "000000000000"},  # another definition of the recipe
+        {"gpu": "a GPU of nobody's catalogue"},
+    ],
+)
+def test_what_never_counts(own_store: Path, wrong: dict[str, Any]) -> None:
+    before = predictions(own_store)
+    assert add(own_store, own(1, "pythia-1b", GPU, 1, 200.0, **wrong)) == 1
+    assert predictions(own_store) == before
+
+
+def merge_file(path: Path, records: Iterable[Measurement]) -> Path:
+    path.write_text("".join(json.dumps(to_json(r)) + "\n" for r in records))
+    return path
+
+
+def test_a_merge_counts_and_a_second_one_changes_nothing(own_store: Path, tmp_path: Path) -> None:
+    shipped = days(own_store)
+    slow = own(1, "pythia-410m", GPU, 4, 1.3 * shipped)
+    file = merge_file(tmp_path / "mine.jsonl", [slow])
+    assert Store(own_store).merge(file) == 1
+    moved = predictions(own_store)
+    assert days(own_store) > 1.1 * shipped
+    assert Store(own_store).merge(file) == 0
+    assert predictions(own_store) == moved
+
+
+def test_own_predictions_survive_a_rebuild_and_are_never_handed_on(
+    own_store: Path, tmp_path: Path
+) -> None:
+    add(own_store, own(1, "pythia-410m", GPU, 4, 1.3 * days(own_store)))
+    moved = predictions(own_store)
+    build_store(own_store)
+    assert predictions(own_store) == moved
+    assert check_store(own_store) == []
+    exported = tmp_path / "mine.jsonl"
+    assert Store(own_store).export_local(exported) == 2  # the record and its source
+    assert "prediction" not in exported.read_text()
+    other = tmp_path / "other.duckdb"
+    build_store(other)
+    Store(other).merge(own_store)
+    assert predictions(other) == moved
+
+
+def test_own_predictions_survive_a_migration(own_store: Path) -> None:
+    add(own_store, own(1, "pythia-410m", GPU, 4, 1.3 * days(own_store)))
+    moved = predictions(own_store)
+    with duckdb.connect(str(own_store)) as connection:  # as a store of older text would be
+        connection.execute("UPDATE meta SET value = 'older' WHERE key = 'shipped_digest'")
+    Store(own_store, note=lambda _: None).models()
+    assert predictions(own_store) == moved
+
+
+def test_without_the_records_the_shipped_predictions_are_back(own_store: Path) -> None:
+    before = predictions(own_store)
+    add(own_store, own(1, "pythia-410m", GPU, 4, 1.3 * days(own_store)))
+    assert predictions(own_store) != before
+    with duckdb.connect(str(own_store)) as connection:
+        connection.execute("DELETE FROM measurement WHERE origin = 'local'")
+    build_store(own_store)
+    assert predictions(own_store) == before
+
+
+def test_a_merged_prediction_is_refused(own_store: Path, tmp_path: Path) -> None:
+    file = tmp_path / "wrong.jsonl"
+    file.write_text('{"table": "prediction", "recipe_id": "pythia-1b"}\n')
+    with pytest.raises(ValueError, match="no table is called 'prediction'"):
+        Store(own_store).merge(file)
+
+
+def test_of_a_search_the_fastest_counts() -> None:
+    workloads = {recipe.recipe_id: workload_of(recipe) for recipe in load_recipes()}
+    records = [
+        own(1, "pythia-1b", "L40S", 1, 300.0, method="free-lunch"),
+        own(2, "pythia-1b", "L40S", 1, 200.0),
+        own(3, "pythia-1b", "L40S", 1, 500.0, method="naive"),
+        own(4, "pythia-410m", "L40S", 1, 400.0, method="naive"),
+    ]
+    found = own_observations(records, workloads, chips_by_name())
+    assert sorted(o.observation_id for o in found) == ["m-own2", "m-own4"]
+
+
+def test_no_records_are_no_change() -> None:
+    fitted = shipped_fit()
+    assert conditioned(fitted, []) is fitted
+    assert replace(fitted) == fitted
+
+
+def test_reading_fits_nothing(own_store: Path) -> None:
+    add(own_store, own(1, "pythia-410m", GPU, 4, 1.3 * days(own_store)))
+    script = (
+        "import sys; from advisor.cli import main\n"
+        f"main(['rank', '--model', 'pythia-410m', '--store', {str(own_store)!r}])\n"
+        "print(sorted({m.partition('.')[0] for m in sys.modules} & {'numpy', 'scipy'}),"
+        " file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stderr.splitlines()[-1] == "[]"
