@@ -296,11 +296,15 @@ def published_note(answer: Ranking, at_face_value: Ranking) -> str | None:
     first = at_face_value.row(0)
     if len(answer) and answer.row(0).build == first.build:
         return None
-    reason = first.time.verdict_reason or ""
+    ours = answer.row(0) if len(answer) else None
+    if ours and ours.time.basis == "predicted" and first.time.verdict == "plausible":
+        reason = f"they have no time for {build_words(ours.build)}"
+    else:
+        reason = f"that time {first.time.verdict_reason or 'was not checked'}"
     return (
         f"Published times at face value would put {first.build.gpu_count} × "
         f"{first.build.gpu.name} first ({first.training_days:g} days, "
-        f"{usd(first.overall_cost_usd)}); that time {reason}."
+        f"{usd(first.overall_cost_usd)}); {reason}."
     )
 
 

@@ -135,7 +135,7 @@ class Standing:
     @property
     def is_sure(self) -> bool:
         """Whether no training time could put another build first."""
-        return not (self.tied or self.outside or self.first_may_be_slow)
+        return not (self.tied or self.outside or self.first_may_be_slow or self.first_is_impossible)
 
     @property
     def first_may_be_slow(self) -> bool:
@@ -144,6 +144,12 @@ class Standing:
         if self.first is None or limit is None:
             return False
         return self.ranking.field.interval(self.first)[1] > limit
+
+    @property
+    def first_is_impossible(self) -> bool:
+        """Whether first place goes by a time that is physically impossible: published evidence."""
+        best = None if self.first is None else self.ranking.field.times[self.first]
+        return best is not None and best.chosen is not None and best.chosen.verdict == "implausible"
 
     @cached_property
     def wanted(self) -> Wanted | None:

@@ -31,6 +31,8 @@ def standing_line(ranking: Ranking) -> str | None:
             return f"First place is sure if its time holds: {reached}, but that {caveat}."
         return f"First place is sure: {reached}."
     reasons = []
+    if standing.first_is_impossible:
+        reasons.append(f"the time of {name} is physically impossible")
     if standing.tied:
         count = len(standing.tied)
         reasons.append(
@@ -44,7 +46,7 @@ def standing_line(ranking: Ranking) -> str | None:
             f"{_named(ranking, standing.outside)}, left out as too slow, may keep the limit"
         )
     caveat = _caveat(ranking, first)
-    if caveat:
+    if "unsynchronised" in caveat and not standing.first_is_impossible:
         reasons.append(f"and {build_words(ranking.field.builds[first])}'s {caveat}")
     return f"First place is not sure: {'; '.join(reasons)}."
 
@@ -72,16 +74,20 @@ def wanted_line(ranking: Ranking) -> str | None:
         if ranking.field.evidence != "sound":
             return (
                 "No measurement changes that: published evidence takes the printed times, whole "
-                "days, as they are."
+                "days, as they are. Sound evidence does not."
             )
         return "No measurement is left to settle it: these times are synchronised ones."
     build = build_words(ranking.field.builds[wanted.build])
-    others = "which would settle it"
-    if wanted.left >= 0.05:
-        others = f"after which {wanted.left:.2g} of {_open(ranking)} would stay open on average"
+    count = _open(ranking)
+    lead, after = "The cheapest measurement that would settle it", ""
+    if wanted.left >= 0.05 and count == 1:
+        lead += f" in {1 - wanted.left:.0%} of the cases"
+    elif wanted.left >= 0.05:
+        lead = "The cheapest of the measurements that leave least open"
+        after = f", after which {wanted.left:.2g} of {count} would still be open on average"
     return (
-        f"The cheapest measurement that settles most: benchmark {ranking.field.model.name} on "
-        f"{build}, {minutes_words(wanted)}, {others}. The estimate: {minutes_from(wanted)}. "
+        f"{lead}: benchmark {ranking.field.model.name} on {build}, {minutes_words(wanted)}{after}. "
+        f"The estimate: {minutes_from(wanted)}. "
         f"There: {bench_command(ranking, wanted)}"
     )
 
@@ -161,6 +167,8 @@ def _caveat(ranking: Ranking, first: int) -> str:
     """What the interval of first place does not cover; empty where nothing is known."""
     best = ranking.field.times[first]
     time = best.chosen if best is not None else None
+    if time is not None and time.basis == "predicted":
+        return "time is predicted, its interval meant to hold nine runs of ten"
     if time is None or time.timing != "unsynchronised":
         return ""
     doubt = f" and is {time.verdict}" if time.verdict in ("doubtful", "implausible") else ""

@@ -282,6 +282,8 @@ def standing_note(ranking: Ranking) -> str | None:
     if count:
         per_run = ranking.question.rule == "experiment-cost"
         text = f"= {count:,} may be as {'cheap a run' if per_run else 'fast'}"
+    elif standing.first_is_impossible:
+        return "First place goes by an impossible time: choose sound evidence"
     else:
         text = "First place hangs on the limit of days"
     wanted = standing.wanted
@@ -289,6 +291,11 @@ def standing_note(ranking: Ranking) -> str | None:
         return text
     build = ranking.field.builds[wanted.build]
     return f"{text}: measure {build.gpu_count} × {build.gpu.name}, {minutes_words(wanted)}"
+
+
+def _is_predicted(ranking: Ranking) -> bool:
+    best = ranking.field.times[ranking.order[0]]
+    return best is not None and best.chosen is not None and best.chosen.basis == "predicted"
 
 
 def published_note(ranking: Ranking, published: Ranking) -> str | None:
@@ -305,6 +312,8 @@ def published_note(ranking: Ranking, published: Ranking) -> str | None:
     why = ""
     if time is not None and time.implied_mfu is not None and time.verdict != "plausible":
         why = f": {time.implied_mfu:.0%} of peak"
+    elif len(ranking) and _is_predicted(ranking):
+        why = ": they have no time for the first here"
     return (
         f"Published times would put {build.gpu_count} × {build.gpu.name} first "
         f"({field.days[first]:g} d, ${field.cents[first] / 100:,.0f}){why}"

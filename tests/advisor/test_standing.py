@@ -133,6 +133,23 @@ def test_the_limit_sorts_surely_only_what_is_clear_of_it(field: Field, asked: Qu
         assert (i in doubtful) == crosses
 
 
+def test_a_sure_first_place_says_what_its_interval_leaves_out() -> None:
+    def said(time: TrainingTime, evidence: str = "sound") -> str:
+        field = make_field([time, make_time("b", 1, 90)], {"a": "1", "b": "2"}, evidence=evidence)
+        return standing_line(rank(field, Question())) or ""
+
+    own = make_time("a", 1, 10, timing="synchronised")
+    assert said(own) == (
+        "First place is sure: no other build's interval reaches that of 1 × A (9.5–10.5 days)."
+    )
+    assert "if its time holds" in said(make_time("a", 1, 10))
+    assert "predicted, its interval meant to hold nine runs of ten" in said(predicted("a", 1, 10))
+    impossible = make_time("a", 1, 10, verdict="implausible")
+    assert said(impossible, "published") == (
+        "First place is not sure: the time of 1 × A (9.5–10.5 days) is physically impossible."
+    )
+
+
 def test_overall_cost_depends_on_no_training_time() -> None:
     field = make_field([predicted("a", 1, 10), predicted("b", 1, 11)], {"a": "10", "b": "20"})
     answer = rank(field, Question(rule="cost"))
@@ -176,7 +193,7 @@ def test_the_sentences_name_the_builds_the_minutes_and_where_they_come_from() ->
     )
     line = wanted_line(answer)
     assert line is not None
-    assert "benchmark Tiny on 2 × B, about 8 h, " in line
+    assert "benchmark Tiny on 2 × B, about 8 h. " in line
     assert "about 4 of 22 settings, 1.5 min each to start and compile, and 30 passes of 259 s" in (
         line
     )

@@ -36,7 +36,7 @@ class TestAnswer:
             assert first[1].endswith("8 × RTX 3090")
             assert first[2:5] == ["$20,900", "30", "$343.56"]
             assert "$20,900 × 30 d / (5 y × 365 d) = $343.56" in detail(pilot)
-            assert note(pilot) == ""
+            assert note(pilot) == "First place goes by an impossible time: choose sound evidence"
 
     async def test_sound_evidence_says_what_the_published_ranking_would_be(
         self, paper_store: Path
