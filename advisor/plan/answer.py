@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.ask import take_snapshot
 from advisor.parse import InputError, shown
-from advisor.plan.calendar import calendar_lines
+from advisor.plan.calendar import calendar_lines, cut
 from advisor.plan.child import Search
 from advisor.plan.explain import Explanation, explain
 from advisor.plan.findings import Finding, lines
@@ -148,7 +148,7 @@ def plan_text(planned: Planned, width: int = WIDTH) -> str:
     loaded, plan = planned.loaded, planned.plan
     assert plan is not None and planned.explanation is not None
     problem, grant = loaded.problem, loaded.grant
-    blocks = [fill(_headline(loaded, plan), width), _what(loaded, plan)]
+    blocks = [fill(_headline(loaded, plan), width), _what(loaded, plan, width)]
     blocks.append("\n".join(calendar_lines(problem, plan, width)))
     if plan.left_out:
         names = {e.experiment_id: e.name for e in problem.experiments}
@@ -210,12 +210,12 @@ def _headline(loaded: Loaded, plan: Plan) -> str:
         sure += f", at most {plan.gap:.1%} from it"
     asked = sum(e.runs for e in loaded.problem.experiments)
     return (
-        f"{loaded.grant.title}: {plan.runs} of {asked} runs for {_usd(plan.cost_cents)}{of}, over "
-        f"by {_day(loaded, plan.finish_day)} ({loaded.grant.objective}; {sure})"
+        f"{loaded.grant.title}: {plan.runs} of {asked} runs for {_usd(plan.cost_cents)}{of}, with "
+        f"overhead, over by {_day(loaded, plan.finish_day)} ({loaded.grant.objective}; {sure})"
     )
 
 
-def _what(loaded: Loaded, plan: Plan) -> str:
+def _what(loaded: Loaded, plan: Plan, width: int) -> str:
     from advisor.plan.money import purchase_charge, rental_charge
 
     problem = loaded.problem
@@ -283,7 +283,18 @@ def _what(loaded: Loaded, plan: Plan) -> str:
         )
     if not rows:
         return "Nothing can be done."
-    return to_table(rows, list(rows[0]), frozenset({"runs", "cost with overhead"}))
+    for row in rows:
+        row["cost"] = row.pop("cost with overhead")
+    columns = ["do", "what", "runs", "cost", "prices of"]
+    around = sum(2 + max(len(name), *(len(str(row[name])) for row in rows)) for name in columns)
+    longest = max(len(row["what"]) for row in rows)
+    room = width - (around - longest) + 2
+    if room < longest:  # on a narrow screen the dates are left to the report
+        columns.remove("prices of")
+        room += len("2027-01-31  ")
+    for row in rows:
+        row["what"] = cut(row["what"], max(room, 20))
+    return to_table(rows, columns, frozenset({"runs", "cost"}))
 
 
 def _bought_and_rented(loaded: Loaded, plan: Plan) -> int:

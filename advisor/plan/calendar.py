@@ -41,7 +41,7 @@ def calendar_lines(problem: Problem, plan: Plan, width: int = 100) -> list[str]:
         lines.append(f"{'':{left}}  {''.join(marks).rstrip()}")
     for label, (option_id, year, unit) in zip(labels, lanes, strict=True):
         cells = _cells(problem, plan, (option_id, year, unit), room, glyphs)
-        lines.append(f"{_cut(label, left):{left}}  {cells}")
+        lines.append(f"{cut(label, left):{left}}  {cells}")
     lines += _legend(problem, names, glyphs, width, bool(dates), any(y >= 0 for _, y, _ in lanes))
     return lines
 
@@ -69,7 +69,8 @@ def _label(option: Machine | Rental, year: int, unit: int) -> str:
     return option.label + number
 
 
-def _cut(text: str, width: int) -> str:
+def cut(text: str, width: int) -> str:
+    """At most so many characters."""
     return text if len(text) <= width else text[: width - 1] + "…"
 
 

@@ -81,7 +81,9 @@ async def test_what_is_wrong_is_said_and_what_to_relax(store_path: Path, tmp_pat
     app = app_of(store_path)
     async with app.run_test(size=(80, 24)) as pilot:
         await plan(pilot, path)
-        assert "did you mean 'total'" in text_of(app, "#status")
+        status = text_of(app, "#status")
+        assert status.startswith("grant.toml, budget.totl")
+        assert "did you mean 'total'" in status
         assert text_of(app, "#answer") == EMPTY
         await pilot.press("e")
         assert "no plan to report on" in text_of(app, "#status")
@@ -103,3 +105,36 @@ async def test_the_objective_is_changed_with_a_key(store_path: Path, tmp_path: P
             await app.workers.wait_for_complete()
             await pilot.pause()
             assert f"({objective}; proven optimal)" in " ".join(text_of(app, "#answer").split())
+
+
+async def test_a_search_is_stopped_with_escape_and_leaves_the_screen_as_it_was(
+    store_path: Path,
+) -> None:
+    app = app_of(store_path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("f8", "x")
+        for _ in range(200):
+            await pilot.pause(0.05)
+            if "Esc stops" in text_of(app, "#status") and "reading" not in text_of(app, "#status"):
+                break
+        assert "planning grant.toml (as the grant says): " in text_of(app, "#status")
+        await pilot.press("escape")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert text_of(app, "#status").startswith("stopped")
+        assert text_of(app, "#answer") == EMPTY
+        assert isinstance(app.screen, PlanScreen)
+        await pilot.press("escape")
+        assert not isinstance(app.screen, PlanScreen)
+
+
+async def test_a_narrow_screen_shows_runs_and_costs(store_path: Path, tmp_path: Path) -> None:
+    path = tmp_path / "grant.toml"
+    path.write_text(SMALL)
+    app = app_of(store_path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await plan(pilot, path)
+        lines = text_of(app, "#answer").splitlines()
+        (head,) = [line for line in lines if line.startswith("do ")]
+        assert head.rstrip().endswith("cost") or "prices of" in head
+        assert max(map(len, lines)) <= 80

@@ -24,6 +24,7 @@ from advisor.tui.screens.sizes import SizedScreen
 
 if TYPE_CHECKING:
     from advisor.plan.answer import Planned
+    from advisor.plan.child import Search
     from advisor.tui.app import AdvisorApp
 
 SECONDS = 60.0
@@ -49,7 +50,7 @@ class PlanScreen(SizedScreen):
     CSS_PATH = "../styles/plan.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of(PLAN),
-        Binding("escape", "app.go('ranking')", "back", show=False),
+        Binding("escape", "back", "stop or back", show=False),
     ]
     AUTO_FOCUS = "#scroll"
     app: AdvisorApp
@@ -61,6 +62,13 @@ class PlanScreen(SizedScreen):
         number: int
         planned: Planned | None
         problem: str | None
+
+    @dataclass
+    class At(Message):
+        """How far a search has come."""
+
+        number: int
+        words: str
 
     @dataclass
     class Written(Message):
@@ -75,6 +83,7 @@ class PlanScreen(SizedScreen):
         self._objective = ""
         self._planned: Planned | None = None
         self._number = 0
+        self._search: Search[Planned] | None = None
 
     def compose(self) -> ComposeResult:
         yield TitleBar(PLAN)
@@ -114,30 +123,76 @@ class PlanScreen(SizedScreen):
             self._plan(self._path)
 
     def _plan(self, path: Path) -> None:
+        self._stop()
         self._path = path
         self._number += 1
-        self._say(f"planning {path.name} ({OBJECTIVES[self._objective]}) …")
+        self._at("reading")
         self.query_one("#scroll").focus()
         self.solve(self._number, path, self._objective, self.app.today)
 
+    def _stop(self) -> bool:
+        """End the search that runs, if one does."""
+        search, self._search = self._search, None
+        if search is not None:
+            search.cancel()
+        return search is not None
+
+    def _at(self, words: str) -> None:
+        assert self._path is not None
+        self._say(
+            f"planning {self._path.name} ({OBJECTIVES[self._objective]}): {words} … Esc stops."
+        )
+
+    def action_back(self) -> None:
+        """Stop the search; where none runs, go back to the ranking."""
+        if self._stop():
+            self._number += 1
+            self._say("stopped. Enter in the field above plans again.")
+        else:
+            self.app.action_go("ranking")
+
+    def on_unmount(self) -> None:
+        """Leave no process behind."""
+        self._stop()
+
     @work(thread=True, exclusive=True, group="plan", exit_on_error=False)
     def solve(self, number: int, path: Path, objective: str, today: date) -> None:
-        """Read the grant and the store, plan, and post it."""
-        from advisor.plan.answer import plan_with
+        """Read the grant and the store, plan in a process of its own, and post it."""
+        from advisor.plan.answer import PlanTask, plan_with
+        from advisor.plan.child import Cancelled, Search
 
         try:
             with self.app.feed.visit() as reader:
-                loaded = plan_with(reader, path, objective=objective or None, today=today)
-            from advisor.plan.answer import plan_loaded
-
-            self.post_message(self.Made(number, plan_loaded(loaded, SECONDS), None))
+                # What is wrong with the grant is no fault of the store.
+                try:
+                    loaded = plan_with(reader, path, objective=objective or None, today=today)
+                except InputError as error:
+                    self.post_message(self.Made(number, None, str(error)))
+                    return
+            search = Search(PlanTask(loaded=loaded, seconds=SECONDS))
+            if number != self._number:
+                return
+            self._search = search
+            planned = search.run(lambda words: self._post_at(number, words))
+            self.post_message(self.Made(number, planned, None))
+        except Cancelled:
+            return
         except (InputError, FeedError) as error:
             self.post_message(self.Made(number, None, str(error)))
+
+    def _post_at(self, number: int, words: str) -> None:
+        self.post_message(self.At(number, words))
+
+    @on(At)
+    def _came(self, event: At) -> None:
+        if event.number == self._number:
+            self._at(event.words)
 
     @on(Made)
     def _made(self, event: Made) -> None:
         if event.number != self._number:
             return
+        self._search = None
         if event.problem is not None:
             self._say(event.problem, wrong=True)
             return
