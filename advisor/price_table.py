@@ -77,14 +77,14 @@ def short_prices(snapshot: Snapshot) -> str:
     rows = [
         {
             "GPU": gpu.name,
-            "newest price": f"${quote.price_usd:,.0f}",
-            "date": quote.quoted_on,
-            "kind": quote.kind,
-            "vendor": quote.vendor,
-            "source": quote.source_id,
+            "newest price": f"${newest[gpu.gpu_id].price_usd:,.0f}",
+            "date": newest[gpu.gpu_id].quoted_on,
+            "kind": newest[gpu.gpu_id].kind,
+            "vendor": newest[gpu.gpu_id].vendor,
+            "source": newest[gpu.gpu_id].source_id,
         }
         for gpu in snapshot.gpus
-        if (quote := newest.get(gpu.gpu_id)) is not None
+        if gpu.gpu_id in newest
     ]
     return to_markdown(rows, ("GPU", "newest price", "date", "kind", "vendor", "source"))
 
