@@ -133,60 +133,50 @@ def _transformer(
     )
 
 
-def _gpt_neox(arguments: Mapping[str, Any], tokens: int) -> _Shape:
-    return _transformer(
-        hidden=arguments.get("hidden_size", 6144),
-        layers=arguments.get("num_hidden_layers", 44),
-        heads=arguments.get("num_attention_heads", 64),
-        inner=arguments.get("intermediate_size", 24576),
-        tokens=tokens,
-        vocabulary=arguments.get("vocab_size", 50432),
-        causal=True,
+_Reader = Callable[[Mapping[str, Any], int], _Shape]
+
+
+def _text(
+    *,
+    hidden: tuple[str, int],
+    layers: tuple[str, int],
+    heads: tuple[str, int],
+    inner: tuple[str, int],
+    vocabulary: int,
+    causal: bool,
+    gated: bool = False,
+) -> _Reader:
+    """Reads a transformer of tokens from the keys that its configuration uses, each with the
+    class's own default (an inner size of 0: four times the hidden one)."""
+
+    def read(arguments: Mapping[str, Any], tokens: int) -> _Shape:
+        width, depth, count, wide = (
+            arguments.get(key) or default for key, default in (hidden, layers, heads, inner)
+        )
+        return _transformer(
+            hidden=width,
+            layers=depth,
+            heads=count,
+            key_heads=arguments.get("num_key_value_heads"),
+            inner=wide or 4 * width,
+            gated=gated,
+            tokens=tokens,
+            vocabulary=arguments.get("vocab_size") or vocabulary,
+            causal=causal,
+        )
+
+    return read
+
+
+def _hf(hidden: int, layers: int, heads: int, inner: int, **other: Any) -> _Reader:
+    """Under the keys that most configurations share."""
+    return _text(
+        hidden=("hidden_size", hidden),
+        layers=("num_hidden_layers", layers),
+        heads=("num_attention_heads", heads),
+        inner=("intermediate_size", inner),
+        **other,
     )
-
-
-def _gpt2(arguments: Mapping[str, Any], tokens: int) -> _Shape:
-    hidden = arguments.get("n_embd", 768)
-    return _transformer(
-        hidden=hidden,
-        layers=arguments.get("n_layer", 12),
-        heads=arguments.get("n_head", 12),
-        inner=arguments.get("n_inner") or 4 * hidden,
-        tokens=tokens,
-        vocabulary=arguments.get("vocab_size", 50257),
-        causal=True,
-    )
-
-
-def _llama(arguments: Mapping[str, Any], tokens: int) -> _Shape:
-    heads = arguments.get("num_attention_heads", 32)
-    return _transformer(
-        hidden=arguments.get("hidden_size", 4096),
-        layers=arguments.get("num_hidden_layers", 32),
-        heads=heads,
-        key_heads=arguments.get("num_key_value_heads") or heads,
-        inner=arguments.get("intermediate_size", 11008),
-        gated=True,
-        tokens=tokens,
-        vocabulary=arguments.get("vocab_size", 32000),
-        causal=True,
-    )
-
-
-def _bert(arguments: Mapping[str, Any], tokens: int) -> _Shape:
-    return _transformer(
-        hidden=arguments.get("hidden_size", 768),
-        layers=arguments.get("num_hidden_layers", 12),
-        heads=arguments.get("num_attention_heads", 12),
-        inner=arguments.get("intermediate_size", 3072),
-        tokens=tokens,
-        vocabulary=arguments.get("vocab_size", 30522),
-        causal=False,
-    )
-
-
-def _roberta(arguments: Mapping[str, Any], tokens: int) -> _Shape:
-    return _bert({"vocab_size": 50265, **arguments}, tokens)
 
 
 def _vit(arguments: Mapping[str, Any], pixels: int) -> _Shape:
@@ -240,22 +230,28 @@ def _convnext(arguments: Mapping[str, Any], pixels: int) -> _Shape:
     )
 
 
-_SHAPES: Mapping[str, Callable[[Mapping[str, Any], int], _Shape]] = {
-    "GPTNeoXConfig": _gpt_neox,
-    "gpt_neox": _gpt_neox,
-    "GPT2Config": _gpt2,
-    "gpt2": _gpt2,
-    "LlamaConfig": _llama,
-    "llama": _llama,
-    "BertConfig": _bert,
-    "bert": _bert,
-    "RobertaConfig": _roberta,
-    "roberta": _roberta,
-    "MambaConfig": _mamba,
-    "mamba": _mamba,
-    "ConvNextConfig": _convnext,
-    "convnext": _convnext,
-    "ViTConfig": _vit,
-    "vit": _vit,
+_GPT2 = _text(
+    hidden=("n_embd", 768),
+    layers=("n_layer", 12),
+    heads=("n_head", 12),
+    inner=("n_inner", 0),
+    vocabulary=50257,
+    causal=True,
+)
+_SHAPES: Mapping[str, _Reader] = {
+    name: reader
+    for names, reader in {
+        ("GPTNeoXConfig", "gpt_neox"): _hf(6144, 44, 64, 24576, vocabulary=50432, causal=True),
+        ("GPT2Config", "gpt2"): _GPT2,
+        ("LlamaConfig", "llama"): _hf(
+            4096, 32, 32, 11008, vocabulary=32000, causal=True, gated=True
+        ),
+        ("BertConfig", "bert"): _hf(768, 12, 12, 3072, vocabulary=30522, causal=False),
+        ("RobertaConfig", "roberta"): _hf(768, 12, 12, 3072, vocabulary=50265, causal=False),
+        ("MambaConfig", "mamba"): _mamba,
+        ("ConvNextConfig", "convnext"): _convnext,
+        ("ViTConfig", "vit"): _vit,
+    }.items()
+    for name in names
 }
 """By the class or model_type that `bench_runner.flops` counts, too."""
