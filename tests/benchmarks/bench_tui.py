@@ -4,8 +4,9 @@
 
 Prints two things, each beside its floor in the same run:
 
-- The first useful screen (the ranked table is filled, the picture drawn) against a bare Textual program with an input
-  and a table: from the start of the process to the bytes on the terminal. Goal: at most 1.5 x.
+- The first useful screen (the ranked table is filled, the picture drawn) against a bare Textual
+  program with an input and a table: from the start of the process to the bytes on the terminal.
+  Goal: at most 1.5 x.
 - From a key press in the budget field to the last byte of the updated table and picture, at the
   median. Goal: 50 ms with the shipped store, 100 ms with 100,000 builds and 1,000,000 rows.
   Floors: the same key in the bare program (the bare render), and the store's own query.
