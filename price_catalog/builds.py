@@ -95,7 +95,7 @@ def _with_own_gpus(gpu: Gpu, hosts: Sequence[Host], bare: Sequence[Build]) -> li
 def find_obstacle(gpu: Gpu, count: int, host: Host) -> str | None:
     """Why so many of these GPUs cannot run in this host; None where nothing known forbids it."""
     if host.takes and gpu.form_factor not in host.takes:
-        return _misfit(gpu, host)
+        return _misfit(gpu, count, host)
     width, room = gpu.slot_width, host.slot_width
     if width is not None and room is not None and width > room:
         return f"a card takes {width} slots, {host.name} has {room} for each"
@@ -135,9 +135,12 @@ def not_known(gpu: Gpu, host: Host) -> tuple[str, ...]:
     return tuple(gaps)
 
 
-def _misfit(gpu: Gpu, host: Host) -> str:
+def _misfit(gpu: Gpu, count: int, host: Host) -> str:
     if not gpu.form_factor.startswith(_CARD):
         return f"{gpu.form_factor} parts come only on boards and in whole servers"
     if host.kind == "desktop":
         return "a card without a fan needs a server's air, which a desktop lacks"
-    return "a consumer card does not fit the bays of a server, which cool cards end to end"
+    return (
+        "a consumer card does not fit the bays of a server, which cool cards end to end, and no "
+        f"host for {count} such cards has a known price: add one with advisor prices add"
+    )
