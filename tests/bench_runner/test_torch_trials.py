@@ -45,7 +45,7 @@ def start(folder: Path, *words: str) -> subprocess.Popen[str]:
 
 def run(folder: Path, *words: str) -> tuple[int, list[dict[str, Any]]]:
     process = start(folder, *words)
-    printed, complaints = process.communicate(timeout=200)
+    printed, complaints = process.communicate(timeout=400)
     assert "Traceback" not in complaints
     return process.returncode, [json.loads(line) for line in printed.splitlines()]
 
@@ -106,11 +106,20 @@ def test_one_process_measures_naive_settings_and_the_winner_trains(tmp_path: Pat
     assert step.stdout.strip().endswith("1"), step.stderr[-2000:]
 
 
-def test_two_processes_shard_with_fsdp(tmp_path: Path) -> None:
+@pytest.mark.timeout(900)  # DeepSpeed compiles its exchange on first use.
+@pytest.mark.parametrize(
+    ("sharding", "configuration"),
+    # Compilation of a sharded model takes longer than all the rest together, hence naive.
+    [("fsdp-full-shard,checkpointing", "fsdp.json"), ("zero-1", "deepspeed.json")],
+)
+def test_two_processes_shard_and_the_winner_trains(
+    tmp_path: Path, sharding: str, configuration: str
+) -> None:
+    if configuration == "deepspeed.json":
+        pytest.importorskip("deepspeed")
     code, events = run(
         tmp_path,
-        # Compilation of a sharded model takes longer than all the rest together.
-        *("trial", "--gpus", "2", "--settings", "naive,fsdp-full-shard,checkpointing"),
+        *("trial", "--gpus", "2", "--settings", f"naive,{sharding}"),
         *("--largest-micro-batch", "2"),
     )
     assert code == 0, events
@@ -133,7 +142,7 @@ def test_two_processes_shard_with_fsdp(tmp_path: Path) -> None:
         text=True,
         check=True,
     )
-    assert str(winner / "fsdp.json") in exported.stdout
+    assert str(winner / configuration) in exported.stdout
     trained = subprocess.run(
         [str(winner / "launch.sh"), "1"],
         cwd=tmp_path,
@@ -144,7 +153,7 @@ def test_two_processes_shard_with_fsdp(tmp_path: Path) -> None:
         },
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=400,
     )
     assert trained.returncode == 0, trained.stderr[-2000:]
     assert "train_runtime" in trained.stdout + trained.stderr
