@@ -142,6 +142,22 @@ def chip_coordinates(bandwidth: float, peak: float) -> tuple[float, ...]:
     return (math.log(bandwidth) / math.log(3.0), math.log(peak / bandwidth) / math.log(3.0))
 
 
+def reach_of(observations: Sequence[Observation]) -> set[Reach]:
+    """Where the measured models and GPUs stand."""
+    reach = {
+        Reach(
+            kind=o.workload.family,
+            coordinates=_six(workload_coordinates(o.workload.parameters, o.workload.tokens)),
+        )
+        for o in observations
+    }
+    for o in observations:
+        peak, bandwidth = o.chip.peak_tflops("fp16", free_lunch=True), o.chip.bandwidth_gb_s
+        if peak is not None and bandwidth is not None:
+            reach.add(Reach(kind="gpu", coordinates=_six(chip_coordinates(bandwidth, peak))))
+    return reach
+
+
 def fitted_from(observations: Sequence[Observation]) -> Fitted:
     """Fit the evidence and keep what predictions need. Loads numpy and scipy."""
     import numpy as np
@@ -175,17 +191,6 @@ def fitted_from(observations: Sequence[Observation]) -> Fitted:
     covariance = np.diag(variance) - spread.T @ posterior.inverse @ spread
     real = posterior.jacobian[[o.harness != PAPER for o in posterior.observations]]
     lever = np.einsum("ij,jk,ik->i", real, posterior.theta_covariance, real)
-    reach = {
-        Reach(
-            kind=o.workload.family,
-            coordinates=_six(workload_coordinates(o.workload.parameters, o.workload.tokens)),
-        )
-        for o in posterior.observations
-    }
-    for o in posterior.observations:
-        peak, bandwidth = o.chip.peak_tflops("fp16", free_lunch=True), o.chip.bandwidth_gb_s
-        if peak is not None and bandwidth is not None:
-            reach.add(Reach(kind="gpu", coordinates=_six(chip_coordinates(bandwidth, peak))))
     return Fitted(
         version=VERSION,
         fingerprint=fingerprint(observations),
@@ -205,7 +210,9 @@ def fitted_from(observations: Sequence[Observation]) -> Fitted:
         noise_bus=float(posterior.widths[-2]),
         noise_switch=float(posterior.widths[-1]),
         tail=posterior.real_tail,
-        reach=tuple(sorted(reach, key=lambda r: (r.kind, r.coordinates))),
+        reach=tuple(
+            sorted(reach_of(posterior.observations), key=lambda r: (r.kind, r.coordinates))
+        ),
     )
 
 

@@ -245,7 +245,7 @@ def _model_distance(fitted: Fitted, workload: Workload) -> float:
 
 
 def _chip_distance(fitted: Fitted, chip: Chip) -> float:
-    if not chip.measured_vendor:
+    if not chip.measured_vendor and f"gpu:{gpu_type(chip)}" not in fitted.effects:
         return UNKNOWN_VENDOR
     peak = chip.peak_tflops("fp16", free_lunch=True)
     if peak is None or chip.bandwidth_gb_s is None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from advisor.predict.chip import Chip, gpu_type
 from advisor.predict.effects import cell
 from advisor.predict.evidence import REFERENCE, Observation, from_measurements
-from advisor.predict.fitted import KNOWN, OWN, Fitted, pair_name
+from advisor.predict.fitted import KNOWN, OWN, Fitted, pair_name, reach_of
 from advisor.predict.workload import Workload
 from bench_runner.records import Measurement
 
@@ -86,6 +86,7 @@ def conditioned(fitted: Fitted, observations: Sequence[Observation]) -> Fitted:
         effects=tuple(position),
         effect_means=tuple(map(float, means)),
         effect_covariance=tuple(tuple(map(float, row)) for row in covariance),
+        reach=tuple({*fitted.reach, *reach_of(observations)}),
     )
 
 
@@ -116,17 +117,7 @@ def shipped_and_own_rows(
     moved = fit_with(records)
     if not moved.own_observations:
         return shipped, []
-    before = {_key(row): row.get("training_days") for row in shipped}
-    own = [
-        row
-        for row in predicted_rows(moved, recipes, gpus)
-        if row["status"] == "ok" and before.get(_key(row)) is not None
-    ]
-    return shipped, own
-
-
-def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    return row["recipe_id"], row["gpu_id"], row["gpu_count"]
+    return shipped, [row for row in predicted_rows(moved, recipes, gpus) if row["status"] == "ok"]
 
 
 def _effects_of(o: Observation) -> tuple[str, ...]:
