@@ -1,4 +1,4 @@
-"""What can be put together, and what one build costs to own or to rent: rows for `prices`."""
+"""What one build costs to own or to rent: rows for `advisor prices`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
-from advisor.ask import EVIDENCE, Snapshot, make_field, take_snapshot
-from advisor.circuit import on_circuit
+from advisor.ask import EVIDENCE, make_field, take_snapshot
+from advisor.build_rows import rack_units_of
 from advisor.doubts import build_words
 from advisor.field import NO_PRICE, Field
 from advisor.parse import InputError, parse_price_rule, shown
@@ -20,10 +20,10 @@ from advisor.render import render_rows, to_json
 from advisor.rent import BreakEven, break_even, rent_offers, rented_usd, reserved_usd
 from advisor.store import Reader, Store
 from advisor.whole_cost import PAPER_TERMS, CostTerms, WholeCost, whole_cost
-from price_catalog.builds import Build, not_known
+from price_catalog.builds import Build
 from price_catalog.gpu_names import find_gpu, index_gpus
 from price_catalog.model import Gpu, Host
-from price_catalog.power import Supply, circuits, heat_btu_per_h, wall_w
+from price_catalog.power import wall_w
 
 _FLAGS = {
     "lifetime_years": "lifetime_years",
@@ -36,41 +36,6 @@ _FLAGS = {
     "financing": "financing_rate",
 }
 MAX_OWNED = 64
-
-
-def build_rows(
-    snapshot: Snapshot, gpu_ids: frozenset[str] | None, supply: Supply | None = None
-) -> list[dict[str, Any]]:
-    """Every build with its checks: what it draws, needs and gives off, and why it cannot be."""
-    return [
-        _build_row(build)
-        for build in on_circuit(snapshot.builds, supply)
-        if gpu_ids is None or build.gpu.gpu_id in gpu_ids
-    ]
-
-
-def _build_row(build: Build) -> dict[str, Any]:
-    host = build.host
-    watts = wall_w(build)
-    row: dict[str, Any] = {
-        "build": build_words(build),
-        "host": host.name,
-        "can_be_built": build.obstacle is None,
-        "obstacle": build.obstacle or "-",
-        "not_known": ", ".join(not_known(build.gpu, host)) or "-",
-        "wall_w": None if watts is None else round(watts),
-    }
-    for volts in (120, 208, 230):
-        row[f"amps_{volts}v"] = None
-    if watts is not None:
-        for circuit in circuits(watts):
-            breaker = "several" if circuit.breaker_a is None else f"{circuit.breaker_a} A breaker"
-            row[f"amps_{circuit.volts}v"] = f"{circuit.amps:.1f} ({breaker})"
-    row["btu_per_h"] = None if watts is None else round(heat_btu_per_h(watts))
-    row["rack_units"] = host.rack_units if host.kind == "server" else 0
-    memory = host.memory_gib
-    row["memory_gib_per_gpu"] = None if memory is None else memory / build.gpu_count
-    return row
 
 
 def own_machine(text: str, gpus: tuple[Gpu, ...]) -> Host:
@@ -142,7 +107,15 @@ def ask(store: Store, options: argparse.Namespace) -> tuple[Asked, Any]:
         measured = reader.measured_power_w()
     i = _cheapest(field, count)
     measured_w = measured.get(field.builds[i].gpu.gpu_id)
-    asked = about(field, i, terms=terms, rule=rule, measured_w=measured_w, given=options.power)
+    asked = about(
+        field,
+        i,
+        terms=terms,
+        rule=rule,
+        measured_w=measured_w,
+        given=options.power,
+        units=options.rack_units,
+    )
     return asked, rentals
 
 
@@ -154,16 +127,28 @@ def about(
     rule: str | date,
     measured_w: float | None,
     given: str | None = None,
+    units: str | None = None,
 ) -> Asked:
     """What build ``i`` of a field costs in every term. Raises InputError."""
     build = field.builds[i]
     power_w, power = _power(build, given, measured_w)
-    units = build.host.rack_units
+    stated = rack_units_of(build.host)
+    if units is not None:
+        rack_units = _decimal(units, "--rack-units", "number of rack units, such as 4")
+    elif stated is not None:
+        rack_units = Decimal(str(stated))
+    elif terms.hosting_usd_per_u_month == 0:
+        rack_units = Decimal(0)  # not multiplied with anything
+    else:
+        raise InputError(
+            f"how many rack units {build.host.name} takes is not known, so hosting cannot be "
+            "counted: say it with --rack-units, such as 8"
+        )
     own = whole_cost(
         Decimal(field.cents[i]) / 100,
         terms,
         wall_w=None if power_w is None else Decimal(str(round(power_w, 3))),
-        rack_units=None if units is None else Decimal(str(units)),
+        rack_units=rack_units,
     )
     time = field.times[i]
     chosen = time.chosen if time is not None and field.gap[i] is None else None

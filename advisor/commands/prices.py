@@ -98,6 +98,7 @@ def add_arguments(parser: argparse.ArgumentParser, common: argparse.ArgumentPars
         for term, metavar, words in _TERMS:
             one.add_argument(f"--{term}", metavar=metavar, help=words)
         one.add_argument("--power", metavar="W", help="measured power of one GPU, instead of TDP")
+        one.add_argument("--rack-units", metavar="U", help="of the machine, where none are known")
         if name == "rent":
             one.add_argument("--experiments", metavar="N", help="compare for so many training runs")
             one.add_argument("--svg", metavar="FILE", help="draw the break-even as a picture")
@@ -270,8 +271,8 @@ def _refresh(options: argparse.Namespace, store: Store) -> int:
 
 
 def _builds(options: argparse.Namespace, store: Store) -> int:
+    from advisor.build_rows import build_rows
     from advisor.circuit import parse_circuit
-    from advisor.machines import build_rows
 
     snapshot = _snapshot(store)
     names = None

@@ -106,6 +106,23 @@ def test_running_an_owned_machine_costs_its_electricity(
     assert terms["whole"]["experiment_usd"] == pytest.approx(0.6 * 24 * 72 * 0.2)
 
 
+def test_hosting_needs_rack_units_that_somebody_states(
+    own_store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["prices", "own", "2 x A6000", "--store", str(own_store)]) == 0
+    capsys.readouterr()
+    flags = ["--model", "pythia-1b", "--gpu", "A6000", "--count", "2", "--hosting", "50"]
+    assert main(["prices", "cost", *flags, "--store", str(own_store)]) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    assert "your 2 × A6000" in said.err
+    answer = ask(capsys, own_store, "prices", "cost", *flags, "--rack-units", "4")
+    terms = {row["term"]: row["life_usd"] for row in answer["terms"]}
+    assert terms["hosting"] == 50 * 4 * 60
+    rows = ask(capsys, own_store, "prices", "builds", "--gpus", "A6000")
+    assert [row["rack_units"] for row in rows] == [0, 0, None, 1, 2]
+
+
 def test_builds_say_what_they_draw(store_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = ask(capsys, store_path, "prices", "builds", "--gpus", "A6000")
     row = next(row for row in rows if row["build"] == "8 × A6000")

@@ -1,0 +1,52 @@
+"""What can be put together, and what it draws, needs and gives off: rows for `advisor prices`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from advisor.ask import Snapshot
+from advisor.circuit import on_circuit
+from advisor.doubts import build_words
+from price_catalog.builds import Build, not_known
+from price_catalog.model import Host
+from price_catalog.power import Supply, circuits, heat_btu_per_h, wall_w
+
+
+def build_rows(
+    snapshot: Snapshot, gpu_ids: frozenset[str] | None, supply: Supply | None = None
+) -> list[dict[str, Any]]:
+    """Every build with its checks: what it draws, needs and gives off, and why it cannot be."""
+    return [
+        _build_row(build)
+        for build in on_circuit(snapshot.builds, supply)
+        if gpu_ids is None or build.gpu.gpu_id in gpu_ids
+    ]
+
+
+def _build_row(build: Build) -> dict[str, Any]:
+    host = build.host
+    watts = wall_w(build)
+    row: dict[str, Any] = {
+        "build": build_words(build),
+        "host": host.name,
+        "can_be_built": build.obstacle is None,
+        "obstacle": build.obstacle or "-",
+        "not_known": ", ".join(not_known(build.gpu, host)) or "-",
+        "wall_w": None if watts is None else round(watts),
+    }
+    for volts in (120, 208, 230):
+        row[f"amps_{volts}v"] = None
+    if watts is not None:
+        for circuit in circuits(watts):
+            breaker = "several" if circuit.breaker_a is None else f"{circuit.breaker_a} A breaker"
+            row[f"amps_{circuit.volts}v"] = f"{circuit.amps:.1f} ({breaker})"
+    row["btu_per_h"] = None if watts is None else round(heat_btu_per_h(watts))
+    row["rack_units"] = rack_units_of(host)
+    memory = host.memory_gib
+    row["memory_gib_per_gpu"] = None if memory is None else memory / build.gpu_count
+    return row
+
+
+def rack_units_of(host: Host) -> float | None:
+    """What a machine takes in a rack: nothing where it stands on the floor; None: not known."""
+    return 0.0 if host.kind == "desktop" else host.rack_units
