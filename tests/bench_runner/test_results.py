@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bench_runner import hardware, space
-from bench_runner.__main__ import parse_peaks, parse_settings
+from bench_runner.arguments import parse_peaks, parse_settings
 from bench_runner.recipes import load_recipe, load_recipes
 from bench_runner.results import Setup, configuration_key, record_of
 from bench_runner.trial import Outcome, recipe_from_json, recipe_to_json

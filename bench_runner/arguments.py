@@ -1,0 +1,147 @@
+"""The words of ``python -m bench_runner`` and what they mean; nothing is run here."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from bench_runner import search, space
+from bench_runner.recipes import PRECISIONS, Recipe, load_recipe, load_recipes
+from bench_runner.records import Settings
+from bench_runner.results import LOCAL_SOURCE
+
+_VALIDATE_STEPS = 5
+_PEAK_KINDS = ("fp16", "bf16", "tf32", "fp32")
+
+
+def find_recipe(name: str) -> Recipe:
+    """A shipped recipe by its id, or one in a TOML file."""
+    if name.endswith(".toml"):
+        return load_recipe(Path(name))
+    recipes = {recipe.recipe_id: recipe for recipe in load_recipes()}
+    if name not in recipes:
+        from difflib import get_close_matches
+
+        close = get_close_matches(name, recipes, n=3) or sorted(recipes)
+        raise ValueError(f"no recipe is called {name!r}: try {', '.join(close)}, or a .toml file")
+    return recipes[name]
+
+
+def parse_settings(text: str) -> Settings:
+    """Words as in ``--settings free-lunch,zero-1,checkpointing``."""
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    shardings = [word for word in words if word in space.SHARDINGS]
+    known = {"naive", "free-lunch", "offloading", "checkpointing", *shardings}
+    if not words or len(shardings) > 1 or not known.issuperset(words):
+        raise ValueError(
+            f"--settings is {text!r}: give naive, or free-lunch, offloading, checkpointing and at "
+            f"most one of {', '.join(s for s in space.SHARDINGS if s)}, joined by commas"
+        )
+    sharding = shardings[0] if shardings else None
+    if "offloading" in words and sharding is None:
+        raise ValueError(f"--settings is {text!r}: {space.OFFLOADING_NEEDS_SHARDING}")
+    return space.settings_for(
+        free_lunch="naive" not in words,
+        activation_checkpointing="checkpointing" in words,
+        sharding=sharding,
+        offloading="offloading" in words,
+    )
+
+
+def parse_peaks(text: str | None, recipe: Recipe) -> dict[str, float]:
+    """``989`` for the recipe's own precision, or ``fp16=989,tf32=494`` for each by name."""
+    if text is None:
+        return {}
+    own = "tf32" if recipe.training.precision == "fp32" else recipe.training.precision
+    assert own in (*PRECISIONS, "tf32")
+    peaks = {}
+    for part in text.split(","):
+        name, equals, number = part.rpartition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            value = 0.0
+        if not 0 < value < float("inf") or (equals and name not in _PEAK_KINDS):
+            raise ValueError(
+                f"--peak-tflops is {text!r}: give a number, or {'=N,'.join(_PEAK_KINDS)}=N"
+            )
+        peaks[name if equals else own] = value
+    return peaks
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
+    return value
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number of 1 or more")
+    return value
+
+
+def parser() -> argparse.ArgumentParser:
+    """All commands and flags."""
+    root = argparse.ArgumentParser(
+        prog="python -m bench_runner", description="Measure this machine, honestly."
+    )
+    commands = root.add_subparsers(dest="command", required=True)
+    spaces = commands.add_parser("space", help="the settings that can be tried")
+    spaces.add_argument("--gpus", type=_count, default=1)
+    spaces.add_argument("--format", choices=("json", "table"), default="table")
+    machine = commands.add_parser("hardware", help="this machine, and what speaks against starting")
+    machine.add_argument("--gpus", type=_count)
+    machine.add_argument("--recipe")
+    machine.add_argument("--format", choices=("json", "table"), default="table")
+    for name, words in (
+        ("run", "search the settings of a recipe"),
+        ("trial", "measure one combination"),
+        ("validate", "hold the predicted step against real training steps"),
+    ):
+        _measuring_flags(commands.add_parser(name, help=words), name)
+    exporting = commands.add_parser("export", help="the winner as files to train with")
+    exporting.add_argument("--recipe", required=True)
+    exporting.add_argument("--records", type=Path, default=Path("records.jsonl"))
+    exporting.add_argument("--out", type=Path, required=True)
+    exporting.add_argument("--id")
+    merging = commands.add_parser("merge", help="several record files as one")
+    merging.add_argument("files", nargs="+", type=Path)
+    return root
+
+
+def _measuring_flags(command: argparse.ArgumentParser, name: str) -> None:
+    add = command.add_argument
+    add("--recipe", required=True, help="a recipe's id or a TOML file")
+    add("--gpus", type=_count, default=1)
+    if name == "run":
+        add("--methods", default="all", help="naive, free-lunch, all; several by commas")
+        add("--only", action="append", help="of these, only these settings; repeatable")
+        add("--search", choices=search.STRATEGIES, default="fast")
+        add("--minutes", type=_positive)
+    else:
+        add("--settings", required=True)
+        add("--micro-batch", type=_count)
+        add("--largest-micro-batch", type=_count)
+        add("--validate-steps", type=int, default=_VALIDATE_STEPS if name == "validate" else 0)
+        add("--feasibility", action="store_true", help="find what fits, time nothing")
+        add("--search", choices=search.STRATEGIES, default="fast", help="how to climb")
+        add("--minutes", type=_positive)
+        add("--fault", type=json.loads, default={}, help=argparse.SUPPRESS)
+    add("--trial-minutes", type=_positive, default=20.0)
+    add("--memory-limit-gib", type=_positive)
+    add("--peak-tflops")
+    add("--records", type=Path, default=Path("records.jsonl"))
+    add("--work", type=Path, default=Path("bench-work"))
+    add("--again", action="store_true", help="measure what was measured before, too")
+    add("--yes", action="store_true", help="start in spite of busy GPUs or scarce memory")
+    add("--device", choices=("cuda", "cpu"), default="cuda")
+    add("--launcher", choices=("local", "slurm"), default="local")
+    add("--source-id", default=LOCAL_SOURCE)
+    add("--minimum-steps", type=_count, default=5)
+    add("--maximum-steps", type=_count, default=60)
+    add("--settle-s", type=_positive, default=60.0)
+    add("--exchange-timeout-s", type=_positive, default=60.0)
