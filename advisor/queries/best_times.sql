@@ -1,5 +1,6 @@
--- Which time stands for each (GPU, count) where evidence is audited: times that were synchronised
--- with the device, then others that are possible. Where the only times with tuned settings are
+-- Which time stands for each (GPU, count) where evidence is audited: what a search on the user's own
+-- machine found, then others' times that were synchronised with the device, then others that are
+-- possible. Where the only times with tuned settings are
 -- impossible the row is that one, so that the build is left out: a naive time instead would
 -- compare what cannot be compared. Beside it what stands where published times are taken at face
 -- value: the fastest published one that is not naive, else the fastest naive one, else what else is
@@ -15,7 +16,8 @@ WITH candidate AS (
         method = 'naive' AS naive,
         timing = 'synchronised' AS synchronised,
         verdict IS NOT DISTINCT FROM 'implausible' AS implausible,
-        origin = 'shipped' AND timing = 'unsynchronised' AS printed
+        origin = 'shipped' AND timing = 'unsynchronised' AS printed,
+        origin = 'local' AND method = 'optimal' AS searched_here
     FROM measurement
     WHERE recipe_id = $recipe_id
         AND gpu_id IS NOT NULL
@@ -37,7 +39,8 @@ choice AS (
             row(
                 CASE
                     WHEN NOT ok THEN 7 + naive::INTEGER
-                    WHEN synchronised AND NOT naive AND NOT implausible THEN 0
+                    WHEN synchronised AND NOT naive AND NOT implausible
+                        THEN -(searched_here::INTEGER)
                     WHEN NOT naive AND NOT implausible THEN 1
                     WHEN synchronised AND NOT implausible THEN 2
                     WHEN NOT naive AND printed THEN 3

@@ -244,6 +244,27 @@ def test_a_time_for_another_definition_of_the_recipe_does_not_count(own_store: P
     assert store.times("pythia-1b", gpu_count=3, limit=9) != ()
 
 
+def test_what_a_search_found_on_the_own_machine_comes_before_what_others_measured(
+    own_store: Path,
+) -> None:
+    def best() -> BestTime:
+        times = Store(own_store).best_times("pythia-1b", "sound")
+        return next(b for b in times if (b.gpu_id, b.gpu_count) == ("h200-sxm-141gb", 1))
+
+    shipped = best().chosen
+    assert shipped is not None and shipped.training_days is not None
+    days = shipped.training_days
+    slower = {"gpu": "NVIDIA H200", "gpu_count": 1, "training_days": days + 5}
+    slower |= {"training_days_low": days + 4, "training_days_high": days + 6}
+    # One setting that was tried says less than the best one that others found.
+    Store(own_store).append_measurements([record("one-try", method="memory-saving", **slower)])
+    assert best().chosen == shipped
+    Store(own_store).append_measurements([record("searched", **slower)])
+    chosen = best().chosen
+    assert chosen is not None
+    assert chosen.measurement_id == "searched"
+
+
 def test_an_unknown_gpu_is_kept_and_listed_but_never_ranked(own_store: Path) -> None:
     store = Store(own_store)
     assert store.append_measurements([record("odd", gpu="Quantum Brick 9", gpu_count=1)]) == 1
