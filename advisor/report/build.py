@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from advisor.plan.explain import Explanation
+from advisor.plan.explain import Alternative, Explanation
 from advisor.plan.options import Loaded
 from advisor.plan.problem import Machine, Plan, Rental
 from advisor.report.costs import CostBook
@@ -343,7 +343,6 @@ class _Maker(EvidenceSections):
                 self.costs.total,
                 self._runs(),
                 self._when(self.plan),
-                self._does(self.plan),
             )
         ]
         notes: list[Words] = []
@@ -370,13 +369,13 @@ class _Maker(EvidenceSections):
                     reads="runs",
                 )
                 when = self._when(other.plan)
-            rows.append((other.label, cost, runs, when, self._does(other.plan)))
+            rows.append((other.label, cost, runs, when))
             why = alternative_words(self.loaded, self.ledger, self.plan, other)
-            notes.append((f"{other.label}: ", *why, "."))
+            notes.append((f"{other.label}: ", *why, ". ", *self._takes(other)))
         blocks: list[Block] = [
             Table(
                 name="Alternatives",
-                columns=("plan", "cost", "runs", "over by", "what it takes"),
+                columns=("plan", "cost", "runs", "over by"),
                 rows=tuple(rows),
             ),
             Bullets(items=tuple(notes)),
@@ -393,12 +392,27 @@ class _Maker(EvidenceSections):
     def _when(self, plan: Plan) -> str:
         return str(self.book.day(plan.finish_day))
 
-    def _does(self, plan: Plan | None) -> str:
+    def _takes(self, other: Alternative) -> Words:
+        """What another plan buys and rents."""
+        plan = other.plan
         if plan is None:
-            return ""
-        machines = [
-            f"{p.count} × ({self.book.machines[p.machine_id].label}), year {p.year + 1}"
-            for p in plan.purchases
-        ]
+            return ()
+        words: list[str | Num] = []
+        for p in plan.purchases:
+            label = self.book.machines[p.machine_id].label
+            count = self.ledger.leaf(
+                "solve",
+                p.count,
+                "machines",
+                f"{other.label}: {label}",
+                change=plain(other.change),
+                reads="bought",
+                machine_id=p.machine_id,
+                year=p.year,
+            )
+            day = self.book.day(self.loaded.problem.year_days[p.year])
+            words += ["; " if words else "It buys ", count, f" ({label}) on {day}"]
         rented = dict.fromkeys(self.book.rentals[r.rental_id].label for r in plan.rented)
-        return "; ".join([*machines, *(f"rent {label}" for label in rented)]) or "what is owned"
+        if rented:
+            words.append(f"{'; it' if words else 'It'} rents {', '.join(rented)}")
+        return (*words, ".") if words else ("It takes what is owned.",)
