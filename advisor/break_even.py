@@ -83,7 +83,9 @@ def break_even_svg(asked: Asked, evens: Sequence[BreakEven]) -> str:
         },
     )
     ET.SubElement(svg, "rect", {"width": str(WIDTH), "height": str(HEIGHT), "fill": "#ffffff"})
-    _text(svg, LEFT, 24, asked.heading, size="12")
+    build, _, rest = asked.heading.partition(": ")
+    for at, words in enumerate((build, rest)):
+        _text(svg, 12, 18 + 16 * at, words, size="12")
     for step in _steps(top):
         at = f"{y(step):.1f}"
         ET.SubElement(
@@ -120,7 +122,8 @@ def break_even_svg(asked: Asked, evens: Sequence[BreakEven]) -> str:
             "circle",
             {"cx": f"{x(runs):.1f}", "cy": f"{y(usd):.1f}", "r": "5", "fill": COLOURS[name]},
         )
-        _text(svg, x(runs) + 8, y(usd) + 18, f"{runs:.1f} runs", colour=COLOURS[name])
+        # Above and before the point: there the line that it is on has not been yet.
+        _text(svg, x(runs) - 8, y(usd) - 10, f"{runs:.1f} runs", anchor="end", colour=COLOURS[name])
     return ET.tostring(svg, encoding="unicode") + "\n"
 
 

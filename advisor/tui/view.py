@@ -161,6 +161,8 @@ class RankedRows:
         words = f"{row.build.gpu_count} × {name}"
         if (row.build.gpu.gpu_id, row.build.gpu_count) in self.view.ambiguous:
             words += f" · {row.build.host.name}"
+        if row.build.gpus_owned and not row.build.host_owned:
+            words += f" · {row.build.gpus_owned} owned"
         build = Text(words)
         mark = self.marks.get(name)
         if mark is not None:

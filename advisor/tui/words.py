@@ -148,9 +148,11 @@ def _price_lines(build: Build, gpu: Quote, host: Quote) -> Iterable[Line]:
         yield f"{build.host.name} with its GPUs {usd(host.price_usd)}", PLAIN
         yield from _quote_lines(host)
         return
+    if build.gpus_owned:
+        yield f"{build.gpus_owned} × {build.gpu.name}: already yours, nothing to buy", PLAIN
+    bought = build.gpu_count - build.gpus_owned
     yield (
-        f"{build.gpu_count} × {build.gpu.name} at {usd(gpu.price_usd)}"
-        f" = {usd(gpu.price_usd * build.gpu_count)}",
+        f"{bought} × {build.gpu.name} at {usd(gpu.price_usd)} = {usd(gpu.price_usd * bought)}",
         PLAIN,
     )
     yield from _quote_lines(gpu)

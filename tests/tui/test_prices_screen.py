@@ -10,6 +10,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
+from advisor.machines import own_machine
 from advisor.store import Store
 from advisor.tui.controls.filter_table import FilterTable
 from advisor.tui.controls.lines_view import LinesView
@@ -17,6 +18,8 @@ from advisor.tui.screens.export import ExportScreen
 from advisor.tui.screens.price_dialogs import ImportScreen, QuoteForm
 from advisor.tui.screens.prices import PricesScreen
 from advisor.tui.screens.record import RecordScreen
+from advisor.tui.widgets.rank_table import RankTable
+from advisor.tui.words import _price_lines
 from tests.advisor.facts_for_tests import make_quote
 from tests.tui.program import ASKED, NARROW, WIDE, page, running, settled
 
@@ -103,6 +106,26 @@ async def test_a_correction_keeps_the_old_quote(own_store: Path) -> None:
         rows = {row[1]: row for row in table(screen) if "local-llm" in row[5]}
         assert "corrected" in rows["$800"][3]
         assert rows["$750"][0].startswith("★")
+
+
+async def test_an_upgrade_says_what_is_owned_and_adds_up(own_store: Path) -> None:
+    host = own_machine("2 x A6000", Store(own_store).gpus())
+    Store(own_store).add_machines([host])
+    async with running(own_store, state=replace(LATEST, gpus="A6000")) as pilot:
+        await settled(pilot)
+        source = pilot.app.screen.query_one(RankTable).source
+        cells = [[str(cell) for cell in source.cells(index)] for index in range(len(source))]
+        (row,) = [row for row in cells if row[1].endswith("4 × A6000 · 2 owned")]
+        at = next(n for n, cell in enumerate(cells) if cell is row)
+        lines = [
+            text
+            for text, _ in _price_lines(
+                source.row(at).build, source.row(at).gpu_quote, source.row(at).host_quote
+            )
+        ]
+        assert "2 × A6000: already yours, nothing to buy" in lines
+        assert any(text.startswith("2 × A6000 at $4,280.99 = $8,561.98") for text in lines)
+        assert row[2] == "$16,044"  # 8,561.98 and the server's 7,482
 
 
 async def test_every_mark_has_a_sign_and_a_word(own_store: Path) -> None:
