@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -158,6 +159,11 @@ class TestWelcome:
             await settled(pilot)
             assert pilot.app.screen is ranking(pilot)
             assert field(pilot, "budget").value == "40000"
+
+    async def test_a_predicted_sample_says_so(self, store_path: Path) -> None:
+        async with running(store_path, state=State()) as pilot:
+            text = page(pilot.app.screen.query_one("#welcome"))  # type: ignore[arg-type]
+            assert re.search(r"days \(predicted: [\d.]+ to [\d.]+\)", " ".join(text.split()))
 
     async def test_the_second_run_does_not(self, paper_store: Path) -> None:
         async with running(paper_store) as pilot:

@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from advisor.rank import Question, rank
+from advisor.rank import Question, RankedRow, rank
 from advisor.state import State
 from advisor.tui.controls.bars import KeyBar, TitleBar, TooSmall
 from advisor.tui.controls.lines_view import LinesView
@@ -26,6 +26,7 @@ from advisor.tui.words import (
     STRONG,
     WARNING,
     Line,
+    days_shown,
     experiment_line,
     usd,
     wrapped,
@@ -148,13 +149,23 @@ def sample_lines(reading: Reading) -> list[Line]:
         (
             f"Of {len(ranking)} builds inside the budget the fastest is "
             f"{row.build.gpu_count} × {row.build.gpu.name}: {usd(row.overall_cost_usd)}, "
-            f"{row.training_days:g} days.",
+            f"{_days(row)}.",
             PLAIN,
         ),
         (f"One experiment on it: {experiment_line(row, question.lifetime_years)}", PLAIN),
         ("Press Enter to open it.", STRONG),
         ("", PLAIN),
     ]
+
+
+def _days(row: RankedRow) -> str:
+    """``39 days``, or what is predicted with its interval."""
+    days, time = f"{days_shown(row.training_days)} days", row.time
+    if time.basis != "predicted" or time.training_days_low is None:
+        return days
+    assert time.training_days_high is not None
+    low, high = days_shown(time.training_days_low), days_shown(time.training_days_high)
+    return f"{days} (predicted: {low} to {high})"
 
 
 def evidence_lines(
