@@ -84,8 +84,8 @@ def break_even_svg(asked: Asked, evens: Sequence[BreakEven]) -> str:
     )
     ET.SubElement(svg, "rect", {"width": str(WIDTH), "height": str(HEIGHT), "fill": "#ffffff"})
     build, _, rest = asked.heading.partition(": ")
-    for at, words in enumerate((build, rest)):
-        _text(svg, 12, 18 + 16 * at, words, size="12")
+    _text(svg, 12, 18, build, size="12")
+    _text(svg, 12, 34, rest, size="12")
     for step in _steps(top):
         at = f"{y(step):.1f}"
         ET.SubElement(
