@@ -70,7 +70,10 @@ def explain(
     if thresholds and len(Program(problem).cost) > MOST_COLUMNS:
         words = ("the plan is too large to try what would change the decision",)
         found = [Finding(topic="flips", words=words)]
-    elif thresholds:
+    elif not thresholds:
+        words = ("no price, time or rule was tried (the plan was asked for with --quick)",)
+        found = [Finding(topic="flips", words=words)]
+    else:
         found, ask = flips(trials, [other.plan for other in others if other.plan is not None])
     return Explanation(
         alternatives=tuple(others), binds=tuple(binds), flips=tuple(found), ask=tuple(ask)

@@ -24,7 +24,8 @@ class Solved:
     what it costs less than this plan; ``left-out``, ``machines``: runs it leaves out, machines it
     buys; ``more-runs``, ``sooner``: against this plan; ``threshold``: where the decision changes
     (``change`` holds the value); ``least``: the least change with which there is a plan;
-    ``bought``: machines of one kind that it buys in one year; ``direct``: straight from the row that ``change`` names."""
+    ``bought``: machines of one kind that it buys in one year; ``direct``: straight from the row
+    that ``change`` names."""
 
 
 Words = tuple[str | Solved, ...]

@@ -35,7 +35,7 @@ class EvidenceSections:
             (
                 "What would change the decision:",
                 self.explanation.flips,
-                "No price or time up to twice or half of what it is changes the decision.",
+                "Of the prices, times and rules that were tried none changes the decision.",
             ),
             ("Worth asking for, cheapest first:", self.explanation.ask, ""),
         ):
