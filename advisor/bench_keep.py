@@ -298,6 +298,9 @@ class Keeper:
                 with suppress(ValueError):
                     self._add(record)
         self._write()
+        if self.kept:
+            with suppress(ValueError):  # a store that is held: the next merge or rebuild does it
+                self._store.predict_anew()
 
     def words(self) -> str:
         """What became of the records."""

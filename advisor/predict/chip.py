@@ -43,6 +43,9 @@ class Chip:
     tf32_tflops: float | None
     fp16_tflops: float | None
     bf16_tflops: float | None
+    load_tflops: float | None
+    """The FP32 peak of 64 lanes a multiprocessor: how fast loads are issued. Newer ones have 128
+    lanes, but as many load units as ever."""
     pcie_gb_s: float
     pair_gb_s: float
     """What two GPUs exchange at best, one way."""
@@ -85,12 +88,26 @@ def chip_of(gpu: Gpu) -> Chip:
         tf32_tflops=tf32,
         fp16_tflops=gpu.fp16_tflops,
         bf16_tflops=gpu.bf16_tflops,
+        load_tflops=_load_tflops(gpu),
         pcie_gb_s=pcie,
         pair_gb_s=max(linked or 0.0, group),
         group_gb_s=group,
         switched=switched,
         measured_vendor=gpu.vendor == "NVIDIA",
     )
+
+
+_WIDE = ("8.6", "8.7", "8.9")
+"""Compute capabilities with 128 FP32 lanes a multiprocessor; so have those from 9.0 on (CUDA C++
+Programming Guide, arithmetic instructions)."""
+
+
+def _load_tflops(gpu: Gpu) -> float | None:
+    capability = gpu.compute_capability
+    if gpu.fp32_tflops is None or capability is None:
+        return gpu.fp32_tflops
+    wide = capability in _WIDE or float(capability) >= 9.0
+    return gpu.fp32_tflops / 2 if wide else gpu.fp32_tflops
 
 
 def gpu_type(chip: Chip) -> str:

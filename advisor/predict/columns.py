@@ -68,8 +68,8 @@ class Columns:
     peak: Floats
     """FLOP a second with free-lunch settings."""
     naive_peak: Floats
-    vector_peak: Floats
-    """FLOP a second in FP32 outside the matrix units."""
+    load_rate: Floats
+    """FLOP a second in FP32 of 64 lanes a multiprocessor."""
     pcie: Floats
     """Bytes a second, one way; so are the links."""
     weight_bytes: Floats
@@ -128,7 +128,7 @@ class Table:
                     item.pair_gb_s,
                     item.group_gb_s,
                     item.tdp_w,
-                    item.fp32_tflops,
+                    item.load_tflops,
                 )
                 for item in chips
             ],
@@ -163,7 +163,7 @@ class Table:
             tdp_w=rates[5],
             peak=self.peaks[chip_index, precision],
             naive_peak=self.naive_peaks[chip_index, precision],
-            vector_peak=rates[6] * 1e12,
+            load_rate=rates[6] * 1e12,
             pcie=rates[2] * 1e9,
             weight_bytes=np.where(flags[0], 2.0, 4.0),
             share=batch / count,

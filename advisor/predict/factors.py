@@ -42,8 +42,8 @@ FACTORS = (
     Factor(name="logits", start=4.0, spread=0.6),
     Factor(name="scores", start=10.0, spread=0.6),
     Factor(name="scan", start=4.0, spread=1.0),
-    Factor(name="depthwise", start=8.0, spread=0.5),
-    Factor(name="depthwise in fp32", start=60.0, spread=0.5),
+    Factor(name="depthwise", start=4.0, spread=0.5),
+    Factor(name="depthwise in fp32", start=30.0, spread=0.5),
     Factor(name="update", start=1.5, spread=0.4),
     Factor(name="exchange", start=1.0, spread=0.6),
     Factor(name="offload", start=2.0, spread=0.7),
@@ -58,10 +58,10 @@ FACTORS = (
     Factor(name="hidden layers of convnets", start=1.5, spread=0.5),
 )
 """Without compilation a decoder's rotary embeddings, splits and casts are passes of their own,
-which encoders and vision models lack. Depthwise convolutions run in half precision at an eighth of
-the vector peak; in FP32 cuDNN has no specialised kernel for their weight gradient, and all three
-passes together reach a sixtieth (profiled on an H200, PyTorch 2.11, 7 x 7: 8.6 and 1.07 of 67
-TFLOP/s). The last four are the paper's harness: see `harness`."""
+which encoders and vision models lack. Depthwise convolutions run in half precision at a quarter of
+the FP32 peak of 64 lanes a multiprocessor; in FP32 cuDNN has no specialised kernel for their weight
+gradient, and all three passes together reach a thirtieth (profiled on an H200, PyTorch 2.11, 7 x 7:
+8.6 and 1.07 of 33.5 TFLOP/s). The last four are the paper's harness: see `harness`."""
 NAMES = tuple(factor.name for factor in FACTORS)
 _INDEX = {name: i for i, name in enumerate(NAMES)}
 LEAST_SEEN = 0.15

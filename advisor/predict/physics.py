@@ -2,7 +2,7 @@
 
 A step is a sum (an additive roofline): operations at the dense peak, operand traffic, traffic of
 the elementwise operations, logits, unfused scores and scans at the memory's bandwidth, depthwise
-convolutions at the peak of the vector units (their taps share no operands that a matrix unit could
+convolutions at the rate of the load units (their taps share no operands that a matrix unit could
 reuse), the update, the exchange of gradients, offloading. Each part is multiplied by a fitted
 factor (`factors.py`) that says how far from the datasheet real kernels stay.
 """
@@ -79,7 +79,7 @@ def work_terms(columns: Columns, *, free_lunch: bool) -> list[Floats]:
         np.where(fused, 0.0, columns.score_elements * width * per_byte),
         np.where(
             columns.convnet,
-            columns.scan_elements * (6.0 * share) / columns.vector_peak,  # 2 FLOPs, 3 passes
+            columns.scan_elements * (6.0 * share) / columns.load_rate,  # 2 FLOPs, 3 passes
             columns.scan_elements * width * per_byte,
         ),
     ]

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from advisor.facts import BestTime, Model, TrainingTime
-from advisor.store.connection import StoreError, can_write, check_whole, opened, wait_limit_s
+from advisor.store.connection import (
+    StoreError,
+    can_write,
+    check_whole,
+    opened,
+    transaction,
+    wait_limit_s,
+)
 from advisor.store.locate import user_store
 from advisor.store.migrate import check_known, migrate, migrations, schema_version
 from advisor.store.reader import Reader
@@ -109,6 +116,14 @@ class Store:
 
         with self.reading() as reader:
             return own_records(reader.connection)
+
+    def predict_anew(self) -> None:
+        """Bring the predictions in line with the user's own records, as a merge does by itself:
+        once after many were appended, since it takes about a second."""
+        from advisor.store.own import predict_anew
+
+        with self._open(write=True) as connection, transaction(connection):
+            predict_anew(connection)
 
     def append_measurements(
         self, records: Iterable[Measurement], sources: Iterable[Source] = ()

@@ -127,7 +127,7 @@ def add_local(
             added += _insert(
                 connection, "measurement", [{**row, **auditor.verdict(row)} for row in measurements]
             )
-        if tables.get("measurement") or tables.get("gpu"):
+        if merged and (tables.get("measurement") or tables.get("gpu")):
             predict_anew(connection)
     return added
 

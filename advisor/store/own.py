@@ -1,8 +1,8 @@
 """Keeps the predictions true to a user's own records: the shipped ones, moved by these.
 
 A prediction that own records move is a row with ``origin = local`` in the place of the shipped one;
-without own records there are none. Written where records are: in the transaction of a merge or a
-benchmark, and of a rebuild. Reading never fits anything.
+without own records there are none. Written in the transaction of a merge and of a rebuild, and at
+the end of a benchmark. Reading never fits anything.
 """
 
 from __future__ import annotations

@@ -63,7 +63,11 @@ def width(row: dict[str, Any]) -> float:
 
 
 def add(path: Path, *records: Measurement) -> int:
-    return Store(path).append_measurements(records, [MEASURED_HERE])
+    """As a benchmark does."""
+    store = Store(path)
+    added = store.append_measurements(records, [MEASURED_HERE])
+    store.predict_anew()
+    return added
 
 
 def test_an_own_record_moves_its_neighbours_and_narrows_them(own_store: Path) -> None:
