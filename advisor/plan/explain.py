@@ -20,7 +20,7 @@ from advisor.plan.vary import Change, vary
 MOST_COLUMNS = 4000
 """Larger programs are explained without thresholds, which take dozens of solves."""
 ALTERNATIVES = 4
-MOST_GPUS = 8
+MOST_GPUS = 6
 """How many other GPUs are tried where no bound says that the rest are worse."""
 NO_SPARE = 0.02
 """A machine that idles for less than this share of a year has no capacity left in it."""

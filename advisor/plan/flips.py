@@ -13,7 +13,7 @@ from advisor.plan.trials import Trials, decision
 from advisor.plan.vary import Change, vary
 
 CENT = Decimal("0.01")
-STEPS = 32
+STEPS = 16
 """What is reported lies on the far side of the threshold, at most this part of the tried interval
 beyond it."""
 MOST_SOLVES = 10
