@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from advisor.predict.memory import Option
 
 MOST_GPUS = 64
-"""The most GPUs of any record in the evidence."""
+"""Beyond it the evidence is six rows of one source."""
 METHODS = ("naive", "free-lunch", "optimal")
 SECONDS_PER_DAY = 86_400.0
 
