@@ -78,6 +78,9 @@ class AdvisorApp(App[None]):
 
     def first_answer_shown(self) -> None:
         """Go on as usual after the hurried start."""
+        # What was loaded so far stays: looking through it for garbage would hold up the first
+        # picture, and later keys.
+        gc.freeze()
         gc.enable()
 
     # The store, in threads
