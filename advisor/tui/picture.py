@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from advisor.cost import DAYS_PER_YEAR
@@ -42,8 +42,8 @@ class Points:
     """The same while it is not."""
 
 
-def make_points(field: Field, basis: str, lifetime_years: float) -> Points:
-    """Every build with a price and a time, also an implausible one.
+def make_points(field: Field) -> Points:
+    """Every build with a price and a time, also an implausible one, by its overall cost.
 
     A machine that the user has costs nothing, which a logarithmic axis has no place for: it stands
     in the table alone.
@@ -57,11 +57,6 @@ def make_points(field: Field, basis: str, lifetime_years: float) -> Points:
         ),
         key=cents.__getitem__,
     )
-    if basis == "experiment":
-        per_day = 1 / (100 * lifetime_years * DAYS_PER_YEAR)
-        x_usd = [cents[i] * days[i] * per_day for i in builds]
-    else:
-        x_usd = [cents[i] / 100 for i in builds]
     names: dict[str, int] = {}
     series, low, high = [], [], []
     flags = bytearray()
@@ -80,7 +75,7 @@ def make_points(field: Field, basis: str, lifetime_years: float) -> Points:
     return Points(
         builds=builds,
         at={i: point for point, i in enumerate(builds)},
-        x_usd=x_usd,
+        x_usd=[cents[i] / 100 for i in builds],
         y_days=[days[i] for i in builds],
         y_low_days=low,
         y_high_days=high,
@@ -91,6 +86,13 @@ def make_points(field: Field, basis: str, lifetime_years: float) -> Points:
         flags=bytes(flags),
         left_out=bytes(flag | PointFlag.EXCLUDED for flag in flags),
     )
+
+
+def by_experiment(points: Points, lifetime_years: float) -> Points:
+    """The same points by the cost of one experiment."""
+    per_day = 1 / (100 * lifetime_years * DAYS_PER_YEAR)
+    columns = zip(points.cents, points.y_days, strict=True)
+    return replace(points, x_usd=[cents * days * per_day for cents, days in columns])
 
 
 def plot_data(points: Points, ranking: Ranking, front: frozenset[int], basis: str) -> PlotData:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from advisor.rank import rank
 from advisor.standing_words import minutes_words
-from advisor.tui.picture import Points, make_points
+from advisor.tui.picture import Points, by_experiment, make_points
 from advisor.tui.widgets.rank_source import Column, RowStyle
 from advisor.tui.words import VERDICT_MARKS, days_shown
 
@@ -64,7 +64,12 @@ class FieldView:
         if key not in self._points:
             if len(self._points) > 8:
                 self._points.clear()
-            self._points[key] = make_points(self.field, basis, lifetime_years)
+            if basis == "experiment":
+                # Of the same columns but for the cost, so that the picture knows what stays.
+                points = by_experiment(self.points("overall", lifetime_years), lifetime_years)
+            else:
+                points = make_points(self.field)
+            self._points[key] = points
         return self._points[key]
 
     @cached_property

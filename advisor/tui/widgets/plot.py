@@ -183,6 +183,8 @@ click again where several points share one place.
         super().__init__(name=name, id=id, classes=classes)
         self._points: LogPoints | None = None
         self._kept: _Layout | None = None
+        self._before: tuple[LogPoints | None, _Layout | None] = (None, None)
+        """The same for the data before this: one key goes between two kinds of cost."""
         self._kept_key: PlotKey | None = None
         self._strips: list[Strip] = []
         self._strips_of: tuple[object, ...] = ()
@@ -196,7 +198,11 @@ click again where several points share one place.
     def validate_data(self, data: PlotData) -> PlotData:
         """Take the logarithms, or raise a ValueError while the old picture still stands."""
         if self._points is None or not self._points.belongs_to(data):
-            self._points = LogPoints.of(data)
+            points, kept = self._before
+            if points is None or not points.belongs_to(data):
+                points, kept = LogPoints.of(data), None
+            self._before = (self._points, self._kept)
+            self._points, self._kept = points, kept
         return data
 
     def watch_data(self, data: PlotData) -> None:
