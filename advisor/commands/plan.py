@@ -41,7 +41,7 @@ def add_arguments(plan: argparse.ArgumentParser) -> None:
     add(
         "--by", metavar="DATE", help="with these two: to be over by then (default: the grant's end)"
     )
-    add("--seconds", metavar="S", default="60", help="time for a search (default: 60)")
+    add("--seconds", metavar="S", default="120", help="time for a search (default: 120)")
     add("--quick", action="store_true", help="do not try what would change the decision")
     add("--example", action="store_true", help="print a worked example of a grant.toml and stop")
     add("--format", default="table", help="table (default), json or csv")

@@ -22,7 +22,7 @@ from advisor.plan.model import EPSILON, Cut, Program
 from advisor.plan.problem import Plan, Problem
 from advisor.plan.reduce import Relaxation
 
-DEFAULT_SECONDS = 60.0
+DEFAULT_SECONDS = 120.0
 LESS = 0.005
 """Dollars: half a cent, by which a better plan is better at least."""
 INFEASIBLE, FAILED = 2, 4

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from advisor.plan.child import Search
     from advisor.tui.app import AdvisorApp
 
-SECONDS = 60.0
+SECONDS = 120.0
 EMPTY = (
     "No grant is planned yet.\n\n"
     "Type the path of a grant.toml above and press Enter,\n"
