@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
 
 from advisor.store import build_store
+
+# A shell that starts the tests in the background has them ignore Ctrl-C, and so would every program
+# that they start; some of the tests send it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
