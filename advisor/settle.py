@@ -65,7 +65,8 @@ def settle(contenders: Sequence[Contender]) -> Contest:
     if not tied or not open_:
         return Contest(tied=tied, measure=None, left=float(len(tied)))
     lows = sorted(contenders[i].low for i in field)
-    best, second = sorted(field, key=lambda i: contenders[i].value)[:2]
+    # Of equal values the surer one is first.
+    best, second = sorted(field, key=lambda i: (contenders[i].value, contenders[i].high))[:2]
     left = {i: _left(contenders[i], contenders[second if i == best else best], lows) for i in open_}
     fewest = min(left.values())
     good = [i for i in open_ if left[i] <= fewest + 0.5]
