@@ -51,6 +51,11 @@ class Snapshot:
                 return model
         if not wanted:
             raise InputError("no model is named: choose one, such as pythia-1b")
+        if wanted.endswith((".json", ".toml")) or "/" in wanted:
+            raise InputError(
+                f"the model {shown(name)} is a file: keep it under a name of your own first, with "
+                "advisor predict --model FILE --tokens 300B --keep NAME"
+            )
         known = [model.recipe_id for model in self.models]
         raise InputError(f"the model {shown(name)} is not known: {nearest(name, known)}")
 

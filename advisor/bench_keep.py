@@ -15,7 +15,7 @@ from price_catalog.model import Gpu, Host, Source
 
 if TYPE_CHECKING:
     from advisor.bench import Here, Request
-    from advisor.facts import Model
+    from advisor.predict.define import OwnModel
     from advisor.store import Store
     from bench_runner.recipes import Recipe
 
@@ -48,7 +48,7 @@ class Plan:
     here: Here
     gpu: Gpu | None
     """The GPU in the catalogue; None for a CPU, or where the catalogue does not have it."""
-    own_recipe: Model | None
+    own_recipe: OwnModel | None
     """The recipe of a file, for the store; None where it ships, or where nothing counts its
     FLOPs."""
     labels: tuple[str, ...]
@@ -151,7 +151,7 @@ def make_plan(store: Store, request: Request, here: Here, *, gpu_count: int | No
 
     with store.reading() as reader:
         snapshot = take_snapshot(reader)
-    own: Model | None = None
+    own: OwnModel | None = None
     try:
         if request.recipe.endswith(".toml"):
             path = Path(request.recipe).expanduser().absolute()
@@ -226,14 +226,16 @@ def _gpu_count(recipe: Recipe, device: str, here: Here, wanted: int | None) -> i
     return count
 
 
-def _own_model(recipe: Recipe) -> Model | None:
-    from advisor.store.shipped import model_of
+def _own_model(recipe: Recipe) -> OwnModel | None:
+    from advisor.predict.define import OwnModel, to_text
     from bench_runner.flops import UncountedArchitectureError
 
+    own = OwnModel(recipe=recipe)
     try:
-        return replace(model_of(recipe), origin="local")
+        to_text(own)
     except UncountedArchitectureError:
         return None
+    return own
 
 
 class Keeper:

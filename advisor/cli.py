@@ -309,7 +309,8 @@ def _predict(options: argparse.Namespace) -> int:
     from advisor.commands.predict import run
     from advisor.predict.own import fit_with
 
-    return run(options, lambda: fit_with(_store(options).own_records()))
+    store = _store(options)
+    return run(options, lambda: fit_with(store.own_records(), store.own_models()), store)
 
 
 def _plan(options: argparse.Namespace) -> int:

@@ -163,6 +163,11 @@ def load_recipe(path: Path) -> Recipe:
         ) from None
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path.name} is not valid TOML: {error}") from None
+    return recipe_from(content, path)
+
+
+def recipe_from(content: Mapping[str, Any], path: Path) -> Recipe:
+    """A recipe from what its file holds; messages name ``path``, a config.json lies beside it."""
     return _recipe(_Table(path, "", content))
 
 

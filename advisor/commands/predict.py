@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from advisor.parse import InputError, shown
@@ -16,6 +18,8 @@ from advisor.parse import InputError, shown
 if TYPE_CHECKING:
     from advisor.predict.answer import Prediction
     from advisor.predict.fitted import Fitted
+    from advisor.predict.targets import Target
+    from advisor.store import Store
 
 ANSWERED, NO_ANSWER = 0, 1
 _AMOUNT = re.compile(r"(?P<number>\d{1,15}(?:,\d{3})*(?:\.\d{1,6})?)\s*(?P<suffix>[kmbt]?)", re.I)
@@ -25,8 +29,8 @@ _SUFFIX = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of the command."""
     add = parser.add_argument
-    add("--model", required=True, help="a recipe, a config.json or its folder, or a timm name")
-    add("--gpu", required=True, help="a GPU of the catalogue, such as H100")
+    add("--model", help="a recipe, a .toml, a config.json or its folder, or a timm name")
+    add("--gpu", help="a GPU of the catalogue, such as H100")
     add("--count", default="1", metavar="N", help="how many GPUs (default: 1)")
     add("--tokens", metavar="T", help="tokens of the whole run, such as 300B")
     add("--images", metavar="I", help="images of the whole run, such as 1.28B")
@@ -37,45 +41,47 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--parameters", metavar="P", help="where only a size is known: with --model FAMILY")
     add("--method", default="optimal", help="optimal (default), free-lunch or naive")
     add("--format", default="table", help="table (default) or json")
+    add(
+        "--keep",
+        metavar="NAME",
+        help="keep the model under this name, to rank and to plan with, predicted on every GPU",
+    )
+    add("--force", action="store_true", help="with --keep: replace your model of that name")
+    add("--forget", metavar="NAME", help="forget a model that you kept; nothing else is done")
 
 
-def run(options: argparse.Namespace, load_fit: Callable[[], Fitted]) -> int:
-    """Predict and print. Raises InputError; ``load_fit`` is called once the input is known."""
+def run(options: argparse.Namespace, load_fit: Callable[[], Fitted], store: Store) -> int:
+    """Predict and print, keep or forget. Raises InputError and StoreError.
+
+    ``load_fit`` is called once the input is known.
+    """
     from advisor.predict.answer import predict
     from advisor.predict.chip import chip_of
-    from advisor.predict.resolve import Ask, resolve
-    from advisor.predict.targets import Run, target_of_size
-    from bench_runner.recipes import load_recipes
     from price_catalog.gpu_names import find_gpu, index_gpus
     from price_catalog.load import load_catalog
 
     if options.format not in ("table", "json"):
         raise InputError(f"--format {shown(options.format)} is not table or json")
+    if options.force and options.keep is None:
+        raise InputError("--force goes with --keep NAME")
+    if options.forget is not None:
+        if any(word is not None for word in (options.model, options.gpu, options.keep)):
+            raise InputError("--forget NAME goes alone")
+        return _forget(options.forget, store)
+    if options.model is None:
+        raise InputError("--model is missing: name a recipe, a config.json or a timm name")
+    if options.gpu is None and options.keep is None:
+        raise InputError("--gpu is missing: name a GPU such as H100, or keep the model with --keep")
     try:
-        ask = Ask(
-            tokens=_amount(options.tokens, "--tokens"),
-            images=_amount(options.images, "--images"),
-            batch_size=_whole(options.batch, "--batch"),
-            sequence_length=_whole(options.sequence_length, "--sequence-length"),
-            image_size=_whole(options.image_size, "--image-size"),
-            precision=options.precision,
-        )
+        chip = None
+        if options.gpu is not None:
+            chip = chip_of(find_gpu(options.gpu, index_gpus(load_catalog().gpus)))
         count = _whole(options.count, "--count") or 1
-        chip = chip_of(find_gpu(options.gpu, index_gpus(load_catalog().gpus)))
-        parameters = _amount(options.parameters, "--parameters")
-        if parameters is None:
-            target = resolve(options.model, ask, load_recipes())
-        else:
-            run_ = Run(
-                batch_size=ask.batch_size or 512,
-                tokens=ask.tokens,
-                images=ask.images,
-                sequence_length=ask.sequence_length,
-                image_size=ask.image_size,
-                precision=ask.precision,
-            )
-            name = f"{options.model} of {options.parameters} parameters"
-            target = target_of_size(name, options.model, parameters, run_)
+        target = _target(options, store)
+        if options.keep is not None:
+            target = _keep(target, options.keep, options.force, store)
+        if chip is None:
+            return ANSWERED
         answer = predict(target, chip, count, load_fit(), method=options.method)
     except ValueError as error:
         raise InputError(str(error)) from None
@@ -86,6 +92,62 @@ def run(options: argparse.Namespace, load_fit: Callable[[], Fitted]) -> int:
     else:
         print("\n".join(as_lines(answer)))
     return ANSWERED if answer.training_days is not None else NO_ANSWER
+
+
+def _target(options: argparse.Namespace, store: Store) -> Target:
+    """What the words name. Raises ValueError."""
+    from advisor.predict.resolve import Ask, resolve
+    from advisor.predict.targets import Run, target_of_size
+    from bench_runner.recipes import load_recipes
+
+    ask = Ask(
+        tokens=_amount(options.tokens, "--tokens"),
+        images=_amount(options.images, "--images"),
+        batch_size=_whole(options.batch, "--batch"),
+        sequence_length=_whole(options.sequence_length, "--sequence-length"),
+        image_size=_whole(options.image_size, "--image-size"),
+        precision=options.precision,
+    )
+    parameters = _amount(options.parameters, "--parameters")
+    if parameters is None:
+        return resolve(options.model, ask, load_recipes(), store.own_models)
+    run_ = Run(
+        batch_size=ask.batch_size or 512,
+        tokens=ask.tokens,
+        images=ask.images,
+        sequence_length=ask.sequence_length,
+        image_size=ask.image_size,
+        precision=ask.precision,
+    )
+    name = f"{options.model} of {options.parameters} parameters"
+    return target_of_size(name, options.model, parameters, run_)
+
+
+def _keep(target: Target, name: str, force: bool, store: Store) -> Target:
+    """Keep what was asked about, and what it is called from now on. Raises ValueError."""
+    from advisor.predict.define import own_model
+
+    own = own_model(target, name)
+    predicted = store.keep_model(own, force=force)
+    recipe_id = own.recipe.recipe_id
+    then = f"now: advisor rank --model {recipe_id}"
+    if not predicted:
+        then = "it fits none of the GPUs, or is too far from everything measured"
+    print(
+        f"kept {recipe_id} in {store.path}: {predicted} times predicted, of every GPU x 1, 2, 4 "
+        f"and 8; {then}",
+        file=sys.stderr,
+    )
+    for assumed in target.assumptions:
+        print(f"  assumed: {assumed}", file=sys.stderr)
+    return replace(target, workload=own.workload)
+
+
+def _forget(name: str, store: Store) -> int:
+    stayed = store.forget_model(name)
+    left = f"; {stayed} times measured for it stay" if stayed else ""
+    print(f"forgot {shown(name)} in {store.path}{left}", file=sys.stderr)
+    return ANSWERED
 
 
 def _amount(text: str | None, option: str) -> float | None:

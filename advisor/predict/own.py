@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from advisor.predict.define import OwnModel
+
     Floats = NDArray[np.float64]
 
 
@@ -90,8 +92,8 @@ def conditioned(fitted: Fitted, observations: Sequence[Observation]) -> Fitted:
     )
 
 
-def fit_with(records: Sequence[Measurement]) -> Fitted:
-    """The shipped fit, moved by a user's own records."""
+def fit_with(records: Sequence[Measurement], own: Sequence[OwnModel] = ()) -> Fitted:
+    """The shipped fit, moved by a user's own records, those of own models among them."""
     from advisor.predict.evidence import chips_by_name
     from advisor.predict.shipped import shipped_fit
     from advisor.predict.workload import workload_of
@@ -101,23 +103,30 @@ def fit_with(records: Sequence[Measurement]) -> Fitted:
     if not records:
         return fitted
     workloads = {recipe.recipe_id: workload_of(recipe) for recipe in load_recipes()}
+    workloads |= {model.recipe.recipe_id: model.workload for model in own}
     return conditioned(fitted, own_observations(records, workloads, chips_by_name()))
 
 
 def shipped_and_own_rows(
-    records: Sequence[Measurement],
+    records: Sequence[Measurement], own: Sequence[OwnModel]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The predictions of the shipped fit, and those that own records move."""
+    """The predictions of the shipped fit for shipped recipes, and the user's own: those that own
+    records move, and all of own models."""
     from advisor.predict.shipped import predicted_rows, shipped_fit
     from bench_runner.recipes import load_recipes
     from price_catalog.load import load_catalog
 
-    recipes, gpus = load_recipes(), load_catalog().gpus
+    sizes = {model.recipe.recipe_id: model.parameters for model in own}
+    recipes = [recipe for recipe in load_recipes() if recipe.recipe_id not in sizes]
+    gpus = load_catalog().gpus
     shipped = predicted_rows(shipped_fit(), recipes, gpus)
-    moved = fit_with(records)
-    if not moved.own_observations:
-        return shipped, []
-    return shipped, [row for row in predicted_rows(moved, recipes, gpus) if row["status"] == "ok"]
+    moved = fit_with(records, own)
+    rows = []
+    if own:
+        rows += predicted_rows(moved, [model.recipe for model in own], gpus, sizes)
+    if moved.own_observations:
+        rows += [row for row in predicted_rows(moved, recipes, gpus) if row["status"] == "ok"]
+    return shipped, rows
 
 
 def _effects_of(o: Observation) -> tuple[str, ...]:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from advisor.predict.parse_config import target_of_config
 from advisor.predict.targets import LARGEST, Run, Target, target_of_recipe, target_of_timm
-from bench_runner.recipes import TEXT_FAMILIES, Recipe
+from advisor.predict.workload import sized
+from bench_runner.recipes import TEXT_FAMILIES, Recipe, load_recipe
+
+if TYPE_CHECKING:
+    from advisor.predict.define import OwnModel
 
 DEFAULT_BATCH = {"text": 512, "image": 1024}
 """Samples an optimiser step where nobody says: time hardly depends on it."""
@@ -41,16 +46,38 @@ class Ask:
                 raise ValueError(f"{option} is {value:g}; give a number from 1 to {LARGEST:.0e}")
 
 
-def resolve(model: str, ask: Ask, recipes: Sequence[Recipe]) -> Target:
-    """The target that ``model`` names; ValueError of one line where it names nothing."""
-    for recipe in recipes:
-        if model.casefold() in (recipe.recipe_id.casefold(), recipe.name.casefold()):
-            return _of_recipe(recipe, ask)
-    if model and (model.endswith(".json") or "/" in model or Path(model).is_dir()):
+def resolve(
+    model: str,
+    ask: Ask,
+    recipes: Sequence[Recipe],
+    own: Callable[[], Sequence[OwnModel]] = tuple,
+) -> Target:
+    """The target that ``model`` names; ValueError of one line where it names nothing.
+
+    ``own`` gives the user's own models; called only where the name is none that ships, and no file.
+    """
+    if recipe := _called(model, recipes):
+        return _of_recipe(recipe, ask)
+    if model.endswith(".toml"):
+        return _of_recipe(load_recipe(Path(model).expanduser()), ask)
+    if model and (model.endswith(".json") or "/" in model):
         return target_of_config(_config_path(Path(model)), _run(ask, assume_text=True))
     if model.startswith(("vit_", "deit_", "deit3_", "convnext_", "convnextv2_")):
         return target_of_timm(model, _run(ask, assume_text=False))
-    raise ValueError(_unknown(model[:80], recipes))
+    kept = {each.recipe.recipe_id: each for each in own()}
+    mine = [each.recipe for each in kept.values()]
+    if recipe := _called(model, mine):
+        size = kept[recipe.recipe_id].parameters
+        target = _of_recipe(recipe, ask)
+        return replace(target, workload=sized(target.workload, size), parameters=size)
+    if model and Path(model).is_dir():
+        return target_of_config(_config_path(Path(model)), _run(ask, assume_text=True))
+    raise ValueError(_unknown(model[:80], [*recipes, *mine]))
+
+
+def _called(model: str, recipes: Sequence[Recipe]) -> Recipe | None:
+    name = model.casefold()
+    return next((r for r in recipes if name in (r.recipe_id.casefold(), r.name.casefold())), None)
 
 
 def _config_path(path: Path) -> Path:
@@ -100,4 +127,4 @@ def _unknown(model: str, recipes: Sequence[Recipe]) -> str:
     names = [recipe.recipe_id for recipe in recipes]
     close = get_close_matches(model.casefold(), names, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(names)}"
-    return f"model '{model}' is no recipe, config.json or timm name that can be counted; {hint}"
+    return f"model '{model}' is no recipe, .toml, config.json or known timm name; {hint}"

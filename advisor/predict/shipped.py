@@ -7,7 +7,7 @@ a test says when that is due. Making a store only reads the file.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from advisor.audit import audit_time
 from advisor.predict.chip import chip_of
 from advisor.predict.fitted import Fitted
 from advisor.predict.many import FARTHEST, predict_many
-from advisor.predict.workload import workload_of
+from advisor.predict.workload import sized, workload_of
 from bench_runner.flops import count_flops
 from bench_runner.recipes import Recipe
 from price_catalog.builds import GPU_COUNTS
@@ -46,24 +46,35 @@ def prediction_source(fitted: Fitted) -> Source:
 
 
 def predicted_rows(
-    fitted: Fitted, recipes: Sequence[Recipe], gpus: Sequence[Gpu]
+    fitted: Fitted,
+    recipes: Sequence[Recipe],
+    gpus: Sequence[Gpu],
+    sizes: Mapping[str, int | None] | None = None,
 ) -> list[dict[str, Any]]:
-    """One row for every recipe on 1, 2, 4 and 8 of every GPU; no row where nothing is promised."""
+    """One row for every recipe on 1, 2, 4 and 8 of every GPU; no row where nothing is promised.
+
+    ``sizes`` are the parameters of recipes of which only the size is known.
+    """
     import numpy as np
 
     pairs = [
         (r, g, count) for r in range(len(recipes)) for g in range(len(gpus)) for count in GPU_COUNTS
     ]
     which, chips, counts = (np.array(column) for column in zip(*pairs, strict=True))
+    shapes = [workload_of(recipe) for recipe in recipes]
+    workloads = [sized(shape, (sizes or {}).get(shape.workload_id)) for shape in shapes]
     many = predict_many(
-        [workload_of(recipe) for recipe in recipes],
+        workloads,
         [chip_of(gpu) for gpu in gpus],
         which,
         chips,
         counts,
         fitted,
     )
-    flops = [float(count_flops(recipe).flops_lowest) for recipe in recipes]
+    flops = [
+        float(count_flops(recipe).flops_lowest) * (workload.parameters / shape.parameters)
+        for recipe, workload, shape in zip(recipes, workloads, shapes, strict=True)
+    ]
     own = ", your own records counted in" if fitted.own_observations else ""
     rows = []
     for i, (r, g, count) in enumerate(pairs):

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from advisor.predict.workload import Workload, workload_of
+from advisor.predict.workload import Workload, sized, workload_of
 from bench_runner.recipes import Architecture, Recipe, Support, Training
 
 DEFAULT_TEXT_LENGTH = 2048
@@ -38,11 +38,15 @@ class Target:
 
     workload: Workload
     assumptions: tuple[str, ...] = ()
+    recipe: Recipe | None = None
+    """What is trained and how; None where only a workload was given."""
+    parameters: int | None = None
+    """Where only the size is known; the recipe then has the usual shape of about that size."""
 
 
 def target_of_recipe(recipe: Recipe) -> Target:
     """A recipe says everything."""
-    return Target(workload=workload_of(recipe))
+    return Target(workload=workload_of(recipe), recipe=recipe)
 
 
 def make_target(
@@ -92,9 +96,9 @@ def make_target(
             optimizer="adamw",
         ),
         support=Support(attention="sdpa" if family != "ssm" else None, compile=family != "ssm"),
-        source="the asker",
+        source="a model of your own",
     )
-    return Target(workload=workload_of(recipe), assumptions=tuple(assumed))
+    return Target(workload=workload_of(recipe), assumptions=tuple(assumed), recipe=recipe)
 
 
 def _samples(run: Run, length: int | None) -> float:
@@ -232,16 +236,8 @@ def target_of_size(name: str, family: str, parameters: float, run: Run) -> Targe
         run=run,
         assumptions=(f"{layers} layers of width {hidden:,}, the usual shape of this size",),
     )
-    workload = target.workload
-    ratio = parameters / workload.parameters
-    scaled = replace(
-        workload,
-        parameters=round(parameters),
-        linear_flops=workload.linear_flops * ratio,
-        attention_flops=workload.attention_flops * ratio,
-        layer_elements=workload.layer_elements * ratio,
-    )
-    return replace(target, workload=scaled)
+    size = round(parameters)
+    return replace(target, workload=sized(target.workload, size), parameters=size)
 
 
 def _layers(hidden: int) -> int:

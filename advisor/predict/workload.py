@@ -8,7 +8,7 @@ Prediction works on columns of these numbers, so that a hundred thousand cost wh
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bench_runner.flops import count_flops
@@ -79,7 +79,7 @@ def workload_of(recipe: Recipe) -> Workload:
     arguments = dict(architecture.arguments)
     if training.classes is not None:
         arguments["num_labels"] = training.classes
-    shape = _SHAPES[kind](arguments, length)
+    shape = SHAPES[kind](arguments, length)
     forward = count.forward_full
     return Workload(
         workload_id=recipe.recipe_id,
@@ -101,6 +101,20 @@ def workload_of(recipe: Recipe) -> Workload:
         fused_attention=support.attention != "eager",
         compiles=support.compile,
         checkpoints=support.activation_checkpointing,
+    )
+
+
+def sized(workload: Workload, parameters: float | None) -> Workload:
+    """The same shape with so many parameters, where only a size is known; None: as it is."""
+    if parameters is None:
+        return workload
+    ratio = parameters / workload.parameters
+    return replace(
+        workload,
+        parameters=round(parameters),
+        linear_flops=workload.linear_flops * ratio,
+        attention_flops=workload.attention_flops * ratio,
+        layer_elements=workload.layer_elements * ratio,
     )
 
 
@@ -238,7 +252,7 @@ _GPT2 = _text(
     vocabulary=50257,
     causal=True,
 )
-_SHAPES: Mapping[str, _Reader] = {
+SHAPES: Mapping[str, _Reader] = {
     name: reader
     for names, reader in {
         ("GPTNeoXConfig", "gpt_neox"): _hf(6144, 44, 64, 24576, vocabulary=50432, causal=True),

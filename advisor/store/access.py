@@ -27,6 +27,7 @@ from bench_runner.records import Measurement
 from price_catalog.model import Gpu, Host, Quote, Rental, Source
 
 if TYPE_CHECKING:
+    from advisor.predict.define import OwnModel
     from advisor.store.exchange import Tables
 
 
@@ -145,11 +146,39 @@ class Store:
 
         return self._add(rental_tables(rentals, sources))
 
-    def add_recipes(self, models: Iterable[Model]) -> int:
-        """Keep recipes of the user's own, so that their times can be ranked; how many were new."""
-        from advisor.store.rows import plain_values
+    def own_models(self) -> list[OwnModel]:
+        """The user's own models that can be predicted."""
+        from advisor.store.own import own_models
 
-        return self._add({"recipe": [plain_values(model) for model in models]})
+        with self.reading() as reader:
+            return own_models(reader.connection)
+
+    def add_recipes(self, models: Iterable[OwnModel]) -> int:
+        """Keep recipes of the user's own, so that their times can be ranked; how many were new."""
+        from advisor.store.keep import model_values
+
+        return self._add({"recipe": [model_values(model) for model in models]})
+
+    def keep_model(self, own: OwnModel, *, force: bool = False) -> int:
+        """Keep a model of the user's own with predictions; how many. ``force`` replaces another.
+
+        Takes about a second. Raises StoreError where the name is taken.
+        """
+        from advisor.store.keep import keep_model
+
+        self._create_users_own()
+        with self._open(write=True) as connection:
+            update(connection, self.path)
+            return keep_model(connection, own, force=force)
+
+    def forget_model(self, name: str) -> int:
+        """Forget a model of the user's own; how many times measured for it stay. Raises
+        StoreError where there is no such one."""
+        from advisor.store.keep import forget_model
+
+        with self._open(write=True) as connection:
+            update(connection, self.path)
+            return forget_model(connection, name, self.path)
 
     def add_machines(self, hosts: Iterable[Host]) -> int:
         """Keep machines that the user has; how many were new."""

@@ -127,7 +127,7 @@ def add_local(
             added += _insert(
                 connection, "measurement", [{**row, **auditor.verdict(row)} for row in measurements]
             )
-        if merged and (tables.get("measurement") or tables.get("gpu")):
+        if merged and any(tables.get(name) for name in ("measurement", "gpu", "recipe")):
             predict_anew(connection)
     return added
 

@@ -1,11 +1,16 @@
-"""Keeps the predictions true to a user's own records: the shipped ones, moved by these.
+"""Keeps the predictions true to a user's own records and models.
 
-A prediction that own records move is a row with ``origin = local`` in the place of the shipped one;
-without own records there are none. Written in the transaction of a merge and of a rebuild, and at
-the end of a benchmark. Reading never fits anything.
+A prediction that own records move is a row with ``origin = local`` in the place of the shipped one,
+and so are all of an own model; without own records and models there are none. Written in the
+transaction of a merge, of a rebuild and of keeping a model, and at the end of a benchmark. Reading
+never fits anything.
 """
 
 from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import duckdb
 
@@ -13,13 +18,17 @@ from advisor.store.rows import Values, insert_missing
 from advisor.store.times import COLUMNS
 from bench_runner.records import Measurement, Settings
 
+if TYPE_CHECKING:
+    from advisor.predict.define import OwnModel
+
 _SETTINGS = COLUMNS[COLUMNS.index("free_lunch") : COLUMNS.index("status")]
 _OWN = f"""
     SELECT
         m.measurement_id, m.recipe_id, m.gpu_id, m.gpu_count, m.method, m.training_days,
         m.source_id, {", ".join(_SETTINGS)}
     FROM measurement AS m
-    JOIN recipe AS r ON r.recipe_id = m.recipe_id AND r.origin = 'shipped'
+    JOIN recipe AS r ON r.recipe_id = m.recipe_id
+        AND (r.origin = 'shipped' OR r.definition IS NOT NULL)
     WHERE m.origin = 'local' AND m.status = 'ok' AND m.timing = 'synchronised'
         AND m.gpu_id IS NOT NULL AND m.verdict IN ('plausible', 'doubtful')
         AND (m.recipe_hash IS NULL OR m.recipe_hash = r.recipe_hash)
@@ -32,18 +41,38 @@ def own_records(connection: duckdb.DuckDBPyConnection) -> list[Measurement]:
     return [_measurement(row) for row in connection.execute(_OWN).fetchall()]
 
 
+def own_models(connection: duckdb.DuckDBPyConnection) -> list[OwnModel]:
+    """The user's own models that can be predicted."""
+    rows = connection.execute(
+        "SELECT recipe_id, definition FROM recipe"
+        " WHERE origin = 'local' AND definition IS NOT NULL ORDER BY recipe_id"
+    ).fetchall()
+    if not rows:
+        return []
+    from advisor.predict.define import from_text
+
+    found = []
+    for recipe_id, definition in rows:
+        # All were read when they were written; one that this program no longer counts has no
+        # prediction, and must not keep the store from being brought up to date.
+        with suppress(ValueError):
+            own = from_text(definition)
+            found.append(replace(own, recipe=replace(own.recipe, recipe_id=recipe_id)))
+    return found
+
+
 def predict_anew(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the predictions those of the shipped fit and the own records, in the caller's
-    transaction."""
-    own = own_records(connection)
+    """Make the predictions those of the shipped fit, the own records and the own models, in the
+    caller's transaction."""
+    records, models = own_records(connection), own_models(connection)
     held = connection.execute("SELECT 1 FROM prediction WHERE origin = 'local' LIMIT 1").fetchone()
-    if not own and held is None:
+    if not records and not models and held is None:
         return
     from advisor.predict.own import shipped_and_own_rows
 
-    shipped, moved = shipped_and_own_rows(own)
+    shipped, own = shipped_and_own_rows(records, models)
     connection.execute("DELETE FROM prediction")
-    for origin, rows in (("local", moved), ("shipped", shipped)):
+    for origin, rows in (("local", own), ("shipped", shipped)):
         insert_missing(connection, "prediction", [{**row, "origin": origin} for row in rows])
 
 

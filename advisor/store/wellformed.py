@@ -29,6 +29,10 @@ def check_words(table: str, row: Mapping[str, Any]) -> None:
             raise ValueError(
                 f"{column} {shown(str(word))} is not known; {nearest(str(word), known)}"
             )
+    if table == "recipe" and row.get("definition") is not None:
+        from advisor.predict.define import from_text
+
+        from_text(row["definition"])
     for column, value in row.items():
         for text in value if isinstance(value, (list, tuple)) else (value,):
             if isinstance(text, str) and not text.isprintable():

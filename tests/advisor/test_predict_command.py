@@ -13,6 +13,7 @@ from advisor.commands import predict as command
 from advisor.parse import InputError
 from advisor.predict import Fitted
 from advisor.predict.shipped import shipped_fit
+from advisor.store import Store
 
 
 @pytest.fixture(scope="module")
@@ -20,10 +21,18 @@ def fitted() -> Fitted:
     return shipped_fit()
 
 
+_stores: list[Store] = []
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _store(store_path: Path) -> None:
+    _stores[:] = [Store(store_path)]
+
+
 def call(fitted: Fitted, *words: str) -> int:
     parser = argparse.ArgumentParser()
     command.add_arguments(parser)
-    return command.run(parser.parse_args(words), lambda: fitted)
+    return command.run(parser.parse_args(words), lambda: fitted, _stores[0])
 
 
 def test_json_holds_the_promised_names(fitted: Fitted, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,148 @@
+"""A user's own model as one JSON text: what the store keeps to predict it anew.
+
+The text has the keys of a recipe file (`bench_runner.recipes`) and is read by the same checks. It
+names no file, and nothing in it is imported or run.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from advisor.parse import shown
+from advisor.predict.targets import Target
+from advisor.predict.workload import SHAPES, Workload, sized, workload_of
+from bench_runner.flops import UncountedArchitectureError
+from bench_runner.recipes import Recipe, recipe_from
+
+LARGEST_TEXT = 64 * 1024
+"""Characters of a definition; the models that can be counted need a few hundred."""
+_LARGEST_INTEGER = 2**31 - 1
+"""What the store's columns of batch, sequence and image size hold."""
+_LONGEST_ID = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnModel:
+    """A model that does not ship, and how it is trained."""
+
+    recipe: Recipe
+    parameters: int | None = None
+    """Where only its size is known: the recipe then has the usual shape of about that size."""
+
+    @property
+    def workload(self) -> Workload:
+        """What a step asks of a GPU; ValueError where it cannot be counted."""
+        return sized(workload_of(self.recipe), self.parameters)
+
+
+def own_model(target: Target, name: str) -> OwnModel:
+    """What was asked about, under a name of the user's own. Raises ValueError of one line."""
+    called = " ".join(name.split())
+    recipe_id = called.replace(" ", "-").lower()
+    plain = all(c.isascii() and (c.isalnum() or c in ".-") for c in recipe_id)
+    if not plain or not recipe_id[:1].isalnum() or len(recipe_id) > _LONGEST_ID:
+        raise ValueError(
+            f"--keep {shown(name)} is no name for a model; write one of letters, digits, points "
+            f"and hyphens, at most {_LONGEST_ID}, such as my-llama"
+        )
+    if recipe_id.endswith((".json", ".toml")):
+        raise ValueError(f"--keep {shown(name)} would be taken for a file; leave out the ending")
+    if target.recipe is None:
+        raise ValueError("this model cannot be kept: name a config.json, a .toml or a timm model")
+    assumed = f"assumed: {'; '.join(target.assumptions)}" if target.assumptions else None
+    note = "; ".join(part for part in (target.recipe.note, assumed) if part) or None
+    recipe = replace(target.recipe, recipe_id=recipe_id, name=called, note=note)
+    return OwnModel(recipe=recipe, parameters=target.parameters)
+
+
+def to_text(own: OwnModel) -> str:
+    """The definition of a model; ValueError where `from_text` would not take it back."""
+    recipe = own.recipe
+    architecture = recipe.architecture
+    kind = architecture.config_class or _class_of(str(architecture.arguments.get("model_type")))
+    content = {
+        "id": recipe.recipe_id,
+        "name": recipe.name,
+        "family": recipe.family,
+        "source": recipe.source,
+        "note": recipe.note,
+        "architecture": {
+            "config_class": kind,
+            # What counts are numbers; labels and code to fetch, which a config.json may have, not.
+            "arguments": {
+                key: value
+                for key, value in architecture.arguments.items()
+                if isinstance(value, int | float | str | list) and not key.startswith("_")
+            },
+        },
+        "training": asdict(recipe.training),
+        "support": {**asdict(recipe.support), "fsdp_wrap": list(recipe.support.fsdp_wrap)},
+        "parameters": own.parameters,
+    }
+    text = json.dumps(_given(content), separators=(",", ":"), allow_nan=False)
+    from_text(text)
+    return text
+
+
+def from_text(text: object) -> OwnModel:
+    """The model that a definition describes. Raises ValueError of one line."""
+    if not isinstance(text, str) or len(text) > LARGEST_TEXT:
+        raise ValueError(f"the definition is no text of at most {LARGEST_TEXT:,} letters")
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        raise ValueError(f"the definition {shown(text)} is not JSON") from None
+    if not isinstance(content, dict):
+        raise ValueError(f"the definition {shown(text)} holds no object")
+    parameters = content.pop("parameters", None)
+    architecture = content.get("architecture")
+    if not isinstance(architecture, dict) or "config_class" not in architecture:
+        # A definition from somebody else must not make this program read a file.
+        raise ValueError("the definition of a model names no config_class")
+    own = OwnModel(recipe=recipe_from(content, Path("definition")), parameters=parameters)
+    _check(own)
+    return own
+
+
+def _check(own: OwnModel) -> None:
+    """Raise ValueError where a model cannot be counted, or is larger than the store's columns."""
+    training = own.recipe.training
+    for name in ("batch_size", "sequence_length", "image_size"):
+        value = getattr(training, name)
+        if value is not None and value > _LARGEST_INTEGER:
+            raise ValueError(f"{name} is {value:,}; give at most {_LARGEST_INTEGER:,}")
+    size = own.parameters
+    if size is not None and (type(size) is not int or not 1e5 <= size <= 1e13):
+        raise ValueError(f"{shown(str(size))} parameters are none that can be predicted")
+    try:
+        workload = own.workload
+        finite = math.isfinite(workload.flops) and min(workload.parameters, workload.flops) > 0
+        counted = finite and workload.parameters <= 1e13
+    except (TypeError, LookupError, ArithmeticError, AttributeError):
+        counted = False
+    if not counted or training.training_steps >= 2**63:
+        raise ValueError(f"the model {shown(own.recipe.name)} cannot be counted: mend its numbers")
+
+
+def _class_of(model_type: str) -> str:
+    """``LlamaConfig`` for ``llama``: the class of a config.json, whose file is not kept."""
+    wanted = f"{model_type.replace('_', '')}config"
+    found = next((name for name in SHAPES if name.casefold() == wanted), None)
+    if found is None:
+        raise UncountedArchitectureError(
+            f"the operations of {shown(model_type)} are not counted: measure it"
+        )
+    return found
+
+
+def _given(table: dict[str, Any]) -> dict[str, Any]:
+    """Without what nobody said, as a recipe file leaves it out."""
+    return {
+        key: _given(value) if isinstance(value, dict) else value
+        for key, value in table.items()
+        if value is not None
+    }
