@@ -37,6 +37,7 @@ from advisor.parse import InputError
 from advisor.rank import Question, rank
 from advisor.store import Store
 from bench_runner import journal, space
+from bench_runner.recipes import load_recipe
 from tests.advisor.store_for_tests import REPOSITORY
 
 FAKE = Path(__file__).with_name("fake_runner.py")
@@ -382,6 +383,20 @@ def test_a_recipe_of_one_s_own_may_not_take_a_known_name(own_store: Path, tmp_pa
         make_plan(Store(own_store), request(tmp_path, recipe=str(file), device="cpu"), HERE)
 
 
+def test_a_recipe_of_one_s_own_is_kept_with_what_predicts_it(
+    own_store: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(TINY.replace("= 32\n", "= 1024\n", 1))
+    measure(planned(own_store, tmp_path, recipe=str(file)), "good")
+    store = Store(own_store)
+    (own,) = store.own_models()
+    assert own.recipe == load_recipe(file)
+    with store.reading() as reader:
+        foreseen = {row.recipe_id for row in reader.predictions()}
+    assert "tiny" in foreseen
+
+
 # The command
 
 
@@ -629,6 +644,7 @@ def test_a_real_run_on_the_cpu_is_kept_and_never_ranked_as_a_gpu(
         field = make_field(reader, snapshot, model, prices="latest", evidence="sound")
     assert len(rank(field, Question())) == 0
     assert not any(build.host_owned for build in field.builds)
+    assert [own.recipe.recipe_id for own in store.own_models()] == ["tiny"]
 
     # The same file, carried to another store as from a node of a cluster: twice is once.
     other = tmp_path / "other.duckdb"

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from advisor.predict.define import own_model
+from advisor.predict.targets import Run, target_of_size
 from advisor.state import State
+from advisor.store import Store
 from advisor.tui.controls.model_picker import ModelPicker
 from advisor.tui.screens.excluded import ExcludedScreen
 from advisor.tui.screens.record import RecordScreen
@@ -193,6 +196,23 @@ class TestModel:
         async with running(paper_store) as pilot:
             found = [model.recipe_id for model in ranking(pilot).session.models("pythia")]
             assert found.index("pythia-160m") < found.index("pythia-14m")
+
+    async def test_a_model_of_one_s_own_is_there_while_the_program_runs(
+        self, own_store: Path
+    ) -> None:
+        async with running(own_store, state=replace(ASKED, prices="latest")) as pilot:
+            run = Run(batch_size=512, tokens=3e10)
+            own = own_model(target_of_size("x", "decoder", 1.1e9, run), "Ours")
+            Store(own_store).keep_model(own)
+            await pilot.press("f5")
+            await settled(pilot)
+            await type_into(pilot, "m", "ours")
+            await pilot.press("enter")
+            await settled(pilot)
+            assert field(pilot, "model").value == "ours"
+            assert ranking(pilot).table.border_subtitle == "Ours"
+            assert len(builds(pilot)) > 10
+            assert "predicted" in detail(pilot)
 
     async def test_arrows_take_another_and_escape_closes_the_list_first(
         self, paper_store: Path

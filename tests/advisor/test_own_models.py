@@ -1,0 +1,392 @@
+"""A model of a user's own: kept under a name, ranked and planned on predictions, forgotten."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.bench_keep import MEASURED_HERE
+from advisor.cli import main
+from advisor.predict.define import OwnModel, from_text, own_model, to_text
+from advisor.predict.resolve import Ask, resolve
+from advisor.predict.targets import Run, target_of_size, target_of_timm
+from advisor.store import Store, StoreError, build_store, check_store, migrate
+from advisor.store.connection import created
+from bench_runner.recipes import load_recipes
+from tests.advisor.store_for_tests import record
+
+LLAMA: dict[str, Any] = {
+    "model_type": "llama",
+    "architectures": ["LlamaForCausalLM"],
+    "hidden_size": 2048,
+    "num_hidden_layers": 16,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "intermediate_size": 8192,
+    "vocab_size": 128256,
+    "tie_word_embeddings": True,
+    "max_position_embeddings": 131072,
+    "torch_dtype": "bfloat16",
+    "rope_scaling": {"factor": 32.0},
+}
+TOML = """\
+id = "from-a-file"
+name = "From a file"
+family = "decoder"
+source = "our lab"
+note = "half of the data"
+[architecture]
+config_class = "GPTNeoXConfig"
+arguments = { hidden_size = 1024, num_hidden_layers = 12, num_attention_heads = 16, \
+intermediate_size = 4096, vocab_size = 50304 }
+[training]
+batch_size = 512
+training_steps = 20000
+sequence_length = 1024
+precision = "bf16"
+optimizer = "adamw"
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    path = tmp_path / "llama.json"
+    path.write_text(json.dumps(LLAMA))
+    return path
+
+
+def keep(store: Path, model: Path | str, *words: str, name: str = "Our Llama") -> int:
+    length = () if {"--tokens", "--images"} & {*words} else ("--tokens", "300B")
+    asked = ("predict", "--model", str(model), *length, "--keep", name, *words)
+    return main([*asked, "--store", str(store)])
+
+
+def rows(store: Path, recipe_id: str = "our-llama") -> dict[tuple[str, int], dict[str, Any]]:
+    with duckdb.connect(str(store), read_only=True) as connection:
+        answer = connection.execute("FROM prediction WHERE recipe_id = ?", [recipe_id])
+        names = [column[0] for column in answer.description or ()]
+        found = [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
+    return {(row["gpu_id"], row["gpu_count"]): row for row in found}
+
+
+def asked(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+    capsys.readouterr()
+    assert main([*words, "--format", "json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_kept_model_is_ranked_with_the_times_that_predict_gives(
+    own_store: Path, config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert keep(own_store, config) == 0
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "now: advisor rank --model our-llama" in printed.err
+    assert "assumed: sequences of 2,048 tokens" in printed.err
+    held = rows(own_store)
+    assert {count for _, count in held} == {1, 2, 4, 8}
+    assert {row["origin"] for row in held.values()} == {"local"}
+    store = ("--store", str(own_store))
+    for model in (str(config), "our llama", "our-llama"):
+        length = ("--tokens", "300B") if model == str(config) else ()
+        machine = ("--gpu", "RTX 4090", "--count", "2")
+        answer = asked(capsys, "predict", "--model", model, *length, *machine, *store)
+        cell = held["rtx-4090", 2]
+        for name in ("training_days", "training_days_low", "training_days_high"):
+            assert cell[name] == float(f"{answer[name]:.4g}")
+        assert cell["micro_batch_size"] == answer["settings"]["micro_batch_size"]
+    ranked = asked(capsys, "rank", "--model", "our-llama", "--budget", "40k", *store)
+    times = {(b["gpu"], b["gpu_count"]): b["training_days"] for b in ranked["ranked"]}
+    assert times["RTX 4090", 2] == held["rtx-4090", 2]["training_days"]
+    with Store(own_store).reading() as reader:
+        (model_row,) = (m for m in reader.models() if m.origin == "local")
+    assert model_row.parameters == 1_235_814_400  # Llama 3.2 1B, as its publisher counts it
+    assert model_row.training_steps == -(-(300 * 10**9) // (2048 * 512))
+    assert (model_row.precision, model_row.sequence_length) == ("bf16", 2048)
+    assert model_row.note == "assumed: sequences of 2,048 tokens"
+
+
+def test_ranking_a_kept_model_loads_nothing_that_predicts(own_store: Path, config: Path) -> None:
+    keep(own_store, config)
+    script = (
+        "import sys; from advisor.cli import main\n"
+        f"main(['rank', '--model', 'our-llama', '--store', {str(own_store)!r}])\n"
+        "print(sorted(m for m in sys.modules if m.partition('.')[0] in ('numpy', 'scipy')"
+        " or m.startswith('advisor.predict')), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stderr.splitlines()[-1] == "[]"
+    assert "predicted" in done.stdout
+
+
+def test_it_survives_a_rebuild_and_newer_text(own_store: Path, config: Path) -> None:
+    keep(own_store, config)
+    held = rows(own_store)
+    build_store(own_store)
+    assert rows(own_store) == held
+    assert check_store(own_store) == []
+    with duckdb.connect(str(own_store)) as connection:  # as a store of older text would be
+        connection.execute("UPDATE meta SET value = 'older' WHERE key = 'shipped_digest'")
+        connection.execute("DELETE FROM prediction WHERE recipe_id = 'our-llama'")
+    Store(own_store, note=lambda _: None).models()
+    assert rows(own_store) == held
+
+
+def test_a_store_without_definitions_is_migrated_and_then_keeps_models(
+    tmp_path: Path, config: Path
+) -> None:
+    path, schema = tmp_path / "older.duckdb", tmp_path / "schema"
+    schema.mkdir()
+    for step in migrate.migrations()[:3]:
+        shutil.copy(step.path, schema)
+    with created(path) as connection:
+        migrate.migrate(connection, 0, migrate.migrations(schema))
+        connection.execute("INSERT INTO meta VALUES ('shipped_digest', 'older')")
+        connection.execute(
+            "INSERT INTO recipe VALUES ('mine', 'Mine', 'decoder', 1000, 8, 100, 128, NULL, 'fp16',"
+            " 'adam', 1e15, 1e15, 'abc', 'own', NULL, 'local')"
+        )
+    assert keep(path, config) == 0
+    assert rows(path) and not rows(path, "mine")
+    assert {m.recipe_id for m in Store(path).models() if m.origin == "local"} == {
+        "mine",
+        "our-llama",
+    }
+    assert check_store(path) == []
+
+
+def test_the_same_again_changes_nothing_and_another_needs_force(
+    own_store: Path, config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keep(own_store, config)
+    held = rows(own_store)
+    assert keep(own_store, config) == 0
+    assert rows(own_store) == held
+    capsys.readouterr()
+    assert keep(own_store, config, "--tokens", "30B") == 2
+    assert "--force" in capsys.readouterr().err
+    assert rows(own_store) == held
+    assert keep(own_store, config, "--tokens", "30B", "--force") == 0
+    ratio = rows(own_store)["h200-sxm-141gb", 8]["training_days"] / held["h200-sxm-141gb", 8]["training_days"]
+    assert ratio == pytest.approx(0.1, rel=0.001)
+
+
+def test_forgetting_leaves_the_store_as_it_was(
+    store_path: Path, own_store: Path, config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keep(own_store, config)
+    store = ("--store", str(own_store))
+    assert main(["predict", "--forget", "Our Llama", *store]) == 0
+    assert rows(own_store) == {}
+    assert Store(own_store).models() == Store(store_path).models()
+    assert rows(own_store, "pythia-1b") == rows(store_path, "pythia-1b")
+    assert main(["rank", "--model", "our-llama", *store]) == 2
+    capsys.readouterr()
+    for name, said in (("our-llama", "kept none"), ("pythia-1b", "ships"), ("", "kept none")):
+        assert main(["predict", "--forget", name, *store]) == 2
+        assert said in capsys.readouterr().err
+
+
+def test_times_of_an_own_model_stay_when_it_is_forgotten_and_move_it_before(
+    own_store: Path, config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keep(own_store, config)
+    before = rows(own_store)
+    slow = 1.4 * before["l40s", 1]["training_days"]
+    store = Store(own_store)
+    values: dict[str, Any] = {"recipe_id": "our-llama", "gpu": "L40S", "gpu_count": 1}
+    bounds = {"training_days_low": None, "training_days_high": None}
+    store.append_measurements(
+        [record("m-own", **values, **bounds, training_days=slow, source_id="measured-here")],
+        [MEASURED_HERE],
+    )
+    store.predict_anew()
+    after = rows(own_store)["l40s", 4]
+    assert 1.05 < after["training_days"] / before["l40s", 4]["training_days"] < 1.4
+    assert "your own records" in after["reason"]
+    asking = ("predict", "--model", "our-llama", "--gpu", "L40S", "--count", "4")
+    answer = asked(capsys, *asking, "--store", str(own_store))
+    assert after["training_days"] == float(f"{answer['training_days']:.4g}")
+    assert store.forget_model("our-llama") == 1
+    assert [t.measurement_id for t in store.times(origin="local")] == ["m-own"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--keep", "pythia-1b"), "a model that ships"),
+        (("--keep", "Pythia 1B"), "a model that ships"),
+        (("--keep", "../../etc"), "no name for a model"),
+        (("--keep", ""), "no name for a model"),
+        (("--keep", ".hidden"), "no name for a model"),
+        (("--keep", "Bär"), "no name for a model"),
+        (("--keep", "x\x1b[2J"), "no name for a model"),
+        (("--keep", "a" * 65), "no name for a model"),
+        (("--keep", "mine.toml"), "taken for a file"),
+        (("--keep", "mine", "--gpu", "A1000000"), "not known"),
+        (("--keep", "mine", "--batch", "9999999999"), "batch_size is 9,999,999,999"),
+        (("--keep", "mine", "--forget", "mine"), "goes alone"),
+        (("--gpu", "H100", "--force"), "--force goes with --keep"),
+        ((), "--gpu is missing"),
+    ],
+)
+def test_wrong_input_is_one_line_and_keeps_nothing(
+    own_store: Path,
+    config: Path,
+    words: tuple[str, ...],
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asking = ["predict", "--model", str(config), "--tokens", "300B", *words]
+    assert main([*asking, "--store", str(own_store)]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "" and printed.err.count("\n") == 1 and said in printed.err
+    assert all(model.origin == "shipped" for model in Store(own_store).models())
+
+
+def test_missing_tokens_and_a_file_to_rank_say_how_to_mend_it(
+    own_store: Path, config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = ("--store", str(own_store))
+    assert main(["predict", "--model", str(config), "--keep", "mine", *store]) == 2
+    assert "give --tokens" in capsys.readouterr().err
+    assert main(["rank", "--model", str(config), *store]) == 2
+    assert "--keep NAME" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        ("decoder", ("--parameters", "1.5B")),
+        ("vit_base_patch16_224", ("--images", "1.28B")),
+        ("convnext_base", ("--images", "1.28B")),
+        ("pythia-1b", ("--tokens", "30B")),
+        ("mine.toml", ("--tokens", "20B")),
+    ],
+)
+def test_whatever_can_be_asked_can_be_kept(
+    own_store: Path,
+    tmp_path: Path,
+    model: str,
+    words: tuple[str, ...],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.toml").write_text(TOML)
+    assert keep(own_store, model, *words, name="kept") == 0
+    cell = rows(own_store, "kept")["h200-sxm-141gb", 2]
+    machine = ("--gpu", "H200", "--count", "2", "--store", str(own_store))
+    answer = asked(capsys, "predict", "--model", "kept", *machine)
+    assert cell["training_days"] == float(f"{answer['training_days']:.4g}")
+    (kept,) = Store(own_store).own_models()
+    assert kept.recipe.recipe_id == "kept"
+    (row,) = (m for m in Store(own_store).models() if m.origin == "local")
+    assert row.parameters == kept.workload.parameters
+
+
+def test_own_models_are_handed_on_whole(own_store: Path, config: Path, tmp_path: Path) -> None:
+    keep(own_store, config)
+    lines = tmp_path / "mine.jsonl"
+    assert Store(own_store).export_local(lines) == 1
+    for number, source in enumerate((lines, own_store)):
+        other = tmp_path / f"other{number}.duckdb"
+        build_store(other)
+        assert Store(other).merge(source) == 1
+        assert rows(other) == rows(own_store)
+        assert Store(other).merge(source) == 0
+
+
+HOSTILE: list[Any] = [
+    5,
+    "",
+    "[]",
+    "{}",
+    "[" * 100_000,
+    "x" * 70_000,
+    {"architecture": {"hf_config_json": "/etc/passwd"}},
+    {"architecture": {"timm": "vit_base_patch16_224"}},
+    {"architecture": {"config_class": "os.system"}},
+    {"architecture": {"config_class": "T5Config"}},
+    {"architecture": {"config_class": "LlamaConfig", "arguments": {"hidden_size": -4}}},
+    {"architecture": {"config_class": "LlamaConfig", "arguments": {"hidden_size": "x"}}},
+    {"architecture": {"config_class": "LlamaConfig", "arguments": {"hidden_size": 10**30}}},
+    {"architecture": {"config_class": "LlamaConfig", "arguments": {"num_attention_heads": 0}}},
+    {"training": {"batch_size": 2**40}},
+    {"run": "import os"},
+    {"id": "../x"},
+    {"parameters": -1},
+    {"parameters": 1e400},
+    {"parameters": "1B"},
+]
+
+
+@pytest.mark.parametrize("wrong", HOSTILE)
+def test_a_definition_from_somebody_else_is_checked(
+    own_store: Path, config: Path, tmp_path: Path, wrong: Any
+) -> None:
+    keep(own_store, config)
+    lines = tmp_path / "mine.jsonl"
+    Store(own_store).export_local(lines)
+    row = json.loads(lines.read_text())
+    if isinstance(wrong, dict):
+        row["definition"] = json.dumps(json.loads(row["definition"]) | wrong)
+    else:
+        row["definition"] = wrong
+    row["recipe_id"] = "theirs"
+    lines.write_text(json.dumps(row) + "\n")
+    with pytest.raises(StoreError) as caught:
+        Store(own_store).merge(lines)
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 500
+    assert not rows(own_store, "theirs")
+
+
+def test_a_name_with_letters_of_both_cases_is_one_model(own_store: Path, config: Path) -> None:
+    keep(own_store, config, name="Our Llama")
+    store = Store(own_store)
+    (kept,) = store.own_models()
+    with pytest.raises(StoreError, match="what your model our-llama is called"):
+        store.keep_model(replace(kept, recipe=replace(kept.recipe, recipe_id="other")))
+
+
+@given(
+    hidden=st.integers(1, 64),
+    layers=st.integers(1, 80),
+    tokens=st.floats(1e6, 1e14),
+    batch=st.integers(1, 10_000),
+)
+def test_a_definition_holds_all_that_predicts(
+    hidden: int, layers: int, tokens: float, batch: int
+) -> None:
+    run = Run(batch_size=batch, tokens=tokens, images=tokens)
+    target = target_of_size("x", "decoder", 12 * layers * (64 * hidden) ** 2 + 1e8, run)
+    images = target_of_timm("vit_large_patch14_224", run)
+    for each in (target, images):
+        own = own_model(each, "Mine")
+        again = from_text(to_text(own))
+        assert again.workload == own.workload
+        assert replace(again.workload, workload_id="x") == replace(each.workload, workload_id="x")
+
+
+def test_a_config_json_of_a_recipe_is_kept_without_the_file(tmp_path: Path) -> None:
+    names = {str(number): f"class {number}" for number in range(20_000)}
+    (tmp_path / "config.json").write_text(json.dumps(LLAMA | {"id2label": names, "auto_map": {}}))
+    text = TOML[: TOML.index("config_class")] + 'hf_config_json = "config.json"\n'
+    (tmp_path / "mine.toml").write_text(text + TOML[TOML.index("[training]") :])
+    target = resolve(str(tmp_path / "mine.toml"), Ask(), load_recipes())
+    assert target.recipe is not None
+    own = OwnModel(recipe=target.recipe)
+    definition = to_text(own)
+    (tmp_path / "config.json").unlink()
+    assert from_text(definition).workload == own.workload
+    assert len(definition) < 2_000
