@@ -23,6 +23,8 @@ call opens, does one thing in one transaction and closes, and waits while anothe
     store.add_quotes(quotes, sources=())             # all of a call or, on an error, nothing
     store.add_rentals(rentals, sources=())
     store.add_recipes(models)                        # recipes of the user's own
+    store.keep_model(model, force=False) # one of them with its predictions -> int: how many times
+    store.forget_model(name)
     store.merge(path)                    # JSON lines, or another store's own rows
     store.export_local(path)             # the user's own rows as JSON lines
     store.change_token()                 # differs when another program wrote

@@ -165,6 +165,18 @@ def test_a_store_without_definitions_is_migrated_and_then_keeps_models(
     assert check_store(path) == []
 
 
+def test_an_own_model_stands_before_one_that_ships_later(own_store: Path, config: Path) -> None:
+    keep(own_store, config)
+    with duckdb.connect(str(own_store)) as connection:  # as if the next version had shipped its id
+        connection.execute("DELETE FROM recipe WHERE recipe_id = 'pythia-1b'")
+        connection.execute("UPDATE recipe SET recipe_id = 'pythia-1b' WHERE origin = 'local'")
+    before = rows(own_store)
+    build_store(own_store)
+    assert rows(own_store) == {}
+    after = rows(own_store, "pythia-1b")
+    assert after.keys() <= before.keys() and {r["origin"] for r in after.values()} == {"local"}
+
+
 def test_the_same_again_changes_nothing_and_another_needs_force(
     own_store: Path, config: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -177,7 +189,8 @@ def test_the_same_again_changes_nothing_and_another_needs_force(
     assert "--force" in capsys.readouterr().err
     assert rows(own_store) == held
     assert keep(own_store, config, "--tokens", "30B", "--force") == 0
-    ratio = rows(own_store)["h200-sxm-141gb", 8]["training_days"] / held["h200-sxm-141gb", 8]["training_days"]
+    cell = ("h200-sxm-141gb", 8)
+    ratio = rows(own_store)[cell]["training_days"] / held[cell]["training_days"]
     assert ratio == pytest.approx(0.1, rel=0.001)
 
 
