@@ -25,6 +25,7 @@ from advisor.render import to_table
 from advisor.store import Reader, Store
 
 if TYPE_CHECKING:
+    from advisor.plan.inverse import Reach
     from advisor.report.model import Report
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "grant.toml"
@@ -325,7 +326,7 @@ def reach_rows(
     rows: list[dict[str, Any]] = []
     with store.reading() as reader:
         snapshot = take_snapshot(reader)
-        models = [snapshot.model(model)] if model else timed_models(reader, snapshot)
+        models = [snapshot.model(model)] if model else timed_models(reader, snapshot, grant)
         asked = tuple(
             (each, problem_of(reader, snapshot, grant, each, by=by, today=today)) for each in models
         )
@@ -342,10 +343,20 @@ def reach_rows(
                 if plan is None
                 else grant.start + timedelta(days=int(plan.finish_day)),
                 "proven": plan is None or plan.proven,
+                "times": None if plan is None else _bases(found, plan),
                 "takes": None if plan is None else _takes(found.problem, plan),
             }
         )
     return rows
+
+
+def _bases(found: Reach, plan: Plan) -> str:
+    """How the times of the machines that are used were obtained."""
+    used = {work.machine_id for work in plan.work} | {rented.rental_id for rented in plan.rented}
+    ways = [(m.machine_id, m.times) for m in found.problem.machines]
+    ways += [(r.rental_id, r.times) for r in found.problem.rentals]
+    bases = {times[found.model.recipe_id].basis for name, times in ways if name in used}
+    return " and ".join(sorted(bases))
 
 
 def _takes(problem: Problem, plan: Plan) -> str:

@@ -97,8 +97,11 @@ class ReachTask:
         return found
 
 
-def timed_models(reader: Reader, snapshot: Snapshot) -> list[Model]:
-    """The models that somebody has measured, largest first."""
-    measured = reader.measured_models()
-    models = [model for model in snapshot.models if model.recipe_id in measured]
+def timed_models(reader: Reader, snapshot: Snapshot, grant: Grant) -> list[Model]:
+    """The models that somebody has measured or, if the grant takes predictions, that have one;
+    largest first."""
+    timed = set(reader.measured_models())
+    if grant.predictions and grant.evidence == "sound":
+        timed |= reader.predicted_models()
+    models = [model for model in snapshot.models if model.recipe_id in timed]
     return sorted(models, key=lambda model: (-model.parameters, model.recipe_id))

@@ -194,6 +194,13 @@ class Reader:
         """How many times each model has; models without one are absent."""
         return dict(self.connection.execute(query("measured_models")).fetchall())
 
+    def predicted_models(self) -> set[str]:
+        """The models with a predicted time."""
+        return {
+            recipe_id
+            for (recipe_id,) in self.connection.execute(query("predicted_models")).fetchall()
+        }
+
     def measured_power_w(self) -> dict[str, float]:
         """What one GPU of each kind drew while it was timed, in W; others are absent."""
         return dict(self.connection.execute(query("measured_power")).fetchall())

@@ -487,10 +487,24 @@ def test_the_question_turned_round_agrees_with_filling_machines(
     today = date(2026, 11, 21)
     with Store(store_path).reading() as reader:
         snapshot = take_snapshot(reader)
-        for model in timed_models(reader, snapshot):
+        for model in timed_models(reader, snapshot, grant):
             for by in (None, date(2027, 5, 1)):
                 problem = problem_of(reader, snapshot, grant, model, by=by, today=today)
                 assert reach(model, problem, 60).runs == most_runs_by_filling(problem), model
+
+
+def test_the_largest_model_may_be_one_with_predicted_times_alone(
+    store_path: Path, tmp_path: Path
+) -> None:
+    def names(text: str) -> list[str]:
+        grant = read_grant(grant_file(tmp_path, text))
+        with Store(store_path).reading() as reader:
+            found = timed_models(reader, take_snapshot(reader), grant)
+        return [model.recipe_id for model in found]
+
+    predicted = SMALL.replace("predictions = false", "predictions = true")
+    assert names(predicted)[:2] == ["pythia-12b", "pythia-6.9b"]
+    assert names(SMALL)[0] == "pythia-6.9b"
 
 
 def test_the_answer_alone_is_on_stdout(store_path: Path, tmp_path: Path) -> None:
