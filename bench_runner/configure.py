@@ -38,6 +38,15 @@ def why_not_compiled(recipe: Recipe, settings: Settings) -> str | None:
     return "the recipe says that this model does not compile"
 
 
+def built_whole(recipe: Recipe, settings: Settings) -> bool:
+    """Whether a model that ZeRO-3 shards has to be built whole on each GPU first.
+
+    transformers builds in shards and gathers each module's own weights to initialise them; the
+    mixer of a state space model sets those of the modules inside it too, which fails.
+    """
+    return zero_stage(settings) == 3 and recipe.family == "ssm"
+
+
 def attention(recipe: Recipe, settings: Settings, *, flash_attn: bool) -> str | None:
     """Hugging Face's ``attn_implementation``; naive settings take none of the fused kernels.
 

@@ -70,6 +70,11 @@ if __name__ == "__main__":
         torch.distributed.destroy_process_group()
 '''
 
+_WHOLE = """    # transformers cannot initialise it in shards; DeepSpeed cuts it up afterwards.
+    from transformers.integrations.deepspeed import unset_hf_deepspeed_config
+
+    unset_hf_deepspeed_config()
+"""
 _TEXT_ITEM = """        tokens = torch.randint({vocabulary}, ({length},))
         return {{"input_ids": tokens, "labels": tokens}}"""
 _IMAGE_ITEM = """        return {{
@@ -143,7 +148,8 @@ def _train_script(
         name=recipe.name,
         where=f"{space.label(settings)} on {winner.gpu_count} x {winner.gpu}",
         item=item,
-        model=_model_lines(recipe, attention),
+        model=(_WHOLE if configure.built_whole(recipe, settings) else "")
+        + _model_lines(recipe, attention),
         optimizer=_optimizer_line(recipe, winner.gpu == "cpu"),
     )
 

@@ -9,6 +9,13 @@ import torch
 import torch.distributed as dist
 
 
+def tell_deepspeed() -> None:
+    """Without it DeepSpeed takes a group that torch has made on CPUs for one process."""
+    import deepspeed
+
+    deepspeed.init_distributed(verbose=False)
+
+
 class Ranks:
     """All-reduced flags and gathered objects, beside whatever the training itself exchanges.
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from transformers import TrainingArguments
+from transformers.integrations.deepspeed import unset_hf_deepspeed_config
 
 from bench_runner import configure, space, timing
 from bench_runner.hardware import GpuSampler
@@ -17,7 +18,7 @@ from bench_runner.trial import TrialSpec, recipe_from_json
 from bench_runner.worker import models
 from bench_runner.worker.clock import Clock, StepSeconds
 from bench_runner.worker.memory import DeviceMemory, predicted_peak_gib
-from bench_runner.worker.ranks import Ranks
+from bench_runner.worker.ranks import Ranks, tell_deepspeed
 from bench_runner.worker.timed_trainer import PlainTrainer, StepEnd, TimedTrainer
 
 Report = Callable[[dict[str, Any]], None]
@@ -46,6 +47,8 @@ class Session:
             self.capability = torch.cuda.get_device_capability()
         # Through TrainingArguments, so that the process group is the Trainer's own.
         self._arguments(micro_batch_size=1, passes=1, compiled=False)
+        if configure.zero_stage(spec.settings) is not None:
+            tell_deepspeed()
         if self.device.type == "cuda":
             self.device = torch.device("cuda", torch.cuda.current_device())
         self.ranks = Ranks(spec.exchange_timeout_s)
@@ -90,6 +93,8 @@ class Session:
         )
         flash = models.has_flash_attention()
         attention = configure.attention(self.recipe, self.spec.settings, flash_attn=flash)
+        if configure.built_whole(self.recipe, self.spec.settings):
+            unset_hf_deepspeed_config()
         with self._build_device():
             model = models.build_model(self.recipe, attention)
         if (

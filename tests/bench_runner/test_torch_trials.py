@@ -26,13 +26,15 @@ pytestmark = [
 ]
 
 TINY = Path(__file__).with_name("tiny.toml")
+TINY_SSM = Path(__file__).with_name("tiny-ssm.toml")
 QUICK = ("--device", "cpu", "--yes", "--minimum-steps", "2", "--maximum-steps", "6")
 
 
 def start(folder: Path, *words: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [
-            *(sys.executable, "-m", "bench_runner", *words, "--recipe", str(TINY), *QUICK),
+            *(sys.executable, "-m", "bench_runner", words[0], "--recipe", str(TINY)),
+            *(*words[1:], *QUICK),
             *("--records", str(folder / "records.jsonl"), "--work", str(folder / "work")),
             *("--exchange-timeout-s", "4", "--settle-s", "5"),
         ],
@@ -108,19 +110,26 @@ def test_one_process_measures_naive_settings_and_the_winner_trains(tmp_path: Pat
 
 @pytest.mark.timeout(900)  # DeepSpeed compiles its exchange on first use.
 @pytest.mark.parametrize(
-    ("sharding", "configuration"),
+    ("recipe", "sharding", "configuration"),
     # Compilation of a sharded model takes longer than all the rest together, hence naive.
-    [("fsdp-full-shard,checkpointing", "fsdp.json"), ("zero-1", "deepspeed.json")],
+    [
+        (TINY, "fsdp-full-shard,checkpointing", "fsdp.json"),
+        (TINY, "fsdp-shard-grad-op,offloading", "fsdp.json"),
+        (TINY, "zero-1", "deepspeed.json"),
+        # Its initialisation cannot be done in shards.
+        (TINY_SSM, "zero-3", "deepspeed.json"),
+    ],
+    ids=lambda value: value.stem if isinstance(value, Path) else value,
 )
 def test_two_processes_shard_and_the_winner_trains(
-    tmp_path: Path, sharding: str, configuration: str
+    tmp_path: Path, recipe: Path, sharding: str, configuration: str
 ) -> None:
     if configuration == "deepspeed.json":
         pytest.importorskip("deepspeed")
     code, events = run(
         tmp_path,
         *("trial", "--gpus", "2", "--settings", f"naive,{sharding}"),
-        *("--largest-micro-batch", "2"),
+        *("--largest-micro-batch", "2", "--recipe", str(recipe)),
     )
     assert code == 0, events
     (record,) = journal.read(tmp_path / "records.jsonl")
@@ -135,7 +144,7 @@ def test_two_processes_shard_and_the_winner_trains(
     winner = tmp_path / "winner"
     exported = subprocess.run(
         [
-            *(sys.executable, "-m", "bench_runner", "export", "--recipe", str(TINY)),
+            *(sys.executable, "-m", "bench_runner", "export", "--recipe", str(recipe)),
             *("--records", str(tmp_path / "records.jsonl"), "--out", str(winner)),
         ],
         capture_output=True,
