@@ -151,7 +151,7 @@ def _table(cuts: dict[str, list[Guess]], must: dict[str, float] | float | None) 
 
 def _grouped(guesses: Sequence[Guess], key: Callable[[Guess], Hashable]) -> str:
     lines = [f"| | {_HEAD} |", "|---" * 7 + "|"]
-    for group in dict.fromkeys(key(g) for g in guesses):
+    for group in sorted({key(g) for g in guesses}, key=str):
         lines.append(f"| {group} | {_figures([g for g in guesses if key(g) == group])} |")
     return "\n".join(lines)
 

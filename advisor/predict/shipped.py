@@ -38,8 +38,8 @@ def prediction_source(fitted: Fitted) -> Source:
         title=f"This program's prediction, version {fitted.version}, fit {fitted.fingerprint}",
         url=None,
         how_measured=f"Not measured. Physics fitted to {fitted.observations} measured times, each "
-        "source with its own bias; stands for a synchronised training run. The interval holds 90 % "
-        "of such times.",
+        "source with its own bias; stands for a synchronised training run. The interval is meant to "
+        "hold 90 % of such times; docs/prediction.md says how many it held.",
         licence=None,
         published_on=None,
     )
