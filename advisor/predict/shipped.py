@@ -38,8 +38,8 @@ def prediction_source(fitted: Fitted) -> Source:
         title=f"This program's prediction, version {fitted.version}, fit {fitted.fingerprint}",
         url=None,
         how_measured=f"Not measured. Physics fitted to {fitted.observations} measured times, each "
-        "source with its own bias; stands for a synchronised training run. The interval is meant to "
-        "hold 90 % of such times; docs/prediction.md says how many it held.",
+        "source with its own bias; stands for a synchronised training run. The interval is meant "
+        "to hold 90 % of such times; docs/prediction.md says how many it held.",
         licence=None,
         published_on=None,
     )
@@ -111,6 +111,7 @@ def predicted_rows(
                 "training_days": _round(days),
                 "training_days_low": low,
                 "training_days_high": high,
+                "comparison_factor": _round(float(many.comparison_factor[i])),
                 "implied_mfu": None if audit.implied_mfu is None else _round(audit.implied_mfu),
                 "verdict": audit.verdict,
                 "verdict_reason": audit.reason,
