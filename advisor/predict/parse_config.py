@@ -60,8 +60,6 @@ class _File:
     """A parsed config.json: hands out checked numbers and knows its own name."""
 
     name: str
-    model: str
-    """What to call the model: its folder, where the file is called config.json like all others."""
     content: Mapping[str, Any]
 
     def error(self, key: str, problem: str) -> ValueError:
@@ -97,9 +95,7 @@ class _File:
 def target_of_config(path: Path, run: Run) -> Target:
     """The model that a config.json describes, trained as ``run`` says; ValueError of one line."""
     path = Path(path)
-    folder = path.resolve().parent.name
-    model = folder if path.name == "config.json" and folder else path.stem
-    file = _File(path.name, model, _read(path))
+    file = _File(path.name, _read(path))
     for key in CODE_KEYS:
         if file.content.get(key):
             raise file.error(
@@ -122,7 +118,19 @@ def target_of_config(path: Path, run: Run) -> Target:
             file.first(_EXPERTS) or "num_experts",
             "the model is a mixture of experts, of which there is no evidence; measure it",
         )
-    return _READERS[kind](file, kind, run)
+    model = _READERS[kind](file, kind)
+    folder = path.resolve().parent.name
+    return make_target(
+        # Its folder, where the file is called config.json like all others.
+        name=folder if path.name == "config.json" and folder else path.stem,
+        family=model.family,
+        config_class=model.config_class,
+        arguments=model.arguments,
+        run=run,
+        longest=model.longest,
+        # How a model of images was stored does not say how it was trained.
+        precision=None if model.family in ("vit", "convnet") else _precision(file),
+    )
 
 
 _EXPERTS = ("num_local_experts", "num_experts", "n_routed_experts")
@@ -171,6 +179,17 @@ def _precision(file: _File) -> str | None:
     return {"bfloat16": "bf16", "float16": "fp16"}.get(str(stored))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Model:
+    """What a file describes, in the words of the class that it is counted as."""
+
+    family: str
+    config_class: str
+    arguments: Mapping[str, Any]
+    longest: int | None = None
+    """Tokens of the longest sequence, or pixels of the image's side; None: the file cannot say."""
+
+
 def _heads(file: _File, hidden: int, keys: str, default: int | None = None) -> int:
     heads = file.whole(keys, "heads", default)
     if heads > hidden:
@@ -178,14 +197,13 @@ def _heads(file: _File, hidden: int, keys: str, default: int | None = None) -> i
     return heads
 
 
-def _llama(file: _File, kind: str, run: Run) -> Target:
+def _llama(file: _File, kind: str) -> _Model:
     hidden = file.whole("hidden_size", "hidden")
     heads = _heads(file, hidden, "num_attention_heads")
     groups = file.whole("num_key_value_heads", "heads", heads)
     if heads % groups:
         raise file.error("num_key_value_heads", f"is {groups}, which does not divide {heads}")
-    return make_target(
-        name=file.model,
+    return _Model(
         family="decoder",
         config_class="LlamaConfig",
         arguments={
@@ -198,18 +216,15 @@ def _llama(file: _File, kind: str, run: Run) -> Target:
             "vocab_size": file.whole("vocab_size", "vocabulary"),
             "tie_word_embeddings": file.flag("tie_word_embeddings", kind in _TIED_LLAMAS),
         },
-        run=run,
         longest=file.whole("max_position_embeddings", "length", 2048),
-        precision=_precision(file),
     )
 
 
-def _ungated(file: _File, kind: str, run: Run) -> Target:
+def _ungated(file: _File, kind: str) -> _Model:
     """Decoders with a plain feed-forward layer, whatever their keys are called."""
     hidden = file.whole("hidden_size n_embd d_model n_embed", "hidden")
     inner = "ffn_dim ffn_hidden_size intermediate_size n_inner"
-    return make_target(
-        name=file.model,
+    return _Model(
         family="decoder",
         config_class="GPT2Config",
         arguments={
@@ -221,19 +236,16 @@ def _ungated(file: _File, kind: str, run: Run) -> Target:
             "vocab_size": file.whole("vocab_size", "vocabulary"),
             "tie_word_embeddings": file.flag("tie_word_embeddings", kind not in ("gptj", "phi")),
         },
-        run=run,
         longest=file.whole(
             "max_position_embeddings n_positions max_seq_len seq_length", "length", 2048
         ),
-        precision=_precision(file),
     )
 
 
-def _gpt2(file: _File, kind: str, run: Run) -> Target:
+def _gpt2(file: _File, kind: str) -> _Model:
     hidden = file.whole("n_embd", "hidden", 768)
     positions = file.whole("n_positions", "length", 1024)
-    return make_target(
-        name=file.model,
+    return _Model(
         family="decoder",
         config_class="GPT2Config",
         arguments={
@@ -244,16 +256,13 @@ def _gpt2(file: _File, kind: str, run: Run) -> Target:
             "n_positions": positions,
             "vocab_size": file.whole("vocab_size", "vocabulary", 50257),
         },
-        run=run,
         longest=positions,
-        precision=_precision(file),
     )
 
 
-def _neox(file: _File, kind: str, run: Run) -> Target:
+def _neox(file: _File, kind: str) -> _Model:
     hidden = file.whole("hidden_size", "hidden", 6144)
-    return make_target(
-        name=file.model,
+    return _Model(
         family="decoder",
         config_class="GPTNeoXConfig",
         arguments={
@@ -264,17 +273,14 @@ def _neox(file: _File, kind: str, run: Run) -> Target:
             "vocab_size": file.whole("vocab_size", "vocabulary", 50432),
             "tie_word_embeddings": file.flag("tie_word_embeddings", False),
         },
-        run=run,
         longest=file.whole("max_position_embeddings", "length", 2048),
-        precision=_precision(file),
     )
 
 
-def _bert(file: _File, kind: str, run: Run) -> Target:
+def _bert(file: _File, kind: str) -> _Model:
     hidden = file.whole("hidden_size dim", "hidden", 768)
     positions = file.whole("max_position_embeddings", "length", 512)
-    return make_target(
-        name=file.model,
+    return _Model(
         family="encoder",
         config_class="BertConfig",
         arguments={
@@ -285,15 +291,12 @@ def _bert(file: _File, kind: str, run: Run) -> Target:
             "vocab_size": file.whole("vocab_size", "vocabulary", 30522),
             "max_position_embeddings": positions,
         },
-        run=run,
         longest=min(positions, 512),  # RoBERTa's kin reserve two positions more
-        precision=_precision(file),
     )
 
 
-def _mamba(file: _File, kind: str, run: Run) -> Target:
-    return make_target(
-        name=file.model,
+def _mamba(file: _File, kind: str) -> _Model:
+    return _Model(
         family="ssm",
         config_class="MambaConfig",
         arguments={
@@ -305,20 +308,17 @@ def _mamba(file: _File, kind: str, run: Run) -> Target:
             "vocab_size": file.whole("vocab_size", "vocabulary", 50280),
             "tie_word_embeddings": file.flag("tie_word_embeddings", True),
         },
-        run=run,
-        precision=_precision(file),
     )
 
 
-def _vit(file: _File, kind: str, run: Run) -> Target:
+def _vit(file: _File, kind: str) -> _Model:
     hidden = file.whole("hidden_size", "hidden", 768)
     ratio = file.whole("mlp_ratio", "heads", 4)
     size = file.whole("image_size", "length", 224)
     patch = file.whole("patch_size", "length", 16)
     if patch > size:
         raise file.error("patch_size", f"is {patch}, larger than the image ({size})")
-    return make_target(
-        name=file.model,
+    return _Model(
         family="vit",
         config_class="ViTConfig",
         arguments={
@@ -329,12 +329,11 @@ def _vit(file: _File, kind: str, run: Run) -> Target:
             "patch_size": patch,
             "num_labels": _labels(file),
         },
-        run=run,
         longest=size,
     )
 
 
-def _convnext(file: _File, kind: str, run: Run) -> Target:
+def _convnext(file: _File, kind: str) -> _Model:
     sizes: dict[str, list[int]] = {}
     for key, default in (("depths", [3, 3, 9, 3]), ("hidden_sizes", [96, 192, 384, 768])):
         value = file.content.get(key) or default
@@ -347,8 +346,7 @@ def _convnext(file: _File, kind: str, run: Run) -> Target:
         sizes[key] = value
     if len(sizes["depths"]) != len(sizes["hidden_sizes"]):
         raise file.error("depths", "has not as many stages as hidden_sizes")
-    return make_target(
-        name=file.model,
+    return _Model(
         family="convnet",
         config_class="ConvNextConfig",
         arguments={
@@ -356,7 +354,6 @@ def _convnext(file: _File, kind: str, run: Run) -> Target:
             "patch_size": file.whole("patch_size", "length", 4),
             "num_labels": _labels(file),
         },
-        run=run,
         longest=file.whole("image_size", "length", 224),
     )
 
@@ -368,7 +365,7 @@ def _labels(file: _File) -> int:
     return file.whole("num_labels", "vocabulary", 2)
 
 
-_Reader = Callable[[_File, str, Run], Target]
+_Reader = Callable[[_File, str], _Model]
 _READERS: Mapping[str, _Reader] = {
     **dict.fromkeys(_LLAMAS, _llama),
     **dict.fromkeys(_UNGATED, _ungated),
