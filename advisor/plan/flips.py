@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -13,11 +13,14 @@ from advisor.plan.trials import Trials, decision
 from advisor.plan.vary import Change, vary
 
 CENT = Decimal("0.01")
+FINE = Decimal("0.0001")
 STEPS = 16
 """What is reported lies on the far side of the threshold, at most this part of the tried interval
 beyond it."""
 MOST_SOLVES = 10
 ASKED = 3
+_CHANGES = {"quote": "price", "rental": "rent_price", "measurement": "days"}
+"""Which change of `vary` moves the number of such a row; a rule is moved by its own name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,16 +28,22 @@ class _Input:
     """One number that the decision rests on, and how far it is moved."""
 
     words: str
-    change: Callable[[Decimal], Change]
+    kind: str
+    """``quote``, ``rental``, ``measurement`` or ``rule`` ..."""
+    row: str
+    """... and which one ``here`` comes from."""
     here: Decimal
     far: Decimal
     unit: str
-    direct: Change
-    """Names the row that ``here`` comes from."""
     quantum: Decimal = CENT
     after: str = ""
     line: PriceLine | None = None
     timed: tuple[str, Machine | Rental, RunTime] | None = None
+
+    def change(self, value: Decimal) -> Change:
+        text = str(value.quantize(self.quantum))
+        name = _CHANGES.get(self.kind)
+        return {self.row: text} if name is None else {name: (self.row, text)}
 
 
 def flips(trials: Trials, others: Sequence[Plan]) -> tuple[list[Finding], list[Finding]]:
@@ -58,7 +67,7 @@ def flips(trials: Trials, others: Sequence[Plan]) -> tuple[list[Finding], list[F
         if at is None:
             continue
         number = Solved(value=at, unit=each.unit, change=each.change(at), reads="threshold")
-        now = Solved(value=each.here, unit=each.unit, change=each.direct, reads="direct")
+        now = Solved(value=each.here, unit=each.unit, change={each.kind: each.row}, reads="direct")
         side = "more" if each.far > each.here else "less"
         inside = each.timed is not None and _is_known_to(each.timed[2], at)
         words: Words = (f"{each.words}: at ", number, f" or {side} instead of ", now, each.after)
@@ -157,55 +166,43 @@ def _machines_of(problem: Problem, plans: Sequence[Plan]) -> list[Machine]:
 def _prices(problem: Problem, plan: Plan, others: Sequence[Plan]) -> list[_Input]:
     """Quotes of what is bought, which may rise, and of what the runners-up buy, which may fall."""
     mine = {line.quote_id for m in _machines_of(problem, [plan]) for line in m.lines}
-    found: dict[str, _Input] = {}
+    lines: dict[str, PriceLine] = {}
     for machine in _machines_of(problem, [plan, *others]):
         for line in machine.lines:
-            price = line.unit_usd
-
-            def priced(value: Decimal, quote_id: str = line.quote_id) -> Change:
-                return {"price": (quote_id, str(value.quantize(CENT)))}
-
-            found.setdefault(
-                line.quote_id,
-                _Input(
-                    words=f"price of {line.label}",
-                    change=priced,
-                    here=price,
-                    far=price * 2 if line.quote_id in mine else price / 2,
-                    unit="usd",
-                    direct={"quote": line.quote_id},
-                    after=f" ({line.vendor}, {line.quoted_on})",
-                    line=line,
-                ),
-            )
-    return [each for each in found.values() if each.here > 0]
+            lines.setdefault(line.quote_id, line)
+    return [
+        _Input(
+            words=f"price of {line.label}",
+            kind="quote",
+            row=line.quote_id,
+            here=line.unit_usd,
+            far=line.unit_usd * 2 if line.quote_id in mine else line.unit_usd / 2,
+            unit="usd",
+            after=f" ({line.vendor}, {line.quoted_on})",
+            line=line,
+        )
+        for line in lines.values()
+        if line.unit_usd > 0
+    ]
 
 
 def _rents(problem: Problem, plan: Plan, others: Sequence[Plan]) -> list[_Input]:
     mine = {r.rental_id for r in plan.rented}
     wanted = mine | {r.rental_id for other in others for r in other.rented}
-    found: list[_Input] = []
-    for rental in problem.rentals:
-        if rental.rental_id not in wanted:
-            continue
-
-        def priced(value: Decimal, rental_id: str = rental.rental_id) -> Change:
-            return {"rent_price": (rental_id, str(value.quantize(Decimal("0.0001"))))}
-
-        price = rental.usd_per_hour
-        found.append(
-            _Input(
-                words=f"rent of {rental.label}",
-                change=priced,
-                here=price,
-                far=price * 2 if rental.rental_id in mine else price / 2,
-                unit="usd-per-hour",
-                direct={"rental": rental.rental_id},
-                quantum=Decimal("0.0001"),
-                after=f" ({rental.priced_on})",
-            )
+    return [
+        _Input(
+            words=f"rent of {rental.label}",
+            kind="rental",
+            row=rental.rental_id,
+            here=rental.usd_per_hour,
+            far=rental.usd_per_hour * 2 if rental.rental_id in mine else rental.usd_per_hour / 2,
+            unit="usd-per-hour",
+            quantum=FINE,
+            after=f" ({rental.priced_on})",
         )
-    return found
+        for rental in problem.rentals
+        if rental.rental_id in wanted
+    ]
 
 
 def _rules(problem: Problem) -> list[_Input]:
@@ -220,24 +217,10 @@ def _rules(problem: Problem) -> list[_Input]:
         years = rules.lifetime_years
         tries.append(("lifetime_years", "lifetime in years", years, years / 2, "years"))
         tries.append(("lifetime_years", "lifetime in years", years, years * 2, "years"))
-    found: list[_Input] = []
-    for name, words, here, far, unit in tries:
-
-        def ruled(value: Decimal, name: str = name) -> Change:
-            return {name: str(value.quantize(Decimal("0.0001")))}
-
-        found.append(
-            _Input(
-                words=words,
-                change=ruled,
-                here=here,
-                far=far,
-                unit=unit,
-                direct={"rule": name},
-                quantum=Decimal("0.0001"),
-            )
-        )
-    return found
+    return [
+        _Input(words=words, kind="rule", row=name, here=here, far=far, unit=unit, quantum=FINE)
+        for name, words, here, far, unit in tries
+    ]
 
 
 def _times(problem: Problem, plan: Plan, others: Sequence[Plan]) -> list[_Input]:
@@ -251,20 +234,16 @@ def _times(problem: Problem, plan: Plan, others: Sequence[Plan]) -> list[_Input]
             option, model = options[placed.machine_id], models[placed.experiment_id]
             time = option.times[model]
             days = Decimal(str(time.days))
-
-            def lasting(value: Decimal, which: str = time.measurement_id) -> Change:
-                return {"days": (which, str(value.quantize(CENT)))}
-
             found.setdefault(
                 time.measurement_id,
                 _Input(
                     words=f"time of {model} on {option.label}",
-                    change=lasting,
+                    kind="measurement",
+                    row=time.measurement_id,
                     here=days,
                     # A runner-up may be as fast as is known of it, or by a quarter faster.
                     far=days * Decimal("1.5") if each is plan else _fastest(time),
                     unit="days",
-                    direct={"measurement": time.measurement_id},
                     timed=(model, option, time),
                 ),
             )
