@@ -143,31 +143,29 @@ def upgrades(
                 label = f"{more} more {gpu.name} in the lab's {base.gpu_count} × {gpu.name}"
                 times = times_of(best, gpu.gpu_id, count, grant)
                 quote = book.get(("gpu", gpu.gpu_id))
-                reason = (
-                    "the grant buys other GPUs"
-                    if wanted is not None and gpu.gpu_id not in wanted
-                    else f"no price of {gpu.name}"
-                    if quote is None
-                    else f"no time of {count} × {gpu.name} for any model asked for"
-                )
-                if quote is None or not times or reason.startswith("the grant"):
+                if wanted is not None and gpu.gpu_id not in wanted:
+                    left_out.append(LeftOut(label=label, reason="the grant buys other GPUs"))
+                elif quote is None:
+                    left_out.append(LeftOut(label=label, reason=f"no price of {gpu.name}"))
+                elif not times:
+                    reason = f"no time of {count} × {gpu.name} for any model asked for"
                     left_out.append(LeftOut(label=label, reason=reason))
-                    continue
-                quotes[quote.quote_id] = quote
-                found.append(
-                    replace(
-                        base,
-                        machine_id=f"upgrade:{base.machine_id}:{count}",
-                        label=f"{label} ({count} in all)",
-                        gpu_count=count,
-                        times=times,
-                        lines=(_line("gpu", gpu.gpu_id, gpu.name, more, quote, ()),),
-                        watts=_own_watts(gpu, count, grant),
-                        owned=0,
-                        ready_day=0,
-                        upgrade_of=base.machine_id,
+                else:
+                    quotes[quote.quote_id] = quote
+                    found.append(
+                        replace(
+                            base,
+                            machine_id=f"upgrade:{base.machine_id}:{count}",
+                            label=f"{label} ({count} in all)",
+                            gpu_count=count,
+                            times=times,
+                            lines=(_line("gpu", gpu.gpu_id, gpu.name, more, quote, ()),),
+                            watts=_own_watts(gpu, count, grant),
+                            owned=0,
+                            ready_day=0,
+                            upgrade_of=base.machine_id,
+                        )
                     )
-                )
     return found, quotes
 
 
