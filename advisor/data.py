@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from advisor.parse import InputError, shown
@@ -126,17 +127,11 @@ def _prices(reader: Reader) -> list[dict[str, Any]]:
 
 
 def _gpus(reader: Reader) -> list[dict[str, Any]]:
-    return [
-        {name: getattr(gpu, name) for name in type(gpu).__dataclass_fields__}
-        for gpu in reader.gpus()
-    ]
+    return [asdict(gpu) for gpu in reader.gpus()]
 
 
 def _sources(reader: Reader) -> list[dict[str, Any]]:
-    return [
-        {name: getattr(source, name) for name in type(source).__dataclass_fields__}
-        for source in reader.sources()
-    ]
+    return [asdict(source) for source in reader.sources()]
 
 
 _ROWS = {
