@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import duckdb
 
@@ -28,6 +28,20 @@ QUERIES_FOLDER = Path(__file__).parent.parent / "queries"
 def query(name: str) -> str:
     """The text of ``queries/<name>.sql``."""
     return (QUERIES_FOLDER / f"{name}.sql").read_text(encoding="utf-8")
+
+
+class TimeFilters(TypedDict, total=False):
+    """What `Reader.times` and `Reader.count_times` are narrowed to; None: any."""
+
+    gpu_id: str | None
+    gpu_count: int | None
+    method: str | None
+    status: str | None
+    verdict: str | None
+    origin: str | None
+
+
+_NO_FILTERS: dict[str, Any] = dict.fromkeys(TimeFilters.__annotations__)
 
 
 class Reader:
@@ -95,56 +109,21 @@ class Reader:
         self,
         recipe_id: str | None = None,
         *,
-        gpu_id: str | None = None,
-        gpu_count: int | None = None,
-        method: str | None = None,
-        status: str | None = None,
-        verdict: str | None = None,
-        origin: str | None = None,
         limit: int | None = None,
         offset: int = 0,
+        **filters: Unpack[TimeFilters],
     ) -> tuple[TrainingTime, ...]:
         """Every tried setting, those without a time too; each filter that is given applies."""
+        asked = {**_NO_FILTERS, **filters, "recipe_id": recipe_id}
         answer = self.connection.execute(
-            query("times"),
-            {
-                "recipe_id": recipe_id,
-                "gpu_id": gpu_id,
-                "gpu_count": gpu_count,
-                "method": method,
-                "status": status,
-                "verdict": verdict,
-                "origin": origin,
-                "limit": limit,
-                "offset": offset,
-            },
+            query("times"), {**asked, "limit": limit, "offset": offset}
         )
         return tuple(StoredTime(row) for row in answer.fetchall())
 
-    def count_times(
-        self,
-        recipe_id: str | None = None,
-        *,
-        gpu_id: str | None = None,
-        gpu_count: int | None = None,
-        method: str | None = None,
-        status: str | None = None,
-        verdict: str | None = None,
-        origin: str | None = None,
-    ) -> int:
+    def count_times(self, recipe_id: str | None = None, **filters: Unpack[TimeFilters]) -> int:
         """How many rows `times` would give without a limit."""
-        row = self.connection.execute(
-            query("count_times"),
-            {
-                "recipe_id": recipe_id,
-                "gpu_id": gpu_id,
-                "gpu_count": gpu_count,
-                "method": method,
-                "status": status,
-                "verdict": verdict,
-                "origin": origin,
-            },
-        ).fetchone()
+        asked = {**_NO_FILTERS, **filters, "recipe_id": recipe_id}
+        row = self.connection.execute(query("count_times"), asked).fetchone()
         return int(row[0]) if row else 0
 
     def search_times(
