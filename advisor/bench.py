@@ -23,6 +23,7 @@ from typing import IO, Any
 
 import bench_runner
 from advisor.bench_keep import Keeper
+from advisor.export import write_whole
 from advisor.parse import InputError
 
 RUNNER = (sys.executable, "-m", "bench_runner")
@@ -43,6 +44,8 @@ class Request:
 
     recipe: str
     """A recipe's id, or the path of a TOML file."""
+    recipe_text: str | None = None
+    """What that file is to hold, written at the start; None where it ships or is there."""
     gpu_count: int
     records_file: Path
     work_directory: Path
@@ -116,6 +119,9 @@ class Run:
         try:
             logs.mkdir(parents=True, exist_ok=True)
             request.records_file.absolute().parent.mkdir(parents=True, exist_ok=True)
+            if request.recipe_text is not None:
+                Path(request.recipe).parent.mkdir(exist_ok=True)
+                write_whole(Path(request.recipe), request.recipe_text, overwrite=True)
             name = f"{datetime.now():%Y%m%d-%H%M%S}-{self._mark[:6]}.log"
             self.log_file = logs / name
             with self.log_file.open("wb") as log:

@@ -49,8 +49,10 @@ class Plan:
     gpu: Gpu | None
     """The GPU in the catalogue; None for a CPU, or where the catalogue does not have it."""
     own_recipe: OwnModel | None
-    """The recipe of a file, for the store; None where it ships, or where nothing counts its
-    FLOPs."""
+    """The recipe of a file, for the store; None where it ships, where the store has it, or where
+    nothing counts its FLOPs."""
+    as_kept: str | None
+    """What is trained of a model that the user keeps, in words; None for other recipes."""
     labels: tuple[str, ...]
     """The settings, in the order of the space."""
     estimated_minutes: float
@@ -101,6 +103,7 @@ class Plan:
         count = len(self.labels)
         return (
             ("train", f"{self.recipe_name} ({request.recipe})"),
+            *((("as kept", self.as_kept),) if self.as_kept is not None else ()),
             ("on", self.device_words),
             ("settings", f"{count} ({request.methods}), {request.search} search"),
             ("takes", self.takes_words),
@@ -146,12 +149,14 @@ def make_plan(store: Store, request: Request, here: Here, *, gpu_count: int | No
     ``gpu_count`` None takes as many GPUs as there are and as share the batch evenly.
     """
     from advisor.ask import take_snapshot
+    from advisor.bench_own import kept_model, kept_words, recipe_text
     from bench_runner.recipes import load_recipe, load_recipes, recipe_hash
     from price_catalog.gpu_names import index_gpus, normalise
 
     with store.reading() as reader:
         snapshot = take_snapshot(reader)
     own: OwnModel | None = None
+    text: str | None = None
     try:
         if request.recipe.endswith(".toml"):
             path = Path(request.recipe).expanduser().absolute()
@@ -165,13 +170,17 @@ def make_plan(store: Store, request: Request, here: Here, *, gpu_count: int | No
                 )
             recipe_word = str(path)
         else:
-            recipe_word = snapshot.model(request.recipe).recipe_id
+            model = snapshot.model(request.recipe)
+            recipe_word = model.recipe_id
             shipped = {recipe.recipe_id: recipe for recipe in load_recipes()}
-            if recipe_word not in shipped:
-                raise InputError(
-                    f"the recipe {recipe_word} is one of your own: name its .toml file instead"
-                )
-            recipe = shipped[recipe_word]
+            if model.origin == "shipped" and recipe_word in shipped:
+                recipe = shipped[recipe_word]
+            else:
+                kept = kept_model(store, model)
+                recipe, text = kept.recipe, recipe_text(kept)
+                # By its hash, so that a run never meets the file of another definition.
+                name = f"{recipe_word}-{model.recipe_hash}.toml"
+                recipe_word = str(request.work_directory.absolute() / "recipes" / name)
         count = _gpu_count(recipe, request.device, here, gpu_count)
         labels: dict[str, None] = {}
         for method in request.methods.split(","):
@@ -186,12 +195,19 @@ def make_plan(store: Store, request: Request, here: Here, *, gpu_count: int | No
         gpu = index_gpus(snapshot.gpus).get(normalise(here.gpus[0].name))
     minutes = space.estimated_minutes(len(labels), request.search)
     return Plan(
-        request=replace(request, recipe=recipe_word, gpu_count=count, peak_tflops=peak_tflops(gpu)),
+        request=replace(
+            request,
+            recipe=recipe_word,
+            recipe_text=text,
+            gpu_count=count,
+            peak_tflops=peak_tflops(gpu),
+        ),
         recipe_id=recipe.recipe_id,
         recipe_name=recipe.name,
         here=here,
         gpu=gpu,
         own_recipe=own,
+        as_kept=None if text is None else kept_words(recipe),
         labels=tuple(labels),
         estimated_minutes=minutes if request.minutes is None else min(minutes, request.minutes),
         store_path=store.path,

@@ -32,7 +32,7 @@ SEARCHES = ("fast", "exhaustive")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of the command."""
     add = parser.add_argument
-    add("--model", required=True, help="a recipe, such as pythia-160m, or a recipe's .toml file")
+    add("--model", required=True, help="a recipe (pythia-160m), a model that you keep, or a .toml")
     add("--gpus", metavar="N", help="how many GPUs (default: all that are here)")
     add("--methods", default="all", help="naive, free-lunch or all (default); several by commas")
     add("--search", default="fast", help="fast (default) or exhaustive")

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from bench_runner import journal, space
+from bench_runner.recipes import load_recipe, recipe_hash
 from bench_runner.records import Measurement, Settings
 
 DAYS = {"free lunch": 3.0, "checkpointing": 4.0}
@@ -55,6 +56,10 @@ class Fake:
         self.count = int(self.flags["--gpus"])
         self.records = Path(self.flags["--records"])
         self.work = Path(self.flags["--work"])
+        self.recipe_id, self.recipe_hash = self.flags["--recipe"], None
+        if self.recipe_id.endswith(".toml"):
+            recipe = load_recipe(Path(self.recipe_id))
+            self.recipe_id, self.recipe_hash = recipe.recipe_id, recipe_hash(recipe)
         self.stopped = False
         self.best: Measurement | None = None
         self.settings = [
@@ -67,8 +72,8 @@ class Fake:
         days = DAYS.get(space.label(settings), 5.0) if status == "ok" else None
         base = Measurement(
             measurement_id="",
-            recipe_id=self.flags["--recipe"],
-            recipe_hash=None,
+            recipe_id=self.recipe_id,
+            recipe_hash=self.recipe_hash,
             gpu="cpu" if self.flags["--device"] == "cpu" else gpus()[0],
             gpu_count=self.count,
             method=space.method_name(settings),

@@ -12,12 +12,14 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Static
 
+from advisor.cli import main
 from advisor.state import State
 from advisor.store import Store
 from advisor.tui.app import AdvisorApp
 from advisor.tui.bench_words import BoardRows, columns
 from advisor.tui.controls.choice import Choice
 from advisor.tui.controls.lines_view import LinesView
+from advisor.tui.controls.model_picker import ModelInput
 from advisor.tui.screens.benchmark import BenchmarkScreen
 from advisor.tui.screens.confirm import ConfirmScreen
 from advisor.tui.screens.record import RecordScreen
@@ -277,6 +279,34 @@ async def test_fields_change_the_plan_and_wrong_ones_say_so(open_screen: Callabl
         await driven.press("n", "backspace", "5", "escape")
         await driven.until(lambda: "1 setting," in driven.here, "no plan again")
         assert driven.screen.plan.request.minutes == 5
+
+
+async def test_a_model_that_is_kept_is_listed_and_measured(
+    open_screen: Callable, own_store: Path, tmp_path: Path
+) -> None:
+    tiny = Path(__file__).parents[1] / "bench_runner" / "tiny.toml"
+    for model, name in ((tiny, "ours"), ("decoder", "a-bare-size")):
+        size = () if model is tiny else ("--parameters", "1B", "--tokens", "20B")
+        keeping = ("predict", "--model", str(model), *size, "--keep", name)
+        assert main([*keeping, "--store", str(own_store)]) == 0
+    async with open_screen("good", (120, 40)) as driven:
+        await driven.ready()
+        name = driven.screen.query_one(ModelInput)
+        name.value = "a-bare-size"
+        await driven.until(lambda: "was kept by its size alone" in driven.here, "not refused")
+        name.value = "ours"
+        screen = driven.screen
+        await driven.until(
+            lambda: screen.plan is not None and screen.plan.recipe_id == "ours", "no plan of it"
+        )
+        await driven.press("s")
+        page = driven.pilot.app.screen.query_one(LinesView)
+        assert any("GPTNeoXConfig, 16 samples" in text for text, _ in page.lines)
+        assert not (tmp_path / "work" / "recipes").exists()
+        await driven.press("enter")
+        await driven.ended()
+        assert len(list((tmp_path / "work" / "recipes").glob("ours-*.toml"))) == 1
+        assert Store(driven.store).times("ours", origin="local")
 
 
 async def test_concerns_are_shown_before_the_start(

@@ -1,0 +1,133 @@
+"""A model that a user keeps, as the recipe file that the runner measures by."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from advisor.parse import InputError
+
+if TYPE_CHECKING:
+    from advisor.facts import Model
+    from advisor.predict.define import OwnModel
+    from advisor.store import Store
+    from bench_runner.recipes import Recipe
+
+_POSITIONS = {
+    "GPT2Config": "n_positions",
+    "BertConfig": "max_position_embeddings",
+    "RobertaConfig": "max_position_embeddings",
+}
+"""Where each position has weights of its own, and a longer sequence has none."""
+_VIT_SIZE = 224
+"""Pixels a side of a ViTConfig that does not say."""
+
+
+def kept_model(store: Store, model: Model) -> OwnModel:
+    """What is kept of a model of the user's own.
+
+    Raises InputError, one line, where that is not all that a measurement needs.
+    """
+    found = (own for own in store.own_models() if own.recipe.recipe_id == model.recipe_id)
+    own = next(found, None)
+    lack, files = _lack(own, model.recipe_hash), "a recipe .toml"
+    if own is not None and own.parameters is not None:
+        lack, files = "was kept by its size alone", "a config.json or a recipe .toml"
+    if own is None or lack is not None:
+        raise InputError(
+            f"your model {model.recipe_id} {lack}: keep it again from {files} (advisor predict "
+            f"--model FILE --keep {model.recipe_id} --force), or measure a recipe itself (advisor "
+            "bench --model FILE.toml)"
+        )
+    return own
+
+
+def _lack(own: OwnModel | None, recipe_hash: str) -> str | None:
+    """What a measurement needs and a kept model does not say, after the model's name."""
+    from bench_runner.recipes import recipe_hash as hash_of
+
+    if own is None:
+        return "was kept without its architecture"
+    if hash_of(own.recipe) != recipe_hash:
+        # A time of it would stand for another recipe than the one that is ranked.
+        return (
+            "was kept without all of its architecture (only a config_class with plain arguments is "
+            "kept whole)"
+        )
+    architecture, training = own.recipe.architecture, own.recipe.training
+    arguments, kind = architecture.arguments, architecture.config_class
+    if "attn_implementation" in arguments:
+        # It may be a kernel on a hub, and a definition from somebody else must fetch nothing.
+        return "names an attn_implementation in its architecture, which support.attention is for"
+    length, positions = training.sequence_length, arguments.get(_POSITIONS.get(str(kind), ""))
+    if length and isinstance(positions, int) and positions < length:
+        plural = "" if positions == 1 else "s"
+        return (
+            f"has {positions:,} position{plural} in its architecture and trains on {length:,} "
+            "tokens a sample"
+        )
+    size = training.image_size
+    if kind == "ViTConfig" and arguments.get("image_size", _VIT_SIZE) != size:
+        return (
+            f"says no image_size of its architecture, which would be {_VIT_SIZE}, and trains on "
+            f"images of {size}"
+        )
+    if own.recipe.family == "convnet" and not own.recipe.support.fsdp_wrap:
+        # By these names the runner checkpoints a model whose library offers no checkpointing.
+        return "says no fsdp_wrap, without which nothing of a convnet is checkpointed"
+    return None
+
+
+def kept_words(recipe: Recipe) -> str:
+    """``LlamaConfig, 512 samples of 2,048 tokens a step, bf16, adamw``: what a config.json became,
+    and what was assumed."""
+    training = recipe.training
+    sample = f"{training.sequence_length:,} tokens"
+    if training.sequence_length is None:
+        sample = f"{training.image_size} pixels a side"
+    return (
+        f"{recipe.architecture.config_class}, {training.batch_size:,} samples of {sample} a step, "
+        f"{training.precision}, {training.optimizer}"
+    )
+
+
+def recipe_text(own: OwnModel) -> str:
+    """The recipe file of a kept model. Raises InputError where TOML cannot say it."""
+    import tomllib
+
+    from advisor.predict.define import to_text
+    from bench_runner.recipes import recipe_from
+
+    content = json.loads(to_text(own))
+    content.pop("parameters", None)
+    text = "\n".join(_lines(content)) + "\n"
+    try:
+        said = recipe_from(tomllib.loads(text.encode().decode()), Path("definition"))
+    except ValueError:
+        said = None
+    if said != own.recipe:
+        raise InputError(
+            f"your model {own.recipe.recipe_id} cannot be written as a recipe file: measure a "
+            "recipe itself (advisor bench --model FILE.toml)"
+        )
+    return text
+
+
+def _lines(table: Mapping[str, Any], name: str = "") -> Iterator[str]:
+    """A table as TOML: what stands in it itself, then the tables in it."""
+    if name:
+        yield f"[{name}]"
+    for key, value in table.items():
+        if not isinstance(value, dict):
+            bare = key.isascii() and key.isidentifier()
+            yield f"{key if bare else _word(key)} = {_word(value)}"
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _lines(value, f"{name}.{key}" if name else key)
+
+
+def _word(value: object) -> str:
+    """JSON's texts, numbers and lists are TOML's too, but for one control character."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,247 @@
+"""A model that a user keeps, measured by its name: its recipe file, its records, what it lacks."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.bench_own import recipe_text
+from advisor.cli import main
+from advisor.commands import bench as command
+from advisor.predict.define import OwnModel
+from advisor.store import Store
+from bench_runner import journal
+from bench_runner.recipes import load_recipe, load_recipes, recipe_from
+
+FAKE = Path(__file__).with_name("fake_runner.py")
+TINY = Path(__file__).parents[1] / "bench_runner" / "tiny.toml"
+LLAMA: dict[str, Any] = {
+    "model_type": "llama",
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "num_key_value_heads": 1,
+    "intermediate_size": 64,
+    "vocab_size": 128,
+    "tie_word_embeddings": True,
+    "torch_dtype": "bfloat16",
+    "rope_scaling": {"factor": 32.0},
+}
+
+
+@pytest.fixture(autouse=True)
+def _scripted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_GPUS", "2:NVIDIA H200")
+    monkeypatch.setenv("ADVISOR_STORE_WAIT", "5")
+    monkeypatch.setattr(command, "_runner", lambda: (sys.executable, str(FAKE), "good"))
+
+
+def keep(store: Path, model: Path | str, *words: str, name: str = "Our Llama") -> None:
+    asked = ("predict", "--model", str(model), *words, "--keep", name)
+    assert main([*asked, "--store", str(store)]) == 0
+
+
+def config(tmp_path: Path, **changes: Any) -> Path:
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(LLAMA | changes))
+    return path
+
+
+def bench(store: Path, tmp_path: Path, *more: str, model: str = "our-llama") -> int:
+    places = ["--records", str(tmp_path / "r.jsonl"), "--work", str(tmp_path / "w")]
+    return main(["bench", "--model", model, "--store", str(store), *places, *more])
+
+
+def recipe_files(tmp_path: Path) -> list[Path]:
+    return sorted((tmp_path / "w" / "recipes").glob("*"))
+
+
+@pytest.mark.parametrize("kind", ["config.json", "recipe", "shipped"])
+def test_a_kept_model_is_measured_by_its_name(
+    own_store: Path, tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if kind == "config.json":
+        keep(own_store, config(tmp_path), "--tokens", "300B")
+    elif kind == "recipe":
+        keep(own_store, TINY)
+    else:
+        keep(own_store, "pythia-160m", "--tokens", "30B")
+    capsys.readouterr()
+    assert bench(own_store, tmp_path, "--yes", "--format", "json", model="Our Llama") == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert {row["model"] for row in printed} == {"our-llama"}
+    store = Store(own_store)
+    times = store.times("our-llama", origin="local")
+    assert {time.status for time in times} == {"ok", "infeasible", "failed", "pruned"}
+    (model,) = (m for m in store.models() if m.recipe_id == "our-llama")
+    records = journal.read(tmp_path / "r.jsonl")
+    # Of the very recipe that is ranked: a time of another would not stand for it.
+    assert {record.recipe_hash for record in records} == {model.recipe_hash}
+    (kept,) = store.own_models()
+    (file,) = recipe_files(tmp_path)
+    assert load_recipe(file) == kept.recipe
+    asking = ("rank", "--model", "our-llama", "--budget", "40k", "--format", "json")
+    assert main([*asking, "--store", str(own_store)]) == 0
+    ranked = json.loads(capsys.readouterr().out)["ranked"]
+    (owned,) = (row for row in ranked if row["overall_cost_usd"] == 0)
+    assert (owned["basis"], owned["training_days"]) == ("measured", 3.0)
+
+
+def test_what_is_measured_is_said_before_and_nothing_is_written_without_a_yes(
+    own_store: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    keep(own_store, config(tmp_path), "--tokens", "300B")
+    for stream in ("stdin", "stderr"):
+        monkeypatch.setattr(f"sys.{stream}.isatty", lambda: True)
+    monkeypatch.setattr("sys.stdin.readline", lambda: "n\n")
+    assert bench(own_store, tmp_path) == 130
+    said = capsys.readouterr().err
+    assert "as kept  LlamaConfig, 512 samples of 2,048 tokens a step, bf16, adamw" in said
+    assert recipe_files(tmp_path) == []
+
+
+def keep_bloom(store: Path, tmp_path: Path) -> None:
+    keep(store, config(tmp_path, model_type="bloom", n_layer=2, n_head=2), "--tokens", "1B")
+
+
+def keep_long_bert(store: Path, tmp_path: Path) -> None:
+    file = config(tmp_path, model_type="bert", max_position_embeddings=512)
+    keep(store, file, "--tokens", "1B", "--sequence-length", "1024")
+
+
+def keep_toml_with_a_config(store: Path, tmp_path: Path) -> None:
+    config(tmp_path)
+    head, _, tail = TINY.read_text().partition("config_class")
+    file = tmp_path / "mine.toml"
+    file.write_text(f'{head}hf_config_json = "config.json"\n{tail[tail.index("[training]") :]}')
+    keep(store, file)
+
+
+def keep_kernel(store: Path, tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    kernel = 'attn_implementation = "somebody/kernel"'
+    file.write_text(TINY.read_text().replace("vocab_size", f"{kernel}, vocab_size"))
+    keep(store, file)
+
+
+def keep_without_a_definition(store: Path, tmp_path: Path) -> None:
+    keep(store, config(tmp_path), "--tokens", "1B")
+    with duckdb.connect(str(store)) as connection:  # as stores of an earlier version have it
+        connection.execute("UPDATE recipe SET definition = NULL WHERE origin = 'local'")
+
+
+@pytest.mark.parametrize(
+    ("kept", "said"),
+    [
+        (
+            lambda store, _: keep(store, "decoder", "--parameters", "1.5B", "--tokens", "30B"),
+            "was kept by its size alone: keep it again from a config.json or a recipe .toml",
+        ),
+        (
+            lambda store, _: keep(store, "vit_base_patch16_384", "--images", "1B"),
+            "says no image_size of its architecture, which would be 224, and trains on images of "
+            "384: keep it again from a recipe .toml",
+        ),
+        (
+            lambda store, _: keep(store, "convnext_base", "--images", "1B"),
+            "says no fsdp_wrap",
+        ),
+        (keep_bloom, "has 1 position in its architecture and trains on 2,048 tokens"),
+        (keep_long_bert, "has 512 positions in its architecture and trains on 1,024 tokens"),
+        (keep_toml_with_a_config, "was kept without all of its architecture"),
+        (keep_kernel, "names an attn_implementation in its architecture"),
+        (keep_without_a_definition, "was kept without its architecture"),
+    ],
+)
+def test_what_a_measurement_lacks_is_one_line(
+    own_store: Path,
+    tmp_path: Path,
+    kept: Any,
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    kept(own_store, tmp_path)
+    capsys.readouterr()
+    assert bench(own_store, tmp_path, "--yes") == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert f"your model our-llama {said}" in err
+    assert "advisor predict --model FILE --keep our-llama --force" in err
+    assert "advisor bench --model FILE.toml" in err
+    assert recipe_files(tmp_path) == []
+    assert not (tmp_path / "r.jsonl").exists()
+
+
+def test_a_work_folder_that_cannot_be_written_is_one_line(
+    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keep(own_store, TINY)
+    (tmp_path / "w").mkdir()
+    (tmp_path / "w" / "recipes").write_text("in the way")
+    capsys.readouterr()
+    assert bench(own_store, tmp_path, "--yes") == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    assert "name another folder with --work" in err
+
+
+words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip)
+values = st.one_of(
+    st.integers(),
+    st.booleans(),
+    st.floats(allow_nan=False, allow_infinity=False),
+    words,
+    st.lists(st.integers()),
+)
+
+
+@given(
+    arguments=st.dictionaries(words.filter(lambda w: not w.startswith("_")), values, max_size=5),
+    name=words,
+    rate=st.floats(0, 1, exclude_max=True),
+)
+def test_a_recipe_file_says_what_was_kept(
+    arguments: dict[str, Any], name: str, rate: float
+) -> None:
+    import tomllib
+
+    content = tomllib.loads(TINY.read_text())
+    content |= {"name": name, "note": name}
+    content["architecture"]["arguments"] |= arguments
+    content["training"]["beta2"] = rate
+    own = OwnModel(recipe=recipe_from(content, TINY))
+    assert recipe_from(tomllib.loads(recipe_text(own)), TINY) == own.recipe
+
+
+def test_every_shipped_recipe_could_be_a_kept_one() -> None:
+    import tomllib
+
+    for recipe in load_recipes():
+        if recipe.architecture.config_class is not None:
+            text = recipe_text(OwnModel(recipe=recipe))
+            assert recipe_from(tomllib.loads(text), TINY) == recipe
+
+
+@pytest.mark.torch
+def test_a_model_kept_from_a_config_trains_on_the_cpu(
+    own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    size = ("--tokens", "1M", "--batch", "4", "--sequence-length", "32", "--precision", "fp32")
+    keep(own_store, config(tmp_path), *size)
+    assert bench(own_store, tmp_path, "--yes", "--device", "cpu", "--methods", "naive") == 0
+    (record,) = (r for r in journal.read(tmp_path / "r.jsonl") if r.method == "naive")
+    assert (record.recipe_id, record.status, record.gpu) == ("our-llama", "ok", "cpu")
+    (time,) = (t for t in Store(own_store).times("our-llama", origin="local"))
+    assert time.training_days == record.training_days
