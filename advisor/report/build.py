@@ -12,11 +12,7 @@ from advisor.report.costs import CostBook
 from advisor.report.evidence import EvidenceSections
 from advisor.report.ledger import Ledger, Num
 from advisor.report.model import Block, Bullets, Cell, Paragraph, Report, Section, Table, Words
-from advisor.report.sentences import (
-    alternative_words,
-    justification,
-    plain,
-)
+from advisor.report.sentences import alternative_words, justification, solve_num
 
 OBJECTIVE_WORDS = {
     "cheapest": "the cheapest plan that does everything in time",
@@ -338,38 +334,11 @@ class _Maker(EvidenceSections):
     def alternatives(self, pictures: bool) -> Section:
         """The runners-up with why not."""
         rows: list[tuple[Cell, ...]] = [
-            (
-                "recommended",
-                self.costs.total,
-                self._runs(),
-                self._when(self.plan),
-            )
+            ("recommended", self.costs.total, self._runs(), self._when(self.plan))
         ]
         notes: list[Words] = []
         for other in self.explanation.alternatives:
-            cost: Cell = None
-            runs: Cell = None
-            when = ""
-            if other.plan is not None:
-                change = plain(other.change)
-                cost = self.ledger.leaf(
-                    "solve",
-                    Decimal(other.plan.cost_cents) / 100,
-                    "usd",
-                    f"cost, {other.label}",
-                    change=change,
-                    reads="cost",
-                )
-                runs = self.ledger.leaf(
-                    "solve",
-                    other.plan.runs,
-                    "runs",
-                    f"runs, {other.label}",
-                    change=change,
-                    reads="runs",
-                )
-                when = self._when(other.plan)
-            rows.append((other.label, cost, runs, when))
+            rows.append((other.label, *self._figures(other)))
             why = alternative_words(self.loaded, self.ledger, self.plan, other)
             notes.append((f"{other.label}: ", *why, ". ", *self._takes(other)))
         blocks: list[Block] = [
@@ -392,6 +361,18 @@ class _Maker(EvidenceSections):
     def _when(self, plan: Plan) -> str:
         return str(self.book.day(plan.finish_day))
 
+    def _figures(self, other: Alternative) -> tuple[Cell, Cell, Cell]:
+        """What another plan costs, its runs, and when it is over."""
+        plan = other.plan
+        if plan is None:
+            return None, None, ""
+        usd = Decimal(plan.cost_cents) / 100
+        cost = solve_num(self.ledger, other.change, usd, "usd", f"cost, {other.label}", "cost")
+        runs = solve_num(
+            self.ledger, other.change, plan.runs, "runs", f"runs, {other.label}", "runs"
+        )
+        return cost, runs, self._when(plan)
+
     def _takes(self, other: Alternative) -> Words:
         """What another plan buys and rents."""
         plan = other.plan
@@ -400,13 +381,13 @@ class _Maker(EvidenceSections):
         words: list[str | Num] = []
         for p in plan.purchases:
             label = self.book.machines[p.machine_id].label
-            count = self.ledger.leaf(
-                "solve",
+            count = solve_num(
+                self.ledger,
+                other.change,
                 p.count,
                 "machines",
                 f"{other.label}: {label}",
-                change=plain(other.change),
-                reads="bought",
+                "bought",
                 machine_id=p.machine_id,
                 year=p.year,
             )

@@ -97,10 +97,7 @@ def _block(block: Block) -> str:
 
 
 def _table(table: Table) -> str:
-    numeric = [
-        any(isinstance(row[at], Num) for row in table.rows) for at in range(len(table.columns))
-    ]
-    marks = [' class="n"' if right else "" for right in numeric]
+    marks = [' class="n"' if right else "" for right in table.numeric()]
     head = "".join(f"<th{m}>{escape(c)}</th>" for m, c in zip(marks, table.columns, strict=True))
     lines = []
     for number, row in enumerate(table.rows, start=1):

@@ -37,6 +37,12 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     total: bool = False
 
+    def numeric(self) -> list[bool]:
+        """Which columns hold numbers; those are set to the right."""
+        return [
+            any(isinstance(row[at], Num) for row in self.rows) for at in range(len(self.columns))
+        ]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:

@@ -125,9 +125,7 @@ def _block(block: Block) -> str:
 
 
 def _table(table: Table) -> str:
-    numeric = [
-        any(isinstance(row[at], Num) for row in table.rows) for at in range(len(table.columns))
-    ]
+    numeric = table.numeric()
     widths = []
     for at, right in enumerate(numeric):
         longest = max((len(shown(row[at])) for row in table.rows), default=0)

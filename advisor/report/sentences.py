@@ -7,36 +7,32 @@ from decimal import Decimal
 from typing import Any
 
 from advisor.plan.explain import Alternative
-from advisor.plan.findings import Finding, Solved
+from advisor.plan.findings import Finding, Value
 from advisor.plan.options import Loaded
 from advisor.plan.problem import Plan, RunTime
+from advisor.plan.vary import Change
 from advisor.report.costs import CostBook, Costs
 from advisor.report.ledger import Ledger, Num
 from advisor.report.model import Words
 
 
-def plain(change: Any) -> Any:
-    """A change with lists for tuples, as JSON has them."""
-    return {k: list(v) if isinstance(v, tuple) else v for k, v in change.items()}
-
-
-def solved_num(ledger: Ledger, number: Solved, label: str) -> Num:
-    """A number of a finding, as a row: how it was found can be done again."""
-    return ledger.leaf(
-        "solve",
-        Decimal(str(number.value)),
-        number.unit,
-        label,
-        change=plain(number.change),
-        reads=number.reads,
-    )
+def solve_num(
+    ledger: Ledger, change: Change, value: Value, unit: str, label: str, reads: str, **origin: Any
+) -> Num:
+    """A number that was found by solving again, as a row: how it was found can be done again."""
+    # With lists for tuples, as JSON has them.
+    plain = {k: list(v) if isinstance(v, tuple) else v for k, v in change.items()}
+    return ledger.leaf("solve", value, unit, label, change=plain, reads=reads, **origin)
 
 
 def finding_words(ledger: Ledger, finding: Finding) -> Words:
     """A finding with its numbers as rows."""
     label = finding.text()
     return tuple(
-        word if isinstance(word, str) else solved_num(ledger, word, label) for word in finding.words
+        word
+        if isinstance(word, str)
+        else solve_num(ledger, word.change, word.value, word.unit, label, word.reads)
+        for word in finding.words
     )
 
 
@@ -44,52 +40,25 @@ def alternative_words(loaded: Loaded, ledger: Ledger, plan: Plan, other: Alterna
     """Why not."""
     if other.plan is None:
         return ("no plan of this kind meets every date",)
-    change = plain(other.change)
-    label = other.label
+    change, label = other.change, other.label
     budget = loaded.problem.budget_cents
     if other.over_budget and budget is not None and other.plan.cost_cents > budget:
-        over = ledger.leaf(
-            "solve",
-            Decimal(other.plan.cost_cents - budget) / 100,
-            "usd",
-            f"{label}: over the budget",
-            change=change,
-            reads="over-budget",
-        )
+        usd = Decimal(other.plan.cost_cents - budget) / 100
+        over = solve_num(ledger, change, usd, "usd", f"{label}: over the budget", "over-budget")
         return (over, " over the budget")
     words: list[str | Num] = []
     more = other.plan.cost_cents - plan.cost_cents
     if more:
-        usd = ledger.leaf(
-            "solve",
-            Decimal(abs(more)) / 100,
-            "usd",
-            f"{label}: difference in cost",
-            change=change,
-            reads="difference",
-        )
-        words += [usd, " more" if more > 0 else " less"]
+        usd = Decimal(abs(more)) / 100
+        cost = solve_num(ledger, change, usd, "usd", f"{label}: difference in cost", "difference")
+        words += [cost, " more" if more > 0 else " less"]
     left = other.plan.runs - plan.runs
     if left < 0:
-        fewer = ledger.leaf(
-            "solve",
-            -left,
-            "runs",
-            f"{label}: fewer runs",
-            change=change,
-            reads="fewer-runs",
-        )
+        fewer = solve_num(ledger, change, -left, "runs", f"{label}: fewer runs", "fewer-runs")
         words += [", " if words else "", fewer, " fewer"]
     later = round(other.plan.finish_day - plan.finish_day)
     if later > 0:
-        days = ledger.leaf(
-            "solve",
-            later,
-            "days",
-            f"{label}: later",
-            change=change,
-            reads="later",
-        )
+        days = solve_num(ledger, change, later, "days", f"{label}: later", "later")
         words += [", " if words else "", "over ", days, " later"]
     return tuple(words) or ("as good by this measure",)
 

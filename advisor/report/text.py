@@ -22,11 +22,6 @@ from advisor.report.model import (
 ROW_KEYS = ("number", "label", "unit", "value", "kind", "operation", "of", "decimals", "origin")
 
 
-def cited(words: Words) -> str:
-    """Words with the row of each number behind it in brackets."""
-    return "".join(w if isinstance(w, str) else f"{shown(w)} [{w.row}]" for w in words)
-
-
 def origin_words(row: LedgerRow) -> str:
     """Where a row comes from, in one line."""
     if row.operation is not None:
@@ -86,14 +81,11 @@ def _markdown(block: Block, figures: str | None) -> list[str]:
             return [f"*Picture {block.name}: {_safe(block.caption)}*"]
         target = quote(f"{figures}/{block.name}.svg")
         return [f"![{_safe(block.caption)}]({target})", "", f"*{_safe(block.caption)}*"]
-    numeric = [
-        any(isinstance(row[at], Num) for row in block.rows) for at in range(len(block.columns))
-    ]
     lines = [
         f"**{_safe(block.name)}**",
         "",
         "| " + " | ".join(map(_safe, block.columns)) + " |",
-        "| " + " | ".join("---:" if right else "---" for right in numeric) + " |",
+        "| " + " | ".join("---:" if right else "---" for right in block.numeric()) + " |",
     ]
     lines += ["| " + " | ".join(map(_cited_cell, row)) + " |" for row in block.rows]
     return lines
