@@ -82,6 +82,7 @@ def ranked_object(row: RankedRow) -> dict[str, Any]:
         "training_days": row.training_days,
         "training_days_low": row.training_days_low,
         "training_days_high": row.training_days_high,
+        "comparison_factor": time.comparison_factor,
         "experiment_cost_usd": row.experiment_cost_usd,
         "basis": time.basis,
         "timing": time.timing,
@@ -255,6 +256,7 @@ CSV_COLUMNS = (
     "training_days",
     "training_days_low",
     "training_days_high",
+    "comparison_factor",
     "experiment_cost_usd",
     "on_pareto_front",
     "tied_with_first",
@@ -363,7 +365,8 @@ def _table(
         lifetime = answer.question.lifetime_years
         blocks.append(
             "* on the Pareto front: no other build here is both cheaper and faster. = cannot be "
-            "told from first place: the intervals overlap. Days come with their interval. "
+            "told from first place: the doubt is larger than the difference; what two predictions "
+            "share, the software above all, cancels. Days come with their interval. "
             f"Per experiment = cost × days / ({lifetime:g} years × 365). "
             "Unsynchronised: timed without waiting for the GPU, so possibly too low. MFU: the "
             "share of the GPUs' peak that the time implies."

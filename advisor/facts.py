@@ -69,6 +69,9 @@ class TrainingTime:
     source_id: str
     measured_on: date | None
     origin: str
+    comparison_factor: float | None = None
+    """Of a prediction, at least 1: how far off it may be, at 90 %, beside another prediction for
+    the same model. Their shared doubt, which the interval holds too, cancels between them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

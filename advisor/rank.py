@@ -58,7 +58,7 @@ class RankedRow:
     experiment_cost_usd: Decimal
     on_pareto_front: bool
     tied_with_first: bool = False
-    """Whether its interval overlaps that of first place; never so for first place itself."""
+    """Whether it cannot be told from first place; never so for first place itself."""
     outlying_prices: frozenset[str] = frozenset()
     """The kinds of items (gpu, host, server) whose price is far from others as good."""
 

@@ -15,13 +15,29 @@ DEVIATIONS = (*(-z for z in _UPPER), 0.0, *reversed(_UPPER))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contender:
-    """One build of a ranking, with the interval of what it is ranked by (less is better)."""
+class Doubt:
+    """What one build of a ranking is ranked by (less is better), and how sure that is."""
 
     value: float
     """Days, or what grows with them; in one unit for all."""
     low: float
     high: float
+    """The ends of the interval; of a time printed in whole days those of its rounding."""
+    factor: float | None = None
+    """Of a prediction: how far off it may be beside another prediction for the same model."""
+
+    @property
+    def near(self) -> tuple[float, float]:
+        """The ends of the interval beside another prediction; of the interval where it is none."""
+        if self.factor is None:
+            return self.low, self.high
+        return self.value / self.factor, self.value * self.factor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contender(Doubt):
+    """One build of a ranking that may be measured."""
+
     settled: bool
     """Whether it was measured already, as well as it can be."""
     effort: float
@@ -33,60 +49,84 @@ class Contest:
     """How sure first place is."""
 
     tied: tuple[int, ...]
-    """Contenders whose interval overlaps the first one's; empty where first place is sure."""
+    """Contenders that cannot be told from the first; empty where first place is sure."""
     measure: int | None
     """The one to measure; None where nothing need or can be measured."""
     left: float
-    """How many will overlap the first once that is measured, on average over what it may find."""
+    """How many will still not be told from the first once that is measured, on average over what
+    it may find."""
 
 
-def overlap(one: Contender, other: Contender) -> bool:
-    """Whether two builds are not distinguishable.
+def alike(one: Doubt, other: Doubt) -> bool:
+    """Whether two builds cannot be told apart: the 90 % interval of the ratio of their values
+    holds 1.
 
-    Intervals that only touch, as those of times printed as 22 and 23 days, do not overlap.
+    The doubts of the two are independent, so that of the ratio is the root of the sum of their
+    squares (of logarithms). Two predictions share part of it, the software above all, which
+    cancels. Times printed as 22 and 23 days are told apart.
     """
-    return one.value == other.value or (one.low < other.high and other.low < one.high)
+    near = one.factor is not None and other.factor is not None
+    return one.value == other.value or _reaches(one, other, near=near)
+
+
+def _reaches(one: Doubt, other: Doubt, *, near: bool) -> bool:
+    less, more = (one, other) if one.value <= other.value else (other, one)
+    low = more.near[0] if near else more.low
+    high = less.near[1] if near else less.high
+    if low <= 0 or low >= high:  # the doubt of a ratio is never more than both doubts together
+        return low <= 0
+    down, up = math.log(more.value / low), math.log(high / less.value)
+    return math.log(more.value / less.value) < math.hypot(down, up)
 
 
 def settle(contenders: Sequence[Contender]) -> Contest:
     """Find the builds that may be the first instead, and what to measure.
 
-    Best is the measurement that leaves the fewest builds overlapping the first, on average over
-    what it may find; of those that leave about as few (half a build more), the cheapest.
+    Best is the measurement that leaves the fewest builds not told from the first, on average over
+    what it may find; of those that leave about as few (half a build more), the cheapest. It tells
+    how fast the user's own software is, too, so from then on predictions are compared with it as
+    with each other.
     """
     if not contenders:
         return Contest(tied=(), measure=None, left=0.0)
     first = min(range(len(contenders)), key=lambda i: contenders[i].value)
-    tied = tuple(
-        i for i, c in enumerate(contenders) if i != first and overlap(c, contenders[first])
-    )
+    tied = tuple(i for i, c in enumerate(contenders) if i != first and alike(c, contenders[first]))
     field = (first, *tied)
     open_ = [i for i in field if not contenders[i].settled]
     if not tied or not open_:
         return Contest(tied=tied, measure=None, left=float(len(tied)))
-    lows = sorted(contenders[i].low for i in field)
     # Of equal values the surer one is first.
     best, second = sorted(field, key=lambda i: (contenders[i].value, contenders[i].high))[:2]
-    left = {i: _left(contenders[i], contenders[second if i == best else best], lows) for i in open_}
+    lows = sorted(contenders[i].near[0] for i in field)
+    around = {
+        i: sum(_reaches(contenders[i], contenders[j], near=True) for j in field if j != i)
+        for i in (best, second)
+    }
+    left = {}
+    for i in open_:
+        rival = second if i == best else best
+        left[i] = _left(contenders[i], contenders[rival], lows, around[rival])
     fewest = min(left.values())
     good = [i for i in open_ if left[i] <= fewest + 0.5]
     chosen = min(good, key=lambda i: (contenders[i].effort, left[i], i))
     return Contest(tied=tied, measure=chosen, left=left[chosen])
 
 
-def _left(asked: Contender, rival: Contender, lows: Sequence[float]) -> float:
-    """How many builds overlap the first once ``asked`` is measured, on average.
+def _left(asked: Contender, rival: Contender, lows: Sequence[float], around: int) -> float:
+    """How many builds are not told from the first once ``asked`` is measured, on average.
 
-    ``rival`` is the first of the others, ``lows`` the ordered low ends of all of them and its own.
+    ``rival`` is the first of the others; ``lows`` are the ordered low ends of all, ``around`` is
+    how many of all cannot be told from the rival.
     """
-    sd = math.log(asked.high / asked.low) / (2 * NORMAL_90) if asked.low > 0 else 0.0
+    low, high = asked.near if rival.factor is not None else (asked.low, asked.high)
+    sd = math.log(high / low) / (2 * NORMAL_90) if low > 0 else 0.0
+    of_others = around - _reaches(asked, rival, near=True)
     total = 0
     for deviations in DEVIATIONS:
         found = asked.value * math.exp(sd * deviations)
-        high = min(found, rival.high) if found <= rival.value else rival.high
-        # Of the others those whose low end is below the first one's high end.
-        others = bisect_left(lows, high) - (asked.low < high)
-        if found > rival.value:
-            others += (found < high) - (rival.low < high)
-        total += others
+        if found <= rival.value:
+            # Of the others those that may be as fast as it was found to be.
+            total += bisect_left(lows, found) - (asked.near[0] < found)
+        else:
+            total += of_others + (found < rival.near[1])
     return total / len(DEVIATIONS)

@@ -12,7 +12,7 @@ from functools import cache, cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from advisor.settle import Contender, settle
+from advisor.settle import Contender, Doubt, alike, settle
 from bench_runner.space import FAST_TRIES, estimated_minutes, space
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Standing:
 
     @cached_property
     def tied(self) -> frozenset[int]:
-        """Ranked builds whose interval overlaps that of first place: the field's indices.
+        """Ranked builds that cannot be told from first place: the field's indices.
 
         By overall cost nobody: that depends on no training time. Nor another machine with the GPUs
         of first place: the same time stands for both, whatever it is.
@@ -74,12 +74,14 @@ class Standing:
         # Whoever reaches below that stands near the front, for no interval is wider than the
         # widest; the rest of 100,000 builds need not be looked at.
         end = bisect_right(order, high * field.widest, key=value.__getitem__)
-        best, time = value[self.first], times[self.first]
+        first, best, time = self._doubt(self.first), value[self.first], times[self.first]
         return frozenset(
             i
             for i in order[1:end]
+            # Intervals that do not even overlap are told apart: the cheap question first.
             if (value[i] / days[i] * low_days[i] < high or value[i] == best)
             and times[i] is not time
+            and alike(self._doubt(i), first)
         )
 
     @cached_property
@@ -130,6 +132,7 @@ class Standing:
             and cents[i] <= most
             and times[i] is not times[first]
             and (not self.by_time or self._value(i) / days[i] * low_days[i] < high)
+            and (not self.by_time or alike(self._doubt(i), self._doubt(first)))
         ]
 
     @property
@@ -170,7 +173,7 @@ class Standing:
             contest = settle([self._contender(i) for i in asked])
             if contest.measure is not None:
                 return self._wanted(asked[contest.measure], contest.left)
-        # No interval overlaps: the limit alone makes it unsure.
+        # All can be told apart: the limit alone makes it unsure.
         unsure = [self.first] if self.first_may_be_slow else by_value
         open_ = [i for i in unsure if i is not None and not self._settled(i)]
         left = len(by_value) - (not self.first_may_be_slow)
@@ -202,17 +205,24 @@ class Standing:
         best = self.ranking.field.times[i]
         return best is not None and best.chosen is not None and best.chosen.timing == "synchronised"
 
-    def _contender(self, i: int) -> Contender:
+    def _doubt(self, i: int) -> Doubt:
         field = self.ranking.field
-        value, (low, high) = self._value(i), field.interval(i)
+        value, (low, high), time = self._value(i), field.interval(i), field.times[i]
         per_day = value / field.days[i]
+        assert time is not None and time.chosen is not None  # it is ranked
+        factor = time.chosen.comparison_factor
+        return Doubt(value=value, low=low * per_day, high=high * per_day, factor=factor)
+
+    def _contender(self, i: int) -> Contender:
+        doubt = self._doubt(i)
         return Contender(
-            value=value,
-            low=low * per_day,
-            high=high * per_day,
+            value=doubt.value,
+            low=doubt.low,
+            high=doubt.high,
+            factor=doubt.factor,
             settled=self._settled(i),
             # What the minutes on such a machine cost; nothing on one that is there.
-            effort=field.cents[i] * self._minutes(i)[0],
+            effort=self.ranking.field.cents[i] * self._minutes(i)[0],
         )
 
     def _minutes(self, i: int) -> tuple[float, int, float | None]:

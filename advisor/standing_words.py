@@ -26,7 +26,7 @@ def standing_line(ranking: Ranking) -> str | None:
         if not standing.by_time:
             return "First place is sure: it is yours already, however long it takes."
         caveat = _caveat(ranking, first)
-        reached = f"no other build's interval reaches that of {name}"
+        reached = f"every other build is behind {name} by more than the doubt"
         if caveat:
             return f"First place is sure if its time holds: {reached}, but that {caveat}."
         return f"First place is sure: {reached}."
@@ -37,7 +37,7 @@ def standing_line(ranking: Ranking) -> str | None:
         count = len(standing.tied)
         reasons.append(
             f"{'the build' if count == 1 else f'the {count} builds'} marked = cannot be told from "
-            f"{name}: the intervals overlap"
+            f"{name}: the doubt is larger than the difference"
         )
     if standing.first_may_be_slow:
         reasons.append(f"{name} may take longer than the limit")

@@ -10,6 +10,7 @@ from advisor.predict.chip import Chip, gpu_type
 from advisor.predict.columns import Columns, Table
 from advisor.predict.factors import NAMES
 from advisor.predict.fitted import (
+    KNOWN,
     OWN,
     Fitted,
     chip_coordinates,
@@ -57,6 +58,9 @@ class Predictions:
     micro_batch_size: Floats
     distance: Floats
     """From the evidence; beyond FARTHEST there are no days."""
+    comparison_factor: Floats
+    """At least 1. As `high_days` over `days`, but for the comparison with another prediction for
+    the same model: what both share, the software above all, cancels and is left out."""
 
 
 def predict_many(
@@ -94,11 +98,12 @@ def predict_many(
         unknown[block] = np.isnan(columns.naive_peak if naive else columns.peak)
         unknown[block] |= np.isnan(columns.bandwidth + columns.tdp_w)
     fits = chosen >= 0
-    shift, half, distance = _residuals(fitted, workloads, chips)
-    shift, half, apart = (grid[workload_index, chip_index] for grid in (shift, half, distance))
+    grids = _residuals(fitted, workloads, chips)
+    shift, half, distance = (grid[workload_index, chip_index] for grid in grids)
+    apart = np.minimum(_apart(fitted, chips)[chip_index], half)
     steps = np.array([w.training_steps for w in workloads], dtype=float)[workload_index]
     days = best * np.exp(shift) * steps / SECONDS_PER_DAY
-    days[~fits | unknown | (apart > FARTHEST)] = np.nan
+    days[~fits | unknown | (distance > FARTHEST)] = np.nan
     return Predictions(
         days=days,
         low_days=days * np.exp(-half),
@@ -107,7 +112,8 @@ def predict_many(
         option=chosen,
         options=options,
         micro_batch_size=micro_batch_size,
-        distance=apart,
+        distance=distance,
+        comparison_factor=np.exp(apart),
     )
 
 
@@ -228,6 +234,27 @@ def _residuals(
     for effect, width in zip(shared, fitted.widths, strict=True):
         parts.append((np.where(effect == unknown, width.sd**2, 0.0), width.dof))
     return shift, half_width(parts), distance
+
+
+def _apart(fitted: Fitted, chips: Sequence[Chip]) -> Floats:
+    """Half of the 90 % interval (of the logarithm) on every chip without what all predictions for
+    one model share: left are the GPU, its pair with the model, and scatter."""
+    import numpy as np
+
+    position = {name: i for i, name in enumerate(fitted.effects)}
+    places = [position.get(f"gpu:{gpu_type(chip)}") for chip in chips]
+    noise = [fitted.noise_switch if chip.switched else fitted.noise_bus for chip in chips]
+    of_gpu = [0.0 if i is None else fitted.effect_covariance[i][i] for i in places]
+    new = fitted.widths[KNOWN.index("gpu")]
+    far = np.array([min(_chip_distance(fitted, chip), FARTHEST) for chip in chips])
+    known = np.array(noise) ** 2 + np.array(of_gpu) + fitted.pair_width**2
+    return half_width(
+        [
+            (known * fitted.tail.scale**2, fitted.tail.dof),
+            ((WIDENING * far) ** 2, MOST),
+            (np.array([new.sd**2 if i is None else 0.0 for i in places]), new.dof),
+        ]
+    )
 
 
 def _nearest(fitted: Fitted, kind: str, coordinates: tuple[float, ...]) -> float:

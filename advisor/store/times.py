@@ -82,6 +82,7 @@ for _name in TrainingTime.__dataclass_fields__:
         setattr(StoredTime, _name, _field(COLUMNS.index(_name)))
 StoredTime.settings = property(_settings)  # type: ignore[assignment]
 StoredTime.basis = property(lambda time: "measured")  # type: ignore[assignment]
+StoredTime.comparison_factor = property(lambda time: None)  # type: ignore[assignment]
 
 
 PREDICTED = (
@@ -98,6 +99,7 @@ PREDICTED = (
     "verdict_reason",
     "source_id",
     "origin",
+    "comparison_factor",
 )
 """What queries/predictions.sql selects, in this order."""
 

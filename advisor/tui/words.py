@@ -125,7 +125,7 @@ def _standing_lines(ranking: Ranking, i: int) -> Iterable[Line]:
         if text is not None:
             yield text, PLAIN if standing.is_sure else WARNING
     elif i in standing.tied:
-        yield "= cannot be told from first place: the intervals overlap", WARNING
+        yield "= cannot be told from first place: the doubt is larger than the difference", WARNING
     if i in standing.perhaps_slow:
         yield f"may take longer than {ranking.question.max_days:g} days", WARNING
 
@@ -174,6 +174,8 @@ def _time_lines(time: TrainingTime, best: BestTime | None, snapshot: Snapshot) -
     interval = "" if low is None or high is None else f"  ({days_shown(low)} to {days_shown(high)})"
     about = "≈ " if time.basis == "predicted" else ""
     yield f"TRAINING TIME  {about}{days_shown(time.training_days or 0)} days{interval}", HEADING
+    if time.comparison_factor is not None:
+        yield f"beside other predictions: × or ÷ {time.comparison_factor:.3g}", PLAIN
     yield verdict_line(time)
     yield from source_lines(time, _source(snapshot, time.source_id))
     naive = best.naive if best is not None else None

@@ -31,6 +31,7 @@ from advisor.predict import (
     workload_of,
 )
 from advisor.predict.columns import Table
+from advisor.predict.compare import compare
 from advisor.predict.cross_validate import CUTS, hold_out, is_paper_optimal, is_truth
 from advisor.predict.evidence import PAPER, Observation, chips_by_name, load_evidence
 from advisor.predict.factors import FACTORS
@@ -341,6 +342,16 @@ def test_skill_on_what_was_held_out(
     guesses = hold_out(evidence, tested, CUTS[cut])  # type: ignore[arg-type]
     assert float(np.median([g.error for g in guesses])) <= must
     assert 0.75 <= sum(g.covered for g in guesses) / len(guesses) <= 0.99
+
+
+def test_ratios_of_machines_lie_within_their_intervals(evidence: tuple[Observation, ...]) -> None:
+    found = compare(evidence, is_truth)
+    assert len(found) > 600
+    assert 0.85 <= sum(c.covered for c in found) / len(found) <= 0.99
+    # Between counts of one GPU more is shared than is allowed for.
+    for same in (False, True):
+        covered = [c.covered for c in found if c.same_gpu == same]
+        assert sum(covered) / len(covered) >= 0.85
 
 
 def test_an_error_inside_the_rounding_is_none(evidence: tuple[Observation, ...]) -> None:

@@ -41,6 +41,8 @@ def test_every_prediction_has_an_interval_and_stays_below_the_peak() -> None:
             continue
         assert 0 < row["training_days_low"] < row["training_days"] < row["training_days_high"]
         assert row["verdict"] in ("plausible", "doubtful", "unchecked")
+        # In a comparison some of the doubt cancels, and never all of it.
+        assert 1 < row["comparison_factor"] < row["training_days_high"] / row["training_days"]
 
 
 def ask(capsys: pytest.CaptureFixture[str], store: Path, *flags: str) -> dict[str, Any]:
@@ -61,6 +63,20 @@ def test_sound_evidence_predicts_what_nobody_measured(
         assert row["settings"]["micro_batch_size"] >= 1
     measured = {(row["gpu"], row["gpu_count"]) for row in ranked if row["basis"] == "measured"}
     assert ("A6000", 4) in measured
+
+
+def test_predictions_are_told_apart_by_what_they_do_not_share(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two of a GPU are slower than four of it, whatever the software that nobody knows."""
+    ranked = ask(capsys, store_path, "--budget", "40000")["ranked"]
+    rows = {(row["gpu"], row["gpu_count"]): row for row in ranked}
+    first = rows["RTX 6000 Ada", 4]
+    half = rows["RTX 6000 Ada", 2]
+    assert (first["rank"], first["basis"], half["basis"]) == (1, "predicted", "predicted")
+    assert half["training_days_low"] < first["training_days_high"]
+    assert not half["tied_with_first"]
+    assert rows["RTX A5000", 8]["tied_with_first"]
 
 
 def test_a_prediction_stands_in_for_an_impossible_time_which_is_still_listed(

@@ -9,12 +9,24 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from advisor.settle import DEVIATIONS, NORMAL_90, Contender, overlap, settle
+from advisor.settle import DEVIATIONS, NORMAL_90, Contender, Doubt, alike, settle
 
 
-def make(value: float, spread: float, *, effort: float = 1.0, settled: bool = False) -> Contender:
+def make(
+    value: float,
+    spread: float,
+    *,
+    effort: float = 1.0,
+    settled: bool = False,
+    factor: float | None = None,
+) -> Contender:
     return Contender(
-        value=value, low=value / spread, high=value * spread, settled=settled, effort=effort
+        value=value,
+        low=value / spread,
+        high=value * spread,
+        factor=None if factor is None else min(factor, spread),
+        settled=settled,
+        effort=effort,
     )
 
 
@@ -24,6 +36,7 @@ CONTENDERS = st.builds(
     st.floats(min_value=1.0, max_value=3.0),
     effort=st.floats(min_value=0, max_value=1e6),
     settled=st.booleans(),
+    factor=st.none() | st.floats(min_value=1.0, max_value=2.0),
 )
 
 
@@ -65,32 +78,69 @@ def test_the_widest_interval_is_measured_where_it_settles_more() -> None:
 def test_times_printed_as_neighbouring_whole_days_are_told_apart() -> None:
     one = Contender(value=22, low=21.5, high=22.5, settled=True, effort=1)
     other = Contender(value=23, low=22.5, high=23.5, settled=True, effort=1)
-    assert not overlap(one, other)
-    assert overlap(one, one)
+    assert not alike(one, other)
+    assert alike(one, one)
+
+
+def test_what_two_predictions_share_does_not_keep_them_together() -> None:
+    """Four and two of one GPU: wide intervals overlap, and yet four are faster."""
+    four, two = make(38.6, 1.62, factor=1.4), make(77.2, 1.62, factor=1.4)
+    assert four.high > two.low
+    assert not alike(four, two)
+    # Beside a measurement nothing cancels.
+    assert alike(four, make(50, 1.01))
+    assert alike(make(38.6, 1.62), make(70, 1.62))
+
+
+def test_the_doubts_of_two_times_add_as_squares() -> None:
+    # 1.2 and 1.2 make 1.294 of the ratio, not 1.44.
+    assert alike(make(10, 1.2), make(12.9, 1.2))
+    assert not alike(make(10, 1.2), make(13.0, 1.2))
+    assert alike(make(10, 1.2, factor=1.1), make(11.4, 1.2, factor=1.1))
+    assert not alike(make(10, 1.2, factor=1.1), make(11.5, 1.2, factor=1.1))
+
+
+def test_a_low_end_of_zero_is_told_from_nothing() -> None:
+    assert alike(make(1, 1.1), Doubt(value=50, low=0.0, high=60))
+
+
+def in_a_comparison(c: Contender) -> Contender:
+    """As it will stand once a measurement has told the user's own software."""
+    low, high = c.near
+    return Contender(value=c.value, low=low, high=high, settled=c.settled, effort=c.effort)
+
+
+def strictly_alike(one: Contender, other: Contender) -> bool:
+    """`alike`, but for equal times that nobody doubts."""
+    return alike(one, other) and max(one.high / one.low, other.high / other.low) > 1
 
 
 def left_by_trying(field: list[Contender], measured: int) -> float:
-    """The definition, spelt out: put each found value in, and count who overlaps the first."""
+    """The definition, spelt out: put each found value in, and count who is not told from the
+    first."""
     asked = field[measured]
-    sd = math.log(asked.high / asked.low) / (2 * NORMAL_90)
+    others = sorted((c for c in field if c is not asked), key=lambda c: (c.value, c.high))
+    beside_a_prediction = others[0].factor is not None
+    low, high = asked.near if beside_a_prediction else (asked.low, asked.high)
+    sd = math.log(high / low) / (2 * NORMAL_90)
     total = 0
     for z in DEVIATIONS:
         value = asked.value * math.exp(sd * z)
         found = Contender(value=value, low=value, high=value, settled=True, effort=0)
-        tried = [found if i == measured else c for i, c in enumerate(field)]
-        # Of equal values the surer one is first.
-        best = min(tried, key=lambda c: (c.value, c.high))
-        total += sum(c is not best and c.low < best.high for c in tried)
+        tried = [found, *map(in_a_comparison, others)]
+        # Of equal values the measured one is first.
+        best = found if found.value <= tried[1].value else tried[1]
+        total += sum(c is not best and strictly_alike(c, best) for c in tried)
     return total / len(DEVIATIONS)
 
 
 @given(st.lists(CONTENDERS, max_size=8))
 @example([make(7.0, 2.0), make(14.0, 2.0, effort=0.0), make(7.0, 2.0, effort=0.0)])
-def test_ties_overlap_the_first_and_a_measurement_is_one_of_them(field: list[Contender]) -> None:
+def test_ties_are_alike_the_first_and_a_measurement_is_one_of_them(field: list[Contender]) -> None:
     contest = settle(field)
     if field:
         first = min(range(len(field)), key=lambda i: field[i].value)
-        expected = [i for i in range(len(field)) if i != first and overlap(field[i], field[first])]
+        expected = [i for i in range(len(field)) if i != first and alike(field[i], field[first])]
         assert list(contest.tied) == expected
         if contest.measure is not None:
             among = [field[i] for i in (first, *contest.tied)]
@@ -102,8 +152,12 @@ def test_ties_overlap_the_first_and_a_measurement_is_one_of_them(field: list[Con
 
 
 @given(CONTENDERS, CONTENDERS)
-def test_overlap_is_symmetric(one: Contender, other: Contender) -> None:
-    assert overlap(one, other) == overlap(other, one)
+def test_being_alike_is_symmetric_and_never_more_than_an_overlap(
+    one: Contender, other: Contender
+) -> None:
+    assert alike(one, other) == alike(other, one)
+    if alike(one, other):
+        assert one.value == other.value or (one.low < other.high and other.low < one.high)
 
 
 @given(st.lists(CONTENDERS, max_size=6, unique_by=lambda c: c.value), st.randoms())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from decimal import Decimal
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from advisor.cli import main
 from advisor.facts import TrainingTime
 from advisor.field import Field
 from advisor.rank import RULES, Question, Ranking, rank
-from advisor.settle import Contender, overlap
+from advisor.settle import Contender, alike
 from advisor.standing_words import limit_lines, standing_line, wanted_line
 from bench_runner.records import Settings
 from tests.advisor.facts_for_tests import make_field, make_time
@@ -31,7 +32,9 @@ SETTINGS = Settings(
 )
 
 
-def predicted(gpu_id: str, count: int, days: float, spread: float = 1.5) -> TrainingTime:
+def predicted(
+    gpu_id: str, count: int, days: float, spread: float = 1.5, factor: float | None = None
+) -> TrainingTime:
     return make_time(
         gpu_id,
         count,
@@ -40,6 +43,7 @@ def predicted(gpu_id: str, count: int, days: float, spread: float = 1.5) -> Trai
         timing="none",
         training_days_low=days / spread,
         training_days_high=days * spread,
+        comparison_factor=factor,
         settings=SETTINGS,
     )
 
@@ -55,7 +59,8 @@ def fields(draw: st.DrawFn) -> Field:
             if spread is None:
                 times.append(make_time(gpu_id, count, days))
             else:
-                times.append(predicted(gpu_id, count, days, spread))
+                factor = draw(st.none() | st.floats(1.0, spread))
+                times.append(predicted(gpu_id, count, days, spread, factor))
     return make_field(times, prices, evidence=draw(st.sampled_from(["sound", "published"])))
 
 
@@ -71,12 +76,20 @@ def contender(ranking: Ranking, i: int) -> Contender:
     field = ranking.field
     weight = field.cents[i] if ranking.question.rule == "experiment-cost" else 1
     low, high = field.interval(i)
-    value = field.days[i] * weight
-    return Contender(value=value, low=low * weight, high=high * weight, settled=False, effort=1.0)
+    value, time = field.days[i] * weight, field.times[i]
+    assert time is not None and time.chosen is not None
+    return Contender(
+        value=value,
+        low=low * weight,
+        high=high * weight,
+        factor=time.chosen.comparison_factor,
+        settled=False,
+        effort=1.0,
+    )
 
 
 @given(fields(), questions)
-def test_tied_is_what_overlaps_the_first_and_never_the_first(field: Field, asked: Question) -> None:
+def test_tied_is_what_is_alike_the_first_and_never_the_first(field: Field, asked: Question) -> None:
     answer = rank(field, asked)
     if not len(answer):
         return
@@ -86,12 +99,16 @@ def test_tied_is_what_overlaps_the_first_and_never_the_first(field: Field, asked
         for i in others
         if asked.rule != "cost"
         and field.times[i] is not field.times[first]
-        and overlap(contender(answer, i), contender(answer, first))
+        and alike(contender(answer, i), contender(answer, first))
     }
     # Products of floats in another order may differ in the last digit where ends only touch.
     for i in expected ^ answer.standing.tied:
         one, other = contender(answer, i), contender(answer, first)
-        assert one.low == pytest.approx(other.high)
+        ratio = math.log(one.value / other.value)
+        near = one.factor is not None and other.factor is not None
+        low, high = (one.near[0], other.near[1]) if near else (one.low, other.high)
+        doubt = math.hypot(math.log(one.value / low), math.log(high / other.value))
+        assert ratio == pytest.approx(doubt)
     assert not answer.row(0).tied_with_first
     assert [row.tied_with_first for row in answer.rows()] == [
         i in answer.standing.tied for i in answer.order
@@ -140,7 +157,8 @@ def test_a_sure_first_place_says_what_its_interval_leaves_out() -> None:
 
     own = make_time("a", 1, 10, timing="synchronised")
     assert said(own) == (
-        "First place is sure: no other build's interval reaches that of 1 × A (9.5–10.5 days)."
+        "First place is sure: every other build is behind 1 × A (9.5–10.5 days) by more than the "
+        "doubt."
     )
     assert "if its time holds" in said(make_time("a", 1, 10))
     assert "predicted, its interval meant to hold nine runs of ten" in said(predicted("a", 1, 10))
@@ -189,7 +207,8 @@ def test_the_sentences_name_the_builds_the_minutes_and_where_they_come_from() ->
     answer = rank(field, Question())
     assert standing_line(answer) == (
         "First place is not sure: the build marked = cannot be told from 2 × A (9.5–10.5 days): "
-        "the intervals overlap; and 2 × A's time was taken unsynchronised, so it may be too low."
+        "the doubt is larger than the difference; and 2 × A's time was taken unsynchronised, so it "
+        "may be too low."
     )
     line = wanted_line(answer)
     assert line is not None

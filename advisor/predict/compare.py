@@ -1,0 +1,87 @@
+"""How well predictions compare two machines, for one model and one source's software.
+
+Each GPU type is left out of the fit in turn; then the ratio of every two times of one model, method
+and source, of which at least one was taken on that type, is held against the predicted ratio.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from advisor.predict.chip import gpu_type
+from advisor.predict.evidence import Observation
+from advisor.predict.fitted import Fitted, fitted_from
+from advisor.predict.many import predict_many
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """One predicted ratio of two times beside the measured one."""
+
+    same_gpu: bool
+    """Whether the two machines differ in the number of GPUs alone."""
+    error: float
+    """Of the logarithm, absolute; what the rounding of printed days allows is taken off."""
+    half: float
+    """Half of the ratio's 90 % interval (of the logarithm)."""
+
+    @property
+    def covered(self) -> bool:
+        """Whether the interval of the ratio holds the measured one."""
+        return self.error <= self.half
+
+
+def compare(
+    observations: Sequence[Observation], tested: Callable[[Observation], bool]
+) -> list[Comparison]:
+    """All pairs of the tested observations, each GPU type left out of the fit in turn."""
+    asked = [o for o in observations if o.step_s is not None and tested(o)]
+    pairs = [
+        (a, b)
+        for a, b in combinations(asked, 2)
+        if (a.source_id, a.workload.workload_id, a.method)
+        == (b.source_id, b.workload.workload_id, b.method)
+        and (gpu_type(a.chip), a.count) != (gpu_type(b.chip), b.count)
+    ]
+    found: list[Comparison] = []
+    for held in sorted({gpu_type(o.chip) for o in asked}):
+        touched = [pair for pair in pairs if held in {gpu_type(o.chip) for o in pair}]
+        if touched:
+            fitted = fitted_from([o for o in observations if gpu_type(o.chip) != held])
+            found += _compared(fitted, touched)
+    return found
+
+
+def _compared(
+    fitted: Fitted, pairs: Sequence[tuple[Observation, Observation]]
+) -> Iterator[Comparison]:
+    guesses: dict[Observation, tuple[float, float]] = {}
+    for o in {o: None for pair in pairs for o in pair}:
+        guesses[o] = _guess(fitted, o)
+    for a, b in pairs:
+        (days, factor), (other_days, other_factor) = guesses[a], guesses[b]
+        if math.isnan(days) or math.isnan(other_days):
+            continue
+        truth, other_truth = a.training_days, b.training_days
+        assert truth is not None and other_truth is not None  # only timed ones are asked for
+        rounding = a.half_width_days / truth + b.half_width_days / other_truth
+        yield Comparison(
+            same_gpu=gpu_type(a.chip) == gpu_type(b.chip),
+            error=max(0.0, abs(math.log(truth / other_truth * other_days / days)) - rounding),
+            half=math.hypot(math.log(factor), math.log(other_factor)),
+        )
+
+
+def _guess(fitted: Fitted, o: Observation) -> tuple[float, float]:
+    """Predicted days, and how far off they may be in a comparison."""
+    import numpy as np
+
+    zero = np.zeros(1, dtype=int)
+    method = "naive" if o.method == "naive" else "optimal"
+    many = predict_many(
+        [o.workload], [o.chip], zero, zero, np.array([o.count]), fitted, method=method
+    )
+    return float(many.days[0]), float(many.comparison_factor[0])
