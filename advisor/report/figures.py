@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Sequence
+from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
@@ -24,6 +26,13 @@ from advisor.store import Store
 FORMS = ("pdf", "svg")
 _LIFETIME_YEARS = 5.0
 _FIGURE6_GPU = ("a100-sxm4-80gb", 8)
+_RING: Any = {
+    "marker": "o",
+    "markerfacecolor": "white",
+    "markeredgecolor": "black",
+    "linestyle": "",
+}
+"""A time of the user's own."""
 
 
 def write_figures(store: Store, folder: Path, force: bool) -> tuple[list[Path], list[str]]:
@@ -144,11 +153,8 @@ def _own_speedups(evidence: Evidence, axes: Any, groups: list[str]) -> bool:
         axes.plot(
             groups.index(name) - 0.2,
             _days(slow) / _days(t),
-            marker="o",
             markersize=6,
-            markerfacecolor="white",
-            markeredgecolor="black",
-            linestyle="",
+            **_RING,
         )
     return drawn
 
@@ -157,9 +163,7 @@ def _own_handles(drawn: bool) -> list[Any]:
     """The legend's entry for the user's own times, where there are any."""
     from matplotlib.lines import Line2D
 
-    style = {"markerfacecolor": "white", "markeredgecolor": "black"}
-    entry = Line2D([], [], marker="o", linestyle="", label="measured here", **style)  # type: ignore[arg-type]
-    return [entry] if drawn else []
+    return [Line2D([], [], label="measured here", **_RING)] if drawn else []
 
 
 def _draw_3(evidence: Evidence, figure: Any) -> None:
@@ -194,14 +198,7 @@ def _draw_3(evidence: Evidence, figure: Any) -> None:
                 )
             )
             if own:
-                axes.plot(
-                    x,
-                    y,
-                    marker="o",
-                    markersize=7,
-                    markerfacecolor="white",
-                    markeredgecolor="black",
-                )
+                axes.plot(x, y, markersize=7, **_RING)
     axes.set_xlim(-0.5, len(gpus) - 0.5)
     axes.set_ylim(len(models) - 0.5, -0.5)
     axes.set_xticks(range(len(gpus)), [evidence.gpus[gpu].name for gpu in gpus])
@@ -244,15 +241,7 @@ def _draw_6(evidence: Evidence, figure: Any) -> None:
         axes.bar(at - 0.2, before, 0.38, color=OKABE_ITO[7], hatch="//", edgecolor="white")
         axes.bar(at + 0.2, after, 0.38, color=OKABE_ITO[2])
         if least is not None:
-            axes.plot(
-                at + 0.2,
-                least,
-                marker="o",
-                markersize=6,
-                markerfacecolor="white",
-                markeredgecolor="black",
-                linestyle="",
-            )
+            axes.plot(at + 0.2, least, markersize=6, **_RING)
     axes.set_yscale("log")
     axes.set_ylim(bottom=min(min(before, after) for _, before, after, _ in pairs) / 2)
     few_ticks(axes.yaxis, "{x:g}")
@@ -270,9 +259,7 @@ def _draw_6(evidence: Evidence, figure: Any) -> None:
     )
 
 
-def _scatter(
-    evidence: Evidence, axes: Any, recipe_id: str, *, per_run: bool, labels: bool
-) -> set[str]:
+def _scatter(evidence: Evidence, axes: Any, recipe_id: str, *, per_run: bool) -> set[str]:
     """Cost against days of one model; the GPUs that are in it."""
     seen: set[str] = set()
     for t in (*evidence.optimal, *evidence.own):
@@ -283,8 +270,6 @@ def _scatter(
         colour, marker = evidence.colour(t.gpu_id)
         usd = cents / 100
         if per_run:
-            from decimal import Decimal
-
             usd = float(experiment_cost_usd(Decimal(cents) / 100, _days(t), _LIFETIME_YEARS))
         own = t.origin == "local"
         axes.plot(
@@ -297,14 +282,13 @@ def _scatter(
             markeredgecolor="black" if own else colour,
             markeredgewidth=1.4 if own else 0.9,
         )
-        if labels:
-            axes.annotate(
-                str(t.gpu_count),
-                (usd, _days(t)),
-                xytext=(4, 3),
-                textcoords="offset points",
-                fontsize=6.5,
-            )
+        axes.annotate(
+            str(t.gpu_count),
+            (usd, _days(t)),
+            xytext=(4, 3),
+            textcoords="offset points",
+            fontsize=6.5,
+        )
     axes.set_xscale("log")
     axes.set_yscale("log")
     few_ticks(axes.xaxis, thousands)
@@ -316,51 +300,25 @@ def _scatter(
 def _legend(evidence: Evidence, figure: Any, gpus: set[str]) -> None:
     from matplotlib.lines import Line2D
 
+    point = partial(Line2D, [], [], linestyle="")
     handles = []
     for gpu_id in evidence.gpus:
         if gpu_id in gpus:
             colour, marker = evidence.colour(gpu_id)
-            handles.append(
-                Line2D(
-                    [],
-                    [],
-                    marker=marker,
-                    color=colour,
-                    linestyle="",
-                    label=evidence.gpus[gpu_id].name,
-                )
-            )
-    handles.append(
-        Line2D(
-            [],
-            [],
-            marker="o",
-            markerfacecolor="none",
-            color="#555555",
-            linestyle="",
-            label="faster than the hardware allows",
-        )
-    )
-    if evidence.own:
-        handles.append(
-            Line2D(
-                [],
-                [],
-                marker="o",
-                markerfacecolor="#bbbbbb",
-                markeredgecolor="black",
-                linestyle="",
-                label="measured here",
-            )
-        )
+            handles.append(point(marker=marker, color=colour, label=evidence.gpus[gpu_id].name))
+    hollow = point(marker="o", color="#555555", markerfacecolor="none")
+    ringed = point(marker="o", markerfacecolor="#bbbbbb", markeredgecolor="black")
+    hollow.set_label("faster than the hardware allows")
+    ringed.set_label("measured here")
+    handles += [hollow, ringed] if evidence.own else [hollow]
     figure.legend(handles=handles, loc="outside lower center", ncols=3)
 
 
 def _draw_7(evidence: Evidence, figure: Any) -> None:
     """Pythia-1B: cost of the machine, and of one run, against training days."""
     top, bottom = figure.subplots(2, 1)
-    seen = _scatter(evidence, top, "pythia-1b", per_run=False, labels=True)
-    _scatter(evidence, bottom, "pythia-1b", per_run=True, labels=True)
+    seen = _scatter(evidence, top, "pythia-1b", per_run=False)
+    _scatter(evidence, bottom, "pythia-1b", per_run=True)
     top.set_xlabel("cost of the machine (log)")
     bottom.set_xlabel("cost of one run, over five years of use (log)")
     for axes in (top, bottom):
@@ -374,7 +332,7 @@ def _draw_all(evidence: Evidence, figure: Any, *, per_run: bool) -> None:
     seen: set[str] = set()
     for at, model in enumerate(models):
         axes = grid[at // 3][at % 3]
-        seen |= _scatter(evidence, axes, model, per_run=per_run, labels=True)
+        seen |= _scatter(evidence, axes, model, per_run=per_run)
         axes.set_title(evidence.name(model), fontsize=8.5)
     for at in range(len(models), grid.size):
         grid[at // 3][at % 3].set_visible(False)
