@@ -192,9 +192,10 @@ def concerns(found: Machine, gpu_count: int, parameters: int, offloading: bool) 
     needed = _HOST_GIB_PER_GPU * gpu_count + (parameters * 16 / GIB if offloading else 0.0)
     available = found.memory_available_gib
     if available is not None and available < needed:
+        danger = "offloading may fail" if offloading else "a process may be killed"
         sentences.append(
             f"{available:.0f} GiB of host memory is free where about {needed:.0f} GiB is needed; "
-            "offloading may fail"
+            f"{danger}"
         )
     if found.disk_free_gib < _DISK_GIB:
         sentences.append(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -140,6 +141,10 @@ def test_busy_gpus_and_scarce_memory_are_named() -> None:
     assert any("GPU 1" in sentence and "97 %" in sentence for sentence in busy)
     assert any("host memory" in sentence for sentence in busy)
     assert hardware.concerns(setup().machine, 1, 0, offloading=False) == []
+    (scarce,) = hardware.concerns(
+        replace(setup().machine, memory_available_gib=4.0), 1, 10_000_000_000, offloading=False
+    )
+    assert scarce.startswith("4 GiB of host memory is free where about 8 GiB is needed; a process")
 
 
 @pytest.mark.parametrize("recipe", load_recipes(), ids=lambda recipe: recipe.recipe_id)
