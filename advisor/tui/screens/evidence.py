@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Size
 from textual.widgets import Static
 
@@ -17,14 +17,12 @@ from advisor.tui.controls.bars import EVIDENCE_TABS, KeyBar, Tabs, TitleBar, Too
 from advisor.tui.controls.filter_table import FilterTable, MemorySource, Rows
 from advisor.tui.evidence_rows import Times, TimesAndPredictions, price_rows, source_rows
 from advisor.tui.feed import FeedError
-from advisor.tui.messages import StoreChanged, StoreRead, StoreTrouble
-from advisor.tui.screens.record import RecordScreen
-from advisor.tui.screens.sizes import SizedScreen
+from advisor.tui.messages import StoreRead, StoreTrouble
+from advisor.tui.screens.list_screen import ListScreen
 from price_catalog.model import Quote, Source
 
 if TYPE_CHECKING:
     from advisor.ask import Snapshot
-    from advisor.tui.app import AdvisorApp
 
 ABOUT = {
     "times": "Every tried setting. ✓ plausible, ? doubtful (above 75 % of the peak), "
@@ -36,17 +34,12 @@ ABOUT = {
 }
 
 
-class EvidenceScreen(SizedScreen):
+class EvidenceScreen(ListScreen):
     """Times, prices and sources."""
 
     WHERE = EVIDENCE
     CSS_PATH = "../styles/evidence.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of(EVIDENCE),
-        Binding("escape", "app.go('ranking')", "back", show=False),
-    ]
-    AUTO_FOCUS = "RankTable"
-    app: AdvisorApp
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(EVIDENCE)]
 
     def __init__(self, size: Size) -> None:
         super().__init__(size)
@@ -59,18 +52,6 @@ class EvidenceScreen(SizedScreen):
         yield FilterTable(empty="The store holds none.")
         yield KeyBar(EVIDENCE)
         yield TooSmall()
-
-    def on_mount(self) -> None:
-        self.read_store()
-
-    @property
-    def list(self) -> FilterTable:
-        return self.query_one(FilterTable)
-
-    @property
-    def tab(self) -> str:
-        """Which list is shown."""
-        return self.query_one(Tabs).here
 
     @work(thread=True, exclusive=True, group="read", exit_on_error=False)
     def read_store(self) -> None:
@@ -86,14 +67,6 @@ class EvidenceScreen(SizedScreen):
             self._snapshot = event.reading.snapshot
             self.list.show(self._rows(self.tab))
 
-    @on(StoreTrouble)
-    def _store_trouble(self, event: StoreTrouble) -> None:
-        self.list.say_trouble(event.text)
-
-    @on(StoreChanged)
-    def _store_changed(self) -> None:
-        self.read_store()
-
     def _rows(self, tab: str) -> Rows:
         assert self._snapshot is not None
         if tab == "prices":
@@ -103,10 +76,6 @@ class EvidenceScreen(SizedScreen):
         kind = TimesAndPredictions if tab == "predictions" else Times
         return kind(self.app.feed, self._snapshot)
 
-    @on(FilterTable.RecordWanted)
-    def _open(self, event: FilterTable.RecordWanted) -> None:
-        self.app.push_screen(RecordScreen("Record", event.page))
-
     def action_show_tab(self, tab: str) -> None:
         """Show one of the lists, from its top."""
         self.query_one(Tabs).here = tab
@@ -114,22 +83,6 @@ class EvidenceScreen(SizedScreen):
         if self._snapshot is not None:
             self.list.show(self._rows(tab))
         self.list.table.focus()
-
-    def action_focus_filter(self) -> None:
-        """Go to the filter."""
-        self.list.filter.focus()
-
-    def action_next_sort(self) -> None:
-        """Sort by the next column."""
-        self.list.sort_next()
-
-    def action_reverse_sort(self) -> None:
-        """Turn the sorting round."""
-        self.list.sort_reverse()
-
-    def action_open_record(self) -> None:
-        """Open the highlighted row in full."""
-        self.list.open_record()
 
     def action_export(self) -> None:
         """Ask where to save the rows that the filter shows."""
@@ -157,16 +110,4 @@ class EvidenceScreen(SizedScreen):
 
     def action_copy_row(self) -> None:
         """Copy the highlighted record."""
-        table, rows = self.list.table, self.list.rows
-        text = ""
-        if rows is not None and table.cursor < len(table.source):
-            text = "\n".join(text for text, _ in rows.lines(table.source, table.cursor, 10_000))
-        self.app.copy_text(text, "the record")
-
-    def action_leave_field(self) -> None:
-        """Go from the filter to the table."""
-        self.list.table.focus()
-
-    def action_undo(self) -> None:
-        """Clear the filter."""
-        self.list.filter.value = ""
+        self.app.copy_text(self.record_text(), "the record")

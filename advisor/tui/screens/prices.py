@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Static
@@ -21,16 +21,14 @@ from advisor.tui.controls.filter_table import FilterTable, MemorySource
 from advisor.tui.controls.lines_view import LinesView
 from advisor.tui.feed import FeedError
 from advisor.tui.ledger_rows import Entry, quote_table
-from advisor.tui.messages import StoreChanged, StoreTrouble
-from advisor.tui.screens.record import RecordScreen
-from advisor.tui.screens.sizes import SizedScreen
+from advisor.tui.messages import StoreTrouble
+from advisor.tui.screens.list_screen import ListScreen
 from advisor.tui.words import FAINT, PLAIN, STRONG, Line, wrapped
 
 if TYPE_CHECKING:
     from advisor.ask import Snapshot
     from advisor.machines import Asked
     from advisor.rent import BreakEven
-    from advisor.tui.app import AdvisorApp
 
 ABOUT = (
     "★ counts: under a year old before older, your own before others', what sellers ask before "
@@ -39,16 +37,13 @@ ABOUT = (
 TABS = {"quotes": "Quotes", "rent": "Own or rent"}
 
 
-class PricesScreen(SizedScreen):
+class PricesScreen(ListScreen):
     """Quotes with their age and marks, and the break-even of renting."""
 
     WHERE = PRICES
     CSS_PATH = "../styles/prices.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of(PRICES),
-        Binding("escape", "app.go('ranking')", "back", show=False),
-    ]
-    AUTO_FOCUS = "RankTable"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(PRICES)]
+    RECORD = "Quote"
     HELP = f"""\
 ## Prices
 
@@ -61,7 +56,6 @@ replaced by another.
 `a` adds a quote, `c` corrects the highlighted one (which is kept), `i` imports a CSV file. `2` or
 `n` shows where owning a machine and renting the same GPUs break even.
 """
-    app: AdvisorApp
 
     @dataclass
     class LedgerRead(Message):
@@ -92,18 +86,6 @@ replaced by another.
         yield LinesView(self._rent_page, id="rent")
         yield KeyBar(PRICES)
         yield TooSmall()
-
-    def on_mount(self) -> None:
-        self.read_store()
-
-    @property
-    def quotes(self) -> FilterTable:
-        return self.query_one(FilterTable)
-
-    @property
-    def tab(self) -> str:
-        """Which list is shown."""
-        return self.query_one(Tabs).here
 
     @work(thread=True, exclusive=True, group="read", exit_on_error=False)
     def read_store(self) -> None:
@@ -136,21 +118,13 @@ replaced by another.
     @on(LedgerRead)
     def _ledger_read(self, event: LedgerRead) -> None:
         self._snapshot = event.snapshot
-        self.quotes.show(quote_table(event.entries, event.snapshot.sources))
+        self.list.show(quote_table(event.entries, event.snapshot.sources))
 
     @on(RentRead)
     def _rent_read(self, event: RentRead) -> None:
         self._evens, self._problem = event.evens, event.problem
         self._at = min(self._at, max(len(self._evens) - 1, 0))
         self._show_rent()
-
-    @on(StoreTrouble)
-    def _store_trouble(self, event: StoreTrouble) -> None:
-        self.quotes.say_trouble(event.text)
-
-    @on(StoreChanged)
-    def _store_changed(self) -> None:
-        self.read_store()
 
     # Owning against renting
 
@@ -201,15 +175,11 @@ replaced by another.
 
     # Quotes
 
-    @on(FilterTable.RecordWanted)
-    def _open(self, event: FilterTable.RecordWanted) -> None:
-        self.app.push_screen(RecordScreen("Quote", event.page))
-
     def _highlighted(self) -> Entry | None:
-        source = self.quotes.table.source
-        if not isinstance(source, MemorySource) or self.quotes.table.cursor >= len(source):
+        source = self.list.table.source
+        if not isinstance(source, MemorySource) or self.list.table.cursor >= len(source):
             return None
-        entry: Entry = source.record(self.quotes.table.cursor)
+        entry: Entry = source.record(self.list.table.cursor)
         return entry
 
     def action_add(self) -> None:
@@ -261,24 +231,12 @@ replaced by another.
         if tab == "rent":
             self.query_one("#rent").focus()
         else:
-            self.quotes.table.focus()
+            self.list.table.focus()
 
     def action_focus_filter(self) -> None:
         """Go to the filter."""
         self.action_show_tab("quotes")
-        self.quotes.filter.focus()
-
-    def action_next_sort(self) -> None:
-        """Sort by the next column."""
-        self.quotes.sort_next()
-
-    def action_reverse_sort(self) -> None:
-        """Turn the sorting round."""
-        self.quotes.sort_reverse()
-
-    def action_open_record(self) -> None:
-        """Open the highlighted quote in full."""
-        self.quotes.open_record()
+        super().action_focus_filter()
 
     def action_export(self) -> None:
         """Ask where to save the quotes that the filter shows, or the break-even."""
@@ -296,7 +254,7 @@ replaced by another.
                 return break_even_svg(asked, evens)
 
             picture = draw
-        elif isinstance(source := self.quotes.table.source, MemorySource):
+        elif isinstance(source := self.list.table.source, MemorySource):
             records = [source.record(index)[1] for index in range(len(source))]
         if not records:
             self.app.notify("There is nothing to save yet.")
@@ -311,19 +269,7 @@ replaced by another.
 
     def action_copy_row(self) -> None:
         """Copy the highlighted quote, or the break-even in words."""
-        entry, rows = self._highlighted(), self.quotes.rows
-        text = ""
+        text = self.record_text()
         if self.tab == "rent":
             text = "\n".join(line for line, _ in self._rent_page(100))
-        elif entry is not None and rows is not None:
-            page = rows.lines(self.quotes.table.source, self.quotes.table.cursor, 10_000)
-            text = "\n".join(line for line, _ in page)
         self.app.copy_text(text, "it")
-
-    def action_leave_field(self) -> None:
-        """Go from the filter to the table."""
-        self.quotes.table.focus()
-
-    def action_undo(self) -> None:
-        """Clear the filter."""
-        self.quotes.filter.value = ""

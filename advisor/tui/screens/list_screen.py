@@ -1,0 +1,88 @@
+"""What the screens share that show lists under tabs, with a filter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.binding import Binding, BindingType
+
+from advisor.tui.controls.bars import Tabs
+from advisor.tui.controls.filter_table import FilterTable
+from advisor.tui.messages import StoreChanged, StoreTrouble
+from advisor.tui.screens.record import RecordScreen
+from advisor.tui.screens.sizes import SizedScreen
+
+if TYPE_CHECKING:
+    from advisor.tui.app import AdvisorApp
+
+
+class ListScreen(SizedScreen):
+    """Tabs, and one filterable list."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "app.go('ranking')", "back", show=False)
+    ]
+    AUTO_FOCUS = "RankTable"
+    RECORD = "Record"
+    """The title of a row's page."""
+    app: AdvisorApp
+
+    def on_mount(self) -> None:
+        self.read_store()
+
+    def read_store(self) -> object:
+        """Read what is listed in a thread, and post it."""
+        raise NotImplementedError
+
+    @property
+    def list(self) -> FilterTable:
+        return self.query_one(FilterTable)
+
+    @property
+    def tab(self) -> str:
+        """Which list is shown."""
+        return self.query_one(Tabs).here
+
+    @on(StoreTrouble)
+    def _store_trouble(self, event: StoreTrouble) -> None:
+        self.list.say_trouble(event.text)
+
+    @on(StoreChanged)
+    def _store_changed(self) -> None:
+        self.read_store()
+
+    @on(FilterTable.RecordWanted)
+    def _open(self, event: FilterTable.RecordWanted) -> None:
+        self.app.push_screen(RecordScreen(self.RECORD, event.page))
+
+    def record_text(self) -> str:
+        """The highlighted row in full; empty where there is none."""
+        table, rows = self.list.table, self.list.rows
+        if rows is None or table.cursor >= len(table.source):
+            return ""
+        return "\n".join(text for text, _ in rows.lines(table.source, table.cursor, 10_000))
+
+    def action_focus_filter(self) -> None:
+        """Go to the filter."""
+        self.list.filter.focus()
+
+    def action_next_sort(self) -> None:
+        """Sort by the next column."""
+        self.list.sort_next()
+
+    def action_reverse_sort(self) -> None:
+        """Turn the sorting round."""
+        self.list.sort_reverse()
+
+    def action_open_record(self) -> None:
+        """Open the highlighted row in full."""
+        self.list.open_record()
+
+    def action_leave_field(self) -> None:
+        """Go from the filter to the table."""
+        self.list.table.focus()
+
+    def action_undo(self) -> None:
+        """Clear the filter."""
+        self.list.filter.value = ""
