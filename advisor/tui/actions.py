@@ -64,19 +64,11 @@ class Action(NamedTuple):
 KEY_NAMES = {
     "question_mark": "?",
     "slash": "/",
-    "f1": "F1",
-    "f2": "F2",
-    "f3": "F3",
-    "f4": "F4",
-    "f5": "F5",
-    "f6": "F6",
-    "f7": "F7",
-    "f8": "F8",
+    **{f"f{number}": f"F{number}" for number in range(1, 9)},
     "ctrl+q": "^q",
     "ctrl+z": "^z",
     "ctrl+p": "^p",
     "escape": "Esc",
-    "T": "T",
 }
 
 

@@ -120,38 +120,33 @@ it, click a row to select it, double-click to open it.
     """Draw with ASCII alone, for terminals without Unicode."""
 
     @dataclass
-    class RowHighlighted(Message):
+    class TableMessage(Message):
+        """What a table tells; its ``control`` is that table."""
+
+        table: RankTable
+
+        @property
+        def control(self) -> RankTable:
+            return self.table
+
+    @dataclass
+    class RowHighlighted(TableMessage):
         """The cursor came to another row: by the user, or because new rows lack the old one."""
 
-        table: RankTable
         index: int
 
-        @property
-        def control(self) -> RankTable:
-            return self.table
-
     @dataclass
-    class RowOpened(Message):
+    class RowOpened(TableMessage):
         """The user asked for everything about a row."""
 
-        table: RankTable
         index: int
 
-        @property
-        def control(self) -> RankTable:
-            return self.table
-
     @dataclass
-    class HeaderClicked(Message):
+    class HeaderClicked(TableMessage):
         """The user clicked the header of a column that can be sorted by."""
 
-        table: RankTable
         key: str
         sort_key: str
-
-        @property
-        def control(self) -> RankTable:
-            return self.table
 
     def __init__(
         self,
