@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from advisor.plan.model import Cut, Group, Program
+from advisor.plan.groups import Group
+from advisor.plan.model import Cut, Program
 from advisor.plan.money import kept_value_usd, purchase_charge, rental_charge, run_charge
 from advisor.plan.place import Job, pack, schedule
 from advisor.plan.problem import Placed, Plan, Problem, Purchase, Rented, Work

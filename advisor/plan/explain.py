@@ -10,7 +10,8 @@ from typing import Any
 
 from advisor.plan.findings import Finding, Solved
 from advisor.plan.flips import flips
-from advisor.plan.model import Program, undominated
+from advisor.plan.groups import undominated
+from advisor.plan.model import Program
 from advisor.plan.problem import Plan, Problem
 from advisor.plan.reduce import Relaxation
 from advisor.plan.solve import Clock, clock_of

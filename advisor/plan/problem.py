@@ -11,6 +11,8 @@ from datetime import date
 from decimal import Decimal
 
 OBJECTIVES = ("cheapest", "most-runs", "soonest")
+EPSILON = 1e-6
+"""Days and dollars below this are rounding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from decimal import Decimal
 from math import ceil
 
 from advisor.plan.findings import Finding, Solved
-from advisor.plan.model import groups, runs_that_fit
+from advisor.plan.groups import groups, runs_that_fit
 from advisor.plan.problem import Experiment, Problem
 from advisor.plan.solve import (
     DEFAULT_SECONDS,

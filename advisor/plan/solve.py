@@ -18,8 +18,8 @@ from threading import Event
 from time import monotonic
 
 from advisor.plan.assemble import place, plan_of
-from advisor.plan.model import EPSILON, Cut, Program
-from advisor.plan.problem import Plan, Problem
+from advisor.plan.model import Cut, Program
+from advisor.plan.problem import EPSILON, Plan, Problem
 from advisor.plan.reduce import Relaxation
 
 DEFAULT_SECONDS = 120.0

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from advisor.plan.explain import Explanation
-from advisor.plan.model import cheapest_rental
+from advisor.plan.groups import cheapest_rental
 from advisor.plan.money import purchase_charge, rental_charge, run_charge
 from advisor.plan.options import Loaded
 from advisor.plan.problem import Plan

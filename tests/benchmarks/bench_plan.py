@@ -13,7 +13,8 @@ from decimal import Decimal
 from random import Random
 from time import monotonic
 
-from advisor.plan.model import Program, undominated
+from advisor.plan.groups import undominated
+from advisor.plan.model import Program
 from advisor.plan.problem import Experiment, Machine, Problem, Rules
 from advisor.plan.solve import NoPlan, OutOfTime, solve
 from tests.advisor.plans_for_tests import make_machine, make_problem, make_rental
