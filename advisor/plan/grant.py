@@ -112,7 +112,8 @@ def _later(day: date, years: int) -> date:
 
 def read_grant(path: Path) -> Grant:
     """A grant from its file. Raises InputError, in one line with file and key."""
-    root = read_toml(path).only(_TABLES)
+    instead = "give the path of a grant file, or write one: advisor plan --example > grant.toml"
+    root = read_toml(path, instead).only(_TABLES)
     grant = root.table("grant", ("title", "start", "years", "objective"))
     budget = root.table("budget", ("total", "per_year", "carry_over"))
     evidence = root.table("evidence", ("times", "predictions", "prices"))

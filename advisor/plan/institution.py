@@ -73,7 +73,8 @@ def find_institution(name: str, beside: Path, where: Table) -> Institution:
 
 def read_institution(path: Path) -> Institution:
     """Rules from a file. Raises InputError."""
-    table = read_toml(path).only(_KEYS)
+    instead = f"give rules as a file beside the grant, or shipped ones: {', '.join(shipped())}"
+    table = read_toml(path, instead).only(_KEYS)
     sources = table.table("sources", list(MEANINGS))
     start = table.text("fiscal_year_start", "01-01")
     currency = table.text("currency", "USD").upper()

@@ -14,24 +14,26 @@ from price_catalog.table import nearest
 MAX_BYTES = 1_000_000
 
 
-def read_toml(path: Path) -> Table:
-    """The whole file as a table. Raises InputError."""
+def read_toml(path: Path, instead: str) -> Table:
+    """The whole file as a table. Raises InputError, which says what to give ``instead``."""
     import tomllib
 
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise InputError(f"{path.name} is larger than {MAX_BYTES:,} bytes: is it a grant?")
+            raise InputError(f"{path.name} is larger than {MAX_BYTES:,} bytes: {instead}")
         found = tomllib.loads(path.read_text(encoding="utf-8-sig"), parse_float=Decimal)
     except FileNotFoundError:
-        raise InputError(f"there is no file {shown(str(path), 200)}") from None
+        raise InputError(f"there is no file {shown(str(path), 200)}: {instead}") from None
     except UnicodeDecodeError as error:
-        raise InputError(f"{path.name} is not UTF-8 text (byte {error.start})") from None
+        raise InputError(f"{path.name} is not UTF-8 text (byte {error.start}): {instead}") from None
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{path.name} is not valid TOML: {error}") from None
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+        raise InputError(
+            f"{shown(str(path), 200)} cannot be read ({error.strerror}): {instead}"
+        ) from None
     return Table(path.name, "", found)
 
 

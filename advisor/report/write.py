@@ -79,7 +79,10 @@ def check_targets(names: Sequence[str], *, force: bool) -> list[Path]:
         if path.exists() and not force:
             raise InputError(f"{shown(name, 200)} is there already: name another, or add --force")
         if not path.absolute().parent.is_dir():
-            raise InputError(f"the folder of {shown(name, 200)} does not exist: make it first")
+            raise InputError(
+                f"the folder of {shown(name, 200)} does not exist: make it first, or name a file "
+                "in another folder"
+            )
         figures = figures_of(path)
         if path.suffix.lower() == ".md" and figures.exists() and not force:
             raise InputError(

@@ -163,16 +163,26 @@ def test_an_institution_s_own_file_and_currency(tmp_path: Path) -> None:
 
 
 def test_files_that_are_no_grant(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no file"):
+    with pytest.raises(InputError, match=r"no file.*absent\.toml.*advisor plan --example"):
         read_grant(tmp_path / "absent.toml")
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match="not UTF-8"):
         read_grant(tmp_path / "bytes.toml")
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match=r"directory\): .*advisor plan --example"):
         read_grant(tmp_path)
     (tmp_path / "deep.toml").write_text("a = " + "[" * 100_000)
     with pytest.raises(InputError, match="not valid TOML"):
         read_grant(tmp_path / "deep.toml")
+    (tmp_path / "large.toml").write_text("#" * 1_000_001)
+    with pytest.raises(InputError, match=r"larger than 1,000,000 bytes.*advisor plan --example"):
+        read_grant(tmp_path / "large.toml")
+
+
+def test_rules_that_are_no_file_are_mended_by_shipped_ones(tmp_path: Path) -> None:
+    text = f'{SMALL}[institution]\nrules = "theirs.toml"\n'
+    with pytest.raises(InputError, match=r"no file.*theirs\.toml.*us-equipment-10000") as caught:
+        read_grant(grant_file(tmp_path, text))
+    assert "--example" not in str(caught.value)
 
 
 def test_no_broken_file_gets_a_traceback(tmp_path: Path) -> None:
@@ -376,7 +386,8 @@ def test_an_impossible_grant_exits_with_1(
     ("words", "says"),
     [
         ([], "no grant is named"),
-        (["absent.toml"], "no file"),
+        (["absent.toml"], "advisor plan --example > grant.toml"),
+        (["GRANT", "--out", "absent/report.md"], "make it first, or name a file in another folder"),
         (["GRANT", "--out", "report.doc"], "no known ending"),
         (["GRANT", "--objective", "best"], "cheapest"),
         (["GRANT", "--seconds", "soon"], "seconds"),
