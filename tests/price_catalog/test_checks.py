@@ -34,6 +34,39 @@ def test_the_shipped_catalogue_holds_together(catalog: Catalog) -> None:
     assert check_catalog(catalog, today=date.today()) == ()
 
 
+def test_every_shipped_source_says_something(catalog: Catalog) -> None:
+    words = [gpu.field_sources for gpu in catalog.gpus]
+    words += [host.spec_source or "" for host in catalog.hosts]
+    words += [row.source_id for row in (*catalog.quotes, *catalog.rentals)]
+    words += [part.source_id for host in catalog.hosts for part in host.parts]
+    said = " ".join(words)
+    assert [source.source_id for source in catalog.sources if source.source_id not in said] == []
+
+
+@pytest.mark.parametrize(
+    ("host_id", "wall_w", "psu_w", "psu_count", "rack_units", "memory_gib"),
+    [
+        ("dgx-a100-320gb", 6_500, 6 * 3_000, 6, 6, 1024),
+        ("dgx-a100-640gb", 6_500, 6 * 3_000, 6, 6, 2048),
+        ("dgx-h100", 10_200, 6 * 3_300, 6, 8, 2048),
+        ("dgx-b200", 14_300, 6 * 3_300, 6, 10, 2048),
+    ],
+)
+def test_a_dgx_is_as_nvidia_documents_it(
+    catalog: Catalog,
+    host_id: str,
+    wall_w: float,
+    psu_w: float,
+    psu_count: int,
+    rack_units: float,
+    memory_gib: float,
+) -> None:
+    (dgx,) = (host for host in catalog.hosts if host.host_id == host_id)
+    assert (dgx.wall_w, dgx.psu_w, dgx.psu_count) == (wall_w, psu_w, psu_count)
+    assert (dgx.rack_units, dgx.memory_gib) == (rack_units, memory_gib)
+    assert "public-spec-table" not in (dgx.spec_source or "")
+
+
 def test_a_second_record_with_the_same_id(catalog: Catalog) -> None:
     twice = replace(catalog, hosts=(*catalog.hosts, catalog.hosts[0]))
     assert rules(twice) == [("duplicate", "host desktop-1gpu")]
