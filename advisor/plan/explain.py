@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
-from advisor.plan.findings import Finding, Solved
+from advisor.plan.findings import Finding, Solved, usd
 from advisor.plan.flips import flips
 from advisor.plan.groups import undominated
 from advisor.plan.model import Program
@@ -141,10 +140,6 @@ def _other_gpus(trials: Trials, chosen: set[str]) -> list[tuple[str, Change]]:
     return [(f"with {names[gpu_id]}", {"require_gpu": gpu_id}) for _, gpu_id in ordered[:MOST_GPUS]]
 
 
-def _usd(cents: int) -> Decimal:
-    return Decimal(cents) / 100
-
-
 def _binds(trials: Trials) -> list[Finding]:
     problem, plan = trials.problem, trials.plan
     found = _more_runs(trials) if problem.objective == "most-runs" else []
@@ -180,7 +175,7 @@ def _binds(trials: Trials) -> list[Finding]:
             found.append(Finding(topic="binds", words=(*words, ": over ", sooner, " sooner")))
         elif problem.objective == "cheapest" and other.judged_cents < plan.judged_cents:
             less = plan.judged_cents - other.judged_cents
-            saves = Solved(value=_usd(less), unit="usd", change=change, reads="saves")
+            saves = usd(less, change, "saves")
             found.append(Finding(topic="binds", words=(*words, ": ", saves, " less"), weight=-less))
     found.sort(key=lambda finding: finding.weight)
     return found + _full_years(problem, plan)
@@ -236,21 +231,7 @@ def _more_runs(trials: Trials) -> list[Finding]:
         extra = 0 if other is None else other.cost_cents - problem.budget_cents
         if other is None or extra <= 0:
             continue
-        found.append(
-            Finding(
-                topic="binds",
-                words=(
-                    "the budget: ",
-                    Solved(value=_usd(extra), unit="usd", change=change, reads="over-budget"),
-                    " more would add ",
-                    Solved(
-                        value=other.runs - plan.runs,
-                        unit="runs",
-                        change=change,
-                        reads="more-runs",
-                    ),
-                ),
-                weight=-1e12 + other.runs,
-            )
-        )
+        more = Solved(value=other.runs - plan.runs, unit="runs", change=change, reads="more-runs")
+        words = ("the budget: ", usd(extra, change, "over-budget"), " more would add ", more)
+        found.append(Finding(topic="binds", words=words, weight=-1e12 + other.runs))
     return found

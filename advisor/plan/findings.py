@@ -28,6 +28,11 @@ class Solved:
     that ``change`` names."""
 
 
+def usd(cents: int, change: Change, reads: str) -> Solved:
+    """An amount that was found so, from whole cents."""
+    return Solved(value=Decimal(cents) / 100, unit="usd", change=change, reads=reads)
+
+
 Words = tuple[str | Solved, ...]
 
 

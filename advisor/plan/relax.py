@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from decimal import Decimal
 from math import ceil
 
-from advisor.plan.findings import Finding, Solved
+from advisor.plan.findings import Finding, Solved, Words, usd
 from advisor.plan.groups import groups, runs_that_fit
 from advisor.plan.problem import Experiment, Problem
 from advisor.plan.solve import (
@@ -18,7 +17,7 @@ from advisor.plan.solve import (
     is_feasible,
     solve,
 )
-from advisor.plan.vary import vary
+from advisor.plan.vary import Change, vary
 
 LONGEST_DAYS = 3650
 
@@ -85,51 +84,22 @@ def _rent_end(problem: Problem, e: Experiment, day: int) -> bool:
 def _money(base: Problem, budget: int | None, clock: Clock, found: list[Finding]) -> None:
     if budget is None and base.year_budget_cents is None:
         return
-    change = {"budget_cents": None, "no_year_budget": True}
+    change: Change = {"budget_cents": None, "no_year_budget": True}
     try:
         plan = solve(vary(base, change), clock=clock)
     except NoPlan:
         return
     if budget is not None and plan.cost_cents > budget:
-        found.append(
-            Finding(
-                topic="relax",
-                words=(
-                    "raise the budget by ",
-                    Solved(
-                        value=Decimal(plan.cost_cents - budget) / 100,
-                        unit="usd",
-                        change=change,
-                        reads="over-budget",
-                    ),
-                    ", to ",
-                    Solved(
-                        value=Decimal(plan.cost_cents) / 100,
-                        unit="usd",
-                        change=change,
-                        reads="cost",
-                    ),
-                ),
-            )
-        )
-    anywhen = vary(base, {"no_year_budget": True})
+        more = usd(plan.cost_cents - budget, change, "over-budget")
+        total = usd(plan.cost_cents, change, "cost")
+        words: Words = ("raise the budget by ", more, ", to ", total)
+        found.append(Finding(topic="relax", words=words))
+    change = {"no_year_budget": True}
+    anywhen = vary(base, change)
     if base.year_budget_cents is not None and is_feasible(anywhen, clock=clock):
-        cheapest = solve(vary(base, {"no_year_budget": True}), clock=clock)
-        found.append(
-            Finding(
-                topic="relax",
-                words=(
-                    "let money be spent in any year: the total of ",
-                    Solved(
-                        value=Decimal(cheapest.cost_cents) / 100,
-                        unit="usd",
-                        change={"no_year_budget": True},
-                        reads="cost",
-                    ),
-                    " is then enough",
-                ),
-            )
-        )
+        total = usd(solve(anywhen, clock=clock).cost_cents, change, "cost")
+        words = ("let money be spent in any year: the total of ", total, " is then enough")
+        found.append(Finding(topic="relax", words=words))
 
 
 def _machines(base: Problem, clock: Clock, found: list[Finding]) -> None:
