@@ -13,8 +13,7 @@ DELIVERY, IDLE, OUTSIDE, DUE = "░", "·", " ", "!"
 
 def calendar_lines(problem: Problem, plan: Plan, width: int = 100) -> list[str]:
     """A header with the years, a line for each machine, a legend; at most ``width`` wide."""
-    options: dict[str, Machine | Rental] = {m.machine_id: m for m in problem.machines}
-    options.update({r.rental_id: r for r in problem.rentals})
+    options = problem.options()
     lanes = lanes_of(problem, plan)
     if not lanes:
         return ["no run is placed on any machine"]

@@ -225,8 +225,7 @@ def _rules(problem: Problem) -> list[_Input]:
 
 def _times(problem: Problem, plan: Plan, others: Sequence[Plan]) -> list[_Input]:
     """Times of the runs in the plan, which may be longer, and in the runners-up, or shorter."""
-    options: dict[str, Machine | Rental] = {m.machine_id: m for m in problem.machines}
-    options.update({r.rental_id: r for r in problem.rentals})
+    options = problem.options()
     models = {e.experiment_id: e.model for e in problem.experiments}
     found: dict[str, _Input] = {}
     for each in (plan, *others):

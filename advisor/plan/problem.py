@@ -171,6 +171,11 @@ class Problem:
         """How many years the grant has."""
         return len(self.year_days) - 1
 
+    def options(self) -> dict[str, Machine | Rental]:
+        """What a run can be placed on, by the id that `Placed` names."""
+        machines: dict[str, Machine | Rental] = {m.machine_id: m for m in self.machines}
+        return machines | {r.rental_id: r for r in self.rentals}
+
     def due(self, experiment: Experiment) -> int:
         """The last day of an experiment's window."""
         return min(experiment.due_day, self.finish_day or experiment.due_day, self.year_days[-1])

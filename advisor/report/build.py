@@ -7,7 +7,7 @@ from typing import Any
 
 from advisor.plan.explain import Alternative, Explanation
 from advisor.plan.options import Loaded
-from advisor.plan.problem import Machine, Plan, Rental
+from advisor.plan.problem import Plan
 from advisor.report.costs import CostBook
 from advisor.report.evidence import EvidenceSections
 from advisor.report.ledger import Ledger, Num
@@ -302,7 +302,7 @@ class _Maker(EvidenceSections):
 
     def schedule(self, pictures: bool) -> Section:
         """Which run goes where and when."""
-        options: dict[str, Machine | Rental] = {**self.book.machines, **self.book.rentals}
+        options = self.loaded.problem.options()
         rows: list[tuple[Cell, ...]] = []
         for p in sorted(self.plan.placed, key=lambda p: (p.pieces[0][0], p.experiment_id, p.run)):
             e = self.book.experiments[p.experiment_id]

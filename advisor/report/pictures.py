@@ -19,8 +19,7 @@ MOST_MODELS = 6
 def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
     """Machines against time, with runs, delivery and due days."""
     problem = loaded.problem
-    options: dict[str, Any] = {m.machine_id: m for m in problem.machines}
-    options.update({r.rental_id: r for r in problem.rentals})
+    options = problem.options()
     experiments = {e.experiment_id: e for e in problem.experiments}
     models = list(dict.fromkeys(e.model for e in problem.experiments))
     lanes = list(dict.fromkeys((p.machine_id, p.year, p.unit) for p in plan.placed))

@@ -135,12 +135,11 @@ def _base_words(book: CostBook) -> str:
 
 def used_times(loaded: Loaded, plan: Plan) -> list[tuple[str, str, RunTime]]:
     """Model, machine and time of everything that the plan runs; each measurement once."""
-    machines = {m.machine_id: m for m in loaded.problem.machines}
-    rentals = {r.rental_id: r for r in loaded.problem.rentals}
+    options = loaded.problem.options()
     models = {e.experiment_id: e.model for e in loaded.problem.experiments}
     found: dict[str, tuple[str, str, RunTime]] = {}
     for placed in plan.placed:
-        option = machines.get(placed.machine_id) or rentals[placed.machine_id]
+        option = options[placed.machine_id]
         model = models[placed.experiment_id]
         time = option.times[model]
         label = loaded.models[model].name
