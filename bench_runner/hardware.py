@@ -10,6 +10,7 @@ import platform
 import shutil
 import subprocess
 import threading
+import time
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
@@ -23,6 +24,9 @@ _QUERY = (
 _IDLE_MEMORY_GIB = 1.0
 """Memory that a driver or a display may hold on an idle GPU."""
 _HOST_GIB_PER_GPU = 8.0
+_FEWEST_SAMPLES = 3
+POWER_AVERAGED_S = 1.0
+"""NVML documents its power as the mean over a second on Ampere (GA100 apart) and newer."""
 _DISK_GIB = 5.0
 _LIBRARIES = (
     "torch",
@@ -206,13 +210,13 @@ def concerns(found: Machine, gpu_count: int, parameters: int, offloading: bool) 
 
 
 class GpuSampler:
-    """Reads one GPU's clock, power and temperature from NVML while steps are timed."""
+    """Reads one GPU's clock, power and temperature from NVML while a trial runs."""
 
     def __init__(self, uuid: str | None, every_s: float = 0.2) -> None:
         self._uuid = uuid
         self._every_s = every_s
         self._stop = threading.Event()
-        self._rows: list[tuple[float, float, float]] = []
+        self._rows: list[tuple[float, float, float, float]] = []
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self) -> None:
@@ -235,6 +239,7 @@ class GpuSampler:
             while not self._stop.wait(self._every_s):
                 self._rows.append(
                     (
+                        time.monotonic(),
                         float(pynvml.nvmlDeviceGetClockInfo(handle, pynvml.NVML_CLOCK_SM)),
                         pynvml.nvmlDeviceGetPowerUsage(handle) / 1000,
                         float(pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU)),
@@ -244,16 +249,21 @@ class GpuSampler:
             # NVML gives these on some machines only; a record without them is still a record.
             return
 
-    def summary(self) -> dict[str, float]:
-        """Means over the samples; {} where NVML gave none."""
-        if not self._rows:
+    def summary(self, since_s: float, until_s: float) -> dict[str, float]:
+        """Means between two readings of `time.monotonic`; {} where there are too few.
+
+        NVML's power is the mean of the second before it is asked, so the first second is left out.
+        """
+        rows = [row for row in self._rows if since_s + POWER_AVERAGED_S <= row[0] <= until_s]
+        if len(rows) < _FEWEST_SAMPLES:
             return {}
-        clock, power, temperature = (
-            sum(column) / len(self._rows) for column in zip(*self._rows, strict=True)
+        _, clock, power, temperature = (
+            sum(column) / len(rows) for column in zip(*rows, strict=True)
         )
         return {
             "sm_clock_mhz": round(clock, 1),
             "power_w": round(power, 1),
             "temperature_c": round(temperature, 1),
-            "samples": len(self._rows),
+            "samples": len(rows),
+            "timed_s": round(until_s - since_s, 2),
         }

@@ -287,17 +287,18 @@ class Session:
         settled_how = ""
         sampler = GpuSampler(self._device_uuid() if self.ranks.rank == 0 else None)
         began = time.monotonic()
+        ends_s: list[float] = []
 
         def ended() -> bool:
             nonlocal settled_at, settled_how
             clock.mark("end")
             steps.append(clock.step())
+            ends_s.append(time.monotonic())
             usable.append(not self._skipped(trainer))
             allocations.append(self.memory.counts())
             if settled_at is None:
                 settled_at, settled_how = self._settled(steps, usable, allocations, began)
                 if settled_at is not None:
-                    sampler.start()
                     self.report({"event": "phase", "phase": "timing", "settled": settled_how})
             if settled_at is None:
                 return False
@@ -318,12 +319,14 @@ class Session:
         )
         parameters = models.parameter_count(trainer.model)
         self.memory.reset_peak()
+        sampler.start()
         try:
             self._train(trainer)
         finally:
             sampler.stop()
         assert settled_at is not None
-        timed = [s for s, good in zip(steps, usable, strict=True) if good][-spec.minimum_steps :]
+        kept = [i for i, good in enumerate(usable) if good][-spec.minimum_steps :]
+        timed = [steps[i] for i in kept]
         raw = timing.RawSeconds(
             **{
                 name: tuple(second for step in timed for second in getattr(step, name))
@@ -351,7 +354,7 @@ class Session:
                 "peak_reserved_gib": self.memory.peak_reserved_gib(),
                 "allocator_retries": allocations[-1][1] - allocations[settled_at][1],
                 "parameters": parameters,
-                "gpu": sampler.summary(),
+                "gpu": sampler.summary(ends_s[max(0, kept[0] - 1)], ends_s[kept[-1]]),
             }
         )
 

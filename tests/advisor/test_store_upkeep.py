@@ -30,7 +30,7 @@ from advisor.store.connection import created
 from advisor.store.shipped import Shipped, read_shipped
 from bench_runner import journal
 from price_catalog.model import Quote, Source
-from tests.advisor.store_for_tests import program, record
+from tests.advisor.store_for_tests import TUNED, program, record
 
 OWN_SOURCE = Source(
     source_id="own",
@@ -332,6 +332,28 @@ def test_merging_twice_is_merging_once(store_path: Path, own_store: Path, tmp_pa
         store.export_local(again)
         assert again.read_bytes() == lines.read_bytes()
         assert check_store(target) == []
+
+
+def test_measured_power_is_that_of_timed_steps_that_the_host_does_not_hold_up(
+    own_store: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "records.jsonl"
+    offloaded = replace(TUNED, offloading=True)
+    around = {"gpu_around": {"watts": 90.0, "samples": 2}}
+    for count, settings, environment in (
+        (1, TUNED, {"gpu": {"power_w": 340.0, "samples": 9}}),
+        (2, TUNED, {"gpu": {"power_w": 320.0, "samples": 9}}),
+        (4, offloaded, {"gpu": {"power_w": 110.0, "samples": 9}}),
+        (8, TUNED, around),
+    ):
+        given = record("", gpu_count=count, settings=settings, environment=environment)
+        journal.append(file, journal.with_id(given))
+    store = Store(own_store)
+    with store.reading() as reader:
+        assert "rtx-3090" not in reader.measured_power_w()
+    assert store.merge(file) == 4
+    with store.reading() as reader:
+        assert reader.measured_power_w()["rtx-3090"] == 330.0
 
 
 def test_records_of_the_runner_are_merged_past_a_torn_last_line(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -134,6 +135,47 @@ def test_gpus_as_nvidia_smi_lists_them() -> None:
     assert [gpu.index for gpu in hardware.visible(gpus, "1")] == [1]
     assert [gpu.index for gpu in hardware.visible(gpus, "GPU-bbb,0")] == [1, 0]
     assert hardware.visible(gpus, "") == ()
+
+
+class FakeNvml:
+    """A GPU that draws 100 W at first, 600 W from 0.2 to 0.6 s, and 80 W from then on."""
+
+    NVML_CLOCK_SM = NVML_TEMPERATURE_GPU = 0
+
+    def __init__(self) -> None:
+        self.began_s = time.monotonic()
+
+    def nvmlInit(self) -> None: ...
+
+    def nvmlDeviceGetHandleByUUID(self, uuid: str) -> str:
+        return uuid
+
+    def nvmlDeviceGetClockInfo(self, handle: str, kind: int) -> int:
+        return 1980
+
+    def nvmlDeviceGetTemperature(self, handle: str, kind: int) -> int:
+        return 50
+
+    def nvmlDeviceGetPowerUsage(self, handle: str) -> int:
+        since_s = time.monotonic() - self.began_s
+        return 100_000 if since_s < 0.2 else 600_000 if since_s < 0.6 else 80_000
+
+
+def test_power_is_that_of_the_timed_steps_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not of the compilation before them, nor of the time in which the trial is taken apart."""
+    nvml = FakeNvml()
+    monkeypatch.setitem(sys.modules, "pynvml", nvml)
+    monkeypatch.setattr(hardware, "POWER_AVERAGED_S", 0.1)
+    sampler = hardware.GpuSampler("GPU-aaa", every_s=0.01)
+    sampler.start()
+    time.sleep(0.9)
+    sampler.stop()
+    found = sampler.summary(nvml.began_s + 0.15, nvml.began_s + 0.58)
+    assert (found["power_w"], found["sm_clock_mhz"], found["timed_s"]) == (600.0, 1980.0, 0.43)
+    assert found["samples"] >= 3
+    # The reading looks back, so a window that it cannot fill says nothing.
+    assert sampler.summary(nvml.began_s + 0.3, nvml.began_s + 0.4) == {}
+    assert hardware.GpuSampler(None).summary(0.0, 10.0) == {}
 
 
 def test_busy_gpus_and_scarce_memory_are_named() -> None:
