@@ -21,8 +21,6 @@ _POSITIONS = {
     "RobertaConfig": "max_position_embeddings",
 }
 """Where each position has weights of its own, and a longer sequence has none."""
-_VIT_SIZE = 224
-"""Pixels a side of a ViTConfig that does not say."""
 
 
 def kept_model(store: Store, model: Model) -> OwnModel:
@@ -67,12 +65,6 @@ def _lack(own: OwnModel | None, recipe_hash: str) -> str | None:
         return (
             f"has {positions:,} position{plural} in its architecture and trains on {length:,} "
             "tokens a sample"
-        )
-    size = training.image_size
-    if kind == "ViTConfig" and arguments.get("image_size", _VIT_SIZE) != size:
-        return (
-            f"says no image_size of its architecture, which would be {_VIT_SIZE}, and trains on "
-            f"images of {size}"
         )
     if own.recipe.family == "convnet" and not own.recipe.support.fsdp_wrap:
         # By these names the runner checkpoints a model whose library offers no checkpointing.

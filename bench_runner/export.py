@@ -167,6 +167,7 @@ def _model_lines(recipe: Recipe, attention: str | None) -> str:
         auto = "AutoModelForImageClassification"
         arguments.setdefault("num_labels", recipe.training.classes)
         arguments.setdefault("problem_type", "single_label_classification")
+        arguments.setdefault("image_size", recipe.training.image_size)
     else:
         auto = "AutoModelForMaskedLM" if recipe.family == "encoder" else "AutoModelForCausalLM"
         arguments.setdefault("use_cache", False)

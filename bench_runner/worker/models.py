@@ -87,6 +87,7 @@ def build_model(recipe: Recipe, attention: str | None) -> nn.Module:
     if recipe.family in IMAGE_FAMILIES:
         arguments.setdefault("num_labels", recipe.training.classes)
         arguments.setdefault("problem_type", "single_label_classification")
+        arguments.setdefault("image_size", recipe.training.image_size)
         auto = transformers.AutoModelForImageClassification
     else:
         arguments.setdefault("use_cache", False)
@@ -126,6 +127,10 @@ def checkpoint_by_hand(model: nn.Module, recipe: Recipe) -> bool:
     )
 
     names = set(recipe.support.fsdp_wrap)
+    if names.isdisjoint(type(module).__name__ for module in model.modules()):
+        raise ValueError(
+            "nothing to checkpoint: name the classes of the model's blocks in support.fsdp_wrap"
+        )
     apply_activation_checkpointing(model, check_fn=lambda module: type(module).__name__ in names)
     return True
 

@@ -148,11 +148,6 @@ def keep_without_a_definition(store: Path, tmp_path: Path) -> None:
             "was kept by its size alone: keep it again from a config.json or a recipe .toml",
         ),
         (
-            lambda store, _: keep(store, "vit_base_patch16_384", "--images", "1B"),
-            "says no image_size of its architecture, which would be 224, and trains on images of "
-            "384: keep it again from a recipe .toml",
-        ),
-        (
             lambda store, _: keep(store, "convnext_base", "--images", "1B"),
             "says no fsdp_wrap",
         ),

@@ -169,6 +169,51 @@ def test_two_processes_shard_and_the_winner_trains(
     assert len(record.environment["step_s_by_rank"]) == 2
 
 
+IMAGES = """
+id = "tiny-images"
+name = "Tiny images"
+family = "{family}"
+source = "tests"
+[architecture]
+config_class = "{kind}"
+arguments = {{ {arguments} }}
+[training]
+batch_size = 4
+training_steps = 10
+image_size = 48
+classes = 3
+precision = "fp32"
+optimizer = "sgd"
+learning_rate = 0.1
+"""
+
+
+def test_an_image_model_is_built_for_the_images_that_it_trains_on(tmp_path: Path) -> None:
+    from bench_runner.worker.models import build_model
+
+    file = tmp_path / "vit.toml"
+    small = "hidden_size = 8, num_hidden_layers = 1, num_attention_heads = 1, intermediate_size = 8"
+    file.write_text(IMAGES.format(family="vit", kind="ViTConfig", arguments=small))
+    model: Any = build_model(load_recipe(file), "eager")
+    assert model.config.image_size == 48
+    assert model(pixel_values=torch.zeros(1, 3, 48, 48)).logits.shape == (1, 3)
+
+
+def test_checkpointing_that_would_find_nothing_is_an_error(tmp_path: Path) -> None:
+    from bench_runner.worker.models import build_model, checkpoint_by_hand
+
+    file = tmp_path / "convnext.toml"
+    small = "hidden_sizes = [4, 4, 8, 8], depths = [1, 1, 1, 1]"
+    text = IMAGES.format(family="convnet", kind="ConvNextConfig", arguments=small)
+    file.write_text(text)
+    recipe = load_recipe(file)
+    with pytest.raises(ValueError, match=r"support\.fsdp_wrap"):
+        checkpoint_by_hand(build_model(recipe, None), recipe)
+    file.write_text(text + '[support]\nfsdp_wrap = ["ConvNextLayer"]\n')
+    recipe = load_recipe(file)
+    assert checkpoint_by_hand(build_model(recipe, None), recipe)
+
+
 def test_out_of_memory_alone_ends_the_climb_and_the_size_below_is_timed(tmp_path: Path) -> None:
     code, _ = run(
         tmp_path,
