@@ -177,8 +177,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except OSError as error:
-        name = f" ({error.filename})" if error.filename else ""
-        return _refuse(f"{error.strerror or error}{name}")
+        return _refuse(_os_words(error))
     except Exception as error:
         if os.environ.get("ADVISOR_DEBUG"):
             raise
@@ -193,6 +192,17 @@ def _check_words(words: Sequence[str]) -> None:
         if word.startswith("--") and word.endswith("=--"):
             # argparse would hand on an empty list instead of the text.
             raise InputError(f"{word.removesuffix('=--')} has no value: write one after the =")
+
+
+def _os_words(error: OSError) -> str:
+    """What the system refused, and what to do about it."""
+    if not error.filename:
+        return str(error.strerror or error)
+    path = Path(os.fsdecode(error.filename))
+    if isinstance(error, FileNotFoundError) and not path.parent.is_dir():
+        return f"there is no folder {path.parent}: make it first, or name a file in another folder"
+    mend = ": name another file" if isinstance(error, FileNotFoundError | PermissionError) else ""
+    return f"{error.strerror or error} ({path}){mend}"
 
 
 def _refuse(message: str) -> int:

@@ -182,6 +182,19 @@ def test_a_formula_in_a_vendors_name_is_text_in_a_spreadsheet(
         assert ',"=HYPERLINK' not in printed
 
 
+def test_a_folder_that_is_not_there_is_named_with_what_to_do(
+    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "none" / "prices.md"
+    assert main(["prices", "table", "--out", str(out), "--store", str(own_store)]) == 2
+    printed, said = capsys.readouterr()
+    assert (printed, said) == (
+        "",
+        f"advisor: there is no folder {out.parent}: make it first, or name a file in another "
+        "folder\n",
+    )
+
+
 def test_a_query_that_is_interrupted_ends_as_ctrl_c_does(own_store: Path) -> None:
     """Ctrl-C while DuckDB works: no answer, no words, the exit code of an interrupt."""
     slow = (
