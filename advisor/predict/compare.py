@@ -42,8 +42,8 @@ def compare(
     pairs = [
         (a, b)
         for a, b in combinations(asked, 2)
-        if (a.source_id, a.workload.workload_id, a.method)
-        == (b.source_id, b.workload.workload_id, b.method)
+        if (a.harness, a.workload.workload_id, a.method)
+        == (b.harness, b.workload.workload_id, b.method)
         and (gpu_type(a.chip), a.count) != (gpu_type(b.chip), b.count)
     ]
     found: list[Comparison] = []

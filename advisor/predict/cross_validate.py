@@ -74,7 +74,7 @@ def family(o: Observation) -> Hashable:
 
 def source(o: Observation) -> Hashable:
     """A whole source: another team's software and machines."""
-    return o.source_id
+    return o.harness
 
 
 CUTS: dict[str, Key] = {"one cell": cell, "a whole model": model, "a whole GPU type": gpu}

@@ -19,7 +19,7 @@ from advisor.predict.tails import Tail
 if TYPE_CHECKING:
     from advisor.predict.evidence import Observation
 
-VERSION = 3
+VERSION = 4
 """Counts up when the factors or effects change their meaning: an older fit is then fitted anew."""
 
 

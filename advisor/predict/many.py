@@ -238,7 +238,8 @@ def _residuals(
 
 def _apart(fitted: Fitted, chips: Sequence[Chip]) -> Floats:
     """Half of the 90 % interval (of the logarithm) on every chip without what all predictions for
-    one model share: left are the GPU, its pair with the model, and scatter."""
+    one model share: left are the GPU, its pair with the model, scatter, and the factors, which
+    weigh differently on GPUs with other ratios of computing to memory."""
     import numpy as np
 
     position = {name: i for i, name in enumerate(fitted.effects)}
@@ -247,7 +248,7 @@ def _apart(fitted: Fitted, chips: Sequence[Chip]) -> Floats:
     of_gpu = [0.0 if i is None else fitted.effect_covariance[i][i] for i in places]
     new = fitted.widths[KNOWN.index("gpu")]
     far = np.array([min(_chip_distance(fitted, chip), FARTHEST) for chip in chips])
-    known = np.array(noise) ** 2 + np.array(of_gpu) + fitted.pair_width**2
+    known = np.array(noise) ** 2 + np.array(of_gpu) + fitted.pair_width**2 + fitted.factors_sd**2
     return half_width(
         [
             (known * fitted.tail.scale**2, fitted.tail.dof),

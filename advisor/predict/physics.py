@@ -127,9 +127,10 @@ def traffic_terms(
     exchange = np.sqrt(np.sqrt(squared * squared + busy_squared * busy_squared)) - busy
     if not option.offloading:
         return update, exchange, np.zeros(1)
-    # Every pass hands its gradients to the host, which adds them up; stage 3 fetches its weights
-    # from there as well, for either pass. All GPUs share the host's memory and its way to the bus.
-    trips = 3.0 if option.stage == 3 else 1.0
+    # Stage 1 adds gradients up on the GPU and hands them to the host once a step; above it every
+    # pass hands its own over, and stage 3 fetches its weights from there as well, for either pass.
+    # All GPUs share the host's memory and its way to the bus.
+    trips = (0.0, 0.0, 1.0, 3.0)[option.stage]
     hosted = columns.parameters * width / columns.pcie
     offload = (passes * trips + 2.0) * hosted
     offload = offload + columns.parameters / count / CPU_ADAM_PARAMETERS_S

@@ -93,7 +93,8 @@ def report() -> str:
         "model, the software) cancels in it, so that its 90 % interval is narrower than those of "
         "the two times; a ranking tells builds apart by it. Of every two at least one machine has "
         "a GPU of the type that is left out of the fit. Table 1 is held against predictions "
-        "without the paper's bias.",
+        "without the paper's bias. The pairs are not independent: most of the others compare the "
+        "same few GPUs.",
         _compared(observations),
         "## Fit or no fit",
         _verdicts(observations),
