@@ -201,7 +201,8 @@ def _os_words(error: OSError) -> str:
     path = Path(os.fsdecode(error.filename))
     if isinstance(error, FileNotFoundError) and not path.parent.is_dir():
         return f"there is no folder {path.parent}: make it first, or name a file in another folder"
-    mend = ": name another file" if isinstance(error, FileNotFoundError | PermissionError) else ""
+    elsewhere = FileNotFoundError | PermissionError | IsADirectoryError | NotADirectoryError
+    mend = ": name another file" if isinstance(error, elsewhere) else ""
     return f"{error.strerror or error} ({path}){mend}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 from collections.abc import Sequence
@@ -44,11 +45,13 @@ def table_text(rows: Sequence[Row], columns: Sequence[str], form: str) -> str:
 
 
 def write_whole(path: Path, content: str | bytes, *, overwrite: bool) -> None:
-    """Write a file so that it is there in full or not at all. Raises OSError.
+    """Write a file so that it is there in full or not at all. Raises OSError, which names it.
 
     Without ``overwrite`` a file that is already there is left alone, also one that another
     program made a moment ago (FileExistsError).
     """
+    if not path.name:
+        raise FileNotFoundError(errno.ENOENT, "No file is named", str(path))
     draft = path.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         with draft.open("xb") as file:
@@ -59,6 +62,10 @@ def write_whole(path: Path, content: str | bytes, *, overwrite: bool) -> None:
             draft.replace(path)
         else:
             _place(draft, path)
+    except OSError as error:
+        if error.filename is not None:  # the draft, of which nobody knows
+            error.filename, error.filename2 = str(path), None
+        raise
     finally:
         draft.unlink(missing_ok=True)
 

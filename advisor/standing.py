@@ -131,8 +131,7 @@ class Standing:
             if days[i] > limit >= low_days[i]
             and cents[i] <= most
             and times[i] is not times[first]
-            and (not self.by_time or self._value(i) / days[i] * low_days[i] < high)
-            and (not self.by_time or alike(self._doubt(i), self._doubt(first)))
+            and (not self.by_time or self._may_beat(i, first, high))
         ]
 
     @property
@@ -212,6 +211,14 @@ class Standing:
         assert time is not None and time.chosen is not None  # it is ranked
         factor = time.chosen.comparison_factor
         return Doubt(value=value, low=low * per_day, high=high * per_day, factor=factor)
+
+    def _may_beat(self, i: int, first: int, high: float) -> bool:
+        """Whether build ``i`` cannot be told from first place, whose high end is ``high``."""
+        value, field = self._value(i), self.ranking.field
+        # Intervals that do not even overlap are told apart: the cheap question first.
+        return value / field.days[i] * field.low_days[i] < high and alike(
+            self._doubt(i), self._doubt(first)
+        )
 
     def _contender(self, i: int) -> Contender:
         doubt = self._doubt(i)

@@ -38,6 +38,18 @@ def why_not_compiled(recipe: Recipe, settings: Settings) -> str | None:
     return "the recipe says that this model does not compile"
 
 
+def model_arguments(recipe: Recipe) -> dict[str, Any]:
+    """What the model's configuration is made from: the recipe's, and what its training implies."""
+    if recipe.family not in IMAGE_FAMILIES:
+        return {"use_cache": False, **recipe.architecture.arguments}
+    implied = {
+        "num_labels": recipe.training.classes,
+        "problem_type": "single_label_classification",
+        "image_size": recipe.training.image_size,
+    }
+    return implied | dict(recipe.architecture.arguments)
+
+
 def built_whole(recipe: Recipe, settings: Settings) -> bool:
     """Whether a model that ZeRO-3 shards has to be built whole on each GPU first.
 

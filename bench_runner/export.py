@@ -162,15 +162,11 @@ def _model_lines(recipe: Recipe, attention: str | None) -> str:
             f"    model = TimmClassifier({architecture.timm!r}, {dict(architecture.arguments)!r}, "
             f"{recipe.training.classes})"
         )
-    arguments = dict(architecture.arguments)
+    arguments = configure.model_arguments(recipe)
     if recipe.family in IMAGE_FAMILIES:
         auto = "AutoModelForImageClassification"
-        arguments.setdefault("num_labels", recipe.training.classes)
-        arguments.setdefault("problem_type", "single_label_classification")
-        arguments.setdefault("image_size", recipe.training.image_size)
     else:
         auto = "AutoModelForMaskedLM" if recipe.family == "encoder" else "AutoModelForCausalLM"
-        arguments.setdefault("use_cache", False)
     build = (
         f"transformers.{architecture.config_class}"
         if architecture.config_class

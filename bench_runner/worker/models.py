@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from bench_runner.configure import model_arguments
 from bench_runner.recipes import IMAGE_FAMILIES, Recipe
 
 _MASKED_SHARE = 0.15
@@ -83,14 +84,10 @@ def build_model(recipe: Recipe, attention: str | None) -> nn.Module:
         )
     import transformers
 
-    arguments = dict(architecture.arguments)
+    arguments = model_arguments(recipe)
     if recipe.family in IMAGE_FAMILIES:
-        arguments.setdefault("num_labels", recipe.training.classes)
-        arguments.setdefault("problem_type", "single_label_classification")
-        arguments.setdefault("image_size", recipe.training.image_size)
         auto = transformers.AutoModelForImageClassification
     else:
-        arguments.setdefault("use_cache", False)
         auto = (
             transformers.AutoModelForMaskedLM
             if recipe.family == "encoder"

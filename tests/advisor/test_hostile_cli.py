@@ -194,6 +194,30 @@ def test_a_folder_that_is_not_there_is_named_with_what_to_do(
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("", "No file is named (.): name another file"),
+        ("folder", "Is a directory (folder): name another file"),
+        ("x" * 300, f"File name too long ({'x' * 300})"),
+    ],
+)
+def test_a_file_that_cannot_be_written_is_named_and_its_draft_is_not(
+    own_store: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    said: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    before = sorted(tmp_path.rglob("*"))
+    assert main(["prices", "table", "--out", name, "--store", str(own_store)]) == 2
+    assert capsys.readouterr().err == f"advisor: {said}\n"
+    assert sorted(tmp_path.rglob("*")) == before
+
+
 def test_a_query_that_is_interrupted_ends_as_ctrl_c_does(own_store: Path) -> None:
     """Ctrl-C while DuckDB works: no answer, no words, the exit code of an interrupt."""
     slow = (
