@@ -13,7 +13,6 @@ import subprocess
 import sys
 import threading
 import uuid
-from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -25,6 +24,7 @@ import bench_runner
 from advisor.bench_keep import Keeper
 from advisor.export import write_whole
 from advisor.parse import InputError
+from bench_runner.processes import MAX_LINE, log_tail, marked
 
 RUNNER = (sys.executable, "-m", "bench_runner")
 MARK = "ADVISOR_BENCH"
@@ -32,8 +32,6 @@ MARK = "ADVISOR_BENCH"
 PATIENCE_S = (30.0, 5.0, 5.0)
 """How long to wait after SIGINT, SIGTERM and SIGKILL. The runner itself needs up to 12 s to end a
 trial's process group."""
-LOG_LINES = 20
-MAX_LINE = 400
 BENCH_EXTRA = "pip install 'gpu-grant-advisor[bench]'"
 _HARDWARE_TIMEOUT_S = 150
 
@@ -259,29 +257,6 @@ def child_environment() -> dict[str, str]:
     root = str(Path(bench_runner.__path__[0]).parent)
     path = os.environ.get("PYTHONPATH")
     return dict(os.environ) | {"PYTHONPATH": os.pathsep.join([root, *([path] if path else [])])}
-
-
-def marked(mark: str) -> list[int]:
-    """The processes with this entry in their environment (Linux; [] elsewhere)."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if mark.encode() in (entry / "environ").read_bytes().split(b"\0"):
-                found.append(int(entry.name))
-    return found
-
-
-def log_tail(path: Path, lines: int = LOG_LINES) -> tuple[str, ...]:
-    """The last lines of a log, however large it is; () where there is none."""
-    try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - 64 * 1024))
-            text = file.read().decode("utf-8", errors="replace")
-    except OSError:
-        return ()
-    # A progress bar overwrites its line: what came last counts.
-    kept = (line.rstrip().rpartition("\r")[2] for line in text.split("\n"))
-    return tuple(deque((line[-MAX_LINE:] for line in kept if line.strip()), maxlen=lines))
 
 
 def last_log_line(work_directory: Path, since_s: float = 0.0) -> str | None:

@@ -7,27 +7,23 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 from bench_runner import configure
+from bench_runner.processes import MARK, end_group
 from bench_runner.trial import Outcome, TrialSpec
 
 EventHandler = Callable[[dict[str, Any]], None]
-MARK = "BENCH_RUNNER_GROUP"
-"""Environment variable by which every process of a group is known, whatever session it is in."""
 PARENT = "BENCH_RUNNER_PARENT"
 _POLL_S = 0.2
-_TERMINATE_S = 10.0
 _TAIL_LINES = 30
 _PACKAGE_ROOT = Path(__file__).resolve().parent.parent
 
@@ -212,46 +208,6 @@ def log_tail(path: Path, lines: int = _TAIL_LINES) -> str:
                 break
             kept.append(line)
     return "".join(kept).strip()
-
-
-def members(group: str) -> list[int]:
-    """The living processes that carry a group's mark (Linux; [] elsewhere)."""
-    wanted = f"{MARK}={group}".encode()
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            if wanted not in (entry / "environ").read_bytes().split(b"\0"):
-                continue
-            # A zombie has ended already and only waits for its parent to look.
-            state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
-        except (OSError, IndexError):
-            continue
-        if state != "Z":
-            found.append(int(entry.name))
-    return found
-
-
-def end_group(process: subprocess.Popen[bytes], group: str) -> None:
-    """End every process of a group: terminate, wait, kill. torchrun's workers have sessions of
-    their own, so the mark in their environment is what finds them."""
-    _signal(process, group, signal.SIGTERM)
-    deadline = time.monotonic() + _TERMINATE_S
-    while time.monotonic() < deadline and (process.poll() is None or members(group)):
-        time.sleep(0.05)
-    for _ in range(20):
-        if process.poll() is not None and not members(group):
-            return
-        _signal(process, group, signal.SIGKILL)
-        time.sleep(0.1)
-
-
-def _signal(process: subprocess.Popen[bytes], group: str, number: signal.Signals) -> None:
-    if process.poll() is None:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
-    for pid in members(group):
-        with suppress(ProcessLookupError):
-            os.kill(pid, number)
 
 
 def _outcome(

@@ -18,17 +18,7 @@ from hypothesis import strategies as st
 
 from advisor.answers import answer_rank
 from advisor.ask import make_field, take_snapshot
-from advisor.bench import (
-    Here,
-    Request,
-    Run,
-    follow,
-    last_log_line,
-    log_tail,
-    look_here,
-    marked,
-    suggest,
-)
+from advisor.bench import Here, Request, Run, follow, last_log_line, look_here, suggest
 from advisor.bench_board import FAILED, LEFT_OUT, MISFIT, NOT_TRIED, TIME, Board, time_words
 from advisor.bench_keep import Keeper, Plan, make_plan, peak_tflops
 from advisor.cli import main
@@ -37,6 +27,7 @@ from advisor.parse import InputError
 from advisor.rank import Question, rank
 from advisor.store import Store
 from bench_runner import journal, space
+from bench_runner.processes import log_tail, marked
 from bench_runner.recipes import load_recipe
 from tests.advisor.store_for_tests import REPOSITORY
 

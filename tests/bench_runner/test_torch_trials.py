@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from bench_runner import export, journal
-from bench_runner.launch import MARK
+from bench_runner.processes import MARK
 from bench_runner.recipes import load_recipe
 
 torch = pytest.importorskip("torch")
