@@ -172,7 +172,7 @@ def field_of(
         build for build in snapshot.candidates(prices, book) if build.gpu.gpu_id in wanted
     )
     if supply is not None:
-        from advisor.circuit import on_circuit
+        from price_catalog.power import on_circuit
 
         builds = on_circuit(builds, supply)
     return Field(model, builds, times, book, evidence)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from advisor.ask import Snapshot
-from advisor.circuit import on_circuit
 from advisor.doubts import build_words
-from price_catalog.builds import Build, not_known
-from price_catalog.model import Host
-from price_catalog.power import Supply, circuits, heat_btu_per_h, wall_w
+from price_catalog.builds import Build, not_known, rack_units_of
+from price_catalog.power import Supply, circuits, heat_btu_per_h, on_circuit, wall_w
 
 
 def build_rows(
@@ -45,8 +43,3 @@ def _build_row(build: Build) -> dict[str, Any]:
     memory = host.memory_gib
     row["memory_gib_per_gpu"] = None if memory is None else memory / build.gpu_count
     return row
-
-
-def rack_units_of(host: Host) -> float | None:
-    """What a machine takes in a rack: nothing where it stands on the floor; None: not known."""
-    return 0.0 if host.kind == "desktop" else host.rack_units

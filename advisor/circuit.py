@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 
 from advisor.parse import InputError, shown
 from price_catalog.builds import Build
@@ -27,21 +26,6 @@ def parse_circuit(text: str) -> Supply:
             "480, amperes 5 to 400"
         )
     return supply
-
-
-def on_circuit(builds: Iterable[Build], supply: Supply | None) -> tuple[Build, ...]:
-    """The builds; those that the circuit does not carry cannot be built, and say why.
-
-    Without a circuit nothing changes. What draws an unknown power is not judged.
-    """
-    if supply is None:
-        return tuple(builds)
-    return tuple(
-        build
-        if build.obstacle is not None or (reason := supply_obstacle(build, supply)) is None
-        else replace(build, obstacle=reason)
-        for build in builds
-    )
 
 
 def circuit_line(builds: Iterable[Build]) -> list[str]:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from advisor.ask import EVIDENCE, make_field, take_snapshot
-from advisor.build_rows import rack_units_of
 from advisor.doubts import build_words
 from advisor.field import NO_PRICE, Field
 from advisor.parse import InputError, parse_price_rule, shown
@@ -20,7 +19,7 @@ from advisor.render import render_rows, to_json
 from advisor.rent import BreakEven, break_even, rent_offers, rented_usd, reserved_usd
 from advisor.store import Reader, Store
 from advisor.whole_cost import PAPER_TERMS, CostTerms, WholeCost, whole_cost
-from price_catalog.builds import Build
+from price_catalog.builds import Build, rack_units_of
 from price_catalog.gpu_names import find_gpu, index_gpus
 from price_catalog.model import Gpu, Host
 from price_catalog.power import wall_w

@@ -144,3 +144,8 @@ def _misfit(gpu: Gpu, count: int, host: Host) -> str:
         "a consumer card does not fit the bays of a server, which cool cards end to end, and no "
         f"host for {count} such cards has a known price: add one with advisor prices add"
     )
+
+
+def rack_units_of(host: Host) -> float | None:
+    """What a machine takes in a rack: nothing where it stands on the floor; None: not known."""
+    return 0.0 if host.kind == "desktop" else host.rack_units

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import NamedTuple
 
 from price_catalog.builds import Build
@@ -73,3 +75,18 @@ def supply_obstacle(build: Build, supply: Supply) -> str | None:
 def heat_btu_per_h(watts: float) -> float:
     """The heat that cooling must carry away: all of the power."""
     return watts * BTU_PER_HOUR_PER_WATT
+
+
+def on_circuit(builds: Iterable[Build], supply: Supply | None) -> tuple[Build, ...]:
+    """The builds; those that the circuit does not carry cannot be built, and say why.
+
+    Without a circuit nothing changes. What draws an unknown power is not judged.
+    """
+    if supply is None:
+        return tuple(builds)
+    return tuple(
+        build
+        if build.obstacle is not None or (reason := supply_obstacle(build, supply)) is None
+        else replace(build, obstacle=reason)
+        for build in builds
+    )
