@@ -22,9 +22,9 @@ from advisor.parse import (
 )
 from advisor.prices import RULE_WORDS as RULE_OF_PRICES
 from advisor.rank import RULES, ExcludedRow, Question, RankedRow, Ranking, rank
-from advisor.render import render_rows, to_csv, to_json
 from advisor.standing_words import limit_lines, settle_object, standing_line, wanted_line
 from advisor.store import Store
+from advisor.tables import render_rows, to_csv, to_json
 from bench_runner.records import Settings
 from price_catalog.power import Supply
 

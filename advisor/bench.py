@@ -22,7 +22,7 @@ from typing import IO, Any
 
 import bench_runner
 from advisor.bench_keep import Keeper
-from advisor.export import write_whole
+from advisor.files import write_whole
 from advisor.parse import InputError
 from bench_runner.processes import MAX_LINE, log_tail, marked
 

@@ -275,7 +275,7 @@ def _rank(options: argparse.Namespace) -> int:
 
 def _data(options: argparse.Namespace) -> int:
     from advisor.data import data_rows
-    from advisor.render import render_rows
+    from advisor.tables import render_rows
 
     rows = data_rows(_store(options), options.table)
     print(render_rows(rows, options.format))
@@ -284,7 +284,7 @@ def _data(options: argparse.Namespace) -> int:
 
 def _findings(options: argparse.Namespace) -> int:
     from advisor.findings import find
-    from advisor.render import render_rows
+    from advisor.tables import render_rows
 
     with _store(options).reading() as reader:
         found = find(reader)

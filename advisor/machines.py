@@ -15,9 +15,9 @@ from advisor.doubts import build_words
 from advisor.field import NO_PRICE, Field
 from advisor.parse import InputError, parse_price_rule, shown
 from advisor.prices import age_words
-from advisor.render import render_rows, to_json
 from advisor.rent import BreakEven, break_even, rent_offers, rented_usd, reserved_usd
 from advisor.store import Reader, Store
+from advisor.tables import render_rows, to_json
 from advisor.whole_cost import PAPER_TERMS, CostTerms, WholeCost, whole_cost
 from price_catalog.builds import Build, rack_units_of
 from price_catalog.gpu_names import find_gpu, index_gpus
@@ -317,7 +317,7 @@ def answer_rent(store: Store, options: argparse.Namespace) -> list[str]:
     rows = [rent_row(asked, even, days, number) for even in evens]
     if options.svg is not None:
         from advisor.break_even import break_even_svg
-        from advisor.export import write_whole
+        from advisor.files import write_whole
 
         try:
             write_whole(Path(options.svg), break_even_svg(asked, evens), overwrite=False)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from advisor.ask import Snapshot
-from advisor.export import to_markdown
 from advisor.parse import InputError
 from advisor.prices import kind_class, kind_order
+from advisor.tables import to_markdown
 from price_catalog.model import Quote
 
 BEGIN, END = "<!-- prices -->", "<!-- /prices -->"

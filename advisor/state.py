@@ -82,7 +82,7 @@ def _usable(kept: dict[str, Any]) -> dict[str, Any]:
 
 def save_state(path: Path, state: State) -> str | None:
     """Write the state, whole or not at all; returns one line where that failed."""
-    from advisor.export import write_whole
+    from advisor.files import write_whole
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     _say_ending(ending, board, keeper, plan)
     if ending.kind == "refused":
         return WRONG_INPUT
-    from advisor.render import render_rows
+    from advisor.tables import render_rows
 
     print(render_rows(table(board, plan), options.format, COLUMNS))
     if ending.kind == "cancelled":

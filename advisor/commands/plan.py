@@ -97,7 +97,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _reach(options: argparse.Namespace, seconds: float) -> int:
     from advisor.plan.answer import reach_rows
-    from advisor.render import render_rows
+    from advisor.tables import render_rows
 
     if options.out:
         raise InputError("--out writes the report of a plan: leave it out here")

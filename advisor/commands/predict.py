@@ -86,7 +86,7 @@ def run(options: argparse.Namespace, load_fit: Callable[[], Fitted], store: Stor
     except ValueError as error:
         raise InputError(str(error)) from None
     if options.format == "json":
-        from advisor.render import to_json
+        from advisor.tables import to_json
 
         print(to_json(as_object(answer)))
     else:

@@ -12,8 +12,8 @@ from advisor.ask import Snapshot, take_snapshot
 from advisor.ledger import COLUMNS, INCLUDES, KINDS, OWN, make_quote
 from advisor.parse import InputError, parse_price_rule, shown
 from advisor.quote_rows import item_names, ledger_items, ledger_rows
-from advisor.render import render_rows
 from advisor.store import Store
+from advisor.tables import render_rows
 from price_catalog.model import Quote
 
 ANSWERED, NO_ANSWER, WRONG_INPUT = 0, 1, 2
@@ -237,7 +237,7 @@ def _import(options: argparse.Namespace, store: Store) -> int:
 
 
 def _export(options: argparse.Namespace, store: Store) -> int:
-    from advisor.export import write_whole
+    from advisor.files import write_whole
     from advisor.ledger_csv import quotes_csv
 
     snapshot = _snapshot(store)
@@ -336,7 +336,7 @@ def _print(texts: Iterable[str]) -> int:
 
 
 def _table(options: argparse.Namespace, store: Store) -> int:
-    from advisor.export import write_whole
+    from advisor.files import write_whole
     from advisor.price_table import between_marks, shipped_prices, short_prices
 
     snapshot = _snapshot(store)

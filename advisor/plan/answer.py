@@ -21,8 +21,8 @@ from advisor.plan.options import Loaded, load
 from advisor.plan.problem import OBJECTIVES, Plan, Problem
 from advisor.plan.relax import relax
 from advisor.plan.solve import NoPlan, OutOfTime, clock_of, solve
-from advisor.render import to_table
 from advisor.store import Reader, Store
+from advisor.tables import to_table
 
 if TYPE_CHECKING:
     from advisor.plan.inverse import Reach

@@ -40,7 +40,7 @@ def write_figures(store: Store, folder: Path, force: bool) -> tuple[list[Path], 
 
     Raises InputError and StoreError.
     """
-    from advisor.export import write_whole
+    from advisor.files import write_whole
 
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{shown(str(folder), 200)} is a file: name a folder with --out")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-from advisor.render import to_csv, to_json
 from advisor.report.ledger import LedgerRow, Num
 from advisor.report.model import (
     Block,
@@ -18,6 +17,7 @@ from advisor.report.model import (
     Words,
     shown,
 )
+from advisor.tables import to_csv, to_json
 
 ROW_KEYS = ("number", "label", "unit", "value", "kind", "operation", "of", "decimals", "origin")
 

@@ -97,7 +97,7 @@ def check_targets(names: Sequence[str], *, force: bool) -> list[Path]:
 
 def write_report(report: Report, paths: Sequence[Path], *, force: bool) -> None:
     """Each file whole or not at all; all are made before the first is written."""
-    from advisor.export import write_whole
+    from advisor.files import write_whole
 
     made: list[tuple[Path, bytes]] = []
     try:

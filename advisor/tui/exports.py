@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from advisor.answers import CSV_COLUMNS, excluded_object, ranked_object, settings_words
-from advisor.export import to_markdown
+from advisor.tables import to_markdown
 from advisor.tui.evidence_rows import Times, TimesSource
 from advisor.tui.feed import Feed, FeedError
 from advisor.tui.picture import plot_data

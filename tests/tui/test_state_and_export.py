@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.export import table_text, to_markdown, write_whole
+from advisor.files import write_whole
 from advisor.state import State, load_state, save_state, state_file
+from advisor.tables import table_text, to_markdown
 
 
 class TestState:

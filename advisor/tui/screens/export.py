@@ -16,7 +16,8 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from advisor.export import TABLE_FORMATS, table_text, write_whole
+from advisor.files import write_whole
+from advisor.tables import TABLE_FORMATS, table_text
 from advisor.tui.controls.bars import clickable
 from advisor.tui.controls.choice import Choice
 from advisor.tui.feed import FeedError

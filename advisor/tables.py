@@ -97,3 +97,38 @@ def render_rows(rows: Sequence[Row], form: str, columns: Sequence[str] | None = 
         and not any(isinstance(row.get(column), (str, bool)) for row in rows)
     )
     return to_table(rows, named, numeric)
+
+
+TABLE_FORMATS = {".csv": "csv", ".md": "markdown", ".json": "json"}
+"""The format that a file's ending asks for."""
+
+
+_MARKUP = str.maketrans({mark: f"\\{mark}" for mark in "\\|`*_[]<>#~"})
+
+
+def to_markdown(rows: Sequence[Row], columns: Sequence[str]) -> str:
+    """A Markdown table with a header, also where there are no rows; None shows as "no data"."""
+    lines = [[_markdown_cell(column) for column in columns], ["---"] * len(columns)]
+    lines += [[_markdown_cell(row.get(column)) for column in columns] for row in rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def _markdown_cell(value: Any) -> str:
+    """A cell is data: what would be markup is escaped, what would break the line is not kept."""
+    if value is None or value == "":
+        return "no data"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    text = to_json(value) if isinstance(value, (dict, list, tuple)) else str(value)
+    return "".join(ch if ch.isprintable() else " " for ch in text).translate(_MARKUP)
+
+
+def table_text(rows: Sequence[Row], columns: Sequence[str], form: str) -> str:
+    """Rows in ``csv``, ``markdown`` or ``json``, ending in a line feed."""
+    if form == "csv":
+        return to_csv(rows, columns) + "\n"
+    if form == "markdown":
+        return to_markdown(rows, columns)
+    if form == "json":
+        return to_json([{column: row.get(column) for column in columns} for row in rows]) + "\n"
+    raise ValueError(f"format '{form}' is not known: write csv, markdown or json")
