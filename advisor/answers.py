@@ -8,7 +8,8 @@ from typing import Any
 
 from advisor.ask import EVIDENCE, Snapshot, make_field, take_snapshot
 from advisor.circuit import circuit_line, parse_circuit
-from advisor.cost import DEFAULT_LIFETIME_YEARS
+from advisor.costs.cost import DEFAULT_LIFETIME_YEARS
+from advisor.costs.price_book import RULE_WORDS as RULE_OF_PRICES
 from advisor.doubts import build_words, doubt_lines, price_marks, price_note
 from advisor.facts import TrainingTime
 from advisor.field import Field
@@ -20,7 +21,6 @@ from advisor.parse import (
     parse_price_rule,
     shown,
 )
-from advisor.prices import RULE_WORDS as RULE_OF_PRICES
 from advisor.rank import RULES, ExcludedRow, Question, RankedRow, Ranking, rank
 from advisor.standing_words import limit_lines, settle_object, standing_line, wanted_line
 from advisor.store import Store

@@ -12,11 +12,11 @@ from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from advisor.costs.parts import with_parts
+from advisor.costs.price_book import PriceBook, PriceRange, choose_quotes, owned_quote
 from advisor.facts import BestTime, Model
 from advisor.field import Field
 from advisor.parse import InputError, shown
-from advisor.part_prices import with_parts
-from advisor.prices import PriceBook, PriceRange, choose_quotes, owned_quote
 from price_catalog.builds import Build, enumerate_builds
 from price_catalog.gpu_names import find_gpu, index_gpus
 from price_catalog.model import Gpu, Host, Quote, Source

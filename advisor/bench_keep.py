@@ -117,7 +117,7 @@ class Plan:
         request = self.request
         if self.gpu is None or request.device == CPU or request.memory_limit_gib is not None:
             return None
-        from advisor.machines import own_machine
+        from advisor.costs.owned import own_machine
 
         return own_machine(f"{request.gpu_count} x {self.gpu.name}", (self.gpu,))
 

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from datetime import date
 
-from advisor.prices import age_words, quote_marks
+from advisor.costs.price_book import age_words, quote_marks
 from advisor.rank import RankedRow, Ranking
 from price_catalog.builds import Build
 from price_catalog.model import Quote

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import cached_property
 
-from advisor.cost import CENT, overall_cost_usd
+from advisor.costs.cost import CENT, overall_cost_usd
+from advisor.costs.price_book import PriceBook
 from advisor.facts import BestTime, Model, at_face_value
-from advisor.prices import PriceBook
 from price_catalog.builds import Build
 from price_catalog.model import Quote
 

@@ -11,17 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from advisor.ask import EVIDENCE, make_field, take_snapshot
+from advisor.costs.price_book import age_words
+from advisor.costs.rental import BreakEven, break_even, rent_offers, rented_usd, reserved_usd
+from advisor.costs.tco import PAPER_TERMS, CostTerms, WholeCost, whole_cost
 from advisor.doubts import build_words
 from advisor.field import NO_PRICE, Field
 from advisor.parse import InputError, parse_price_rule, shown
-from advisor.prices import age_words
-from advisor.rent import BreakEven, break_even, rent_offers, rented_usd, reserved_usd
 from advisor.store import Reader, Store
 from advisor.tables import render_rows, to_json
-from advisor.whole_cost import PAPER_TERMS, CostTerms, WholeCost, whole_cost
 from price_catalog.builds import Build, rack_units_of
-from price_catalog.gpu_names import find_gpu, index_gpus
-from price_catalog.model import Gpu, Host
 from price_catalog.power import wall_w
 
 _FLAGS = {
@@ -34,27 +32,6 @@ _FLAGS = {
     "resale": "resale_share",
     "financing": "financing_rate",
 }
-MAX_OWNED = 64
-
-
-def own_machine(text: str, gpus: tuple[Gpu, ...]) -> Host:
-    """A machine that the user has, from ``2 x A6000``. Raises InputError."""
-    match = re.fullmatch(r"\s*(\d{1,3})\s*[x×*]\s*(\S.*?)\s*", text, re.ASCII | re.IGNORECASE)
-    if match is None or not 1 <= int(match[1]) <= MAX_OWNED:
-        raise InputError(f"{shown(text)} is no machine: write it like 2 x A6000")
-    try:
-        gpu = find_gpu(match[2], index_gpus(gpus))
-    except ValueError as error:
-        raise InputError(str(error)) from None
-    count = int(match[1])
-    return Host(
-        host_id=f"own:{count}x{gpu.gpu_id}",
-        name=f"your {count} × {gpu.name}",
-        kind="owned",
-        max_gpus=count,
-        parts=(),
-        gpu_id=gpu.gpu_id,
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -316,7 +293,7 @@ def answer_rent(store: Store, options: argparse.Namespace) -> list[str]:
         number = _decimal(options.experiments, "--experiments", "number of training runs")
     rows = [rent_row(asked, even, days, number) for even in evens]
     if options.svg is not None:
-        from advisor.break_even import break_even_svg
+        from advisor.costs.break_even import break_even_svg
         from advisor.files import write_whole
 
         try:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from advisor.ask import Snapshot
+from advisor.costs.price_book import kind_class, kind_order
 from advisor.parse import InputError
-from advisor.prices import kind_class, kind_order
 from advisor.tables import to_markdown
 from price_catalog.model import Quote
 

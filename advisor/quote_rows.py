@@ -6,9 +6,9 @@ from datetime import date
 from typing import Any
 
 from advisor.ask import Snapshot
-from advisor.ledger import Items
-from advisor.part_prices import PREFIX, parts_in_use
-from advisor.prices import age_words, outlying_quotes, quote_marks
+from advisor.costs.own_quotes import Items
+from advisor.costs.parts import PREFIX, parts_in_use
+from advisor.costs.price_book import age_words, outlying_quotes, quote_marks
 from price_catalog.model import Quote
 
 

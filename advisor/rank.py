@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
-from advisor.cost import CENT, DEFAULT_LIFETIME_YEARS, experiment_cost_usd
+from advisor.costs.cost import CENT, DEFAULT_LIFETIME_YEARS, experiment_cost_usd
 from advisor.facts import BestTime, TrainingTime
 from advisor.field import Field, staircase
 from advisor.standing import Standing

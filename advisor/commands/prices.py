@@ -9,7 +9,7 @@ from datetime import date
 from pathlib import Path
 
 from advisor.ask import Snapshot, take_snapshot
-from advisor.ledger import COLUMNS, INCLUDES, KINDS, OWN, make_quote
+from advisor.costs.own_quotes import COLUMNS, INCLUDES, KINDS, OWN, make_quote
 from advisor.parse import InputError, parse_price_rule, shown
 from advisor.quote_rows import item_names, ledger_items, ledger_rows
 from advisor.store import Store
@@ -204,7 +204,7 @@ def _quote_words(quote: Quote, names: Mapping[tuple[str, str], str]) -> str:
 
 
 def _import(options: argparse.Namespace, store: Store) -> int:
-    from advisor.ledger_csv import read_quotes
+    from advisor.costs.own_quotes_csv import read_quotes
 
     path = Path(options.file)
     snapshot = _snapshot(store)
@@ -237,8 +237,8 @@ def _import(options: argparse.Namespace, store: Store) -> int:
 
 
 def _export(options: argparse.Namespace, store: Store) -> int:
+    from advisor.costs.own_quotes_csv import quotes_csv
     from advisor.files import write_whole
-    from advisor.ledger_csv import quotes_csv
 
     snapshot = _snapshot(store)
     own = [quote for quote in snapshot.quotes if quote.origin == "local"]
@@ -252,7 +252,7 @@ def _export(options: argparse.Namespace, store: Store) -> int:
 
 
 def _refresh(options: argparse.Namespace, store: Store) -> int:
-    from advisor.refresh import SOURCE, RefreshError, fetch_rentals
+    from advisor.costs.rental_feed import SOURCE, RefreshError, fetch_rentals
 
     try:
         found = fetch_rentals(_snapshot(store).gpus, today=date.today())
@@ -285,7 +285,7 @@ def _builds(options: argparse.Namespace, store: Store) -> int:
 
 
 def _parts(options: argparse.Namespace, store: Store) -> int:
-    from advisor.part_prices import part_rows
+    from advisor.costs.parts import part_rows
 
     snapshot = _snapshot(store)
     rule = parse_price_rule(options.prices)
@@ -296,7 +296,7 @@ def _parts(options: argparse.Namespace, store: Store) -> int:
 
 
 def _own(options: argparse.Namespace, store: Store) -> int:
-    from advisor.machines import own_machine
+    from advisor.costs.owned import own_machine
 
     snapshot = _snapshot(store)
     if options.machine is None:

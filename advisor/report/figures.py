@@ -16,7 +16,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from advisor.audit import SECONDS_PER_DAY, dense_peak
-from advisor.cost import experiment_cost_usd
+from advisor.costs.cost import experiment_cost_usd
 from advisor.facts import TrainingTime
 from advisor.parse import InputError, shown
 from advisor.report.drawing import OKABE_ITO, few_ticks, styled, thousands

@@ -1,4 +1,4 @@
-"""The rule of `advisor.prices.choose_quotes`, for stores with too many quotes to read them all.
+"""The rule of `advisor.costs.price_book.choose_quotes`, for stores with very many quotes.
 
 DuckDB looks for the newest day of each group of quotes that the rule tells apart; which group is
 the best of its item is decided here, among hundreds instead of hundreds of thousands; then the
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from advisor.prices import (
+from advisor.costs.price_book import (
     OUTLYING,
     OUTLYING_FROM,
     STALE_DAYS,

@@ -17,7 +17,7 @@ from advisor.store.times import StoredTime, predicted_time
 from price_catalog.model import Gpu, Host, Part, Quote, Rental, Source
 
 if TYPE_CHECKING:
-    from advisor.prices import PriceBook
+    from advisor.costs.price_book import PriceBook
 
 MANY_QUOTES = 1_000
 """From so many on, choosing in the store is faster than reading them all."""
@@ -84,7 +84,7 @@ class Reader:
         return tuple(Quote(**record) for record in self._records("quotes"))
 
     def price_book(self, rule: str | date, today: date) -> PriceBook:
-        """The quote that counts for each item, chosen as `advisor.prices.choose_quotes` does it.
+        """The quote that counts for each item, chosen as `costs.price_book.choose_quotes` does.
 
         By that itself where there are few quotes, in SQL where reading them all would take long.
         """
@@ -93,7 +93,7 @@ class Reader:
             from advisor.store.price_book import choose_in_store
 
             return choose_in_store(self.connection, rule, today=today)
-        from advisor.prices import choose_quotes
+        from advisor.costs.price_book import choose_quotes
 
         return choose_quotes(self.quotes(), rule, today=today)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 
-from advisor.ledger import ITEM_KINDS, KINDS
+from advisor.costs.own_quotes import ITEM_KINDS, KINDS
 from advisor.parse import shown
 from advisor.store.connection import StoreError
 from price_catalog.load import HOST_KINDS, RENTAL_KINDS

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from advisor.cost import DAYS_PER_YEAR
+from advisor.costs.cost import DAYS_PER_YEAR
 from advisor.field import NO_PRICE
 from advisor.tui.widgets.plot_data import PlotData, PointFlag
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from advisor.cli import main
+from advisor.costs.price_book import PriceBook, PriceRange, choose_quotes
 from advisor.doubts import doubt_lines, rank_spans
 from advisor.field import Field
-from advisor.prices import PriceBook, PriceRange, choose_quotes
 from advisor.rank import Question, rank
 from price_catalog.builds import enumerate_builds
 from tests.advisor.facts_for_tests import (

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.cost import experiment_cost_usd, overall_cost_usd
-from advisor.whole_cost import PAPER_TERMS, CostTerms, whole_cost
+from advisor.costs.cost import experiment_cost_usd, overall_cost_usd
+from advisor.costs.tco import PAPER_TERMS, CostTerms, whole_cost
 
 money = st.decimals(min_value=1, max_value=10_000_000, places=2)
 

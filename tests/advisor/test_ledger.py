@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.cli import main
-from advisor.ledger import COLUMNS, NEEDED, OWN, Items, make_quote, neutralised
-from advisor.ledger_csv import MAX_PROBLEMS, quotes_csv, read_quotes
+from advisor.costs.own_quotes import COLUMNS, NEEDED, OWN, Items, make_quote, neutralised
+from advisor.costs.own_quotes_csv import MAX_PROBLEMS, quotes_csv, read_quotes
 from advisor.store import Store
 from price_catalog.load import load_catalog
 from price_catalog.model import Quote

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.cli import main
-from advisor.part_prices import part_rows, parts_in_use, with_parts
-from advisor.prices import PriceBook, choose_quotes
+from advisor.costs.parts import part_rows, parts_in_use, with_parts
+from advisor.costs.price_book import PriceBook, choose_quotes
 from price_catalog.load import load_catalog
 from price_catalog.model import Host, Quote
 from tests.advisor.facts_for_tests import make_quote

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.prices import choose_quotes, outlying_quotes, quote_marks
+from advisor.costs.price_book import choose_quotes, outlying_quotes, quote_marks
 from advisor.store import Store
 from price_catalog.model import Quote
 from tests.advisor.facts_for_tests import make_quote

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from advisor.cli import main
-from advisor.refresh import RefreshError, fetch_rentals
+from advisor.costs.rental_feed import RefreshError, fetch_rentals
 from advisor.store import Store
 from price_catalog.cloud_names import CloudNames
 from price_catalog.load import load_catalog

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.cli import main
-from advisor.rent import RentOffer, break_even, rent_offers, rented_usd, reserved_usd
-from advisor.whole_cost import CostTerms, whole_cost
+from advisor.costs.rental import RentOffer, break_even, rent_offers, rented_usd, reserved_usd
+from advisor.costs.tco import CostTerms, whole_cost
 from price_catalog.model import Rental
 
 DAY = date(2026, 11, 21)

@@ -20,7 +20,7 @@ from pathlib import Path
 import duckdb
 
 from advisor.ask import make_field, take_snapshot
-from advisor.prices import choose_quotes
+from advisor.costs.price_book import choose_quotes
 from advisor.rank import Question, rank
 from advisor.store import Store, build_store
 

@@ -10,7 +10,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from advisor.machines import own_machine
+from advisor.costs.owned import own_machine
 from advisor.store import Store
 from advisor.tui.controls.filter_table import FilterTable
 from advisor.tui.controls.lines_view import LinesView

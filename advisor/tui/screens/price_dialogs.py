@@ -15,8 +15,8 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from advisor.ledger import OWN, make_quote
-from advisor.ledger_csv import Preview, read_quotes
+from advisor.costs.own_quotes import OWN, make_quote
+from advisor.costs.own_quotes_csv import Preview, read_quotes
 from advisor.quote_rows import item_names, ledger_items
 from advisor.tui.controls.bars import clickable
 from advisor.tui.controls.field import Field

@@ -13,8 +13,8 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Static
 
+from advisor.costs.price_book import RULE_WORDS
 from advisor.parse import InputError, parse_price_rule
-from advisor.prices import RULE_WORDS
 from advisor.tui.actions import PRICES, bindings_of
 from advisor.tui.controls.bars import KeyBar, Tabs, TitleBar, TooSmall
 from advisor.tui.controls.filter_table import FilterTable, MemorySource
@@ -27,8 +27,8 @@ from advisor.tui.words import FAINT, PLAIN, STRONG, Line, wrapped
 
 if TYPE_CHECKING:
     from advisor.ask import Snapshot
+    from advisor.costs.rental import BreakEven
     from advisor.machines import Asked
-    from advisor.rent import BreakEven
 
 ABOUT = (
     "★ counts: under a year old before older, your own before others', what sellers ask before "
@@ -133,7 +133,7 @@ replaced by another.
 
     def _rent_page(self, width: int) -> list[Line]:
         """The picture of one build and what it says, for a width."""
-        from advisor.break_even import break_even_text
+        from advisor.costs.break_even import break_even_text
         from advisor.machines import even_words
 
         if self._problem is not None:
@@ -190,9 +190,9 @@ replaced by another.
         """Fill in the quote that stands in for the highlighted one."""
         entry = self._highlighted()
         if entry is not None:
-            from advisor.ledger import KINDS
-            from advisor.ledger_csv import quote_cells
-            from advisor.part_prices import PREFIX
+            from advisor.costs.own_quotes import KINDS
+            from advisor.costs.own_quotes_csv import quote_cells
+            from advisor.costs.parts import PREFIX
 
             quote, row = entry
             if quote.quote_id.startswith(PREFIX):
@@ -240,7 +240,7 @@ replaced by another.
 
     def action_export(self) -> None:
         """Ask where to save the quotes that the filter shows, or the break-even."""
-        from advisor.break_even import break_even_svg
+        from advisor.costs.break_even import break_even_svg
         from advisor.machines import rent_row
         from advisor.tui.screens.export import Exportable, ExportScreen
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
-from advisor.cost import CENT, DAYS_PER_YEAR, HOURS_PER_DAY, MONTHS_PER_YEAR
+from advisor.costs.cost import CENT, DAYS_PER_YEAR, HOURS_PER_DAY, MONTHS_PER_YEAR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from advisor.prices import (
+from advisor.costs.price_book import (
     OWN_SOURCE,
     PriceBook,
     PriceRange,

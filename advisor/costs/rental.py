@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 
-from advisor.cost import DAYS_PER_YEAR, HOURS_PER_DAY
-from advisor.prices import STALE_DAYS
-from advisor.whole_cost import WholeCost
+from advisor.costs.cost import DAYS_PER_YEAR, HOURS_PER_DAY
+from advisor.costs.price_book import STALE_DAYS
+from advisor.costs.tco import WholeCost
 from price_catalog.model import Rental
 
 KINDS = ("on-demand", "spot", "reserved")

@@ -10,7 +10,7 @@ from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
-from advisor.ledger import COLUMNS, NEEDED, Items, Problem, make_quote, neutralised
+from advisor.costs.own_quotes import COLUMNS, NEEDED, Items, Problem, make_quote, neutralised
 from advisor.parse import shown
 from price_catalog.model import Quote
 from price_catalog.table import nearest

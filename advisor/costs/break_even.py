@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 from xml.etree import ElementTree as ET
 
-from advisor.rent import BreakEven, reserved_usd
+from advisor.costs.rental import BreakEven, reserved_usd
 
 if TYPE_CHECKING:
     from advisor.machines import Asked

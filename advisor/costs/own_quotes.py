@@ -9,8 +9,8 @@ from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 from hashlib import blake2b
 
+from advisor.costs.price_book import OWN_SOURCE
 from advisor.parse import InputError, parse_budget, shown
-from advisor.prices import OWN_SOURCE
 from price_catalog.checks import HIGHEST_PRICE_USD, LOWEST_PRICE_USD
 from price_catalog.gpu_names import find_gpu, index_gpus
 from price_catalog.model import Gpu, Host, Quote, Source
