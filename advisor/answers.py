@@ -6,13 +6,9 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from advisor.ask import EVIDENCE, Snapshot, make_field, take_snapshot
 from advisor.circuit import circuit_line, parse_circuit
 from advisor.costs.cost import DEFAULT_LIFETIME_YEARS
 from advisor.costs.price_book import RULE_WORDS as RULE_OF_PRICES
-from advisor.doubts import build_words, doubt_lines, price_marks, price_note
-from advisor.facts import TrainingTime
-from advisor.field import Field
 from advisor.parse import (
     InputError,
     parse_budget,
@@ -21,7 +17,12 @@ from advisor.parse import (
     parse_price_rule,
     shown,
 )
-from advisor.rank import RULES, ExcludedRow, Question, RankedRow, Ranking, rank
+from advisor.ranking.candidates import Field
+from advisor.ranking.price_ranges import build_words, doubt_lines, price_marks, price_note
+from advisor.ranking.question import RULES, Question
+from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking, rank
+from advisor.ranking.snapshot import EVIDENCE, Snapshot, make_field, take_snapshot
+from advisor.ranking.times import TrainingTime
 from advisor.standing_words import limit_lines, settle_object, standing_line, wanted_line
 from advisor.store import Store
 from advisor.tables import render_rows, to_csv, to_json

@@ -148,8 +148,8 @@ def make_plan(store: Store, request: Request, here: Here, *, gpu_count: int | No
 
     ``gpu_count`` None takes as many GPUs as there are and as share the batch evenly.
     """
-    from advisor.ask import take_snapshot
     from advisor.bench_own import kept_model, kept_words, recipe_text
+    from advisor.ranking.snapshot import take_snapshot
     from bench_runner.recipes import load_recipe, load_recipes, recipe_hash
     from price_catalog.gpu_names import index_gpus, normalise
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from advisor.parse import InputError
 
 if TYPE_CHECKING:
-    from advisor.facts import Model
     from advisor.predict.define import OwnModel
+    from advisor.ranking.times import Model
     from advisor.store import Store
     from bench_runner.recipes import Recipe
 

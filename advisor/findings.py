@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from advisor.ask import make_field, take_snapshot
-from advisor.audit import SECONDS_PER_DAY, dense_peak
-from advisor.facts import TrainingTime
-from advisor.rank import Question, rank
+from advisor.ranking.audit import SECONDS_PER_DAY, dense_peak
+from advisor.ranking.question import Question
+from advisor.ranking.rank import rank
+from advisor.ranking.snapshot import make_field, take_snapshot
+from advisor.ranking.times import TrainingTime
 from advisor.store import Reader
 from price_catalog.model import Gpu
 

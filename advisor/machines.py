@@ -10,13 +10,13 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
-from advisor.ask import EVIDENCE, make_field, take_snapshot
 from advisor.costs.price_book import age_words
 from advisor.costs.rental import BreakEven, break_even, rent_offers, rented_usd, reserved_usd
 from advisor.costs.tco import PAPER_TERMS, CostTerms, WholeCost, whole_cost
-from advisor.doubts import build_words
-from advisor.field import NO_PRICE, Field
 from advisor.parse import InputError, parse_price_rule, shown
+from advisor.ranking.candidates import NO_PRICE, Field
+from advisor.ranking.price_ranges import build_words
+from advisor.ranking.snapshot import EVIDENCE, make_field, take_snapshot
 from advisor.store import Reader, Store
 from advisor.tables import render_rows, to_json
 from price_catalog.builds import Build, rack_units_of

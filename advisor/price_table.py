@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from advisor.ask import Snapshot
 from advisor.costs.price_book import kind_class, kind_order
 from advisor.parse import InputError
+from advisor.ranking.snapshot import Snapshot
 from advisor.tables import to_markdown
 from price_catalog.model import Quote
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from advisor.ask import Snapshot
 from advisor.costs.own_quotes import Items
 from advisor.costs.parts import PREFIX, parts_in_use
 from advisor.costs.price_book import age_words, outlying_quotes, quote_marks
+from advisor.ranking.snapshot import Snapshot
 from price_catalog.model import Quote
 
 

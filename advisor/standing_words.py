@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from advisor.doubts import build_words
-from advisor.rank import Ranking
-from advisor.standing import PASSES_PER_TRIAL, Wanted
+from advisor.ranking.price_ranges import build_words
+from advisor.ranking.rank import Ranking
+from advisor.ranking.uncertainty import PASSES_PER_TRIAL, Wanted
 from bench_runner.space import MINUTES_PER_TRIAL
 
 NAMED = 8

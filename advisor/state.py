@@ -63,7 +63,7 @@ def load_state(path: Path) -> tuple[State, str | None]:
 
 def _usable(kept: dict[str, Any]) -> dict[str, Any]:
     """The entries that a State can hold; anything else keeps its default."""
-    from advisor.rank import RULES  # late: the path of the state is asked for first of all
+    from advisor.ranking.question import RULES
 
     choices = {"rule": RULES, "evidence": ("sound", "published"), "cost_basis": COST_BASES}
     found: dict[str, Any] = {}

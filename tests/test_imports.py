@@ -40,7 +40,13 @@ def test_no_module_of_the_advisor_or_the_catalogue_loads_torch(package: str) -> 
 
 @pytest.mark.parametrize(
     "module",
-    ["advisor.costs.cost", "advisor.rank", "advisor.store", "advisor.answers", "advisor.ask"],
+    [
+        "advisor.costs.cost",
+        "advisor.ranking.rank",
+        "advisor.store",
+        "advisor.answers",
+        "advisor.ranking.snapshot",
+    ],
 )
 def test_what_answers_a_ranking_stays_light(module: str) -> None:
     assert not loaded_by(f"import {module}") & LIGHT

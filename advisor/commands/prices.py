@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from pathlib import Path
 
-from advisor.ask import Snapshot, take_snapshot
 from advisor.costs.own_quotes import COLUMNS, INCLUDES, KINDS, OWN, make_quote
 from advisor.parse import InputError, parse_price_rule, shown
 from advisor.quote_rows import item_names, ledger_items, ledger_rows
+from advisor.ranking.snapshot import Snapshot, take_snapshot
 from advisor.store import Store
 from advisor.tables import render_rows
 from price_catalog.model import Quote

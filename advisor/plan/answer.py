@@ -10,7 +10,6 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from advisor.ask import take_snapshot
 from advisor.parse import InputError, shown
 from advisor.plan.calendar import calendar_lines, cut
 from advisor.plan.child import Search
@@ -21,6 +20,7 @@ from advisor.plan.options import Loaded, load
 from advisor.plan.problem import OBJECTIVES, Plan, Problem
 from advisor.plan.relax import relax
 from advisor.plan.solve import NoPlan, OutOfTime, clock_of, solve
+from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Reader, Store
 from advisor.tables import to_table
 

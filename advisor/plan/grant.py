@@ -7,11 +7,11 @@ from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
-from advisor.ask import EVIDENCE
 from advisor.parse import InputError, parse_price_rule
 from advisor.plan.institution import NO_RULES, Institution, find_institution
 from advisor.plan.problem import OBJECTIVES
 from advisor.plan.toml import Table, read_toml
+from advisor.ranking.snapshot import EVIDENCE
 
 MAX_YEARS = 15
 RENTAL_KINDS = ("on-demand", "spot")

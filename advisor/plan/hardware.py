@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 
-from advisor.ask import Snapshot
-from advisor.facts import BestTime, Model, TrainingTime
-from advisor.field import Field
 from advisor.parse import InputError
 from advisor.plan.grant import Grant, Owned
 from advisor.plan.problem import Machine, PriceLine, RunTime
 from advisor.plan.toml import Table
+from advisor.ranking.candidates import Field
+from advisor.ranking.snapshot import Snapshot
+from advisor.ranking.times import BestTime, Model, TrainingTime
 from price_catalog.builds import Build
 from price_catalog.model import Gpu, Host, Quote
 

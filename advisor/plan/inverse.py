@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
 
-from advisor.ask import Snapshot
-from advisor.facts import Model
 from advisor.parse import InputError
 from advisor.plan.grant import Asked, Grant
 from advisor.plan.options import load
 from advisor.plan.problem import Plan, Problem
 from advisor.plan.solve import NoPlan, OutOfTime, solve
+from advisor.ranking.snapshot import Snapshot
+from advisor.ranking.times import Model
 from advisor.store import Reader
 
 MOST_RUNS = 100

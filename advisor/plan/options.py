@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import chain
 
-from advisor.ask import Snapshot
-from advisor.facts import Model
 from advisor.parse import InputError
 from advisor.plan.grant import Grant
 from advisor.plan.hardware import (
@@ -23,6 +21,8 @@ from advisor.plan.hardware import (
 )
 from advisor.plan.problem import Experiment, Problem, Rental, Rules
 from advisor.plan.toml import Table
+from advisor.ranking.snapshot import Snapshot
+from advisor.ranking.times import Model
 from advisor.store import Reader
 from price_catalog.builds import Build
 from price_catalog.model import Quote

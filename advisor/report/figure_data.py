@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from advisor.ask import Snapshot, take_snapshot
-from advisor.facts import TrainingTime
-from advisor.field import build_cents, price_keys
 from advisor.findings import PAPER_SOURCES
+from advisor.ranking.candidates import build_cents, price_keys
+from advisor.ranking.snapshot import Snapshot, take_snapshot
+from advisor.ranking.times import TrainingTime
 from advisor.report.drawing import MARKERS, OKABE_ITO
 from advisor.store import Store
 from price_catalog.builds import enumerate_builds

@@ -15,10 +15,10 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
-from advisor.audit import SECONDS_PER_DAY, dense_peak
 from advisor.costs.cost import experiment_cost_usd
-from advisor.facts import TrainingTime
 from advisor.parse import InputError, shown
+from advisor.ranking.audit import SECONDS_PER_DAY, dense_peak
+from advisor.ranking.times import TrainingTime
 from advisor.report.drawing import OKABE_ITO, few_ticks, styled, thousands
 from advisor.report.figure_data import Evidence, gather
 from advisor.store import Store

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from advisor.facts import BestTime, Model, TrainingTime
+from advisor.ranking.times import BestTime, Model, TrainingTime
 from advisor.store.connection import (
     StoreError,
     can_write,

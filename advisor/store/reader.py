@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import duckdb
 
-from advisor.facts import BestTime, Model, TrainingTime, at_face_value
+from advisor.ranking.times import BestTime, Model, TrainingTime, at_face_value
 from advisor.store.times import StoredTime, predicted_time
 from price_catalog.model import Gpu, Host, Part, Quote, Rental, Source
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import duckdb
 
-from advisor.audit import Audit, audit_time
-from advisor.facts import Model
+from advisor.ranking.audit import Audit, audit_time
+from advisor.ranking.times import Model
 from advisor.store.connection import StoreError
 from bench_runner.records import Measurement
 from price_catalog.gpu_names import index_gpus, normalise

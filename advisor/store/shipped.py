@@ -14,7 +14,7 @@ import price_catalog
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-    from advisor.facts import Model
+    from advisor.ranking.times import Model
     from bench_runner.recipes import Recipe
     from bench_runner.records import Measurement
     from price_catalog.model import Gpu, Host, Quote, Rental, Source
@@ -118,7 +118,7 @@ def _parse() -> Shipped:
 
 def model_of(recipe: Recipe) -> Model:
     """A recipe as the store holds it. Raises UncountedArchitectureError."""
-    from advisor.facts import Model
+    from advisor.ranking.times import Model
     from bench_runner.flops import count_flops
     from bench_runner.recipes import recipe_hash
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from advisor.facts import TrainingTime
+from advisor.ranking.times import TrainingTime
 from bench_runner.records import Settings
 
 Row = Sequence[Any]

@@ -23,8 +23,8 @@ from advisor.tui.words import (
 )
 
 if TYPE_CHECKING:
-    from advisor.ask import Snapshot
-    from advisor.facts import TrainingTime
+    from advisor.ranking.snapshot import Snapshot
+    from advisor.ranking.times import TrainingTime
     from advisor.tui.feed import Feed
     from price_catalog.model import Quote, Source
 

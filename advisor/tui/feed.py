@@ -9,14 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from advisor.tui.asking import FieldKey, read_inputs
+from advisor.ranking.typed_question import FieldKey, read_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.ask import Snapshot
-    from advisor.facts import BestTime
-    from advisor.field import Field
+    from advisor.ranking.candidates import Field
+    from advisor.ranking.snapshot import Snapshot
+    from advisor.ranking.times import BestTime
     from advisor.state import State
     from advisor.store import Reader
     from advisor.tui.ahead import Ahead
@@ -130,7 +130,7 @@ class Feed:
         reading = self.first_reading(wait=True)
         if reading is not None and reading.key is not None:
             return reading
-        from advisor.ask import take_snapshot
+        from advisor.ranking.snapshot import take_snapshot
 
         store = self._store()
         # The token is taken first: a change while we read makes the next look read again.
@@ -152,9 +152,9 @@ class Feed:
     def _answer(
         self, reader: Reader | None, state: State, snapshot: Snapshot, token: tuple[int, ...]
     ) -> Reading:
-        from advisor.ask import field_of
-        from advisor.facts import at_face_value
-        from advisor.rank import rank
+        from advisor.ranking.rank import rank
+        from advisor.ranking.snapshot import field_of
+        from advisor.ranking.times import at_face_value
 
         asked, _ = read_inputs(state, snapshot, self._measured)
         if asked is None:

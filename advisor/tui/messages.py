@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from advisor.field import Field
+    from advisor.ranking.candidates import Field
     from advisor.tui.feed import Reading
 
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from advisor.costs.cost import DAYS_PER_YEAR
-from advisor.field import NO_PRICE
+from advisor.ranking.candidates import NO_PRICE
 from advisor.tui.widgets.plot_data import PlotData, PointFlag
 
 if TYPE_CHECKING:
-    from advisor.field import Field
-    from advisor.rank import Ranking
+    from advisor.ranking.candidates import Field
+    from advisor.ranking.rank import Ranking
 
 EXPERIMENT_TITLE = "cost per experiment, USD (log)"
 _SHOWN_GAPS = (None, "implausible-time")

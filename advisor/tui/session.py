@@ -10,9 +10,9 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from advisor.rank import rank
+from advisor.ranking.rank import rank
+from advisor.ranking.typed_question import Asked, FieldKey, matching_models, read_inputs
 from advisor.state import State
-from advisor.tui.asking import Asked, FieldKey, matching_models, read_inputs
 from advisor.tui.view import (
     Answer,
     BuildKey,
@@ -25,9 +25,9 @@ from advisor.tui.view import (
 from advisor.tui.words import Line, days_shown, excluded_lines, one_line, ranked_lines
 
 if TYPE_CHECKING:
-    from advisor.ask import Snapshot
-    from advisor.facts import Model
-    from advisor.field import Field
+    from advisor.ranking.candidates import Field
+    from advisor.ranking.snapshot import Snapshot
+    from advisor.ranking.times import Model
     from advisor.tui.feed import Reading
 
 MAX_KEPT_FIELDS = 16

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from advisor.rank import rank
+from advisor.ranking.rank import rank
 from advisor.standing_words import minutes_words
 from advisor.tui.picture import Points, by_experiment, make_points
 from advisor.tui.widgets.rank_source import Column, RowStyle
 from advisor.tui.words import VERDICT_MARKS, days_shown
 
 if TYPE_CHECKING:
-    from advisor.field import Field
-    from advisor.rank import ExcludedRow, Question, RankedRow, Ranking
+    from advisor.ranking.candidates import Field
+    from advisor.ranking.question import Question
+    from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
     from price_catalog.builds import Build
 
 BuildKey = tuple[str, int, str]

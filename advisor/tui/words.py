@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from advisor.standing_words import standing_line, wanted_line
 
 if TYPE_CHECKING:
-    from advisor.ask import Snapshot
-    from advisor.facts import BestTime, TrainingTime
-    from advisor.rank import ExcludedRow, RankedRow, Ranking
+    from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
+    from advisor.ranking.snapshot import Snapshot
+    from advisor.ranking.times import BestTime, TrainingTime
     from price_catalog.builds import Build
     from price_catalog.model import Quote, Source
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
 
-from advisor.facts import BestTime, Model, TrainingTime
-from advisor.field import Field
+from advisor.ranking.candidates import Field
+from advisor.ranking.times import BestTime, Model, TrainingTime
 from price_catalog.builds import enumerate_builds
 from price_catalog.model import Gpu, Host, Quote
 

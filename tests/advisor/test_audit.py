@@ -1,6 +1,6 @@
 import pytest
 
-from advisor.audit import Audit, audit_time, dense_peak
+from advisor.ranking.audit import Audit, audit_time, dense_peak
 from tests.advisor.facts_for_tests import make_gpu
 
 DAY_OF_PEAK = 100e12 * 86_400

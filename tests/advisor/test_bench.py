@@ -17,14 +17,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.answers import answer_rank
-from advisor.ask import make_field, take_snapshot
 from advisor.bench import Here, Request, Run, follow, last_log_line, look_here, suggest
 from advisor.bench_board import FAILED, LEFT_OUT, MISFIT, NOT_TRIED, TIME, Board, time_words
 from advisor.bench_keep import Keeper, Plan, make_plan, peak_tflops
 from advisor.cli import main
 from advisor.commands import bench as command
 from advisor.parse import InputError
-from advisor.rank import Question, rank
+from advisor.ranking.question import Question
+from advisor.ranking.rank import rank
+from advisor.ranking.snapshot import make_field, take_snapshot
 from advisor.store import Store
 from bench_runner import journal, space
 from bench_runner.processes import log_tail, marked

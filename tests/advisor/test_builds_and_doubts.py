@@ -12,9 +12,10 @@ import pytest
 
 from advisor.cli import main
 from advisor.costs.price_book import PriceBook, PriceRange, choose_quotes
-from advisor.doubts import doubt_lines, rank_spans
-from advisor.field import Field
-from advisor.rank import Question, rank
+from advisor.ranking.candidates import Field
+from advisor.ranking.price_ranges import doubt_lines, rank_spans
+from advisor.ranking.question import Question
+from advisor.ranking.rank import rank
 from price_catalog.builds import enumerate_builds
 from tests.advisor.facts_for_tests import (
     make_best,

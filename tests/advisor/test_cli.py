@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from advisor.cli import main
-from advisor.field import REASONS
+from advisor.ranking.candidates import REASONS
 
 
 def run(*argv: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from advisor.ask import make_field, take_snapshot
 from advisor.cli import main
-from advisor.field import Field
-from advisor.rank import Question, rank
+from advisor.ranking.candidates import Field
+from advisor.ranking.question import Question
+from advisor.ranking.rank import rank
+from advisor.ranking.snapshot import make_field, take_snapshot
 from advisor.store import Store
 
 GPUS = ("RTX 3090", "A6000", "A100", "H100")

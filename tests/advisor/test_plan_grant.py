@@ -16,7 +16,6 @@ from urllib.parse import unquote
 
 import pytest
 
-from advisor.ask import take_snapshot
 from advisor.cli import main
 from advisor.parse import InputError
 from advisor.plan.answer import EXAMPLE, PlanTask, load_grant
@@ -31,6 +30,7 @@ from advisor.plan.problem import Problem, Rules
 from advisor.plan.relax import relax
 from advisor.plan.solve import NoPlan, is_feasible, solve
 from advisor.plan.vary import vary
+from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
 from tests.advisor.plans_for_tests import (
     make_experiment,

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.field import REASONS, Field
-from advisor.rank import RULES, Question, rank
+from advisor.ranking.candidates import REASONS, Field
+from advisor.ranking.question import RULES, Question
+from advisor.ranking.rank import rank
 from tests.advisor.facts_for_tests import make_field, make_time
 
 COUNTS = (1, 2, 4, 8)

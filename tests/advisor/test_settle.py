@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from advisor.settle import DEVIATIONS, NORMAL_90, Contender, Doubt, alike, settle
+from advisor.ranking.ties import DEVIATIONS, NORMAL_90, Contender, Doubt, alike, settle
 
 
 def make(

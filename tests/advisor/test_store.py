@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from advisor.facts import BestTime
+from advisor.ranking.times import BestTime
 from advisor.store import Store
 from advisor.store.shipped import read_shipped
 from bench_runner.records import Measurement

@@ -14,7 +14,7 @@ import pytest
 
 import bench_runner
 import price_catalog
-from advisor.facts import TrainingTime
+from advisor.ranking.times import TrainingTime
 from advisor.store import (
     Store,
     StoreError,

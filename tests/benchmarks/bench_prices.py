@@ -19,9 +19,10 @@ from pathlib import Path
 
 import duckdb
 
-from advisor.ask import make_field, take_snapshot
 from advisor.costs.price_book import choose_quotes
-from advisor.rank import Question, rank
+from advisor.ranking.question import Question
+from advisor.ranking.rank import rank
+from advisor.ranking.snapshot import make_field, take_snapshot
 from advisor.store import Store, build_store
 
 ROOT = Path(__file__).parents[2]

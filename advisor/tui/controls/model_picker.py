@@ -18,7 +18,7 @@ from textual.widgets.option_list import Option
 from advisor.tui.controls.field import Field
 
 if TYPE_CHECKING:
-    from advisor.facts import Model
+    from advisor.ranking.times import Model
 
 MAX_SHOWN = 50
 """A longer list is narrowed by typing, not by scrolling."""

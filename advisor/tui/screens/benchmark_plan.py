@@ -25,8 +25,8 @@ from advisor.bench_keep import (
     make_plan,
 )
 from advisor.parse import InputError, parse_positive
+from advisor.ranking.typed_question import matching_models
 from advisor.tui.actions import BENCHMARK
-from advisor.tui.asking import matching_models
 from advisor.tui.bench_words import (
     BoardRows,
     columns,
@@ -44,7 +44,7 @@ from advisor.tui.words import FAINT, Line, wrapped
 
 if TYPE_CHECKING:
     from advisor.bench import Ending
-    from advisor.facts import Model
+    from advisor.ranking.times import Model
     from advisor.tui.app import AdvisorApp
     from advisor.tui.feed import Reading
 

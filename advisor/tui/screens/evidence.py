@@ -22,7 +22,7 @@ from advisor.tui.screens.list_screen import ListScreen
 from price_catalog.model import Quote, Source
 
 if TYPE_CHECKING:
-    from advisor.ask import Snapshot
+    from advisor.ranking.snapshot import Snapshot
 
 ABOUT = {
     "times": "Every tried setting. ✓ plausible, ? doubtful (above 75 % of the peak), "

@@ -12,8 +12,8 @@ from textual.events import Click
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from advisor.ask import Snapshot
-from advisor.rank import ExcludedRow, Ranking
+from advisor.ranking.rank import ExcludedRow, Ranking
+from advisor.ranking.snapshot import Snapshot
 from advisor.tui.controls.bars import clickable
 from advisor.tui.controls.filter_table import FilterTable, MemoryRows
 from advisor.tui.screens.record import RecordScreen

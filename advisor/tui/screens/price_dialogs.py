@@ -27,7 +27,7 @@ from price_catalog.model import Quote
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from advisor.ask import Snapshot
+    from advisor.ranking.snapshot import Snapshot
     from advisor.tui.app import AdvisorApp
 
 STORE_WAIT_S = 10.0

@@ -26,9 +26,9 @@ from advisor.tui.screens.list_screen import ListScreen
 from advisor.tui.words import FAINT, PLAIN, STRONG, Line, wrapped
 
 if TYPE_CHECKING:
-    from advisor.ask import Snapshot
     from advisor.costs.rental import BreakEven
     from advisor.machines import Asked
+    from advisor.ranking.snapshot import Snapshot
 
 ABOUT = (
     "★ counts: under a year old before older, your own before others', what sellers ask before "
@@ -90,9 +90,9 @@ replaced by another.
     @work(thread=True, exclusive=True, group="read", exit_on_error=False)
     def read_store(self) -> None:
         """Read the quotes, then work out the renting, and post both."""
-        from advisor.ask import take_snapshot
         from advisor.machines import own_or_rent
         from advisor.quote_rows import ledger_rows
+        from advisor.ranking.snapshot import take_snapshot
 
         inputs, today = self.app.inputs, self.app.today
         rule: str | date

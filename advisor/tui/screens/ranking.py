@@ -9,8 +9,8 @@ from textual import on, work
 from textual.binding import BindingType
 from textual.widgets import Input
 
+from advisor.ranking.typed_question import TEXT_FIELDS
 from advisor.tui.actions import RANKING, bindings_of
-from advisor.tui.asking import TEXT_FIELDS
 from advisor.tui.controls.bars import PANELS, Tabs
 from advisor.tui.controls.choice import Choice
 from advisor.tui.controls.model_picker import ModelInput, ModelPicker

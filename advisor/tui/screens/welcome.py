@@ -12,7 +12,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from advisor.rank import Question, RankedRow, rank
+from advisor.ranking.question import Question
+from advisor.ranking.rank import RankedRow, rank
 from advisor.state import State
 from advisor.tui.controls.bars import KeyBar, TitleBar, TooSmall
 from advisor.tui.controls.lines_view import LinesView
@@ -33,7 +34,7 @@ from advisor.tui.words import (
 )
 
 if TYPE_CHECKING:
-    from advisor.ask import Snapshot
+    from advisor.ranking.snapshot import Snapshot
     from advisor.tui.app import AdvisorApp
     from advisor.tui.feed import Reading
 

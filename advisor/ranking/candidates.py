@@ -1,6 +1,6 @@
 """Every build for one model with its cost and its time, in columns and sorted once (pure).
 
-A `Field` is made when the model, the prices or the evidence change; `advisor.rank` answers
+A `Field` is made when the model, the prices or the evidence change; `advisor.ranking.rank` answers
 questions about it by filtering its orders, so that even 100,000 builds take milliseconds.
 """
 
@@ -12,7 +12,7 @@ from functools import cached_property
 
 from advisor.costs.cost import CENT, overall_cost_usd
 from advisor.costs.price_book import PriceBook
-from advisor.facts import BestTime, Model, at_face_value
+from advisor.ranking.times import BestTime, Model, at_face_value
 from price_catalog.builds import Build
 from price_catalog.model import Quote
 

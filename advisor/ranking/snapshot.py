@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from advisor.costs.parts import with_parts
 from advisor.costs.price_book import PriceBook, PriceRange, choose_quotes, owned_quote
-from advisor.facts import BestTime, Model
-from advisor.field import Field
 from advisor.parse import InputError, shown
+from advisor.ranking.candidates import Field
+from advisor.ranking.times import BestTime, Model
 from price_catalog.builds import Build, enumerate_builds
 from price_catalog.gpu_names import find_gpu, index_gpus
 from price_catalog.model import Gpu, Host, Quote, Source

@@ -1,6 +1,6 @@
 """How sure the first place of a ranking is, as far as the training times go (pure).
 
-The range of the prices is another doubt: `advisor.doubts`.
+The range of the prices is another doubt: `advisor.ranking.price_ranges`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from functools import cache, cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from advisor.settle import Contender, Doubt, alike, settle
+from advisor.ranking.ties import Contender, Doubt, alike, settle
 from bench_runner.space import FAST_TRIES, estimated_minutes, space
 
 if TYPE_CHECKING:
-    from advisor.rank import Ranking
+    from advisor.ranking.rank import Ranking
 
 LOOKED_AT = 200
 """How many builds are looked at for the limit: nobody reads doubts about the thousandth."""

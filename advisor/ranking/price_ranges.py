@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from advisor.costs.price_book import age_words, quote_marks
-from advisor.rank import RankedRow, Ranking
+from advisor.ranking.rank import RankedRow, Ranking
 from price_catalog.builds import Build
 from price_catalog.model import Quote
 

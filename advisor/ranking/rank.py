@@ -12,30 +12,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
-from advisor.costs.cost import CENT, DEFAULT_LIFETIME_YEARS, experiment_cost_usd
-from advisor.facts import BestTime, TrainingTime
-from advisor.field import Field, staircase
-from advisor.standing import Standing
+from advisor.costs.cost import CENT, experiment_cost_usd
+from advisor.ranking.candidates import Field, staircase
+from advisor.ranking.question import Question
+from advisor.ranking.times import BestTime, TrainingTime
+from advisor.ranking.uncertainty import Standing
 from price_catalog.builds import Build
 from price_catalog.model import Quote
-
-RULES = ("days", "cost", "experiment-cost")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What a person asks of a field of builds."""
-
-    budget_usd: Decimal | None = None
-    """None: no limit."""
-    max_days: float | None = None
-    rule: str = "days"
-    """``days``: fastest first; ``cost``: cheapest; ``experiment-cost``: cheapest a run."""
-    lifetime_years: float = DEFAULT_LIFETIME_YEARS
-
-    def __post_init__(self) -> None:
-        if self.rule not in RULES:
-            raise ValueError(f"rank by '{self.rule}' is not one of {', '.join(RULES)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +52,7 @@ class ExcludedRow:
 
     build: Build
     reason: str
-    """One of `advisor.field.REASONS`."""
+    """One of `advisor.ranking.candidates.REASONS`."""
     detail: str
     """The reason in words."""
     overall_cost_usd: Decimal | None

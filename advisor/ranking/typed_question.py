@@ -12,11 +12,11 @@ from advisor.parse import (
     parse_max_days,
     shown,
 )
-from advisor.rank import Question
+from advisor.ranking.question import Question
 
 if TYPE_CHECKING:
-    from advisor.ask import Snapshot
-    from advisor.facts import Model
+    from advisor.ranking.snapshot import Snapshot
+    from advisor.ranking.times import Model
     from advisor.state import State
 
 TEXT_FIELDS = ("budget", "model", "max_days", "lifetime", "gpus")

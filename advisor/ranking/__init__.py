@@ -1,0 +1,1 @@
+"""Which build comes first for a question, and how sure that is."""
