@@ -15,7 +15,7 @@ from price_catalog.model import Gpu, Host, Source
 
 if TYPE_CHECKING:
     from advisor.bench import Here, Request
-    from advisor.predict.define import OwnModel
+    from advisor.prediction.model.own_model import OwnModel
     from advisor.store import Store
     from bench_runner.recipes import Recipe
 
@@ -243,7 +243,7 @@ def _gpu_count(recipe: Recipe, device: str, here: Here, wanted: int | None) -> i
 
 
 def _own_model(recipe: Recipe) -> OwnModel | None:
-    from advisor.predict.define import OwnModel, to_text
+    from advisor.prediction.model.own_model import OwnModel, to_text
     from bench_runner.flops import UncountedArchitectureError
 
     own = OwnModel(recipe=recipe)

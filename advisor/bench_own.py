@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from advisor.parse import InputError
 
 if TYPE_CHECKING:
-    from advisor.predict.define import OwnModel
+    from advisor.prediction.model.own_model import OwnModel
     from advisor.ranking.times import Model
     from advisor.store import Store
     from bench_runner.recipes import Recipe
@@ -89,7 +89,7 @@ def recipe_text(own: OwnModel) -> str:
     """The recipe file of a kept model. Raises InputError where TOML cannot say it."""
     import tomllib
 
-    from advisor.predict.define import to_text
+    from advisor.prediction.model.own_model import to_text
     from bench_runner.recipes import recipe_from
 
     content = json.loads(to_text(own))

@@ -18,7 +18,7 @@ from advisor.parse import InputError, shown
 if TYPE_CHECKING:
     from advisor.predict.answer import Prediction
     from advisor.predict.fitted import Fitted
-    from advisor.predict.targets import Target
+    from advisor.prediction.model.targets import Target
     from advisor.store import Store
 
 ANSWERED, NO_ANSWER = 0, 1
@@ -96,8 +96,8 @@ def run(options: argparse.Namespace, load_fit: Callable[[], Fitted], store: Stor
 
 def _target(options: argparse.Namespace, store: Store) -> Target:
     """What the words name. Raises ValueError."""
-    from advisor.predict.resolve import Ask, resolve
-    from advisor.predict.targets import Run, target_of_size
+    from advisor.prediction.model.resolve import Ask, resolve
+    from advisor.prediction.model.targets import Run, target_of_size
     from bench_runner.recipes import load_recipes
 
     ask = Ask(
@@ -125,7 +125,7 @@ def _target(options: argparse.Namespace, store: Store) -> Target:
 
 def _keep(target: Target, name: str, force: bool, store: Store) -> Target:
     """Keep what was asked about, and what it is called from now on. Raises ValueError."""
-    from advisor.predict.define import own_model
+    from advisor.prediction.model.own_model import own_model
 
     own = own_model(target, name)
     predicted = store.keep_model(own, force=force)

@@ -14,15 +14,15 @@ from advisor.predict.answer import Prediction, predict
 from advisor.predict.chip import Chip, chip_of
 from advisor.predict.fitted import Fitted, fitted_from
 from advisor.predict.many import Predictions, predict_many
-from advisor.predict.parse_config import target_of_config
-from advisor.predict.targets import (
+from advisor.prediction.model.hf_config import target_of_config
+from advisor.prediction.model.targets import (
     Run,
     Target,
     target_of_recipe,
     target_of_size,
     target_of_timm,
 )
-from advisor.predict.workload import Workload, workload_of
+from advisor.prediction.model.workload import Workload, workload_of
 
 __all__ = [
     "Chip",

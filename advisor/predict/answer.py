@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from advisor.predict.chip import Chip
 from advisor.predict.fitted import Fitted
 from advisor.predict.memory import HOST_GIB_A_GPU
-from advisor.predict.targets import Target
-from advisor.predict.workload import Workload
+from advisor.prediction.model.targets import Target
+from advisor.prediction.model.workload import Workload
 from bench_runner.records import Settings
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from advisor.predict.chip import Chip
-from advisor.predict.workload import Workload
+from advisor.prediction.model.workload import Workload
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from advisor.predict.chip import Chip, chip_of
 from advisor.predict.memory import NAIVE, Option
-from advisor.predict.targets import Run, target_of_timm
-from advisor.predict.workload import Workload, workload_of
+from advisor.prediction.model.targets import Run, target_of_timm
+from advisor.prediction.model.workload import Workload, workload_of
 from bench_runner.published import load_published
 from bench_runner.recipes import Architecture, Recipe, Support, Training, load_recipes
 from bench_runner.records import Measurement, Settings

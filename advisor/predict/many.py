@@ -20,7 +20,7 @@ from advisor.predict.fitted import (
 from advisor.predict.memory import Option, micro_batch, sample_bytes
 from advisor.predict.physics import options_for, traffic_terms, work_multiple, work_terms
 from advisor.predict.tails import MOST, half_width
-from advisor.predict.workload import Workload
+from advisor.prediction.model.workload import Workload
 
 if TYPE_CHECKING:
     import numpy as np

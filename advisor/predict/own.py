@@ -16,14 +16,14 @@ from advisor.predict.chip import Chip, gpu_type
 from advisor.predict.effects import cell
 from advisor.predict.evidence import REFERENCE, Observation, from_measurements
 from advisor.predict.fitted import KNOWN, OWN, Fitted, pair_name, reach_of
-from advisor.predict.workload import Workload
+from advisor.prediction.model.workload import Workload
 from bench_runner.records import Measurement
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from advisor.predict.define import OwnModel
+    from advisor.prediction.model.own_model import OwnModel
 
     Floats = NDArray[np.float64]
 
@@ -96,7 +96,7 @@ def fit_with(records: Sequence[Measurement], own: Sequence[OwnModel] = ()) -> Fi
     """The shipped fit, moved by a user's own records, those of own models among them."""
     from advisor.predict.evidence import chips_by_name
     from advisor.predict.shipped import shipped_fit
-    from advisor.predict.workload import workload_of
+    from advisor.prediction.model.workload import workload_of
     from bench_runner.recipes import load_recipes
 
     fitted = shipped_fit()

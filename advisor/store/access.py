@@ -27,7 +27,7 @@ from bench_runner.records import Measurement
 from price_catalog.model import Gpu, Host, Quote, Rental, Source
 
 if TYPE_CHECKING:
-    from advisor.predict.define import OwnModel
+    from advisor.prediction.model.own_model import OwnModel
     from advisor.store.exchange import Tables
 
 

@@ -16,12 +16,12 @@ from advisor.store.seed import audit_local, auditor_of
 from advisor.store.shipped import model_of
 
 if TYPE_CHECKING:
-    from advisor.predict.define import OwnModel
+    from advisor.prediction.model.own_model import OwnModel
 
 
 def model_values(own: OwnModel) -> Values:
     """The row of a model of a user's own, its definition in it. Raises ValueError."""
-    from advisor.predict.define import to_text
+    from advisor.prediction.model.own_model import to_text
 
     model = model_of(own.recipe)
     if own.parameters is not None:

@@ -19,7 +19,7 @@ from advisor.store.times import COLUMNS
 from bench_runner.records import Measurement, Settings
 
 if TYPE_CHECKING:
-    from advisor.predict.define import OwnModel
+    from advisor.prediction.model.own_model import OwnModel
 
 _SETTINGS = COLUMNS[COLUMNS.index("free_lunch") : COLUMNS.index("status")]
 _OWN = f"""
@@ -49,7 +49,7 @@ def own_models(connection: duckdb.DuckDBPyConnection) -> list[OwnModel]:
     ).fetchall()
     if not rows:
         return []
-    from advisor.predict.define import from_text
+    from advisor.prediction.model.own_model import from_text
 
     found = []
     for recipe_id, definition in rows:

@@ -30,7 +30,7 @@ def check_words(table: str, row: Mapping[str, Any]) -> None:
                 f"{column} {shown(str(word))} is not known; {nearest(str(word), known)}"
             )
     if table == "recipe" and row.get("definition") is not None:
-        from advisor.predict.define import from_text
+        from advisor.prediction.model.own_model import from_text
 
         from_text(row["definition"])
     for column, value in row.items():

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from advisor.bench_own import recipe_text
 from advisor.cli import main
 from advisor.commands import bench as command
-from advisor.predict.define import OwnModel
+from advisor.prediction.model.own_model import OwnModel
 from advisor.store import Store
 from bench_runner import journal
 from bench_runner.recipes import load_recipe, load_recipes, recipe_from

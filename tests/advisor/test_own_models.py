@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from advisor.bench_keep import MEASURED_HERE
 from advisor.cli import main
-from advisor.predict.define import OwnModel, from_text, own_model, to_text
-from advisor.predict.resolve import Ask, resolve
-from advisor.predict.targets import Run, target_of_size, target_of_timm
+from advisor.prediction.model.own_model import OwnModel, from_text, own_model, to_text
+from advisor.prediction.model.resolve import Ask, resolve
+from advisor.prediction.model.targets import Run, target_of_size, target_of_timm
 from advisor.store import Store, StoreError, build_store, check_store, migrate
 from advisor.store.connection import created
 from bench_runner.recipes import load_recipes

@@ -17,7 +17,7 @@ from advisor.bench_keep import MEASURED_HERE
 from advisor.predict.evidence import chips_by_name
 from advisor.predict.own import conditioned, own_observations
 from advisor.predict.shipped import shipped_fit
-from advisor.predict.workload import workload_of
+from advisor.prediction.model.workload import workload_of
 from advisor.store import Store, build_store, check_store
 from bench_runner.journal import to_json
 from bench_runner.recipes import load_recipes

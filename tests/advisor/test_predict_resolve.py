@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.predict.resolve import Ask, resolve
+from advisor.prediction.model.resolve import Ask, resolve
 from bench_runner.recipes import load_recipes
 
 RECIPES = load_recipes()

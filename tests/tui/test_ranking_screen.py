@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from advisor.predict.define import own_model
-from advisor.predict.targets import Run, target_of_size
+from advisor.prediction.model.own_model import own_model
+from advisor.prediction.model.targets import Run, target_of_size
 from advisor.state import State
 from advisor.store import Store
 from advisor.tui.controls.model_picker import ModelPicker

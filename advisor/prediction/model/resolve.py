@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.predict.parse_config import target_of_config
-from advisor.predict.targets import LARGEST, Run, Target, target_of_recipe, target_of_timm
-from advisor.predict.workload import sized
+from advisor.prediction.model.hf_config import target_of_config
+from advisor.prediction.model.targets import LARGEST, Run, Target, target_of_recipe, target_of_timm
+from advisor.prediction.model.workload import sized
 from bench_runner.recipes import TEXT_FAMILIES, Recipe, load_recipe
 
 if TYPE_CHECKING:
-    from advisor.predict.define import OwnModel
+    from advisor.prediction.model.own_model import OwnModel
 
 DEFAULT_BATCH = {"text": 512, "image": 1024}
 """Samples an optimiser step where nobody says: time hardly depends on it."""

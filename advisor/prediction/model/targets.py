@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from advisor.predict.workload import Workload, sized, workload_of
+from advisor.prediction.model.workload import Workload, sized, workload_of
 from bench_runner.recipes import Architecture, Recipe, Support, Training
 
 DEFAULT_TEXT_LENGTH = 2048

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from advisor.parse import shown
-from advisor.predict.targets import Target
-from advisor.predict.workload import SHAPES, Workload, sized, workload_of
+from advisor.prediction.model.targets import Target
+from advisor.prediction.model.workload import SHAPES, Workload, sized, workload_of
 from bench_runner.flops import UncountedArchitectureError
 from bench_runner.recipes import Recipe, recipe_from
 

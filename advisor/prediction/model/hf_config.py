@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from advisor.predict.targets import Run, Target, make_target
+from advisor.prediction.model.targets import Run, Target, make_target
 
 LARGEST_FILE = 8 * 2**20
 """Bytes; the largest real ones name 21,841 classes in under two million."""

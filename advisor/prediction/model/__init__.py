@@ -1,0 +1,1 @@
+"""What is trained, as the prediction sees it."""
