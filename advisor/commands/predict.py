@@ -56,7 +56,7 @@ def run(options: argparse.Namespace, load_fit: Callable[[], Fitted], store: Stor
     ``load_fit`` is called once the input is known.
     """
     from advisor.predict.answer import predict
-    from advisor.predict.chip import chip_of
+    from advisor.prediction.physics.chip import chip_of
     from price_catalog.gpu_names import find_gpu, index_gpus
     from price_catalog.load import load_catalog
 

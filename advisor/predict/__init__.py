@@ -11,7 +11,6 @@ loads numpy or scipy before it is asked for numbers.
 """
 
 from advisor.predict.answer import Prediction, predict
-from advisor.predict.chip import Chip, chip_of
 from advisor.predict.fitted import Fitted, fitted_from
 from advisor.predict.many import Predictions, predict_many
 from advisor.prediction.model.hf_config import target_of_config
@@ -23,6 +22,7 @@ from advisor.prediction.model.targets import (
     target_of_timm,
 )
 from advisor.prediction.model.workload import Workload, workload_of
+from advisor.prediction.physics.chip import Chip, chip_of
 
 __all__ = [
     "Chip",

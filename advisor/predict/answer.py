@@ -6,15 +6,15 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from advisor.predict.chip import Chip
 from advisor.predict.fitted import Fitted
-from advisor.predict.memory import HOST_GIB_A_GPU
 from advisor.prediction.model.targets import Target
 from advisor.prediction.model.workload import Workload
+from advisor.prediction.physics.chip import Chip
+from advisor.prediction.physics.memory import HOST_GIB_A_GPU
 from bench_runner.records import Settings
 
 if TYPE_CHECKING:
-    from advisor.predict.memory import Option
+    from advisor.prediction.physics.memory import Option
 
 MOST_GPUS = 64
 """Beyond it the evidence is six rows of one source."""
@@ -69,10 +69,10 @@ def predict(
     """Predict one model on ``count`` GPUs of one kind (loads numpy)."""
     import numpy as np
 
-    from advisor.predict.columns import Table
     from advisor.predict.many import FARTHEST, predict_many
-    from advisor.predict.memory import micro_batch
-    from advisor.predict.physics import options_for
+    from advisor.prediction.physics.columns import Table
+    from advisor.prediction.physics.memory import micro_batch
+    from advisor.prediction.physics.step_time import options_for
 
     if isinstance(target, Workload):
         target = Target(workload=target)

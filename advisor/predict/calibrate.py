@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from advisor.predict.effects import Key, cell
 from advisor.predict.evidence import PAPER, Observation
-from advisor.predict.factors import FACTORS
 from advisor.predict.tails import Tail, fit_tail
+from advisor.prediction.physics.factors import FACTORS
 
 if TYPE_CHECKING:
     import numpy as np

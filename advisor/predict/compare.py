@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from advisor.predict.chip import gpu_type
 from advisor.predict.evidence import Observation
 from advisor.predict.fitted import Fitted, fitted_from
 from advisor.predict.many import predict_many
+from advisor.prediction.physics.chip import gpu_type
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,10 +11,10 @@ import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
-from advisor.predict.chip import gpu_type
 from advisor.predict.effects import cell
 from advisor.predict.evidence import PAPER, SECONDS_PER_DAY, Observation
 from advisor.predict.fit import Posterior, condition, fit_posterior
+from advisor.prediction.physics.chip import gpu_type
 
 BLOCKS = 12
 """Into how many blocks the cells are dealt."""

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from advisor.predict.chip import gpu_type
 from advisor.predict.evidence import PAPER, REFERENCE, Observation
+from advisor.prediction.physics.chip import gpu_type
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from advisor.predict.chip import Chip, chip_of
-from advisor.predict.memory import NAIVE, Option
 from advisor.prediction.model.targets import Run, target_of_timm
 from advisor.prediction.model.workload import Workload, workload_of
+from advisor.prediction.physics.chip import Chip, chip_of
+from advisor.prediction.physics.memory import NAIVE, Option
 from bench_runner.published import load_published
 from bench_runner.recipes import Architecture, Recipe, Support, Training, load_recipes
 from bench_runner.records import Measurement, Settings

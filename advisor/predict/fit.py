@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from advisor.predict.calibrate import calibrate
 from advisor.predict.effects import KINDS, NOISES, masks, shared_matrices
 from advisor.predict.evidence import PAPER, Observation
-from advisor.predict.factors import FACTORS, StepModel, harness, starts
 from advisor.predict.fit_memory import columns_of, fit_costs
-from advisor.predict.memory import MemoryCosts
 from advisor.predict.tails import Tail, dofs_of, half_width
+from advisor.prediction.physics.factors import FACTORS, StepModel, harness, starts
+from advisor.prediction.physics.memory import MemoryCosts
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,9 +12,16 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-from advisor.predict.columns import Columns, Table
 from advisor.predict.evidence import PAPER, Observation
-from advisor.predict.memory import NAIVE, OPTIONS, START, MemoryCosts, Option, micro_batch
+from advisor.prediction.physics.columns import Columns, Table
+from advisor.prediction.physics.memory import (
+    NAIVE,
+    OPTIONS,
+    START,
+    MemoryCosts,
+    Option,
+    micro_batch,
+)
 
 if TYPE_CHECKING:
     import numpy as np

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from advisor.predict.memory import MemoryCosts
 from advisor.predict.tails import Tail
+from advisor.prediction.physics.memory import MemoryCosts
 
 if TYPE_CHECKING:
     from advisor.predict.evidence import Observation

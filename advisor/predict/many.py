@@ -6,9 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from advisor.predict.chip import Chip, gpu_type
-from advisor.predict.columns import Columns, Table
-from advisor.predict.factors import NAMES
 from advisor.predict.fitted import (
     KNOWN,
     OWN,
@@ -17,10 +14,18 @@ from advisor.predict.fitted import (
     pair_name,
     workload_coordinates,
 )
-from advisor.predict.memory import Option, micro_batch, sample_bytes
-from advisor.predict.physics import options_for, traffic_terms, work_multiple, work_terms
 from advisor.predict.tails import MOST, half_width
 from advisor.prediction.model.workload import Workload
+from advisor.prediction.physics.chip import Chip, gpu_type
+from advisor.prediction.physics.columns import Columns, Table
+from advisor.prediction.physics.factors import NAMES
+from advisor.prediction.physics.memory import Option, micro_batch, sample_bytes
+from advisor.prediction.physics.step_time import (
+    options_for,
+    traffic_terms,
+    work_multiple,
+    work_terms,
+)
 
 if TYPE_CHECKING:
     import numpy as np

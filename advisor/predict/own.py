@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from advisor.predict.chip import Chip, gpu_type
 from advisor.predict.effects import cell
 from advisor.predict.evidence import REFERENCE, Observation, from_measurements
 from advisor.predict.fitted import KNOWN, OWN, Fitted, pair_name, reach_of
 from advisor.prediction.model.workload import Workload
+from advisor.prediction.physics.chip import Chip, gpu_type
 from bench_runner.records import Measurement
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from advisor.predict.chip import chip_of
 from advisor.predict.fitted import Fitted
 from advisor.predict.many import FARTHEST, predict_many
 from advisor.prediction.model.workload import sized, workload_of
+from advisor.prediction.physics.chip import chip_of
 from advisor.ranking.audit import audit_time
 from bench_runner.flops import count_flops
 from bench_runner.recipes import Recipe

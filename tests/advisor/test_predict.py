@@ -30,14 +30,14 @@ from advisor.predict import (
     target_of_size,
     workload_of,
 )
-from advisor.predict.columns import Table
 from advisor.predict.compare import compare
 from advisor.predict.cross_validate import CUTS, hold_out, is_paper_optimal, is_truth
 from advisor.predict.evidence import PAPER, Observation, chips_by_name, load_evidence
-from advisor.predict.factors import FACTORS
 from advisor.predict.fit import Mean, fit_posterior
 from advisor.predict.fit_memory import columns_of, fit_costs, says_fits
-from advisor.predict.memory import NAIVE, OPTIONS, START, MemoryCosts, micro_batch
+from advisor.prediction.physics.columns import Table
+from advisor.prediction.physics.factors import FACTORS
+from advisor.prediction.physics.memory import NAIVE, OPTIONS, START, MemoryCosts, micro_batch
 from bench_runner.recipes import load_recipes
 from price_catalog.load import load_catalog
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from advisor.predict.chip import Chip
 from advisor.prediction.model.workload import Workload
+from advisor.prediction.physics.chip import Chip
 
 if TYPE_CHECKING:
     import numpy as np

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from advisor.predict.columns import Columns
+    from advisor.prediction.physics.columns import Columns
 
     Floats = NDArray[np.float64]
 

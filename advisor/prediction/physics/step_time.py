@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.predict.columns import Columns
-from advisor.predict.memory import NAIVE, OPTIONS, MemoryCosts, Option, micro_batch
+from advisor.prediction.physics.columns import Columns
+from advisor.prediction.physics.memory import NAIVE, OPTIONS, MemoryCosts, Option, micro_batch
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from advisor.predict.columns import Columns
-from advisor.predict.memory import MemoryCosts, Option
-from advisor.predict.physics import TERMS, fitting_options, step_terms
+from advisor.prediction.physics.columns import Columns
+from advisor.prediction.physics.memory import MemoryCosts, Option
+from advisor.prediction.physics.step_time import TERMS, fitting_options, step_terms
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,0 +1,1 @@
+"""Roofline and memory of one training step."""
