@@ -12,9 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from advisor.predict.effects import cell
-from advisor.predict.evidence import REFERENCE, Observation, from_measurements
-from advisor.predict.fitted import KNOWN, OWN, Fitted, pair_name, reach_of
+from advisor.predict.fitted import KNOWN, OWN, Fitted, pair_name
+from advisor.prediction.fit.fitted_from import reach_of
+from advisor.prediction.fit.observations import REFERENCE, Observation, from_measurements
+from advisor.prediction.fit.random_effects import cell
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip, gpu_type
 from bench_runner.records import Measurement
@@ -47,7 +48,7 @@ def conditioned(fitted: Fitted, observations: Sequence[Observation]) -> Fitted:
     """The fit after these times were seen as well; itself where there are none."""
     import numpy as np
 
-    from advisor.predict.fit import Mean
+    from advisor.prediction.fit.log_step import Mean
 
     if not observations:
         return fitted
@@ -94,8 +95,8 @@ def conditioned(fitted: Fitted, observations: Sequence[Observation]) -> Fitted:
 
 def fit_with(records: Sequence[Measurement], own: Sequence[OwnModel] = ()) -> Fitted:
     """The shipped fit, moved by a user's own records, those of own models among them."""
-    from advisor.predict.evidence import chips_by_name
     from advisor.predict.shipped import shipped_fit
+    from advisor.prediction.fit.observations import chips_by_name
     from advisor.prediction.model.workload import workload_of
     from bench_runner.recipes import load_recipes
 

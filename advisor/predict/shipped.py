@@ -14,6 +14,7 @@ from typing import Any
 
 from advisor.predict.fitted import Fitted
 from advisor.predict.many import FARTHEST, predict_many
+from advisor.prediction.fit.refit import refit
 from advisor.prediction.model.workload import sized, workload_of
 from advisor.prediction.physics.chip import chip_of
 from advisor.ranking.audit import audit_time
@@ -131,16 +132,6 @@ def _near(distance: float) -> str:
 def _round(value: float) -> float:
     """To four digits: more than they are good for, and the same on every processor."""
     return float(f"{value:.4g}")
-
-
-def refit() -> Fitted:
-    """Fit the shipped evidence anew and write fitted.json."""
-    from advisor.predict.evidence import load_evidence
-    from advisor.predict.fitted import fitted_from
-
-    fitted = fitted_from(load_evidence())
-    FITTED.write_text(fitted.to_json() + "\n", encoding="utf-8")
-    return fitted
 
 
 if __name__ == "__main__":

@@ -30,11 +30,12 @@ from advisor.predict import (
     target_of_size,
     workload_of,
 )
-from advisor.predict.compare import compare
-from advisor.predict.cross_validate import CUTS, hold_out, is_paper_optimal, is_truth
-from advisor.predict.evidence import PAPER, Observation, chips_by_name, load_evidence
-from advisor.predict.fit import Mean, fit_posterior
-from advisor.predict.fit_memory import columns_of, fit_costs, says_fits
+from advisor.prediction.fit.compare_machines import compare
+from advisor.prediction.fit.cross_validate import CUTS, hold_out, is_paper_optimal, is_truth
+from advisor.prediction.fit.fit import fit_posterior
+from advisor.prediction.fit.fit_memory import columns_of, fit_costs, says_fits
+from advisor.prediction.fit.log_step import Mean
+from advisor.prediction.fit.observations import PAPER, Observation, chips_by_name, load_evidence
 from advisor.prediction.physics.columns import Table
 from advisor.prediction.physics.factors import FACTORS
 from advisor.prediction.physics.memory import NAIVE, OPTIONS, START, MemoryCosts, micro_batch
@@ -355,7 +356,7 @@ def test_ratios_of_machines_lie_within_their_intervals(evidence: tuple[Observati
 
 
 def test_an_error_inside_the_rounding_is_none(evidence: tuple[Observation, ...]) -> None:
-    from advisor.predict.cross_validate import Guess
+    from advisor.prediction.fit.cross_validate import Guess
 
     four = next(o for o in evidence if o.harness == PAPER and o.training_days == pytest.approx(4.0))
     assert Guess(observation=four, days=4.4, low_days=4.4, high_days=5).error == 0.0

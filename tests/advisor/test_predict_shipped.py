@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from advisor.cli import main
-from advisor.predict.evidence import load_evidence
-from advisor.predict.fitted import VERSION, fingerprint
+from advisor.predict.fitted import VERSION
 from advisor.predict.shipped import predicted_rows, shipped_fit
+from advisor.prediction.fit.fitted_from import fingerprint
+from advisor.prediction.fit.observations import load_evidence
 from advisor.store import Store
 from bench_runner.recipes import load_recipes
 from price_catalog.load import load_catalog
@@ -28,7 +29,8 @@ def test_the_shipped_fit_is_that_of_the_shipped_evidence() -> None:
 def test_the_report_is_of_the_shipped_evidence() -> None:
     text = Path(__file__).parents[2].joinpath("docs", "prediction.md").read_text(encoding="utf-8")
     assert f"fit {shipped_fit().fingerprint}." in text, (
-        "the evidence has changed: python -m advisor.predict.report --out docs/prediction.md"
+        "the evidence has changed: "
+        "python -m advisor.prediction.fit.accuracy_page --out docs/prediction.md"
     )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-from advisor.predict.evidence import PAPER, Observation
+from advisor.prediction.fit.observations import PAPER, Observation
 from advisor.prediction.physics.columns import Columns, Table
 from advisor.prediction.physics.memory import (
     NAIVE,

@@ -1,4 +1,4 @@
-"""`python -m advisor.predict.report [--out FILE]`: how good the predictions are, as Markdown.
+"""`python -m advisor.prediction.fit.accuracy_page [--out FILE]` writes how good predictions are.
 
 Cross-validates everything, so it takes minutes. docs/prediction.md is what it wrote last; a test
 says when the evidence has moved on.
@@ -21,8 +21,8 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
 from advisor.predict.answer import analytic_days  # noqa: E402
-from advisor.predict.compare import compare  # noqa: E402
-from advisor.predict.cross_validate import (  # noqa: E402
+from advisor.prediction.fit.compare_machines import compare  # noqa: E402
+from advisor.prediction.fit.cross_validate import (  # noqa: E402
     CUTS,
     WIDER_CUTS,
     Guess,
@@ -30,9 +30,9 @@ from advisor.predict.cross_validate import (  # noqa: E402
     is_paper_optimal,
     is_truth,
 )
-from advisor.predict.evidence import PAPER, REFERENCE, Observation, load_evidence  # noqa: E402
-from advisor.predict.fit_memory import fit_costs, says_fits  # noqa: E402
-from advisor.predict.fitted import fingerprint  # noqa: E402
+from advisor.prediction.fit.fit_memory import fit_costs, says_fits  # noqa: E402
+from advisor.prediction.fit.fitted_from import fingerprint  # noqa: E402
+from advisor.prediction.fit.observations import PAPER, REFERENCE, Observation, load_evidence  # noqa: E402
 from advisor.prediction.physics.chip import gpu_type  # noqa: E402
 
 MUST = {"one cell": 0.08, "a whole model": 0.15, "a whole GPU type": 0.15}
@@ -43,7 +43,9 @@ TRUTH_TYPES = ("A100", "H100", "H200")
 
 def main() -> int:
     """Print the report, or write it to a file."""
-    parser = argparse.ArgumentParser(prog="python -m advisor.predict.report", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m advisor.prediction.fit.accuracy_page", description=__doc__
+    )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write it there instead")
     options = parser.parse_args()
     text = report()
@@ -63,7 +65,8 @@ def report() -> str:
     everything = [g for guesses in (*paper.values(), *truth.values()) for g in guesses]
     parts = [
         "# How good the predictions are",
-        "Written by `python -m advisor.predict.report --out docs/prediction.md`; it takes minutes. "
+        "Written by `python -m advisor.prediction.fit.accuracy_page --out docs/prediction.md`; "
+        "it takes minutes. "
         f"Evidence: {timed} measured times, fit {fingerprint(observations)}.",
         "Everything that touches what is left out is kept out of the fit, the choice of "
         "hyper-parameters and the calibration of the intervals included. An error inside the "

@@ -11,12 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from advisor.predict.calibrate import calibrate
-from advisor.predict.effects import KINDS, NOISES, masks, shared_matrices
-from advisor.predict.evidence import PAPER, Observation
-from advisor.predict.fit_memory import columns_of, fit_costs
 from advisor.predict.tails import Tail, dofs_of, half_width
-from advisor.prediction.physics.factors import FACTORS, StepModel, harness, starts
+from advisor.prediction.fit.calibrate import calibrate
+from advisor.prediction.fit.fit_memory import fit_costs
+from advisor.prediction.fit.log_step import Mean
+from advisor.prediction.fit.observations import PAPER, Observation
+from advisor.prediction.fit.random_effects import KINDS, NOISES, masks, shared_matrices
+from advisor.prediction.physics.factors import FACTORS, starts
 from advisor.prediction.physics.memory import MemoryCosts
 
 if TYPE_CHECKING:
@@ -31,35 +32,6 @@ STEP = 0.05
 """For the curvature of the likelihood by the logarithms of the widths."""
 OUTLIER = 3.0
 """Standard deviations beyond which an observation counts less (Huber's weights)."""
-
-
-def step_model(observations: Sequence[Observation], costs: MemoryCosts) -> StepModel:
-    """The physics of each observation, with its settings where they were given."""
-    return StepModel(
-        columns_of(observations),
-        [o.method == "naive" for o in observations],
-        [(o.option, o.micro_batch_size) for o in observations],
-        costs,
-    )
-
-
-class Mean:
-    """Log step seconds as the physics and the harness of each observation give them."""
-
-    def __init__(self, observations: Sequence[Observation], costs: MemoryCosts) -> None:
-        import numpy as np
-
-        self.model = step_model(observations, costs)
-        self.paper = np.array([o.harness == PAPER for o in observations])
-
-    def at(self, theta: Floats) -> tuple[Floats, Floats]:
-        """The means and their derivatives by theta."""
-        log_step, jacobian, _ = self.model.log_step(theta)
-        seen, seen_jacobian = harness(theta, self.model.columns, self.model.naive)
-        return (
-            log_step + self.paper * seen,
-            jacobian + self.paper[:, None] * seen_jacobian,
-        )
 
 
 @dataclass(frozen=True, slots=True)

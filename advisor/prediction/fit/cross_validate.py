@@ -11,9 +11,9 @@ import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
-from advisor.predict.effects import cell
-from advisor.predict.evidence import PAPER, SECONDS_PER_DAY, Observation
-from advisor.predict.fit import Posterior, condition, fit_posterior
+from advisor.prediction.fit.fit import Posterior, condition, fit_posterior
+from advisor.prediction.fit.observations import PAPER, SECONDS_PER_DAY, Observation
+from advisor.prediction.fit.random_effects import cell
 from advisor.prediction.physics.chip import gpu_type
 
 BLOCKS = 12

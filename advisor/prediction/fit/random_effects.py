@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from advisor.predict.evidence import PAPER, REFERENCE, Observation
+from advisor.prediction.fit.observations import PAPER, REFERENCE, Observation
 from advisor.prediction.physics.chip import gpu_type
 
 if TYPE_CHECKING:

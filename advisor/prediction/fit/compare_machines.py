@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from advisor.predict.evidence import Observation
-from advisor.predict.fitted import Fitted, fitted_from
+from advisor.predict.fitted import Fitted
 from advisor.predict.many import predict_many
+from advisor.prediction.fit.fitted_from import fitted_from
+from advisor.prediction.fit.observations import Observation
 from advisor.prediction.physics.chip import gpu_type
 
 

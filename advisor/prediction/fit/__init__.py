@@ -1,0 +1,1 @@
+"""How the factors of the prediction follow from evidence; run by developers only."""

@@ -1,0 +1,46 @@
+"""The logarithm of a step's time as the fit sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from advisor.prediction.fit.fit_memory import columns_of
+from advisor.prediction.fit.observations import PAPER, Observation
+from advisor.prediction.physics.factors import StepModel, harness
+from advisor.prediction.physics.memory import MemoryCosts
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+
+def step_model(observations: Sequence[Observation], costs: MemoryCosts) -> StepModel:
+    """The physics of each observation, with its settings where they were given."""
+    return StepModel(
+        columns_of(observations),
+        [o.method == "naive" for o in observations],
+        [(o.option, o.micro_batch_size) for o in observations],
+        costs,
+    )
+
+
+class Mean:
+    """Log step seconds as the physics and the harness of each observation give them."""
+
+    def __init__(self, observations: Sequence[Observation], costs: MemoryCosts) -> None:
+        import numpy as np
+
+        self.model = step_model(observations, costs)
+        self.paper = np.array([o.harness == PAPER for o in observations])
+
+    def at(self, theta: Floats) -> tuple[Floats, Floats]:
+        """The means and their derivatives by theta."""
+        log_step, jacobian, _ = self.model.log_step(theta)
+        seen, seen_jacobian = harness(theta, self.model.columns, self.model.naive)
+        return (
+            log_step + self.paper * seen,
+            jacobian + self.paper[:, None] * seen_jacobian,
+        )

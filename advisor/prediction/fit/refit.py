@@ -1,0 +1,16 @@
+"""``python -m advisor.prediction.fit.refit`` fits anew and writes fitted.json."""
+
+from __future__ import annotations
+
+from advisor.predict.fitted import Fitted
+from advisor.predict.shipped import FITTED
+
+
+def refit() -> Fitted:
+    """Fit the shipped evidence anew and write fitted.json."""
+    from advisor.prediction.fit.fitted_from import fitted_from
+    from advisor.prediction.fit.observations import load_evidence
+
+    fitted = fitted_from(load_evidence())
+    FITTED.write_text(fitted.to_json() + "\n", encoding="utf-8")
+    return fitted
