@@ -318,7 +318,7 @@ def _merge(options: argparse.Namespace) -> int:
 
 def _predict(options: argparse.Namespace) -> int:
     from advisor.commands.predict import run
-    from advisor.predict.own import fit_with
+    from advisor.prediction.own_records import fit_with
 
     store = _store(options)
     return run(options, lambda: fit_with(store.own_records(), store.own_models()), store)

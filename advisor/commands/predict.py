@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from advisor.parse import InputError, shown
 
 if TYPE_CHECKING:
-    from advisor.predict.answer import Prediction
-    from advisor.predict.fitted import Fitted
+    from advisor.prediction.fitted import Fitted
     from advisor.prediction.model.targets import Target
+    from advisor.prediction.predict_one import Prediction
     from advisor.store import Store
 
 ANSWERED, NO_ANSWER = 0, 1
@@ -55,8 +55,8 @@ def run(options: argparse.Namespace, load_fit: Callable[[], Fitted], store: Stor
 
     ``load_fit`` is called once the input is known.
     """
-    from advisor.predict.answer import predict
     from advisor.prediction.physics.chip import chip_of
+    from advisor.prediction.predict_one import predict
     from price_catalog.gpu_names import find_gpu, index_gpus
     from price_catalog.load import load_catalog
 

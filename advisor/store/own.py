@@ -68,7 +68,7 @@ def predict_anew(connection: duckdb.DuckDBPyConnection) -> None:
     held = connection.execute("SELECT 1 FROM prediction WHERE origin = 'local' LIMIT 1").fetchone()
     if not records and not models and held is None:
         return
-    from advisor.predict.own import shipped_and_own_rows
+    from advisor.prediction.own_records import shipped_and_own_rows
 
     shipped, own = shipped_and_own_rows(records, models)
     connection.execute("DELETE FROM prediction")

@@ -122,7 +122,7 @@ def test_ranking_a_kept_model_loads_nothing_that_predicts(own_store: Path, confi
         "import sys; from advisor.cli import main\n"
         f"main(['rank', '--model', 'our-llama', '--store', {str(own_store)!r}])\n"
         "print(sorted(m for m in sys.modules if m.partition('.')[0] in ('numpy', 'scipy')"
-        " or m.startswith('advisor.predict')), file=sys.stderr)"
+        " or m.startswith('advisor.prediction')), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stderr.splitlines()[-1] == "[]"

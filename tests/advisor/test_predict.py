@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.predict import (
+from advisor.prediction import (
     Chip,
     Fitted,
     Run,
@@ -382,14 +382,14 @@ def loaded(code: str) -> set[str]:
 
 
 def test_importing_loads_neither_numpy_nor_scipy() -> None:
-    assert not loaded("import advisor.predict") & {"numpy", "scipy", "torch", "duckdb", "csv"}
+    assert not loaded("import advisor.prediction") & {"numpy", "scipy", "torch", "duckdb", "csv"}
 
 
 def test_predicting_loads_no_scipy(fitted: Fitted, tmp_path: Path) -> None:
     (tmp_path / "fit.json").write_text(fitted.to_json())
     code = (
         "from pathlib import Path\n"
-        "from advisor.predict import *\n"
+        "from advisor.prediction import *\n"
         "from price_catalog.load import load_catalog\n"
         f"fit = Fitted.from_json(Path({str(tmp_path / 'fit.json')!r}).read_text())\n"
         "gpu = next(g for g in load_catalog().gpus if g.name == 'H100')\n"

@@ -11,8 +11,8 @@ import pytest
 
 from advisor.commands import predict as command
 from advisor.parse import InputError
-from advisor.predict import Fitted
-from advisor.predict.shipped import shipped_fit
+from advisor.prediction import Fitted
+from advisor.prediction.shipped import shipped_fit
 from advisor.store import Store
 
 

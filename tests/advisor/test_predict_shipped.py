@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from advisor.cli import main
-from advisor.predict.fitted import VERSION
-from advisor.predict.shipped import predicted_rows, shipped_fit
 from advisor.prediction.fit.fitted_from import fingerprint
 from advisor.prediction.fit.observations import load_evidence
+from advisor.prediction.fitted import VERSION
+from advisor.prediction.shipped import predicted_rows, shipped_fit
 from advisor.store import Store
 from bench_runner.recipes import load_recipes
 from price_catalog.load import load_catalog
@@ -22,7 +22,7 @@ def test_the_shipped_fit_is_that_of_the_shipped_evidence() -> None:
     fitted = shipped_fit()
     assert fitted.version == VERSION
     assert fitted.fingerprint == fingerprint(load_evidence()), (
-        "the evidence has changed: python -m advisor.predict.shipped"
+        "the evidence has changed: python -m advisor.prediction.shipped"
     )
 
 

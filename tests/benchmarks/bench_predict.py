@@ -14,7 +14,7 @@ from time import perf_counter
 
 import numpy as np
 
-from advisor.predict import chip_of, fitted_from, predict_many, workload_of
+from advisor.prediction import chip_of, fitted_from, predict_many, workload_of
 from advisor.prediction.fit.observations import load_evidence
 from advisor.prediction.physics.columns import Table
 from bench_runner.recipes import load_recipes

@@ -20,7 +20,6 @@ from pathlib import Path
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-from advisor.predict.answer import analytic_days  # noqa: E402
 from advisor.prediction.fit.compare_machines import compare  # noqa: E402
 from advisor.prediction.fit.cross_validate import (  # noqa: E402
     CUTS,
@@ -34,6 +33,7 @@ from advisor.prediction.fit.fit_memory import fit_costs, says_fits  # noqa: E402
 from advisor.prediction.fit.fitted_from import fingerprint  # noqa: E402
 from advisor.prediction.fit.observations import PAPER, REFERENCE, Observation, load_evidence  # noqa: E402
 from advisor.prediction.physics.chip import gpu_type  # noqa: E402
+from advisor.prediction.predict_one import analytic_days  # noqa: E402
 
 MUST = {"one cell": 0.08, "a whole model": 0.15, "a whole GPU type": 0.15}
 TRUTH_MUST = 0.15

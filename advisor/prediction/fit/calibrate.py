@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from advisor.predict.tails import Tail, fit_tail
 from advisor.prediction.fit.observations import PAPER, Observation
 from advisor.prediction.fit.random_effects import Key, cell
+from advisor.prediction.intervals import Tail, fit_tail
 from advisor.prediction.physics.factors import FACTORS
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from advisor.predict.fitted import Fitted
-from advisor.predict.many import predict_many
 from advisor.prediction.fit.fitted_from import fitted_from
 from advisor.prediction.fit.observations import Observation
+from advisor.prediction.fitted import Fitted
 from advisor.prediction.physics.chip import gpu_type
+from advisor.prediction.predict_many import predict_many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

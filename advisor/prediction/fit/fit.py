@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from advisor.predict.tails import Tail, dofs_of, half_width
 from advisor.prediction.fit.calibrate import calibrate
 from advisor.prediction.fit.fit_memory import fit_costs
 from advisor.prediction.fit.log_step import Mean
 from advisor.prediction.fit.observations import PAPER, Observation
 from advisor.prediction.fit.random_effects import KINDS, NOISES, masks, shared_matrices
+from advisor.prediction.intervals import Tail, dofs_of, half_width
 from advisor.prediction.physics.factors import FACTORS, starts
 from advisor.prediction.physics.memory import MemoryCosts
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from advisor.prediction.fit.observations import Observation
-from advisor.predict.fitted import (
+from advisor.prediction.fitted import (
     KNOWN,
     VERSION,
     Fitted,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from advisor.predict.fitted import Fitted
-from advisor.predict.shipped import FITTED
+from advisor.prediction.fitted import Fitted
+from advisor.prediction.shipped import FITTED
 
 
 def refit() -> Fitted:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from advisor.predict.fitted import Fitted
+from advisor.prediction.fitted import Fitted
 from advisor.prediction.model.targets import Target
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
@@ -69,10 +69,10 @@ def predict(
     """Predict one model on ``count`` GPUs of one kind (loads numpy)."""
     import numpy as np
 
-    from advisor.predict.many import FARTHEST, predict_many
     from advisor.prediction.physics.columns import Table
     from advisor.prediction.physics.memory import micro_batch
     from advisor.prediction.physics.step_time import options_for
+    from advisor.prediction.predict_many import FARTHEST, predict_many
 
     if isinstance(target, Workload):
         target = Target(workload=target)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from advisor.predict.fitted import (
+from advisor.prediction.fitted import (
     KNOWN,
     OWN,
     Fitted,
@@ -14,7 +14,7 @@ from advisor.predict.fitted import (
     pair_name,
     workload_coordinates,
 )
-from advisor.predict.tails import MOST, half_width
+from advisor.prediction.intervals import MOST, half_width
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip, gpu_type
 from advisor.prediction.physics.columns import Columns, Table

@@ -11,7 +11,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from advisor.predict.tails import Tail
+from advisor.prediction.intervals import Tail
 from advisor.prediction.physics.memory import MemoryCosts
 
 if TYPE_CHECKING:

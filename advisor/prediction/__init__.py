@@ -6,14 +6,12 @@
     fitted = fitted_from(load_evidence())                  # needs scipy; once a store is built
     Fitted.from_json(text)                                 # what a store keeps of it
 
-`python -m advisor.prediction.fit.accuracy_page` cross-validates all of it and prints the figures. Nothing here
-loads numpy or scipy before it is asked for numbers.
+`python -m advisor.prediction.fit.accuracy_page` cross-validates all of it and prints
+the figures. Nothing here loads numpy or scipy before it is asked for numbers.
 """
 
-from advisor.predict.answer import Prediction, predict
-from advisor.predict.fitted import Fitted
-from advisor.predict.many import Predictions, predict_many
 from advisor.prediction.fit.fitted_from import fitted_from
+from advisor.prediction.fitted import Fitted
 from advisor.prediction.model.hf_config import target_of_config
 from advisor.prediction.model.targets import (
     Run,
@@ -24,6 +22,8 @@ from advisor.prediction.model.targets import (
 )
 from advisor.prediction.model.workload import Workload, workload_of
 from advisor.prediction.physics.chip import Chip, chip_of
+from advisor.prediction.predict_many import Predictions, predict_many
+from advisor.prediction.predict_one import Prediction, predict
 
 __all__ = [
     "Chip",

@@ -1,7 +1,7 @@
 """The fit that ships with the program, and what it predicts for the shipped recipes and GPUs.
 
-`python -m advisor.predict.shipped` fits the evidence anew (half a minute) and writes fitted.json;
-a test says when that is due. Making a store only reads the file.
+`python -m advisor.prediction.shipped` fits the evidence anew (half a minute) and writes
+fitted.json; a test says when that is due. Making a store only reads the file.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from advisor.predict.fitted import Fitted
-from advisor.predict.many import FARTHEST, predict_many
 from advisor.prediction.fit.refit import refit
+from advisor.prediction.fitted import Fitted
 from advisor.prediction.model.workload import sized, workload_of
 from advisor.prediction.physics.chip import chip_of
+from advisor.prediction.predict_many import FARTHEST, predict_many
 from advisor.ranking.audit import audit_time
 from bench_runner.flops import count_flops
 from bench_runner.recipes import Recipe

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from advisor.predict.fitted import KNOWN, OWN, Fitted, pair_name
 from advisor.prediction.fit.fitted_from import reach_of
 from advisor.prediction.fit.observations import REFERENCE, Observation, from_measurements
 from advisor.prediction.fit.random_effects import cell
+from advisor.prediction.fitted import KNOWN, OWN, Fitted, pair_name
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip, gpu_type
 from bench_runner.records import Measurement
@@ -95,9 +95,9 @@ def conditioned(fitted: Fitted, observations: Sequence[Observation]) -> Fitted:
 
 def fit_with(records: Sequence[Measurement], own: Sequence[OwnModel] = ()) -> Fitted:
     """The shipped fit, moved by a user's own records, those of own models among them."""
-    from advisor.predict.shipped import shipped_fit
     from advisor.prediction.fit.observations import chips_by_name
     from advisor.prediction.model.workload import workload_of
+    from advisor.prediction.shipped import shipped_fit
     from bench_runner.recipes import load_recipes
 
     fitted = shipped_fit()
@@ -113,7 +113,7 @@ def shipped_and_own_rows(
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The predictions of the shipped fit for shipped recipes, and the user's own: those that own
     records move, and all of own models."""
-    from advisor.predict.shipped import predicted_rows, shipped_fit
+    from advisor.prediction.shipped import predicted_rows, shipped_fit
     from bench_runner.recipes import load_recipes
     from price_catalog.load import load_catalog
 
