@@ -43,10 +43,10 @@ from typing import TYPE_CHECKING, Any
 from advisor.store.locate import find_store
 
 if TYPE_CHECKING:
-    from advisor.store.access import Store
     from advisor.store.build import build_store, check_store
     from advisor.store.connection import StoreError
     from advisor.store.reader import Reader
+    from advisor.store.store import Store
 
 __all__ = ["Reader", "Store", "StoreError", "build_store", "check_store", "find_store"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from advisor.store.access import update
 from advisor.store.connection import (
     StoreError,
     attach_beside,
@@ -14,6 +13,7 @@ from advisor.store.connection import (
     wait_limit_s,
 )
 from advisor.store.migrate import check_known, migrate, migrations, schema_version
+from advisor.store.seed import update
 from advisor.store.shipped import read_shipped, shipped_digest
 
 

@@ -13,7 +13,7 @@ from stat import S_ISFIFO
 
 import duckdb
 
-from advisor.store.gate import waiting_writer, writer_waits
+from advisor.store.writer_queue import waiting_writer, writer_waits
 
 DEFAULT_WAIT_S = 20.0
 COURTESY_S = 1.0

@@ -25,7 +25,7 @@ from advisor.store.connection import (
     transaction,
 )
 from advisor.store.migrate import check_known, migrate, migrations, schema_version
-from advisor.store.own import predict_anew
+from advisor.store.predictions import predict_anew
 from advisor.store.rows import KEYS, Values, insert_missing, measurement_values, plain_values
 from advisor.store.seed import audit_local, auditor_of
 from bench_runner.journal import from_json
@@ -113,7 +113,7 @@ def add_local(
     """
     with transaction(connection):
         if merged:
-            from advisor.store.wellformed import check_items
+            from advisor.store.merge_checks import check_items
 
             check_items(connection, tables)
         added = 0
@@ -146,7 +146,7 @@ def read_tables(path: Path, *, wait_s: float) -> Tables:
         ) from None
     if not database:
         return _json_tables(path)
-    from advisor.store.wellformed import check_words
+    from advisor.store.merge_checks import check_words
 
     with _as_new_as_we(path, wait_s) as connection:
         tables = local_tables(connection)
@@ -261,7 +261,7 @@ def _as_text(value: Any) -> str:
 
 def _check_row(table: str, row: Mapping[str, Any]) -> None:
     """Raise ValueError where DuckDB would only say that the row does not fit."""
-    from advisor.store.wellformed import check_words
+    from advisor.store.merge_checks import check_words
 
     for column in KEYS[table]:
         if not isinstance(row.get(column), (str, int)):

@@ -9,7 +9,7 @@ import duckdb
 
 from advisor.store.connection import StoreError, transaction
 
-SCHEMA_FOLDER = Path(__file__).parent.parent / "schema"
+SCHEMA_FOLDER = Path(__file__).with_name("schema")
 
 
 class Migration(NamedTuple):

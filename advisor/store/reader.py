@@ -6,14 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import duckdb
 
 from advisor.ranking.times import BestTime, Model, TrainingTime, at_face_value
-from advisor.store.times import StoredTime, predicted_time
+from advisor.store.sql import query
+from advisor.store.stored_times import StoredTime, predicted_time
 from price_catalog.model import Gpu, Host, Part, Quote, Rental, Source
 
 if TYPE_CHECKING:
@@ -21,13 +20,6 @@ if TYPE_CHECKING:
 
 MANY_QUOTES = 1_000
 """From so many on, choosing in the store is faster than reading them all."""
-QUERIES_FOLDER = Path(__file__).parent.parent / "queries"
-
-
-@cache
-def query(name: str) -> str:
-    """The text of ``queries/<name>.sql``."""
-    return (QUERIES_FOLDER / f"{name}.sql").read_text(encoding="utf-8")
 
 
 class TimeFilters(TypedDict, total=False):
@@ -90,7 +82,7 @@ class Reader:
         """
         count = self.connection.execute("SELECT count(*) FROM quote").fetchone()
         if count is not None and count[0] > MANY_QUOTES:
-            from advisor.store.price_book import choose_in_store
+            from advisor.store.price_book_sql import choose_in_store
 
             return choose_in_store(self.connection, rule, today=today)
         from advisor.costs.price_book import choose_quotes

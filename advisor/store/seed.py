@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 
-from advisor.store.connection import transaction
-from advisor.store.own import predict_anew
+from advisor.store.connection import (
+    transaction,
+)
+from advisor.store.migrate import check_known, migrate, migrations, schema_version
 from advisor.store.reader import Reader
+from advisor.store.shipped import read_shipped, shipped_digest, stored_digest
+
+if TYPE_CHECKING:
+    pass
+
+
+from typing import Any
+
+from advisor.store.predictions import predict_anew
 from advisor.store.rows import (
     BATCH_ROWS,
     KEYS,
@@ -103,3 +115,18 @@ def audit_local(connection: duckdb.DuckDBPyConnection, auditor: Auditor) -> None
             " AND measurement.origin = 'local'",
             [list(column) for column in columns],
         )
+
+
+def update(connection: duckdb.DuckDBPyConnection, path: Path, *, force: bool = False) -> bool:
+    """Migrate an open store and replace its shipped rows where they are old; whether it did."""
+    steps = migrations()
+    version = schema_version(connection, path)
+    check_known(version, path, steps[-1].version)
+    migrate(connection, version, steps)
+    digest = shipped_digest()
+    if version == steps[-1].version and not force and stored_digest(connection) == digest:
+        return False
+    from advisor.store.seed import replace_shipped
+
+    replace_shipped(connection, read_shipped(), digest)
+    return True

@@ -145,7 +145,7 @@ path, kills = sys.argv[1], int(sys.argv[2])
 random.seed(int(sys.argv[3]))
 kept = read_shipped()                       # so that a victim spends its time in the store
 build.read_shipped = lambda: kept
-import advisor.store.access as access
+import advisor.store.store as access
 access.read_shipped = lambda: kept
 finished, interrupted = [], 0
 for victim in range(kills):

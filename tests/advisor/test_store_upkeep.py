@@ -18,7 +18,6 @@ from advisor.ranking.times import TrainingTime
 from advisor.store import (
     Store,
     StoreError,
-    access,
     build,
     build_store,
     check_store,
@@ -26,6 +25,7 @@ from advisor.store import (
     migrate,
     shipped,
 )
+from advisor.store import store as access
 from advisor.store.connection import created
 from advisor.store.shipped import Shipped, read_shipped
 from bench_runner import journal

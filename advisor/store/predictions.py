@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from advisor.store.rows import Values, insert_missing
-from advisor.store.times import COLUMNS
+from advisor.store.stored_times import COLUMNS
 from bench_runner.records import Measurement, Settings
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from advisor.costs.price_book import (
     kind_class,
     kind_order,
 )
-from advisor.store.reader import query
+from advisor.store.sql import query
 from price_catalog.model import Quote
 
 Item = tuple[str, str]

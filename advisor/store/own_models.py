@@ -10,7 +10,7 @@ import duckdb
 
 from advisor.parse import shown
 from advisor.store.connection import StoreError, transaction
-from advisor.store.own import predict_anew
+from advisor.store.predictions import predict_anew
 from advisor.store.rows import Values, insert_missing, plain_values
 from advisor.store.seed import audit_local, auditor_of
 from advisor.store.shipped import model_of

@@ -20,9 +20,10 @@ from advisor.store.connection import (
     wait_limit_s,
 )
 from advisor.store.locate import user_store
-from advisor.store.migrate import check_known, migrate, migrations, schema_version
+from advisor.store.migrate import check_known, migrations, schema_version
 from advisor.store.reader import Reader
-from advisor.store.shipped import read_shipped, shipped_digest, stored_digest
+from advisor.store.seed import update
+from advisor.store.shipped import shipped_digest, stored_digest
 from bench_runner.records import Measurement
 from price_catalog.model import Gpu, Host, Quote, Rental, Source
 
@@ -113,7 +114,7 @@ class Store:
 
     def own_records(self) -> list[Measurement]:
         """The user's own times that a prediction learns from."""
-        from advisor.store.own import own_records
+        from advisor.store.predictions import own_records
 
         with self.reading() as reader:
             return own_records(reader.connection)
@@ -121,7 +122,7 @@ class Store:
     def predict_anew(self) -> None:
         """Bring the predictions in line with the user's own records, as a merge does by itself:
         once after many were appended, since it takes about a second."""
-        from advisor.store.own import predict_anew
+        from advisor.store.predictions import predict_anew
 
         with self._open(write=True) as connection, transaction(connection):
             predict_anew(connection)
@@ -148,14 +149,14 @@ class Store:
 
     def own_models(self) -> list[OwnModel]:
         """The user's own models that can be predicted."""
-        from advisor.store.own import own_models
+        from advisor.store.predictions import own_models
 
         with self.reading() as reader:
             return own_models(reader.connection)
 
     def add_recipes(self, models: Iterable[OwnModel]) -> int:
         """Keep recipes of the user's own, so that their times can be ranked; how many were new."""
-        from advisor.store.keep import model_values
+        from advisor.store.own_models import model_values
 
         return self._add({"recipe": [model_values(model) for model in models]})
 
@@ -164,7 +165,7 @@ class Store:
 
         Takes about a second. Raises StoreError where the name is taken.
         """
-        from advisor.store.keep import keep_model
+        from advisor.store.own_models import keep_model
 
         self._create_users_own()
         with self._open(write=True) as connection:
@@ -174,7 +175,7 @@ class Store:
     def forget_model(self, name: str) -> int:
         """Forget a model of the user's own; how many times measured for it stay. Raises
         StoreError where there is no such one."""
-        from advisor.store.keep import forget_model
+        from advisor.store.own_models import forget_model
 
         with self._open(write=True) as connection:
             update(connection, self.path)
@@ -282,18 +283,3 @@ class Store:
         with self._open(write=True) as connection:
             if update(connection, self.path):
                 self._note(f"updated the shipped rows of {self.path}")
-
-
-def update(connection: duckdb.DuckDBPyConnection, path: Path, *, force: bool = False) -> bool:
-    """Migrate an open store and replace its shipped rows where they are old; whether it did."""
-    steps = migrations()
-    version = schema_version(connection, path)
-    check_known(version, path, steps[-1].version)
-    migrate(connection, version, steps)
-    digest = shipped_digest()
-    if version == steps[-1].version and not force and stored_digest(connection) == digest:
-        return False
-    from advisor.store.seed import replace_shipped
-
-    replace_shipped(connection, read_shipped(), digest)
-    return True

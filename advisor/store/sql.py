@@ -1,0 +1,19 @@
+"""The named SQL questions, read from files."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    pass
+
+
+QUERIES_FOLDER = Path(__file__).with_name("queries")
+
+
+@cache
+def query(name: str) -> str:
+    """The text of ``queries/<name>.sql``."""
+    return (QUERIES_FOLDER / f"{name}.sql").read_text(encoding="utf-8")
