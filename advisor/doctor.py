@@ -7,10 +7,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from advisor.benchmark.packages import BENCH_PACKAGES, KERNEL_PACKAGES
 from advisor.store import Store, StoreError, find_store
-
-BENCH_PACKAGES = ("torch", "transformers", "accelerate", "deepspeed", "timm")
-KERNEL_PACKAGES = ("mamba_ssm", "causal_conv1d", "flash_attn")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

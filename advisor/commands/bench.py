@@ -19,9 +19,11 @@ from typing import TYPE_CHECKING, Any
 from advisor.parse import InputError, parse_positive
 
 if TYPE_CHECKING:
-    from advisor.bench import Ending, Run
-    from advisor.bench_board import Board
-    from advisor.bench_keep import Keeper, Plan
+    from advisor.benchmark.plan import Plan
+    from advisor.benchmark.progress import Board
+    from advisor.benchmark.recorder import Keeper
+    from advisor.benchmark.request import Ending
+    from advisor.benchmark.runner_process import Run
 
 ANSWERED, NO_ANSWER, WRONG_INPUT, CANCELLED = 0, 1, 2, 130
 MAX_MINUTES = 60 * 24 * 30
@@ -48,9 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Ask, measure, print. Raises InputError and StoreError."""
-    from advisor.bench import Run, follow
-    from advisor.bench_board import Board
-    from advisor.bench_keep import Keeper
+    from advisor.benchmark.progress import Board
+    from advisor.benchmark.recorder import Keeper, follow
+    from advisor.benchmark.runner_process import Run
 
     plan = _plan(options)
     if not options.yes and not _confirmed(plan):
@@ -82,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _runner() -> Sequence[str]:
-    from advisor.bench import RUNNER
+    from advisor.benchmark.runner_process import RUNNER
 
     return RUNNER
 
@@ -94,8 +96,10 @@ def _store(options: argparse.Namespace) -> Any:
 
 
 def _plan(options: argparse.Namespace) -> Plan:
-    from advisor.bench import Request, check_packages, look_here
-    from advisor.bench_keep import bench_folders, make_plan
+    from advisor.benchmark.packages import check_packages
+    from advisor.benchmark.plan import bench_folders, make_plan
+    from advisor.benchmark.request import Request
+    from advisor.benchmark.runner_process import look_here
     from advisor.parse import shown
 
     if options.search not in SEARCHES:
@@ -160,7 +164,7 @@ def _cancel_on_signals(running: Run) -> dict[signal.Signals, Any]:
 
 
 def _say_event(event: dict[str, Any], board: Board) -> None:
-    from advisor.bench_board import TIME, time_words
+    from advisor.benchmark.progress import TIME, time_words
 
     kind = event["event"]
     if kind in ("trial-finished", "left-out", "reused"):
@@ -183,7 +187,7 @@ def _say_event(event: dict[str, Any], board: Board) -> None:
 
 
 def _say_ending(ending: Ending, board: Board, keeper: Keeper, plan: Plan) -> None:
-    from advisor.bench_board import time_words
+    from advisor.benchmark.progress import time_words
 
     def say(text: str) -> None:
         print(_clean(text), file=sys.stderr)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
-from advisor.bench_board import (
+from advisor.benchmark.progress import (
     FAILED,
     LEFT_OUT,
     NOT_TRIED,
@@ -21,8 +21,8 @@ from advisor.tui.widgets.rank_source import Column, RowStyle
 from advisor.tui.words import FAINT, HEADING, PLAIN, STRONG, WARNING, Line
 
 if TYPE_CHECKING:
-    from advisor.bench import Ending
-    from advisor.bench_keep import Plan
+    from advisor.benchmark.plan import Plan
+    from advisor.benchmark.request import Ending
 
 MARKS = {
     WAITING: "·",

@@ -17,9 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.answers import answer_rank
-from advisor.bench import Here, Request, Run, follow, last_log_line, look_here, suggest
-from advisor.bench_board import FAILED, LEFT_OUT, MISFIT, NOT_TRIED, TIME, Board, time_words
-from advisor.bench_keep import Keeper, Plan, make_plan, peak_tflops
+from advisor.benchmark.plan import Plan, make_plan
+from advisor.benchmark.progress import FAILED, LEFT_OUT, MISFIT, NOT_TRIED, TIME, Board, time_words
+from advisor.benchmark.recorder import Keeper, follow
+from advisor.benchmark.request import Here, Request, peak_tflops
+from advisor.benchmark.runner_process import Run, last_log_line, look_here, suggest
 from advisor.cli import main
 from advisor.commands import bench as command
 from advisor.parse import InputError
@@ -483,7 +485,7 @@ def test_missing_packages_are_named_with_their_cure(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("advisor.doctor.BENCH_PACKAGES", ("torch_that_nobody_has",))
+    monkeypatch.setattr("advisor.benchmark.packages.BENCH_PACKAGES", ("torch_that_nobody_has",))
     assert main(flags(own_store, tmp_path, "--yes")) == 2
     err = capsys.readouterr().err
     assert "pip install 'gpu-grant-advisor[bench]'" in err

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.bench_own import recipe_text
+from advisor.benchmark.kept_model import recipe_text
 from advisor.cli import main
 from advisor.commands import bench as command
 from advisor.prediction.model.own_model import OwnModel

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.bench_keep import MEASURED_HERE
+from advisor.benchmark.recorder import MEASURED_HERE
 from advisor.cli import main
 from advisor.prediction.model.own_model import OwnModel, from_text, own_model, to_text
 from advisor.prediction.model.resolve import Ask, resolve

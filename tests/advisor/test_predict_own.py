@@ -13,7 +13,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from advisor.bench_keep import MEASURED_HERE
+from advisor.benchmark.recorder import MEASURED_HERE
 from advisor.prediction.fit.observations import chips_by_name
 from advisor.prediction.model.workload import workload_of
 from advisor.prediction.own_records import conditioned, own_observations

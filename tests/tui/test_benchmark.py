@@ -257,7 +257,7 @@ async def test_without_a_gpu_only_the_cpu_is_offered(
 async def test_without_torch_it_says_how_to_get_it(
     open_screen: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("advisor.doctor.BENCH_PACKAGES", ("torch_that_nobody_has",))
+    monkeypatch.setattr("advisor.benchmark.packages.BENCH_PACKAGES", ("torch_that_nobody_has",))
     async with open_screen("good") as driven:
         await driven.until(lambda: "pip install" in driven.here, "not said")
         assert "gpu-grant-advisor[bench]" in driven.here

@@ -18,9 +18,10 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Static
 
-from advisor.bench import Run, follow, last_log_line
-from advisor.bench_board import Board
-from advisor.bench_keep import Keeper, Plan
+from advisor.benchmark.plan import Plan
+from advisor.benchmark.progress import Board
+from advisor.benchmark.recorder import Keeper, follow
+from advisor.benchmark.runner_process import Run, last_log_line
 from advisor.parse import InputError
 from advisor.tui.actions import BENCHMARK, bindings_of
 from advisor.tui.bench_words import (
@@ -37,7 +38,7 @@ from advisor.tui.widgets.rank_table import RankTable
 from advisor.tui.words import FAINT, PLAIN, WARNING, Line, wrapped
 
 if TYPE_CHECKING:
-    from advisor.bench import Ending
+    from advisor.benchmark.request import Ending
 
 
 class BenchmarkScreen(BenchmarkPlanning):

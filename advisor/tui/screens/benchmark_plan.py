@@ -14,16 +14,18 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from advisor.bench import RUNNER, Here, Request, Run, check_packages
-from advisor.bench import look_here as look
-from advisor.bench_board import Board
-from advisor.bench_keep import (
+from advisor.benchmark.packages import check_packages
+from advisor.benchmark.plan import (
     CPU,
     CPU_REMARK,
     Plan,
     bench_folders,
     make_plan,
 )
+from advisor.benchmark.progress import Board
+from advisor.benchmark.request import Here, Request
+from advisor.benchmark.runner_process import RUNNER, Run
+from advisor.benchmark.runner_process import look_here as look
 from advisor.parse import InputError, parse_positive
 from advisor.ranking.typed_question import matching_models
 from advisor.tui.actions import BENCHMARK
@@ -43,7 +45,7 @@ from advisor.tui.widgets.rank_table import RankTable
 from advisor.tui.words import FAINT, Line, wrapped
 
 if TYPE_CHECKING:
-    from advisor.bench import Ending
+    from advisor.benchmark.request import Ending
     from advisor.ranking.times import Model
     from advisor.tui.app import AdvisorApp
     from advisor.tui.feed import Reading

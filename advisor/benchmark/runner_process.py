@@ -13,15 +13,15 @@ import subprocess
 import sys
 import threading
 import uuid
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
 import bench_runner
-from advisor.bench_keep import Keeper
+from advisor.benchmark.packages import BENCH_EXTRA
+from advisor.benchmark.request import DetectedGpu, Ending, Here, Request
 from advisor.files import write_whole
 from advisor.parse import InputError
 from bench_runner.processes import MAX_LINE, log_tail, marked
@@ -32,65 +32,7 @@ MARK = "ADVISOR_BENCH"
 PATIENCE_S = (30.0, 5.0, 5.0)
 """How long to wait after SIGINT, SIGTERM and SIGKILL. The runner itself needs up to 12 s to end a
 trial's process group."""
-BENCH_EXTRA = "pip install 'gpu-grant-advisor[bench]'"
 _HARDWARE_TIMEOUT_S = 150
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """What to measure, and where the runner keeps its records and its work."""
-
-    recipe: str
-    """A recipe's id, or the path of a TOML file."""
-    recipe_text: str | None = None
-    """What that file is to hold, written at the start; None where it ships or is there."""
-    gpu_count: int
-    records_file: Path
-    work_directory: Path
-    methods: str = "all"
-    search: str = "fast"
-    minutes: float | None = None
-    device: str = "cuda"
-    """``cuda`` or ``cpu``."""
-    memory_limit_gib: float | None = None
-    again: bool = False
-    peak_tflops: Mapping[str, float] = field(default_factory=dict)
-    """Dense peaks of one GPU by ``fp16``, ``bf16``, ``tf32``, ``fp32``; those that are known."""
-    more: tuple[str, ...] = ()
-    """Further words for the runner."""
-
-    def words(self) -> list[str]:
-        """The command line after ``python -m bench_runner``."""
-        words = ["run", "--recipe", self.recipe, "--gpus", str(self.gpu_count)]
-        words += ["--methods", self.methods, "--search", self.search, "--device", self.device]
-        words += ["--records", str(self.records_file.absolute())]
-        words += ["--work", str(self.work_directory.absolute())]
-        if self.minutes is not None:
-            words += ["--minutes", f"{self.minutes:g}"]
-        if self.memory_limit_gib is not None:
-            words += ["--memory-limit-gib", f"{self.memory_limit_gib:g}"]
-        if self.again:
-            words.append("--again")
-        if self.peak_tflops:
-            peaks = (f"{name}={value:g}" for name, value in self.peak_tflops.items())
-            words += ["--peak-tflops", ",".join(peaks)]
-        # Whoever made the request was asked already, and nobody could answer the child.
-        return [*words, "--yes", *self.more]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ending:
-    """How a run ended."""
-
-    kind: str
-    """``answered``, ``no-time`` (nothing has a time), ``cancelled``, ``refused`` (wrong input) or
-    ``failed``."""
-    message: str
-    """One line."""
-    log_file: Path
-    """What the runner wrote on stderr."""
-    log_tail: tuple[str, ...]
-    suggestion: str | None
 
 
 class Run:
@@ -285,28 +227,6 @@ def suggest(code: int | None, tail: Sequence[str]) -> str:
 # What there is to measure on
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DetectedGpu:
-    """One GPU of this machine."""
-
-    index: int
-    name: str
-    memory_gib: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Here:
-    """This machine as the runner sees it."""
-
-    host: str
-    cpu: str
-    gpus: tuple[DetectedGpu, ...]
-    disk_free_gib: float
-    """Where the runner works."""
-    concerns: tuple[str, ...]
-    """What speaks against starting now, a sentence each."""
-
-
 def look_here(
     work_directory: Path, gpu_count: int | None = None, runner: Sequence[str] = RUNNER
 ) -> Here:
@@ -349,33 +269,3 @@ def look_here(
             f"this machine could not be looked at ({words_of_it}): try: "
             "python -m bench_runner hardware"
         ) from None
-
-
-def check_packages() -> None:
-    """Raise InputError where this Python lacks what a measurement needs."""
-    missing = missing_packages()
-    if missing:
-        raise InputError(
-            f"a benchmark trains for real and needs {', '.join(missing)}: {BENCH_EXTRA}"
-        )
-
-
-def missing_packages() -> list[str]:
-    """What a measurement needs and this Python lacks; looks, and loads nothing."""
-    from importlib.util import find_spec
-
-    from advisor.doctor import BENCH_PACKAGES
-
-    needed = [n for n in BENCH_PACKAGES if n != "deepspeed" or sys.platform == "linux"]
-    return [name for name in needed if find_spec(name) is None]
-
-
-def follow(run: Run, keeper: Keeper) -> Generator[dict[str, Any]]:
-    """The events of a run; each record is kept once its event was handed on, and all at the end."""
-    with closing(run.events()) as events:
-        for event in events:
-            try:
-                yield event
-            finally:
-                keeper.take(event)
-    keeper.finish()

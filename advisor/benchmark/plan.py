@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from advisor.benchmark.request import peak_tflops
 from advisor.parse import InputError, shown
-from bench_runner import journal, space
-from bench_runner.records import Measurement
-from price_catalog.model import Gpu, Host, Source
+from bench_runner import space
+from price_catalog.model import Gpu, Host
 
 if TYPE_CHECKING:
-    from advisor.bench import Here, Request
+    from advisor.benchmark.request import Here, Request
     from advisor.prediction.model.own_model import OwnModel
     from advisor.store import Store
     from bench_runner.recipes import Recipe
 
-MEASURED_HERE = Source(
-    source_id="measured-here",
-    title="Your own benchmark",
-    url=None,
-    how_measured=(
-        "bench_runner on a machine of your own: real training steps, timed in step with the "
-        "device after a warm-up. Every raw second is in the record."
-    ),
-    licence=None,
-    published_on=None,
-)
-PRECISIONS = ("fp16", "bf16", "tf32", "fp32")
 CPU = "cpu"
 CPU_REMARK = (
     "a CPU run shows that the whole path works; its record is marked as a CPU's and never ranks "
@@ -135,20 +121,12 @@ def minutes_words(minutes: float) -> str:
     return f"{minutes:.2g} min" if minutes < 90 else f"{minutes / 60:.2g} h"
 
 
-def peak_tflops(gpu: Gpu | None) -> dict[str, float]:
-    """The dense peaks that the catalogue knows of a GPU, as the runner wants them."""
-    if gpu is None:
-        return {}
-    peaks = {name: getattr(gpu, f"{name}_tflops") for name in PRECISIONS}
-    return {name: value for name, value in peaks.items() if value is not None}
-
-
 def make_plan(store: Store, request: Request, here: Here, *, gpu_count: int | None = None) -> Plan:
     """Complete a request from the catalogue and from what is here. Raises InputError, StoreError.
 
     ``gpu_count`` None takes as many GPUs as there are and as share the batch evenly.
     """
-    from advisor.bench_own import kept_model, kept_words, recipe_text
+    from advisor.benchmark.kept_model import kept_model, kept_words, recipe_text
     from advisor.ranking.snapshot import take_snapshot
     from bench_runner.recipes import load_recipe, load_recipes, recipe_hash
     from price_catalog.gpu_names import index_gpus, normalise
@@ -252,113 +230,3 @@ def _own_model(recipe: Recipe) -> OwnModel | None:
     except UncountedArchitectureError:
         return None
     return own
-
-
-class Keeper:
-    """Appends records to the store as they come; what it does not take now is tried again.
-
-    A record is also in the runner's file, so nothing is lost where the store stays closed.
-    """
-
-    def __init__(self, store: Store, plan: Plan) -> None:
-        """Raises InputError where the file of earlier records cannot be read."""
-        self.kept = 0
-        """How many records the store has taken, those that it had among them."""
-        self._store = store
-        self._plan = plan
-        self._waiting: list[Measurement] = []
-        self._closed: str | None = None
-        """Why the store does not take what waits."""
-        self._refused: str | None = None
-        """Why a record was dropped."""
-        self._recipe = plan.own_recipe
-        self._seen: set[str] = set()
-        self._owned = plan.owned_host()
-        try:
-            earlier = journal.read(plan.request.records_file)
-        except ValueError as error:
-            raise InputError(str(error)) from None
-        self._earlier = {record.measurement_id for record in earlier}
-
-    @property
-    def problem(self) -> str | None:
-        """Why a record is not in the store; None where all are."""
-        return self._closed or self._refused
-
-    @property
-    def waiting(self) -> int:
-        """How many records the store has not taken yet."""
-        return len(self._waiting)
-
-    def take(self, event: Mapping[str, Any]) -> None:
-        """Keep the record of an event, where it has one.
-
-        A trial's is written at once; what was left out or known before waits for the next trial.
-        """
-        row = event.get("best") if event["event"] == "search-finished" else event.get("record")
-        if isinstance(row, dict):
-            try:
-                self._add(journal.from_json(row))
-            except (ValueError, TypeError) as error:
-                self._refused = f"a record cannot be kept: {error}"
-        if event["event"] in ("trial-finished", "search-finished"):
-            self._write()
-
-    def finish(self) -> None:
-        """Keep what the runner wrote and did not live to tell, and what the store refused."""
-        try:
-            written = journal.read(self._plan.request.records_file)
-        except ValueError as error:
-            self._refused = str(error)
-            written = []
-        for record in written:
-            if record.measurement_id not in self._earlier:
-                with suppress(ValueError):
-                    self._add(record)
-        self._write()
-        if self.kept:
-            with suppress(ValueError):  # a store that is held: the next merge or rebuild does it
-                self._store.predict_anew()
-
-    def words(self) -> str:
-        """What became of the records."""
-        plan = self._plan
-        if self._closed is not None:
-            return (
-                f"{self.waiting} records are not in the store ({self._closed}); bring them in by: "
-                f"advisor merge {plan.request.records_file} --store {plan.store_path}"
-            )
-        text = f"{self.kept} records of this run are in {plan.store_path}"
-        return text if self._refused is None else f"{text}; {self._refused}"
-
-    def _add(self, record: Measurement) -> None:
-        """Put a record on the list. Raises StoreError where the store would refuse it."""
-        from advisor.store.exchange import record_tables
-
-        if record.measurement_id not in self._seen:
-            self._seen.add(record.measurement_id)
-            record_tables([record], ())
-            self._waiting.append(record)
-
-    def _write(self) -> None:
-        from advisor.store import StoreError
-
-        if not self._waiting:
-            return
-        try:
-            self._store.append_measurements(self._waiting, [MEASURED_HERE])
-            if any(r.status == "ok" and r.training_days is not None for r in self._waiting):
-                self._add_own()
-        except StoreError as error:
-            self._closed = str(error)
-            return
-        self.kept += len(self._waiting)
-        self._waiting, self._closed = [], None
-
-    def _add_own(self) -> None:
-        """With the first time, the machine itself and the recipe of a file."""
-        if self._owned is not None:
-            self._store.add_machines([self._owned])
-        if self._recipe is not None:
-            self._store.add_recipes([self._recipe])
-        self._owned, self._recipe = None, None

@@ -1,0 +1,106 @@
+"""What a measurement is asked for, and what this machine is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from price_catalog.model import Gpu
+
+if TYPE_CHECKING:
+    pass
+
+
+from dataclasses import field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What to measure, and where the runner keeps its records and its work."""
+
+    recipe: str
+    """A recipe's id, or the path of a TOML file."""
+    recipe_text: str | None = None
+    """What that file is to hold, written at the start; None where it ships or is there."""
+    gpu_count: int
+    records_file: Path
+    work_directory: Path
+    methods: str = "all"
+    search: str = "fast"
+    minutes: float | None = None
+    device: str = "cuda"
+    """``cuda`` or ``cpu``."""
+    memory_limit_gib: float | None = None
+    again: bool = False
+    peak_tflops: Mapping[str, float] = field(default_factory=dict)
+    """Dense peaks of one GPU by ``fp16``, ``bf16``, ``tf32``, ``fp32``; those that are known."""
+    more: tuple[str, ...] = ()
+    """Further words for the runner."""
+
+    def words(self) -> list[str]:
+        """The command line after ``python -m bench_runner``."""
+        words = ["run", "--recipe", self.recipe, "--gpus", str(self.gpu_count)]
+        words += ["--methods", self.methods, "--search", self.search, "--device", self.device]
+        words += ["--records", str(self.records_file.absolute())]
+        words += ["--work", str(self.work_directory.absolute())]
+        if self.minutes is not None:
+            words += ["--minutes", f"{self.minutes:g}"]
+        if self.memory_limit_gib is not None:
+            words += ["--memory-limit-gib", f"{self.memory_limit_gib:g}"]
+        if self.again:
+            words.append("--again")
+        if self.peak_tflops:
+            peaks = (f"{name}={value:g}" for name, value in self.peak_tflops.items())
+            words += ["--peak-tflops", ",".join(peaks)]
+        # Whoever made the request was asked already, and nobody could answer the child.
+        return [*words, "--yes", *self.more]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a run ended."""
+
+    kind: str
+    """``answered``, ``no-time`` (nothing has a time), ``cancelled``, ``refused`` (wrong input) or
+    ``failed``."""
+    message: str
+    """One line."""
+    log_file: Path
+    """What the runner wrote on stderr."""
+    log_tail: tuple[str, ...]
+    suggestion: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DetectedGpu:
+    """One GPU of this machine."""
+
+    index: int
+    name: str
+    memory_gib: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Here:
+    """This machine as the runner sees it."""
+
+    host: str
+    cpu: str
+    gpus: tuple[DetectedGpu, ...]
+    disk_free_gib: float
+    """Where the runner works."""
+    concerns: tuple[str, ...]
+    """What speaks against starting now, a sentence each."""
+
+
+PRECISIONS = ("fp16", "bf16", "tf32", "fp32")
+
+
+def peak_tflops(gpu: Gpu | None) -> dict[str, float]:
+    """The dense peaks that the catalogue knows of a GPU, as the runner wants them."""
+    if gpu is None:
+        return {}
+    peaks = {name: getattr(gpu, f"{name}_tflops") for name in PRECISIONS}
+    return {name: value for name, value in peaks.items() if value is not None}
