@@ -15,11 +15,11 @@ from advisor.plan.calendar import calendar_lines, cut
 from advisor.plan.child import Search
 from advisor.plan.explain import Explanation, explain
 from advisor.plan.findings import Finding, lines
-from advisor.plan.grant import Grant, read_grant
-from advisor.plan.options import Loaded, load
 from advisor.plan.problem import OBJECTIVES, Plan, Problem
 from advisor.plan.relax import relax
 from advisor.plan.solve import NoPlan, OutOfTime, clock_of, solve
+from advisor.planning.grant.grant import Grant, read_grant
+from advisor.planning.grant.problem_of_grant import Loaded, load
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Reader, Store
 from advisor.tables import to_table
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from advisor.plan.inverse import Reach
     from advisor.report.model import Report
 
-EXAMPLE = Path(__file__).parents[1] / "examples" / "grant.toml"
+EXAMPLE = Path(__file__).parents[1] / "planning" / "grant" / "example.toml"
 WIDTH = 100
 
 

@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import advisor
 from advisor.plan.explain import Explanation
-from advisor.plan.options import Loaded
 from advisor.plan.problem import Plan
+from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.report.costs import CostBook, Costs
 from advisor.report.ledger import Ledger, Num
 from advisor.report.model import Block, Bullets, Cell, Paragraph, Section, Table
@@ -101,7 +101,7 @@ class EvidenceSections:
 
     def rules(self) -> Section:
         """The money rules with their meaning and source."""
-        from advisor.plan.institution import MEANINGS
+        from advisor.planning.grant.institution import MEANINGS
 
         house = self.loaded.grant.institution
         numbers = {

@@ -8,8 +8,8 @@ from typing import Any
 from advisor.plan.explain import Explanation
 from advisor.plan.groups import cheapest_rental
 from advisor.plan.money import purchase_charge, rental_charge, run_charge
-from advisor.plan.options import Loaded
 from advisor.plan.problem import Plan
+from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.report.drawing import MARKERS, OKABE_ITO, few_ticks, svg_of, thousands
 from advisor.report.model import Picture
 

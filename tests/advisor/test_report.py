@@ -23,10 +23,10 @@ pytest.importorskip("typst")
 pytest.importorskip("xlsxwriter")
 
 from advisor.plan.answer import EXAMPLE, Planned, load_grant, plan_loaded
-from advisor.plan.grant import Grant, read_grant
 from advisor.plan.solve import NoPlan, solve
 from advisor.plan.trials import decision
 from advisor.plan.vary import vary
+from advisor.planning.grant.grant import Grant, read_grant
 from advisor.report.build import build_report
 from advisor.report.html import to_html
 from advisor.report.ledger import OPERATIONS
@@ -459,7 +459,7 @@ def test_the_ledger_refuses_an_unknown_kind() -> None:
 
 
 def test_every_setting_of_an_institution_is_explained() -> None:
-    from advisor.plan.institution import MEANINGS, Institution
+    from advisor.planning.grant.institution import MEANINGS, Institution
 
     names = {field.name for field in fields(Institution)}
     assert set(MEANINGS) == names - {"name", "file", "note", "sources"}

@@ -8,8 +8,9 @@ from datetime import date, timedelta
 from itertools import chain
 
 from advisor.parse import InputError
-from advisor.plan.grant import Grant
-from advisor.plan.hardware import (
+from advisor.plan.problem import Experiment, Problem, Rental, Rules
+from advisor.planning.grant.grant import Grant
+from advisor.planning.grant.machines import (
     Best,
     LeftOut,
     buyable,
@@ -19,8 +20,7 @@ from advisor.plan.hardware import (
     times_of,
     upgrades,
 )
-from advisor.plan.problem import Experiment, Problem, Rental, Rules
-from advisor.plan.toml import Table
+from advisor.planning.grant.toml_table import Table
 from advisor.ranking.snapshot import Snapshot
 from advisor.ranking.times import Model
 from advisor.store import Reader

@@ -11,10 +11,10 @@ from decimal import Decimal
 from pathlib import Path
 
 from advisor.parse import shown
-from advisor.plan.toml import Table, read_toml
+from advisor.planning.grant.toml_table import Table, read_toml
 from price_catalog.table import nearest
 
-FOLDER = Path(__file__).parents[1] / "examples" / "institutions"
+FOLDER = Path(__file__).with_name("institutions")
 
 MEANINGS = {
     "equipment_threshold_usd": "A machine of at least this price counts as equipment.",

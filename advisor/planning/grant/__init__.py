@@ -1,0 +1,1 @@
+"""A grant: its TOML, the institution's rules, the machines it may buy."""
