@@ -15,11 +15,11 @@ from advisor.plan.calendar import calendar_lines, cut
 from advisor.plan.child import Search
 from advisor.plan.explain import Explanation, explain
 from advisor.plan.findings import Finding, lines
-from advisor.plan.problem import OBJECTIVES, Plan, Problem
 from advisor.plan.relax import relax
-from advisor.plan.solve import NoPlan, OutOfTime, clock_of, solve
 from advisor.planning.grant.grant import Grant, read_grant
 from advisor.planning.grant.problem_of_grant import Loaded, load
+from advisor.planning.solver.problem import OBJECTIVES, Plan, Problem
+from advisor.planning.solver.solve import NoPlan, OutOfTime, clock_of, solve
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Reader, Store
 from advisor.tables import to_table
@@ -217,7 +217,7 @@ def _headline(loaded: Loaded, plan: Plan) -> str:
 
 
 def _what(loaded: Loaded, plan: Plan, width: int) -> str:
-    from advisor.plan.money import purchase_charge, rental_charge
+    from advisor.planning.solver.charges import purchase_charge, rental_charge
 
     problem = loaded.problem
     machines = {m.machine_id: m for m in problem.machines}
@@ -299,7 +299,7 @@ def _what(loaded: Loaded, plan: Plan, width: int) -> str:
 
 
 def _bought_and_rented(loaded: Loaded, plan: Plan) -> int:
-    from advisor.plan.assemble import cost_of
+    from advisor.planning.solver.assemble import cost_of
 
     return cost_of(loaded.problem, plan.purchases, (), plan.rented)[0]
 

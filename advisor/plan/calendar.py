@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from string import ascii_lowercase, ascii_uppercase
 
-from advisor.plan.problem import Machine, Plan, Problem, Rental
+from advisor.planning.solver.problem import Machine, Plan, Problem, Rental
 
 GLYPHS = ascii_lowercase + ascii_uppercase
 DELIVERY, IDLE, OUTSIDE, DUE = "░", "·", " ", "!"

@@ -9,13 +9,13 @@ from typing import Any
 
 from advisor.plan.findings import Finding, Solved, usd
 from advisor.plan.flips import flips
-from advisor.plan.groups import undominated
-from advisor.plan.model import Program
-from advisor.plan.problem import Plan, Problem
-from advisor.plan.reduce import Relaxation
-from advisor.plan.solve import Clock, clock_of
 from advisor.plan.trials import Trials
 from advisor.plan.vary import Change, vary
+from advisor.planning.solver.groups import undominated
+from advisor.planning.solver.milp import Program
+from advisor.planning.solver.problem import Plan, Problem
+from advisor.planning.solver.relaxation import Relaxation
+from advisor.planning.solver.solve import Clock, clock_of
 
 MOST_COLUMNS = 4000
 """Larger programs are explained without thresholds, which take dozens of solves."""

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from advisor.plan.assemble import cost_of
 from advisor.plan.findings import Finding, Solved, Words
-from advisor.plan.problem import Machine, Plan, PriceLine, Problem, Rental, RunTime
 from advisor.plan.trials import Trials, decision
 from advisor.plan.vary import Change, vary
+from advisor.planning.solver.assemble import cost_of
+from advisor.planning.solver.problem import Machine, Plan, PriceLine, Problem, Rental, RunTime
 
 CENT = Decimal("0.01")
 FINE = Decimal("0.0001")

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from advisor.parse import InputError
-from advisor.plan.problem import Plan, Problem
-from advisor.plan.solve import NoPlan, OutOfTime, solve
 from advisor.planning.grant.grant import Asked, Grant
 from advisor.planning.grant.problem_of_grant import load
+from advisor.planning.solver.problem import Plan, Problem
+from advisor.planning.solver.solve import NoPlan, OutOfTime, solve
 from advisor.ranking.snapshot import Snapshot
 from advisor.ranking.times import Model
 from advisor.store import Reader

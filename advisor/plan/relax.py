@@ -6,9 +6,10 @@ from dataclasses import replace
 from math import ceil
 
 from advisor.plan.findings import Finding, Solved, Words, usd
-from advisor.plan.groups import groups, runs_that_fit
-from advisor.plan.problem import Experiment, Problem
-from advisor.plan.solve import (
+from advisor.plan.vary import Change, vary
+from advisor.planning.solver.groups import groups, runs_that_fit
+from advisor.planning.solver.problem import Experiment, Problem
+from advisor.planning.solver.solve import (
     DEFAULT_SECONDS,
     Clock,
     NoPlan,
@@ -17,7 +18,6 @@ from advisor.plan.solve import (
     is_feasible,
     solve,
 )
-from advisor.plan.vary import Change, vary
 
 LONGEST_DAYS = 3650
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from advisor.plan.problem import Machine, Problem
+from advisor.planning.solver.problem import Machine, Problem
 
 Change = Mapping[str, Any]
 """Names of `vary` with plain values, so that it can be written as JSON."""

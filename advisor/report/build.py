@@ -6,8 +6,8 @@ from decimal import Decimal
 from typing import Any
 
 from advisor.plan.explain import Alternative, Explanation
-from advisor.plan.problem import Plan
 from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.solver.problem import Plan
 from advisor.report.costs import CostBook
 from advisor.report.evidence import EvidenceSections
 from advisor.report.ledger import Ledger, Num

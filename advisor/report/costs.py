@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 
-from advisor.plan.problem import Machine, Plan, PriceLine, RunTime
 from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.solver.problem import Machine, Plan, PriceLine, RunTime
 from advisor.report.ledger import Ledger, Num
 
 

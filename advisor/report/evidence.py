@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import advisor
 from advisor.plan.explain import Explanation
-from advisor.plan.problem import Plan
 from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.solver.problem import Plan
 from advisor.report.costs import CostBook, Costs
 from advisor.report.ledger import Ledger, Num
 from advisor.report.model import Block, Bullets, Cell, Paragraph, Section, Table

@@ -6,10 +6,10 @@ from datetime import timedelta
 from typing import Any
 
 from advisor.plan.explain import Explanation
-from advisor.plan.groups import cheapest_rental
-from advisor.plan.money import purchase_charge, rental_charge, run_charge
-from advisor.plan.problem import Plan
 from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.solver.charges import purchase_charge, rental_charge, run_charge
+from advisor.planning.solver.groups import cheapest_rental
+from advisor.planning.solver.problem import Plan
 from advisor.report.drawing import MARKERS, OKABE_ITO, few_ticks, svg_of, thousands
 from advisor.report.model import Picture
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from advisor.plan.explain import Alternative
 from advisor.plan.findings import Finding, Value
-from advisor.plan.problem import Plan, RunTime
 from advisor.plan.vary import Change
 from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.solver.problem import Plan, RunTime
 from advisor.report.costs import CostBook, Costs
 from advisor.report.ledger import Ledger, Num
 from advisor.report.model import Words

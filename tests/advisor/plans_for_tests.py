@@ -11,8 +11,8 @@ from math import inf
 from random import Random
 from typing import Any
 
-from advisor.plan.money import purchase_charge, rental_charge, run_charge
-from advisor.plan.problem import (
+from advisor.planning.solver.charges import purchase_charge, rental_charge, run_charge
+from advisor.planning.solver.problem import (
     Experiment,
     Machine,
     PriceLine,
@@ -224,7 +224,7 @@ def best_by_trying_everything(problem: Problem) -> tuple[float, ...] | None:
 
 
 def _best_with(problem: Problem, bought: list[Any]) -> tuple[float, ...] | None:
-    from advisor.plan.money import kept_value_usd
+    from advisor.planning.solver.charges import kept_value_usd
 
     rules = problem.rules
     spent = [0] * problem.years

@@ -23,13 +23,18 @@ from advisor.plan.calendar import calendar_lines
 from advisor.plan.child import Cancelled, Search
 from advisor.plan.explain import explain
 from advisor.plan.inverse import problem_of, reach, timed_models
-from advisor.plan.money import equipment_base_usd, kept_value_usd, purchase_charge, run_charge
-from advisor.plan.problem import Problem, Rules
 from advisor.plan.relax import relax
-from advisor.plan.solve import NoPlan, is_feasible, solve
 from advisor.plan.vary import vary
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.institution import MEANINGS, shipped
+from advisor.planning.solver.charges import (
+    equipment_base_usd,
+    kept_value_usd,
+    purchase_charge,
+    run_charge,
+)
+from advisor.planning.solver.problem import Problem, Rules
+from advisor.planning.solver.solve import NoPlan, is_feasible, solve
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
 from tests.advisor.plans_for_tests import (

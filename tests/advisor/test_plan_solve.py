@@ -9,8 +9,8 @@ from itertools import pairwise
 
 import pytest
 
-from advisor.plan.problem import Plan, Problem
-from advisor.plan.solve import NoPlan, solve
+from advisor.planning.solver.problem import Plan, Problem
+from advisor.planning.solver.solve import NoPlan, solve
 from tests.advisor.plans_for_tests import (
     best_by_trying_everything,
     crowded_problem,

@@ -23,10 +23,10 @@ pytest.importorskip("typst")
 pytest.importorskip("xlsxwriter")
 
 from advisor.plan.answer import EXAMPLE, Planned, load_grant, plan_loaded
-from advisor.plan.solve import NoPlan, solve
 from advisor.plan.trials import decision
 from advisor.plan.vary import vary
 from advisor.planning.grant.grant import Grant, read_grant
+from advisor.planning.solver.solve import NoPlan, solve
 from advisor.report.build import build_report
 from advisor.report.html import to_html
 from advisor.report.ledger import OPERATIONS
@@ -213,7 +213,7 @@ class Walk:
             wanted = (origin["machine_id"], origin["year"])
             return sum(p.count for p in bought if (p.machine_id, p.year) == wanted)
         if "min_runs" in change:
-            from advisor.plan.solve import cheapest_with_runs
+            from advisor.planning.solver.solve import cheapest_with_runs
 
             plan = cheapest_with_runs(problem)
         else:

@@ -13,10 +13,10 @@ from decimal import Decimal
 from random import Random
 from time import monotonic
 
-from advisor.plan.groups import undominated
-from advisor.plan.model import Program
-from advisor.plan.problem import Experiment, Machine, Problem, Rules
-from advisor.plan.solve import NoPlan, OutOfTime, solve
+from advisor.planning.solver.groups import undominated
+from advisor.planning.solver.milp import Program
+from advisor.planning.solver.problem import Experiment, Machine, Problem, Rules
+from advisor.planning.solver.solve import NoPlan, OutOfTime, solve
 from tests.advisor.plans_for_tests import make_machine, make_problem, make_rental
 
 

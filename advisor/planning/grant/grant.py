@@ -8,9 +8,9 @@ from decimal import Decimal
 from pathlib import Path
 
 from advisor.parse import InputError, parse_price_rule
-from advisor.plan.problem import OBJECTIVES
 from advisor.planning.grant.institution import NO_RULES, Institution, find_institution
 from advisor.planning.grant.toml_table import Table, read_toml
+from advisor.planning.solver.problem import OBJECTIVES
 from advisor.ranking.snapshot import EVIDENCE
 
 MAX_YEARS = 15

@@ -8,9 +8,9 @@ from datetime import date
 from decimal import Decimal
 
 from advisor.parse import InputError
-from advisor.plan.problem import Machine, PriceLine, RunTime
 from advisor.planning.grant.grant import Grant, Owned
 from advisor.planning.grant.toml_table import Table
+from advisor.planning.solver.problem import Machine, PriceLine, RunTime
 from advisor.ranking.candidates import Field
 from advisor.ranking.snapshot import Snapshot
 from advisor.ranking.times import BestTime, Model, TrainingTime

@@ -8,7 +8,6 @@ from datetime import date, timedelta
 from itertools import chain
 
 from advisor.parse import InputError
-from advisor.plan.problem import Experiment, Problem, Rental, Rules
 from advisor.planning.grant.grant import Grant
 from advisor.planning.grant.machines import (
     Best,
@@ -21,6 +20,7 @@ from advisor.planning.grant.machines import (
     upgrades,
 )
 from advisor.planning.grant.toml_table import Table
+from advisor.planning.solver.problem import Experiment, Problem, Rental, Rules
 from advisor.ranking.snapshot import Snapshot
 from advisor.ranking.times import Model
 from advisor.store import Reader

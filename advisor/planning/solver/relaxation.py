@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from advisor.plan.model import Program
+from advisor.planning.solver.milp import Program
 
 ROUNDS = 2
 TOLERANCE = 1e-6

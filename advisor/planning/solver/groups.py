@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import floor, inf
 
-from advisor.plan.money import purchase_charge, rental_charge, run_charge
-from advisor.plan.problem import EPSILON, Experiment, Machine, Problem, Rental
+from advisor.planning.solver.charges import purchase_charge, rental_charge, run_charge
+from advisor.planning.solver.problem import EPSILON, Experiment, Machine, Problem, Rental
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,9 +14,14 @@ from dataclasses import dataclass
 from math import floor, inf
 from typing import Any
 
-from advisor.plan.groups import Group, cheapest_rental, groups, runs_that_fit
-from advisor.plan.money import kept_value_usd, purchase_charge, rental_charge, run_charge
-from advisor.plan.problem import EPSILON, Experiment, Plan, Problem
+from advisor.planning.solver.charges import (
+    kept_value_usd,
+    purchase_charge,
+    rental_charge,
+    run_charge,
+)
+from advisor.planning.solver.groups import Group, cheapest_rental, groups, runs_that_fit
+from advisor.planning.solver.problem import EPSILON, Experiment, Plan, Problem
 
 Row = tuple[dict[int, float], float, float]
 

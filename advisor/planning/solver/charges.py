@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
-from advisor.plan.problem import Machine, Problem, Rental, Rules, RunTime
+from advisor.planning.solver.problem import Machine, Problem, Rental, Rules, RunTime
 
 CENT = Decimal("0.01")
 HOURS_PER_DAY = 24

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from advisor.plan.groups import Group
-from advisor.plan.model import Cut, Program
-from advisor.plan.money import kept_value_usd, purchase_charge, rental_charge, run_charge
-from advisor.plan.place import Job, pack, schedule
-from advisor.plan.problem import Placed, Plan, Problem, Purchase, Rented, Work
+from advisor.planning.solver.charges import (
+    kept_value_usd,
+    purchase_charge,
+    rental_charge,
+    run_charge,
+)
+from advisor.planning.solver.groups import Group
+from advisor.planning.solver.milp import Cut, Program
+from advisor.planning.solver.problem import Placed, Plan, Problem, Purchase, Rented, Work
+from advisor.planning.solver.schedule import Job, pack, schedule
 
 
 def place(program: Program, counts: Sequence[int]) -> tuple[list[Placed], list[Cut]]:

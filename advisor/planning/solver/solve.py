@@ -17,10 +17,10 @@ from math import inf
 from threading import Event
 from time import monotonic
 
-from advisor.plan.assemble import place, plan_of
-from advisor.plan.model import Cut, Program
-from advisor.plan.problem import EPSILON, Plan, Problem
-from advisor.plan.reduce import Relaxation
+from advisor.planning.solver.assemble import place, plan_of
+from advisor.planning.solver.milp import Cut, Program
+from advisor.planning.solver.problem import EPSILON, Plan, Problem
+from advisor.planning.solver.relaxation import Relaxation
 
 DEFAULT_SECONDS = 120.0
 LESS = 0.005

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
-from advisor.plan.problem import EPSILON
+from advisor.planning.solver.problem import EPSILON
 
 
 @dataclass(frozen=True, slots=True, order=True, kw_only=True)
