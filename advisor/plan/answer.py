@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from advisor.parse import InputError, shown
 from advisor.plan.calendar import calendar_lines, cut
 from advisor.plan.child import Search
-from advisor.plan.explain import Explanation, explain
-from advisor.plan.findings import Finding, lines
-from advisor.plan.relax import relax
 from advisor.planning.grant.grant import Grant, read_grant
 from advisor.planning.grant.problem_of_grant import Loaded, load
+from advisor.planning.sensitivity.explain import Explanation, explain
+from advisor.planning.sensitivity.findings import Finding, lines
+from advisor.planning.sensitivity.infeasible import relax
 from advisor.planning.solver.problem import OBJECTIVES, Plan, Problem
 from advisor.planning.solver.solve import NoPlan, OutOfTime, clock_of, solve
 from advisor.ranking.snapshot import take_snapshot

@@ -5,8 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from advisor.plan.explain import Alternative, Explanation
 from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.sensitivity.explain import Alternative, Explanation
 from advisor.planning.solver.problem import Plan
 from advisor.report.costs import CostBook
 from advisor.report.evidence import EvidenceSections

@@ -5,8 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 
 import advisor
-from advisor.plan.explain import Explanation
 from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.sensitivity.explain import Explanation
 from advisor.planning.solver.problem import Plan
 from advisor.report.costs import CostBook, Costs
 from advisor.report.ledger import Ledger, Num

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
-from advisor.plan.findings import number_words
+from advisor.planning.sensitivity.findings import number_words
 from advisor.report.ledger import LedgerRow, Num
 
 Cell = str | Num | None

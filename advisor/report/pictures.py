@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from advisor.plan.explain import Explanation
 from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.sensitivity.explain import Explanation
 from advisor.planning.solver.charges import purchase_charge, rental_charge, run_charge
 from advisor.planning.solver.groups import cheapest_rental
 from advisor.planning.solver.problem import Plan

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from advisor.plan.explain import Alternative
-from advisor.plan.findings import Finding, Value
-from advisor.plan.vary import Change
 from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.sensitivity.changes import Change
+from advisor.planning.sensitivity.explain import Alternative
+from advisor.planning.sensitivity.findings import Finding, Value
 from advisor.planning.solver.problem import Plan, RunTime
 from advisor.report.costs import CostBook, Costs
 from advisor.report.ledger import Ledger, Num

@@ -21,12 +21,12 @@ from advisor.parse import InputError
 from advisor.plan.answer import EXAMPLE, PlanTask, load_grant
 from advisor.plan.calendar import calendar_lines
 from advisor.plan.child import Cancelled, Search
-from advisor.plan.explain import explain
 from advisor.plan.inverse import problem_of, reach, timed_models
-from advisor.plan.relax import relax
-from advisor.plan.vary import vary
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.institution import MEANINGS, shipped
+from advisor.planning.sensitivity.changes import vary
+from advisor.planning.sensitivity.explain import explain
+from advisor.planning.sensitivity.infeasible import relax
 from advisor.planning.solver.charges import (
     equipment_base_usd,
     kept_value_usd,

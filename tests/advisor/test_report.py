@@ -23,9 +23,9 @@ pytest.importorskip("typst")
 pytest.importorskip("xlsxwriter")
 
 from advisor.plan.answer import EXAMPLE, Planned, load_grant, plan_loaded
-from advisor.plan.trials import decision
-from advisor.plan.vary import vary
 from advisor.planning.grant.grant import Grant, read_grant
+from advisor.planning.sensitivity.changes import vary
+from advisor.planning.sensitivity.trials import decision
 from advisor.planning.solver.solve import NoPlan, solve
 from advisor.report.build import build_report
 from advisor.report.html import to_html

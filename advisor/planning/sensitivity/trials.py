@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from advisor.plan.vary import Change, vary
+from advisor.planning.sensitivity.changes import Change, vary
 from advisor.planning.solver.problem import Plan, Problem
 from advisor.planning.solver.solve import Clock, NoPlan, OutOfTime, cheapest_with_runs, solve
 

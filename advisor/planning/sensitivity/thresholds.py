@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from advisor.plan.findings import Finding, Solved, Words
-from advisor.plan.trials import Trials, decision
-from advisor.plan.vary import Change, vary
+from advisor.planning.sensitivity.changes import Change, vary
+from advisor.planning.sensitivity.findings import Finding, Solved, Words
+from advisor.planning.sensitivity.trials import Trials, decision
 from advisor.planning.solver.assemble import cost_of
 from advisor.planning.solver.problem import Machine, Plan, PriceLine, Problem, Rental, RunTime
 

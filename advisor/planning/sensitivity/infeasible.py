@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from math import ceil
 
-from advisor.plan.findings import Finding, Solved, Words, usd
-from advisor.plan.vary import Change, vary
+from advisor.planning.sensitivity.changes import Change, vary
+from advisor.planning.sensitivity.findings import Finding, Solved, Words, usd
 from advisor.planning.solver.groups import groups, runs_that_fit
 from advisor.planning.solver.problem import Experiment, Problem
 from advisor.planning.solver.solve import (

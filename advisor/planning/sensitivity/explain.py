@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from advisor.plan.findings import Finding, Solved, usd
-from advisor.plan.flips import flips
-from advisor.plan.trials import Trials
-from advisor.plan.vary import Change, vary
+from advisor.planning.sensitivity.changes import Change, vary
+from advisor.planning.sensitivity.findings import Finding, Solved, usd
+from advisor.planning.sensitivity.thresholds import flips
+from advisor.planning.sensitivity.trials import Trials
 from advisor.planning.solver.groups import undominated
 from advisor.planning.solver.milp import Program
 from advisor.planning.solver.problem import Plan, Problem

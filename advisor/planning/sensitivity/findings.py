@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from advisor.plan.vary import Change
+from advisor.planning.sensitivity.changes import Change
 
 Value = int | float | Decimal
 

@@ -1,0 +1,1 @@
+"""What binds, what would flip a plan, and what to relax."""
