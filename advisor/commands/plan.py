@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
         return _reach(options, seconds)
     if options.by is not None:
         raise InputError("--by goes with --how-many or --largest; dates of a plan are in its file")
-    from advisor.report.write import check_targets
+    from advisor.planning.report.write import check_targets
 
     check_targets(options.out, force=options.force)  # before any work
     planned = plan_grant(
@@ -80,8 +80,8 @@ def run(options: argparse.Namespace) -> int:
     if not options.out and options.format == "table":
         print(plan_text(planned))
         return ANSWERED
-    from advisor.plan.answer import write_planned
-    from advisor.report.text import to_csv_text, to_json_text
+    from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text
+    from advisor.planning.report.write import write_planned
 
     report = write_planned(planned, options.out, force=options.force)
     for path in options.out:

@@ -26,7 +26,6 @@ from advisor.tables import to_table
 
 if TYPE_CHECKING:
     from advisor.plan.inverse import Reach
-    from advisor.report.model import Report
 
 EXAMPLE = Path(__file__).parents[1] / "planning" / "grant" / "example.toml"
 WIDTH = 100
@@ -77,22 +76,6 @@ def plan_grant(
     """Read, solve, explain. Raises InputError and StoreError."""
     loaded = load_grant(store, _read(path, objective), today)
     return Search(PlanTask(loaded=loaded, seconds=seconds, quick=quick)).run(say)
-
-
-def write_planned(planned: Planned, names: Sequence[str], *, force: bool) -> Report:
-    """The report of a plan, written to these files. Raises InputError and OSError."""
-    from advisor.report.build import build_report
-    from advisor.report.write import EXTRA, PICTURED, check_targets, write_report
-
-    assert planned.plan is not None and planned.explanation is not None
-    paths = check_targets(names, force=force)
-    pictured = any(path.suffix.lower() in PICTURED for path in paths)
-    try:
-        report = build_report(planned.loaded, planned.plan, planned.explanation, pictures=pictured)
-    except ModuleNotFoundError as error:
-        raise InputError(f"{error.name} is not installed: {EXTRA}") from None
-    write_report(report, paths, force=force)
-    return report
 
 
 def plan_loaded(

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from advisor.findings import PAPER_SOURCES
+from advisor.planning.report.drawing import MARKERS, OKABE_ITO
 from advisor.ranking.candidates import build_cents, price_keys
 from advisor.ranking.snapshot import Snapshot, take_snapshot
 from advisor.ranking.times import TrainingTime
-from advisor.report.drawing import MARKERS, OKABE_ITO
 from advisor.store import Store
 from price_catalog.builds import enumerate_builds
 from price_catalog.model import Gpu

@@ -17,9 +17,9 @@ from typing import Any
 
 from advisor.costs.cost import experiment_cost_usd
 from advisor.parse import InputError, shown
+from advisor.planning.report.drawing import OKABE_ITO, few_ticks, styled, thousands
 from advisor.ranking.audit import SECONDS_PER_DAY, dense_peak
 from advisor.ranking.times import TrainingTime
-from advisor.report.drawing import OKABE_ITO, few_ticks, styled, thousands
 from advisor.report.figure_data import Evidence, gather
 from advisor.store import Store
 
@@ -55,7 +55,7 @@ def write_figures(store: Store, folder: Path, force: bool) -> tuple[list[Path], 
             for form in FORMS:
                 made.append((targets[name, form], _render(evidence, draw, width, height, form)))
     except ModuleNotFoundError as error:
-        from advisor.report.write import EXTRA
+        from advisor.planning.report.write import EXTRA
 
         raise InputError(f"{error.name} is not installed: {EXTRA}") from None
     folder.mkdir(parents=True, exist_ok=True)

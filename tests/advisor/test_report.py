@@ -24,16 +24,16 @@ pytest.importorskip("xlsxwriter")
 
 from advisor.plan.answer import EXAMPLE, Planned, load_grant, plan_loaded
 from advisor.planning.grant.grant import Grant, read_grant
+from advisor.planning.report.html import to_html
+from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text, to_markdown
+from advisor.planning.report.number_ledger import OPERATIONS
+from advisor.planning.report.pdf import to_pdf
+from advisor.planning.report.report import Picture, Report
+from advisor.planning.report.sections import build_report
+from advisor.planning.report.xlsx import to_xlsx
 from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.trials import decision
 from advisor.planning.solver.solve import NoPlan, solve
-from advisor.report.build import build_report
-from advisor.report.html import to_html
-from advisor.report.ledger import OPERATIONS
-from advisor.report.model import Picture, Report
-from advisor.report.pdf import to_pdf
-from advisor.report.text import to_csv_text, to_json_text, to_markdown
-from advisor.report.xlsx import to_xlsx
 from advisor.store import Store
 
 TODAY = date(2026, 11, 21)
@@ -452,7 +452,7 @@ def test_a_price_that_the_office_changes_moves_the_total(
 
 
 def test_the_ledger_refuses_an_unknown_kind() -> None:
-    from advisor.report.ledger import Ledger
+    from advisor.planning.report.number_ledger import Ledger
 
     with pytest.raises(ValueError, match="rumour"):
         Ledger().leaf("rumour", 1, "usd", "heard of")

@@ -230,7 +230,7 @@ class PlanScreen(SizedScreen):
     @work(thread=True, exclusive=True, group="write", exit_on_error=False)
     def write(self, planned: Planned, name: str) -> None:
         """Write the report, and post how that went; nothing is overwritten."""
-        from advisor.plan.answer import write_planned
+        from advisor.planning.report.write import write_planned
 
         try:
             path = str(Path(name).expanduser())

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
+from advisor.planning.report.number_ledger import LedgerRow, Num
 from advisor.planning.sensitivity.findings import number_words
-from advisor.report.ledger import LedgerRow, Num
 
 Cell = str | Num | None
 """None is shown as "no data"."""

@@ -7,13 +7,13 @@ from decimal import Decimal
 from typing import Any
 
 from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.report.cost_book import CostBook, Costs
+from advisor.planning.report.number_ledger import Ledger, Num
+from advisor.planning.report.report import Words
 from advisor.planning.sensitivity.changes import Change
 from advisor.planning.sensitivity.explain import Alternative
 from advisor.planning.sensitivity.findings import Finding, Value
 from advisor.planning.solver.problem import Plan, RunTime
-from advisor.report.costs import CostBook, Costs
-from advisor.report.ledger import Ledger, Num
-from advisor.report.model import Words
 
 
 def solve_num(

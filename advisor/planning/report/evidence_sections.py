@@ -6,12 +6,12 @@ from decimal import Decimal
 
 import advisor
 from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.report.cost_book import CostBook, Costs
+from advisor.planning.report.number_ledger import Ledger, Num
+from advisor.planning.report.report import Block, Bullets, Cell, Paragraph, Section, Table
+from advisor.planning.report.sentences import finding_words, limits, used_times
 from advisor.planning.sensitivity.explain import Explanation
 from advisor.planning.solver.problem import Plan
-from advisor.report.costs import CostBook, Costs
-from advisor.report.ledger import Ledger, Num
-from advisor.report.model import Block, Bullets, Cell, Paragraph, Section, Table
-from advisor.report.sentences import finding_words, limits, used_times
 
 
 class EvidenceSections:
@@ -94,7 +94,7 @@ class EvidenceSections:
         )
         blocks: list[Block] = [Table(name="Times", columns=columns, rows=tuple(rows))]
         if pictures:
-            from advisor.report.pictures import draw_cost_and_time
+            from advisor.planning.report.pictures import draw_cost_and_time
 
             blocks.insert(0, draw_cost_and_time(self.loaded, self.plan, self.explanation))
         return Section(title="Training times", blocks=tuple(blocks))

@@ -10,9 +10,9 @@ import io
 from datetime import datetime
 from typing import Any
 
-from advisor.report.ledger import LedgerRow, Num
-from advisor.report.model import Bullets, Cell, Paragraph, Report, Table, joined, shown
-from advisor.report.text import origin_words
+from advisor.planning.report.markdown_csv_json import origin_words
+from advisor.planning.report.number_ledger import LedgerRow, Num
+from advisor.planning.report.report import Bullets, Cell, Paragraph, Report, Table, joined, shown
 
 LEDGER = "Ledger"
 _FIRST = 3

@@ -6,8 +6,9 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from advisor.report.ledger import Num
-from advisor.report.model import (
+from advisor.planning.report.markdown_csv_json import origin_words
+from advisor.planning.report.number_ledger import Num
+from advisor.planning.report.report import (
     Block,
     Bullets,
     Cell,
@@ -18,7 +19,6 @@ from advisor.report.model import (
     Words,
     shown,
 )
-from advisor.report.text import origin_words
 
 _HEAD = """\
 #set document(title: {title}, author: "GPU grant advisor", date: datetime({date}))

@@ -6,13 +6,22 @@ from decimal import Decimal
 from typing import Any
 
 from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.report.cost_book import CostBook
+from advisor.planning.report.evidence_sections import EvidenceSections
+from advisor.planning.report.number_ledger import Ledger, Num
+from advisor.planning.report.report import (
+    Block,
+    Bullets,
+    Cell,
+    Paragraph,
+    Report,
+    Section,
+    Table,
+    Words,
+)
+from advisor.planning.report.sentences import alternative_words, justification, solve_num
 from advisor.planning.sensitivity.explain import Alternative, Explanation
 from advisor.planning.solver.problem import Plan
-from advisor.report.costs import CostBook
-from advisor.report.evidence import EvidenceSections
-from advisor.report.ledger import Ledger, Num
-from advisor.report.model import Block, Bullets, Cell, Paragraph, Report, Section, Table, Words
-from advisor.report.sentences import alternative_words, justification, solve_num
 
 OBJECTIVE_WORDS = {
     "cheapest": "the cheapest plan that does everything in time",
@@ -319,7 +328,7 @@ class _Maker(EvidenceSections):
             )
         blocks: list[Block] = []
         if pictures:
-            from advisor.report.pictures import draw_plan
+            from advisor.planning.report.pictures import draw_plan
 
             blocks.append(draw_plan(self.loaded, self.plan))
         blocks.append(
@@ -350,7 +359,7 @@ class _Maker(EvidenceSections):
             Bullets(items=tuple(notes)),
         ]
         if pictures:
-            from advisor.report.pictures import draw_alternatives, draw_break_even
+            from advisor.planning.report.pictures import draw_alternatives, draw_break_even
 
             blocks.insert(0, draw_alternatives(self.loaded, self.plan, self.explanation))
             drawn = draw_break_even(self.loaded, self.plan)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from html import escape
 
-from advisor.report.ledger import Num
-from advisor.report.model import (
+from advisor.planning.report.markdown_csv_json import origin_words
+from advisor.planning.report.number_ledger import Num
+from advisor.planning.report.report import (
     Block,
     Bullets,
     Cell,
@@ -16,7 +17,6 @@ from advisor.report.model import (
     Words,
     shown,
 )
-from advisor.report.text import origin_words
 
 _STYLE = """
 :root { color-scheme: light; }

@@ -6,12 +6,12 @@ from datetime import timedelta
 from typing import Any
 
 from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.report.drawing import MARKERS, OKABE_ITO, few_ticks, svg_of, thousands
+from advisor.planning.report.report import Picture
 from advisor.planning.sensitivity.explain import Explanation
 from advisor.planning.solver.charges import purchase_charge, rental_charge, run_charge
 from advisor.planning.solver.groups import cheapest_rental
 from advisor.planning.solver.problem import Plan
-from advisor.report.drawing import MARKERS, OKABE_ITO, few_ticks, svg_of, thousands
-from advisor.report.model import Picture
 
 MOST_MODELS = 6
 

@@ -8,8 +8,8 @@ from datetime import date, timedelta
 from decimal import Decimal
 
 from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.report.number_ledger import Ledger, Num
 from advisor.planning.solver.problem import Machine, Plan, PriceLine, RunTime
-from advisor.report.ledger import Ledger, Num
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

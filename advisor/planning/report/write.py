@@ -4,45 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from advisor.parse import InputError, shown
-from advisor.report.model import Picture, Report
+
+if TYPE_CHECKING:
+    from advisor.planning.report.report import Report
+from advisor.plan.answer import Planned
+from advisor.planning.report.report import Picture, Report
 
 EXTRA = 'reports need more packages: pip install "gpu-grant-advisor[report]"'
 
 
 def _csv(report: Report) -> bytes:
-    from advisor.report.text import to_csv_text
+    from advisor.planning.report.markdown_csv_json import to_csv_text
 
     return to_csv_text(report).encode()
 
 
 def _json(report: Report) -> bytes:
-    from advisor.report.text import to_json_text
+    from advisor.planning.report.markdown_csv_json import to_json_text
 
     return to_json_text(report).encode()
 
 
 def _markdown(report: Report) -> bytes:
-    from advisor.report.text import to_markdown
+    from advisor.planning.report.markdown_csv_json import to_markdown
 
     return to_markdown(report).encode()
 
 
 def _html(report: Report) -> bytes:
-    from advisor.report.html import to_html
+    from advisor.planning.report.html import to_html
 
     return to_html(report).encode()
 
 
 def _pdf(report: Report) -> bytes:
-    from advisor.report.pdf import to_pdf
+    from advisor.planning.report.pdf import to_pdf
 
     return to_pdf(report)
 
 
 def _xlsx(report: Report) -> bytes:
-    from advisor.report.xlsx import to_xlsx
+    from advisor.planning.report.xlsx import to_xlsx
 
     return to_xlsx(report)
 
@@ -115,10 +120,26 @@ def write_report(report: Report, paths: Sequence[Path], *, force: bool) -> None:
 
 def _with_figures(report: Report, path: Path) -> list[tuple[Path, bytes]]:
     """A Markdown report and its pictures, which it links."""
-    from advisor.report.text import to_markdown
+    from advisor.planning.report.markdown_csv_json import to_markdown
 
     folder = figures_of(path)
     pictures = [b for s in report.sections for b in s.blocks if isinstance(b, Picture)]
     figures = folder.name if pictures else None
     made = [(path, to_markdown(report, figures).encode())]
     return made + [(folder / f"{p.name}.svg", p.svg.encode()) for p in pictures]
+
+
+def write_planned(planned: Planned, names: Sequence[str], *, force: bool) -> Report:
+    """The report of a plan, written to these files. Raises InputError and OSError."""
+    from advisor.planning.report.sections import build_report
+    from advisor.planning.report.write import EXTRA, PICTURED, check_targets, write_report
+
+    assert planned.plan is not None and planned.explanation is not None
+    paths = check_targets(names, force=force)
+    pictured = any(path.suffix.lower() in PICTURED for path in paths)
+    try:
+        report = build_report(planned.loaded, planned.plan, planned.explanation, pictures=pictured)
+    except ModuleNotFoundError as error:
+        raise InputError(f"{error.name} is not installed: {EXTRA}") from None
+    write_report(report, paths, force=force)
+    return report

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-from advisor.report.ledger import LedgerRow, Num
-from advisor.report.model import (
+from advisor.planning.report.number_ledger import LedgerRow, Num
+from advisor.planning.report.report import (
     Block,
     Bullets,
     Cell,
