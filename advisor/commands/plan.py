@@ -49,7 +49,8 @@ def add_arguments(plan: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Plan and print. Raises InputError and StoreError."""
-    from advisor.plan.answer import EXAMPLE, no_plan_text, plan_grant, plan_text
+    from advisor.plan.answer import no_plan_text, plan_text
+    from advisor.planning.plan_grant import EXAMPLE, plan_grant
 
     if options.example:
         print(EXAMPLE.read_text(encoding="utf-8"), end="")

@@ -2,121 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from advisor.parse import InputError, shown
+from advisor.parse import InputError
 from advisor.plan.calendar import calendar_lines, cut
-from advisor.plan.child import Search
-from advisor.planning.grant.grant import Grant, read_grant
-from advisor.planning.grant.problem_of_grant import Loaded, load
-from advisor.planning.sensitivity.explain import Explanation, explain
-from advisor.planning.sensitivity.findings import Finding, lines
-from advisor.planning.sensitivity.infeasible import relax
-from advisor.planning.solver.problem import OBJECTIVES, Plan, Problem
-from advisor.planning.solver.solve import NoPlan, OutOfTime, clock_of, solve
+from advisor.planning.grant.grant import read_grant
+from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.plan_grant import Planned
+from advisor.planning.sensitivity.findings import lines
+from advisor.planning.solver.problem import Plan, Problem
+from advisor.planning.solver_process import Search
 from advisor.ranking.snapshot import take_snapshot
-from advisor.store import Reader, Store
+from advisor.store import Store
 from advisor.tables import to_table
 
 if TYPE_CHECKING:
-    from advisor.plan.inverse import Reach
+    from advisor.planning.capacity import Reach
 
-EXAMPLE = Path(__file__).parents[1] / "planning" / "grant" / "example.toml"
 WIDTH = 100
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
-    """A grant with its plan, or with the ways out where there is none."""
-
-    loaded: Loaded
-    plan: Plan | None
-    explanation: Explanation | None
-    ways_out: tuple[Finding, ...] = ()
-
-
-def load_grant(store: Store, grant: Grant, today: date) -> Loaded:
-    """Everything that a plan is made from. Raises InputError and StoreError."""
-    with store.reading() as reader:
-        return load(reader, take_snapshot(reader), grant, today)
-
-
-def plan_with(reader: Reader, path: Path, *, objective: str | None, today: date) -> Loaded:
-    """A grant from its file with what the store knows. Raises InputError."""
-    return load(reader, take_snapshot(reader), _read(path, objective), today)
-
-
-def _read(path: Path, objective: str | None) -> Grant:
-    grant = read_grant(path)
-    if objective is None:
-        return grant
-    if objective not in OBJECTIVES:
-        raise InputError(
-            f"the objective {shown(objective)} is not known: write {', '.join(OBJECTIVES)}"
-        )
-    return replace(grant, objective=objective)
-
-
-def plan_grant(
-    store: Store,
-    path: Path,
-    *,
-    today: date,
-    objective: str | None = None,
-    seconds: float,
-    quick: bool = False,
-    say: Callable[[str], None] = lambda _: None,
-) -> Planned:
-    """Read, solve, explain. Raises InputError and StoreError."""
-    loaded = load_grant(store, _read(path, objective), today)
-    return Search(PlanTask(loaded=loaded, seconds=seconds, quick=quick)).run(say)
-
-
-def plan_loaded(
-    loaded: Loaded,
-    seconds: float,
-    *,
-    quick: bool = False,
-    say: Callable[[str], None] = lambda _: None,
-) -> Planned:
-    """Solve and explain; ``quick`` leaves out what would change the decision.
-
-    Raises InputError where the time is not enough.
-    """
-    clock = clock_of(seconds)
-    say("the plan")
-    try:
-        # Half of the time at most, so that there is some left to say what binds.
-        plan = solve(loaded.problem, clock=clock.within(seconds / 2))
-    except NoPlan:
-        say("what to relax")
-        ways = tuple(relax(loaded.problem, clock))
-        return Planned(loaded=loaded, plan=None, explanation=None, ways_out=ways)
-    except OutOfTime:
-        raise InputError(
-            f"no plan was found in {seconds / 2:g} seconds: give it more with --seconds"
-        ) from None
-    explanation = explain(loaded.problem, plan, clock=clock, thresholds=not quick, say=say)
-    return Planned(loaded=loaded, plan=plan, explanation=explanation)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanTask:
-    """A plan, for a process of its own."""
-
-    loaded: Loaded
-    seconds: float
-    quick: bool = False
-
-    def run(self, say: Callable[[str], None]) -> Planned:
-        """As `plan_loaded`."""
-        return plan_loaded(self.loaded, self.seconds, quick=self.quick, say=say)
 
 
 def no_plan_text(planned: Planned) -> str:
@@ -297,7 +205,7 @@ def reach_rows(
     seconds: float,
 ) -> Sequence[dict[str, Any]]:
     """How many runs of a model, or of each model from the largest, the budget allows."""
-    from advisor.plan.inverse import MOST_RUNS, ReachTask, problem_of, timed_models
+    from advisor.planning.capacity import MOST_RUNS, ReachTask, problem_of, timed_models
 
     grant = read_grant(path)
     if by is not None and not grant.start < by <= grant.year_dates[-1]:

@@ -18,12 +18,11 @@ import pytest
 
 from advisor.cli import main
 from advisor.parse import InputError
-from advisor.plan.answer import EXAMPLE, PlanTask, load_grant
 from advisor.plan.calendar import calendar_lines
-from advisor.plan.child import Cancelled, Search
-from advisor.plan.inverse import problem_of, reach, timed_models
+from advisor.planning.capacity import problem_of, reach, timed_models
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.institution import MEANINGS, shipped
+from advisor.planning.plan_grant import EXAMPLE, PlanTask, load_grant
 from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.explain import explain
 from advisor.planning.sensitivity.infeasible import relax
@@ -35,6 +34,7 @@ from advisor.planning.solver.charges import (
 )
 from advisor.planning.solver.problem import Problem, Rules
 from advisor.planning.solver.solve import NoPlan, is_feasible, solve
+from advisor.planning.solver_process import Cancelled, Search
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
 from tests.advisor.plans_for_tests import (

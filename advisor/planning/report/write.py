@@ -10,7 +10,7 @@ from advisor.parse import InputError, shown
 
 if TYPE_CHECKING:
     from advisor.planning.report.report import Report
-from advisor.plan.answer import Planned
+from advisor.planning.plan_grant import Planned
 from advisor.planning.report.report import Picture, Report
 
 EXTRA = 'reports need more packages: pip install "gpu-grant-advisor[report]"'

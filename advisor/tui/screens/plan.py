@@ -23,8 +23,8 @@ from advisor.tui.feed import FeedError
 from advisor.tui.screens.sizes import SizedScreen
 
 if TYPE_CHECKING:
-    from advisor.plan.answer import Planned
-    from advisor.plan.child import Search
+    from advisor.planning.plan_grant import Planned
+    from advisor.planning.solver_process import Search
     from advisor.tui.app import AdvisorApp
 
 SECONDS = 120.0
@@ -109,7 +109,7 @@ class PlanScreen(SizedScreen):
 
     def action_example(self) -> None:
         """Plan the worked example."""
-        from advisor.plan.answer import EXAMPLE
+        from advisor.planning.plan_grant import EXAMPLE
 
         self._plan(EXAMPLE)
 
@@ -158,8 +158,8 @@ class PlanScreen(SizedScreen):
     @work(thread=True, exclusive=True, group="plan", exit_on_error=False)
     def solve(self, number: int, path: Path, objective: str, today: date) -> None:
         """Read the grant and the store, plan in a process of its own, and post it."""
-        from advisor.plan.answer import PlanTask, plan_with
-        from advisor.plan.child import Cancelled, Search
+        from advisor.planning.plan_grant import PlanTask, plan_with
+        from advisor.planning.solver_process import Cancelled, Search
 
         try:
             with self.app.feed.visit() as reader:

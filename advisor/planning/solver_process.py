@@ -64,7 +64,7 @@ class Search(Generic[T]):
         found = os.environ.get("PYTHONPATH")
         paths = root if not found else f"{root}{os.pathsep}{found}"
         self._child = subprocess.Popen(
-            [sys.executable, "-m", "advisor.plan.child"],
+            [sys.executable, "-m", "advisor.planning.solver_process"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
