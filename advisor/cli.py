@@ -254,7 +254,7 @@ def _tui(options: argparse.Namespace) -> int:
 
 
 def _rank(options: argparse.Namespace) -> int:
-    from advisor.answers import answer_rank
+    from advisor.answers.ranking import answer_rank
 
     text, answered = answer_rank(
         _store(options),
@@ -274,7 +274,7 @@ def _rank(options: argparse.Namespace) -> int:
 
 
 def _data(options: argparse.Namespace) -> int:
-    from advisor.data import data_rows
+    from advisor.answers.evidence import data_rows
     from advisor.tables import render_rows
 
     rows = data_rows(_store(options), options.table)

@@ -44,7 +44,7 @@ def test_no_module_of_the_advisor_or_the_catalogue_loads_torch(package: str) -> 
         "advisor.costs.cost",
         "advisor.ranking.rank",
         "advisor.store",
-        "advisor.answers",
+        "advisor.answers.ranking",
         "advisor.ranking.snapshot",
     ],
 )

@@ -9,16 +9,16 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from advisor.answers.prediction import as_lines, as_object
 from advisor.parse import InputError, shown
 
 if TYPE_CHECKING:
     from advisor.prediction.fitted import Fitted
     from advisor.prediction.model.targets import Target
-    from advisor.prediction.predict_one import Prediction
     from advisor.store import Store
 
 ANSWERED, NO_ANSWER = 0, 1
@@ -170,48 +170,3 @@ def _whole(text: str | None, option: str) -> int | None:
     if value is None or not value.is_integer() or value < 1:
         raise ValueError(f"{option} {shown(text)} is not a whole number above 0, such as 8")
     return int(value)
-
-
-def as_object(answer: Prediction) -> Mapping[str, Any]:
-    """The JSON of the command: stable names, numbers as they are."""
-    from dataclasses import asdict
-
-    content = asdict(answer)
-    content["model"] = content.pop("target")
-    return content
-
-
-def as_lines(answer: Prediction) -> list[str]:
-    """The answer in words, one fact a line."""
-    from advisor.answers import settings_words
-
-    machine = f"{answer.target} on {answer.gpu_count} x {answer.gpu}"
-    if answer.training_days is None:
-        lines = [f"{machine}: {answer.reason}"]
-    else:
-        low, high = answer.training_days_low, answer.training_days_high
-        lines = [
-            f"{machine}: {days_words(answer.training_days)} days, predicted "
-            f"(9 in 10 such times lie between {days_words(low)} and {days_words(high)})",
-            f"  {answer.reason}",
-        ]
-    if answer.settings is not None:
-        lines.append(f"  fits with: {settings_words(answer.settings)}")
-        lines.append(f"  settings that fit: {len(answer.fitting)}")
-    if answer.analytic_days is not None:
-        lines.append(
-            f"  analytic estimate (all FLOPs at the peak, the optimist): "
-            f"{days_words(answer.analytic_days)} days, which no training reaches"
-        )
-    if answer.assumptions:
-        lines.append(f"  assumed: {'; '.join(answer.assumptions)}")
-    if answer.measure is not None:
-        lines.append(f"  to be sure: {answer.measure}")
-    return lines
-
-
-def days_words(days: float | None) -> str:
-    """Three significant digits: more would promise what no prediction holds."""
-    if days is None:
-        return "no data"
-    return f"{days:,.0f}" if days >= 100 else f"{days:.3g}"

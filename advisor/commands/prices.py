@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from pathlib import Path
 
+from advisor.answers.quotes import item_names, ledger_items, ledger_rows
 from advisor.costs.own_quotes import COLUMNS, INCLUDES, KINDS, OWN, make_quote
 from advisor.parse import InputError, parse_price_rule, shown
-from advisor.quote_rows import item_names, ledger_items, ledger_rows
 from advisor.ranking.snapshot import Snapshot, take_snapshot
 from advisor.store import Store
 from advisor.tables import render_rows
@@ -271,8 +271,8 @@ def _refresh(options: argparse.Namespace, store: Store) -> int:
 
 
 def _builds(options: argparse.Namespace, store: Store) -> int:
-    from advisor.build_rows import build_rows
-    from advisor.circuit import parse_circuit
+    from advisor.answers.builds import build_rows
+    from advisor.answers.circuit import parse_circuit
 
     snapshot = _snapshot(store)
     names = None
@@ -285,7 +285,7 @@ def _builds(options: argparse.Namespace, store: Store) -> int:
 
 
 def _parts(options: argparse.Namespace, store: Store) -> int:
-    from advisor.costs.parts import part_rows
+    from advisor.answers.quotes import part_rows
 
     snapshot = _snapshot(store)
     rule = parse_price_rule(options.prices)
@@ -319,13 +319,13 @@ def _own(options: argparse.Namespace, store: Store) -> int:
 
 
 def _cost(options: argparse.Namespace, store: Store) -> int:
-    from advisor.machines import answer_cost
+    from advisor.answers.ownership import answer_cost
 
     return _print(answer_cost(store, options))
 
 
 def _rent(options: argparse.Namespace, store: Store) -> int:
-    from advisor.machines import answer_rent
+    from advisor.answers.ownership import answer_rent
 
     return _print(answer_rent(store, options))
 
@@ -336,8 +336,8 @@ def _print(texts: Iterable[str]) -> int:
 
 
 def _table(options: argparse.Namespace, store: Store) -> int:
+    from advisor.answers.price_page import between_marks, shipped_prices, short_prices
     from advisor.files import write_whole
-    from advisor.price_table import between_marks, shipped_prices, short_prices
 
     snapshot = _snapshot(store)
     text = short_prices(snapshot) if options.short else shipped_prices(snapshot)

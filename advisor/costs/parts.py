@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from advisor.costs.price_book import (
     OWN_SOURCE,
@@ -141,37 +141,3 @@ def parts_in_use(
             lines = _lines(host, book, rule, as_of)
             found |= {line.quote.quote_id for line in lines if line.quote is not None}
     return frozenset(found)
-
-
-def part_rows(
-    book: PriceBook, hosts: Iterable[Host], rule: str | date, *, today: date
-) -> list[dict[str, Any]]:
-    """Every parts list line by line, with the price that would count and where it comes from."""
-    as_of = rule if isinstance(rule, date) else today
-    rows: list[dict[str, Any]] = []
-    for host in hosts:
-        if host.gpu_id is not None:
-            continue
-        whole = book.get(("host", host.host_id))
-        summed = whole is not None and whole.quote_id.startswith(PREFIX)
-        for part in host.parts:
-            line = None if rule == "paper" else _line(part, book, rule, as_of)
-            quote = None if line is None else line.quote
-            rows.append(
-                {
-                    "machine": host.name,
-                    "part": part.detail,
-                    "role": part.role,
-                    "list_usd": part.price_usd,
-                    "list_date": part.priced_on,
-                    "quote_usd": None if quote is None else quote.price_usd,
-                    "vendor": None if quote is None else quote.vendor,
-                    "quote_date": None if quote is None else quote.quoted_on,
-                    "counts": "quote"
-                    if summed and quote is not None
-                    else "list"
-                    if summed
-                    else "whole price",
-                }
-            )
-    return rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from advisor.answers.wording import usd
 from advisor.tui.controls.filter_table import Cells, MemoryRows, Query
 from advisor.tui.widgets.rank_source import Column, RowSource
 from advisor.tui.words import (
@@ -17,7 +18,6 @@ from advisor.tui.words import (
     Line,
     settings_lines,
     source_lines,
-    usd,
     verdict_line,
     wrapped,
 )

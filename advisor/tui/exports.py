@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from advisor.answers import CSV_COLUMNS, excluded_object, ranked_object, settings_words
+from advisor.answers.ranking import CSV_COLUMNS, excluded_object, ranked_object
+from advisor.answers.wording import settings_words
 from advisor.tables import to_markdown
 from advisor.tui.evidence_rows import Times, TimesSource
 from advisor.tui.feed import Feed, FeedError

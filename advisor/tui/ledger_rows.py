@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from advisor.answers.wording import usd
 from advisor.tui.controls.filter_table import MemoryRows
 from advisor.tui.widgets.rank_source import Column
-from advisor.tui.words import FAINT, HEADING, KIND_WORDS, PLAIN, STRONG, WARNING, Line, usd, wrapped
+from advisor.tui.words import FAINT, HEADING, KIND_WORDS, PLAIN, STRONG, WARNING, Line, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,6 +10,7 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from advisor.answers.wording import days_shown
 from advisor.ranking.rank import rank
 from advisor.ranking.typed_question import Asked, FieldKey, matching_models, read_inputs
 from advisor.state import State
@@ -22,7 +23,7 @@ from advisor.tui.view import (
     published_note,
     standing_note,
 )
-from advisor.tui.words import Line, days_shown, excluded_lines, one_line, ranked_lines
+from advisor.tui.words import Line, excluded_lines, one_line, ranked_lines
 
 if TYPE_CHECKING:
     from advisor.ranking.candidates import Field

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from advisor.answers.uncertainty import minutes_words
+from advisor.answers.wording import days_shown
 from advisor.ranking.rank import rank
-from advisor.standing_words import minutes_words
 from advisor.tui.picture import Points, by_experiment, make_points
 from advisor.tui.widgets.rank_source import Column, RowStyle
-from advisor.tui.words import VERDICT_MARKS, days_shown
+from advisor.tui.words import VERDICT_MARKS
 
 if TYPE_CHECKING:
     from advisor.ranking.candidates import Field

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from advisor.standing_words import standing_line, wanted_line
+from advisor.answers.uncertainty import standing_line, wanted_line
+from advisor.answers.wording import days_shown, experiment_line, usd
 
 if TYPE_CHECKING:
     from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
@@ -35,24 +36,6 @@ KIND_WORDS = {
     "secondary": "as reported by others",
     "rounded": "rounded by the paper",
 }
-
-
-def usd(amount: Decimal) -> str:
-    """Dollars as a person reads them: cents only where there are any."""
-    return f"${amount:,.0f}" if amount == amount.to_integral_value() else f"${amount:,.2f}"
-
-
-def days_shown(days: float) -> str:
-    """Three digits, but never a whole day rounded away: 0.153, 36.3, 370, 1992."""
-    return f"{days:.0f}" if days >= 100 else f"{days:.3g}"
-
-
-def experiment_line(row: RankedRow, lifetime_years: float) -> str:
-    """The cost of one experiment, worked out: ``$20,900 × 30 d / (5 y × 365 d) = $343.56``."""
-    return (
-        f"{usd(row.overall_cost_usd)} × {row.training_days:g} d / "
-        f"({lifetime_years:g} y × 365 d) = ${row.experiment_cost_usd:,.2f}"
-    )
 
 
 def ranked_lines(

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.answers import answer_rank
+from advisor.answers.ranking import answer_rank
 from advisor.benchmark.plan import Plan, make_plan
 from advisor.benchmark.progress import FAILED, LEFT_OUT, MISFIT, NOT_TRIED, TIME, Board, time_words
 from advisor.benchmark.recorder import Keeper, follow

@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
+from advisor.answers.uncertainty import doubt_lines
 from advisor.cli import main
 from advisor.costs.price_book import PriceBook, PriceRange, choose_quotes
 from advisor.ranking.candidates import Field
-from advisor.ranking.price_ranges import doubt_lines, rank_spans
+from advisor.ranking.price_ranges import rank_spans
 from advisor.ranking.question import Question
 from advisor.ranking.rank import rank
 from price_catalog.builds import enumerate_builds

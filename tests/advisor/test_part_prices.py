@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from advisor.answers.quotes import part_rows
 from advisor.cli import main
-from advisor.costs.parts import part_rows, parts_in_use, with_parts
+from advisor.costs.parts import parts_in_use, with_parts
 from advisor.costs.price_book import PriceBook, choose_quotes
 from price_catalog.load import load_catalog
 from price_catalog.model import Host, Quote

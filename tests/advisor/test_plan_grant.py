@@ -16,9 +16,9 @@ from urllib.parse import unquote
 
 import pytest
 
+from advisor.answers.plan_calendar import calendar_lines
 from advisor.cli import main
 from advisor.parse import InputError
-from advisor.plan.calendar import calendar_lines
 from advisor.planning.capacity import problem_of, reach, timed_models
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.institution import MEANINGS, shipped

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from advisor.answers.price_page import BEGIN, END
 from advisor.cli import main
-from advisor.price_table import BEGIN, END
 
 README = Path(__file__).parents[2] / "README.md"
 PAGE = Path(__file__).parents[2] / "docs" / "prices.md"

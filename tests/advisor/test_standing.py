@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from advisor.answers.uncertainty import limit_lines, standing_line, wanted_line
 from advisor.cli import main
 from advisor.ranking.candidates import Field
 from advisor.ranking.question import RULES, Question
 from advisor.ranking.rank import Ranking, rank
 from advisor.ranking.ties import Contender, alike
 from advisor.ranking.times import TrainingTime
-from advisor.standing_words import limit_lines, standing_line, wanted_line
 from bench_runner.records import Settings
 from tests.advisor.facts_for_tests import make_field, make_time
 

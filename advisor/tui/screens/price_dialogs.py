@@ -15,13 +15,14 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from advisor.answers.quotes import item_names, ledger_items
+from advisor.answers.wording import usd
 from advisor.costs.own_quotes import OWN, make_quote
 from advisor.costs.own_quotes_csv import Preview, read_quotes
-from advisor.quote_rows import item_names, ledger_items
 from advisor.tui.controls.bars import clickable
 from advisor.tui.controls.field import Field
 from advisor.tui.controls.lines_view import LinesView
-from advisor.tui.words import FAINT, PLAIN, STRONG, WARNING, Line, usd, wrapped
+from advisor.tui.words import FAINT, PLAIN, STRONG, WARNING, Line, wrapped
 from price_catalog.model import Quote
 
 if TYPE_CHECKING:

@@ -26,8 +26,8 @@ from advisor.tui.screens.list_screen import ListScreen
 from advisor.tui.words import FAINT, PLAIN, STRONG, Line, wrapped
 
 if TYPE_CHECKING:
+    from advisor.answers.ownership import Asked
     from advisor.costs.rental import BreakEven
-    from advisor.machines import Asked
     from advisor.ranking.snapshot import Snapshot
 
 ABOUT = (
@@ -90,8 +90,8 @@ replaced by another.
     @work(thread=True, exclusive=True, group="read", exit_on_error=False)
     def read_store(self) -> None:
         """Read the quotes, then work out the renting, and post both."""
-        from advisor.machines import own_or_rent
-        from advisor.quote_rows import ledger_rows
+        from advisor.answers.ownership import own_or_rent
+        from advisor.answers.quotes import ledger_rows
         from advisor.ranking.snapshot import take_snapshot
 
         inputs, today = self.app.inputs, self.app.today
@@ -133,8 +133,8 @@ replaced by another.
 
     def _rent_page(self, width: int) -> list[Line]:
         """The picture of one build and what it says, for a width."""
+        from advisor.answers.ownership import even_words
         from advisor.costs.break_even import break_even_text
-        from advisor.machines import even_words
 
         if self._problem is not None:
             return wrapped([(self._problem, PLAIN)], width)
@@ -240,8 +240,8 @@ replaced by another.
 
     def action_export(self) -> None:
         """Ask where to save the quotes that the filter shows, or the break-even."""
-        from advisor.costs.break_even import break_even_svg
-        from advisor.machines import rent_row
+        from advisor.answers.break_even_svg import break_even_svg
+        from advisor.answers.ownership import rent_row
         from advisor.tui.screens.export import Exportable, ExportScreen
 
         picture = None

@@ -12,6 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from advisor.answers.wording import days_shown, experiment_line, usd
 from advisor.ranking.question import Question
 from advisor.ranking.rank import RankedRow, rank
 from advisor.state import State
@@ -20,18 +21,7 @@ from advisor.tui.controls.lines_view import LinesView
 from advisor.tui.feed import FeedError
 from advisor.tui.messages import StoreChanged, StoreTrouble
 from advisor.tui.screens.sizes import SizedScreen
-from advisor.tui.words import (
-    FAINT,
-    HEADING,
-    PLAIN,
-    STRONG,
-    WARNING,
-    Line,
-    days_shown,
-    experiment_line,
-    usd,
-    wrapped,
-)
+from advisor.tui.words import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
 
 if TYPE_CHECKING:
     from advisor.ranking.snapshot import Snapshot

@@ -10,12 +10,12 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
+from advisor.answers.wording import build_words
 from advisor.costs.price_book import age_words
 from advisor.costs.rental import BreakEven, break_even, rent_offers, rented_usd, reserved_usd
 from advisor.costs.tco import PAPER_TERMS, CostTerms, WholeCost, whole_cost
 from advisor.parse import InputError, parse_price_rule, shown
 from advisor.ranking.candidates import NO_PRICE, Field
-from advisor.ranking.price_ranges import build_words
 from advisor.ranking.snapshot import EVIDENCE, make_field, take_snapshot
 from advisor.store import Reader, Store
 from advisor.tables import render_rows, to_json
@@ -293,7 +293,7 @@ def answer_rent(store: Store, options: argparse.Namespace) -> list[str]:
         number = _decimal(options.experiments, "--experiments", "number of training runs")
     rows = [rent_row(asked, even, days, number) for even in evens]
     if options.svg is not None:
-        from advisor.costs.break_even import break_even_svg
+        from advisor.answers.break_even_svg import break_even_svg
         from advisor.files import write_whole
 
         try:

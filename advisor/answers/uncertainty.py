@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from advisor.ranking.price_ranges import build_words
+from advisor.answers.wording import build_words
+from advisor.ranking.price_ranges import LOOKED_AT, rank_spans
 from advisor.ranking.rank import Ranking
 from advisor.ranking.uncertainty import PASSES_PER_TRIAL, Wanted
 from bench_runner.space import MINUTES_PER_TRIAL
@@ -173,3 +175,38 @@ def _caveat(ranking: Ranking, first: int) -> str:
         return ""
     doubt = f" and is {time.verdict}" if time.verdict in ("doubtful", "implausible") else ""
     return f"time was taken unsynchronised{doubt}, so it may be too low"
+
+
+def doubt_lines(ranking: Ranking) -> list[str]:
+    """Where the range of the prices would change the answer, one sentence each."""
+    return [*_over_and_under(ranking), *_swaps(ranking)]
+
+
+def _over_and_under(ranking: Ranking) -> Iterator[str]:
+    budget = ranking.question.budget_usd
+    if budget is None:
+        return
+    for row in ranking.rows(LOOKED_AT):
+        if row.overall_cost_high_usd > budget:
+            yield (
+                f"{build_words(row.build)} is over the budget at the high end of its prices "
+                f"(${row.overall_cost_high_usd:,.0f})."
+            )
+    field, cents = ranking.field, int(budget * 100)
+    for i, reason in ranking.excluded_order[:LOOKED_AT]:
+        low = field.cents_range(i)[0]
+        if reason == "over-budget" and low <= cents:
+            yield (
+                f"{build_words(field.builds[i])} fits the budget at the low end of its prices "
+                f"(${low / 100:,.0f})."
+            )
+
+
+def _swaps(ranking: Ranking) -> Iterator[str]:
+    for position, (best, worst) in enumerate(rank_spans(ranking)):
+        if best != worst:
+            build = ranking.field.builds[ranking.order[position]]
+            yield (
+                f"Within the range of its prices {build_words(build)} could stand from rank "
+                f"{best} to {worst}."
+            )

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import date
 from typing import Any
 
 from advisor.costs.own_quotes import Items
-from advisor.costs.parts import PREFIX, parts_in_use
-from advisor.costs.price_book import age_words, outlying_quotes, quote_marks
+from advisor.costs.parts import PREFIX, _line, parts_in_use
+from advisor.costs.price_book import (
+    PriceBook,
+    age_words,
+    outlying_quotes,
+    quote_marks,
+)
 from advisor.ranking.snapshot import Snapshot
-from price_catalog.model import Quote
+from price_catalog.model import Host, Quote
 
 
 def item_names(snapshot: Snapshot) -> dict[tuple[str, str], str]:
@@ -67,4 +73,38 @@ def ledger_rows(
             "quote_id": quote.quote_id,
         }
         rows.append((quote, row))
+    return rows
+
+
+def part_rows(
+    book: PriceBook, hosts: Iterable[Host], rule: str | date, *, today: date
+) -> list[dict[str, Any]]:
+    """Every parts list line by line, with the price that would count and where it comes from."""
+    as_of = rule if isinstance(rule, date) else today
+    rows: list[dict[str, Any]] = []
+    for host in hosts:
+        if host.gpu_id is not None:
+            continue
+        whole = book.get(("host", host.host_id))
+        summed = whole is not None and whole.quote_id.startswith(PREFIX)
+        for part in host.parts:
+            line = None if rule == "paper" else _line(part, book, rule, as_of)
+            quote = None if line is None else line.quote
+            rows.append(
+                {
+                    "machine": host.name,
+                    "part": part.detail,
+                    "role": part.role,
+                    "list_usd": part.price_usd,
+                    "list_date": part.priced_on,
+                    "quote_usd": None if quote is None else quote.price_usd,
+                    "vendor": None if quote is None else quote.vendor,
+                    "quote_date": None if quote is None else quote.quoted_on,
+                    "counts": "quote"
+                    if summed and quote is not None
+                    else "list"
+                    if summed
+                    else "whole price",
+                }
+            )
     return rows

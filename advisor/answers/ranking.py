@@ -6,7 +6,22 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from advisor.circuit import circuit_line, parse_circuit
+from advisor.answers.circuit import circuit_line, parse_circuit
+from advisor.answers.uncertainty import (
+    doubt_lines,
+    limit_lines,
+    settle_object,
+    standing_line,
+    wanted_line,
+)
+from advisor.answers.wording import (
+    build_words,
+    days_words,
+    price_marks,
+    price_note,
+    settings_words,
+    time_words,
+)
 from advisor.costs.cost import DEFAULT_LIFETIME_YEARS
 from advisor.costs.price_book import RULE_WORDS as RULE_OF_PRICES
 from advisor.parse import (
@@ -18,12 +33,9 @@ from advisor.parse import (
     shown,
 )
 from advisor.ranking.candidates import Field
-from advisor.ranking.price_ranges import build_words, doubt_lines, price_marks, price_note
 from advisor.ranking.question import RULES, Question
 from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking, rank
 from advisor.ranking.snapshot import EVIDENCE, Snapshot, make_field, take_snapshot
-from advisor.ranking.times import TrainingTime
-from advisor.standing_words import limit_lines, settle_object, standing_line, wanted_line
 from advisor.store import Store
 from advisor.tables import render_rows, to_csv, to_json
 from bench_runner.records import Settings
@@ -34,39 +46,6 @@ RULE_WORDS = {
     "cost": "cheapest first",
     "experiment-cost": "cheapest per experiment first",
 }
-
-
-def settings_words(settings: Settings | None) -> str:
-    """Settings in the field's terms, as one short line."""
-    if settings is None:
-        return "settings not recorded"
-    words = ["free lunch" if settings.free_lunch else "naive"]
-    if settings.activation_checkpointing:
-        words.append("activation checkpointing")
-    if settings.sharding:
-        words.append(settings.sharding)
-    if settings.offloading:
-        words.append("offloading")
-    if settings.micro_batch_size is not None:
-        words.append(f"micro-batch {settings.micro_batch_size}")
-    if settings.gradient_accumulation_steps is not None:
-        words.append(f"accumulation {settings.gradient_accumulation_steps}")
-    return ", ".join(words)
-
-
-def time_words(time: TrainingTime) -> str:
-    """How far to trust a time, as a few words."""
-    if time.basis == "predicted":
-        words = ["predicted"]
-    else:
-        words = ["measured" if time.timing == "synchronised" else "unsynchronised"]
-    if time.method == "naive":
-        words.append("naive")
-    if time.implied_mfu is not None:
-        words.append(f"{time.implied_mfu:.0%} MFU")
-    if time.verdict in ("doubtful", "implausible"):
-        words.append(time.verdict)
-    return ", ".join(words)
 
 
 def ranked_object(row: RankedRow) -> dict[str, Any]:
@@ -279,17 +258,6 @@ CSV_COLUMNS = (
 def usd(amount: Decimal) -> str:
     """Whole dollars, as a person reads them."""
     return f"${amount:,.0f}"
-
-
-def days_words(row: RankedRow) -> str:
-    """Days with their interval: ``34 (33.5–34.5)``."""
-    low, high = row.training_days_low, row.training_days_high
-    interval = "" if low == high else f" ({_days(low)}–{_days(high)})"
-    return f"{_days(row.training_days)}{interval}"
-
-
-def _days(days: float) -> str:
-    return f"{days:,.0f}" if days >= 1000 else f"{days:.1f}".removesuffix(".0")
 
 
 def published_note(answer: Ranking, at_face_value: Ranking) -> str | None:

@@ -9,8 +9,8 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+from advisor.answers.plan_calendar import calendar_lines, cut
 from advisor.parse import InputError
-from advisor.plan.calendar import calendar_lines, cut
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.plan_grant import Planned

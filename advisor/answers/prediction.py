@@ -1,0 +1,54 @@
+"""What the answer to one prediction says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from advisor.prediction.predict_one import Prediction
+
+
+def as_object(answer: Prediction) -> Mapping[str, Any]:
+    """The JSON of the command: stable names, numbers as they are."""
+    from dataclasses import asdict
+
+    content = asdict(answer)
+    content["model"] = content.pop("target")
+    return content
+
+
+def as_lines(answer: Prediction) -> list[str]:
+    """The answer in words, one fact a line."""
+    from advisor.answers.wording import settings_words
+
+    machine = f"{answer.target} on {answer.gpu_count} x {answer.gpu}"
+    if answer.training_days is None:
+        lines = [f"{machine}: {answer.reason}"]
+    else:
+        low, high = answer.training_days_low, answer.training_days_high
+        lines = [
+            f"{machine}: {days_words(answer.training_days)} days, predicted "
+            f"(9 in 10 such times lie between {days_words(low)} and {days_words(high)})",
+            f"  {answer.reason}",
+        ]
+    if answer.settings is not None:
+        lines.append(f"  fits with: {settings_words(answer.settings)}")
+        lines.append(f"  settings that fit: {len(answer.fitting)}")
+    if answer.analytic_days is not None:
+        lines.append(
+            f"  analytic estimate (all FLOPs at the peak, the optimist): "
+            f"{days_words(answer.analytic_days)} days, which no training reaches"
+        )
+    if answer.assumptions:
+        lines.append(f"  assumed: {'; '.join(answer.assumptions)}")
+    if answer.measure is not None:
+        lines.append(f"  to be sure: {answer.measure}")
+    return lines
+
+
+def days_words(days: float | None) -> str:
+    """Three significant digits: more would promise what no prediction holds."""
+    if days is None:
+        return "no data"
+    return f"{days:,.0f}" if days >= 100 else f"{days:.3g}"
