@@ -283,7 +283,7 @@ def _data(options: argparse.Namespace) -> int:
 
 
 def _findings(options: argparse.Namespace) -> int:
-    from advisor.findings import find
+    from advisor.answers.paper.findings import find
     from advisor.tables import render_rows
 
     with _store(options).reading() as reader:

@@ -129,7 +129,7 @@ def _day(text: str | None) -> date | None:
 
 def run_figures(options: argparse.Namespace) -> int:
     """Draw the paper's figures from the store. Raises InputError and StoreError."""
-    from advisor.report.figures import write_figures
+    from advisor.answers.paper.figures import write_figures
 
     drawn, unpriced = write_figures(_store(options), Path(options.out or "figures"), options.force)
     for path in drawn:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from advisor.findings import PAPER_SOURCES
+from advisor.answers.paper.findings import PAPER_SOURCES
 from advisor.planning.report.drawing import MARKERS, OKABE_ITO
 from advisor.ranking.candidates import build_cents, price_keys
 from advisor.ranking.snapshot import Snapshot, take_snapshot

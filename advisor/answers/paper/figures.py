@@ -15,12 +15,12 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
+from advisor.answers.paper.figure_data import Evidence, gather
 from advisor.costs.cost import experiment_cost_usd
 from advisor.parse import InputError, shown
 from advisor.planning.report.drawing import OKABE_ITO, few_ticks, styled, thousands
 from advisor.ranking.audit import SECONDS_PER_DAY, dense_peak
 from advisor.ranking.times import TrainingTime
-from advisor.report.figure_data import Evidence, gather
 from advisor.store import Store
 
 FORMS = ("pdf", "svg")
