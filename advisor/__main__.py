@@ -10,7 +10,7 @@ from advisor.interrupt import quiet_interrupt
 def run() -> NoReturn:
     """Load the command line and hand over to it."""
     with quiet_interrupt():
-        from advisor.cli import entry
+        from advisor.cli.main import entry
     entry()
 
 

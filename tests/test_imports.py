@@ -54,7 +54,7 @@ def test_what_answers_a_ranking_stays_light(module: str) -> None:
 
 def test_a_whole_ranking_stays_light(store_path: Path) -> None:
     code = (
-        "from advisor.cli import main\n"
+        "from advisor.cli.main import main\n"
         f"assert main(['rank', '--model', 'pythia-1b', '--store', {str(store_path)!r}]) == 0"
     )
     assert not loaded_by(code) & LIGHT

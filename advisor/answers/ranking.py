@@ -6,40 +6,14 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from advisor.answers.circuit import circuit_line, parse_circuit
-from advisor.answers.uncertainty import (
-    doubt_lines,
-    limit_lines,
-    settle_object,
-    standing_line,
-    wanted_line,
-)
 from advisor.answers.wording import (
     build_words,
-    days_words,
     price_marks,
-    price_note,
-    settings_words,
-    time_words,
-)
-from advisor.costs.cost import DEFAULT_LIFETIME_YEARS
-from advisor.costs.price_book import RULE_WORDS as RULE_OF_PRICES
-from advisor.parse import (
-    InputError,
-    parse_budget,
-    parse_lifetime_years,
-    parse_max_days,
-    parse_price_rule,
-    shown,
 )
 from advisor.ranking.candidates import Field
-from advisor.ranking.question import RULES, Question
-from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking, rank
-from advisor.ranking.snapshot import EVIDENCE, Snapshot, make_field, take_snapshot
-from advisor.store import Store
-from advisor.tables import render_rows, to_csv, to_json
+from advisor.ranking.question import Question
+from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
 from bench_runner.records import Settings
-from price_catalog.power import Supply
 
 RULE_WORDS = {
     "days": "fastest first",
@@ -111,118 +85,6 @@ def excluded_object(row: ExcludedRow) -> dict[str, Any]:
         "overall_cost_usd": row.overall_cost_usd,
         "training_days": row.training_days,
     }
-
-
-def read_question(
-    budget: str | None, max_days: str | None, rule: str, lifetime_years: str | None
-) -> Question:
-    """The question as typed. Raises InputError."""
-    if rule not in RULES:
-        raise InputError(f"ranking by {shown(rule)} is not known: write {', '.join(RULES)}")
-    return Question(
-        budget_usd=None if budget is None else parse_budget(budget),
-        max_days=None if max_days is None else parse_max_days(max_days),
-        rule=rule,
-        lifetime_years=DEFAULT_LIFETIME_YEARS
-        if lifetime_years is None
-        else parse_lifetime_years(lifetime_years),
-    )
-
-
-def answer_rank(
-    store: Store,
-    *,
-    model: str,
-    budget: str | None,
-    max_days: str | None,
-    rule: str,
-    lifetime_years: str | None,
-    prices: str,
-    evidence: str,
-    gpus: str | None,
-    form: str,
-    circuit: str | None = None,
-) -> tuple[str, bool]:
-    """The text to print, and whether any build answers. Raises InputError and StoreError."""
-    question = read_question(budget, max_days, rule, lifetime_years)
-    price_rule = parse_price_rule(prices)
-    if evidence not in EVIDENCE:
-        raise InputError(f"evidence {shown(evidence)} is not known: write sound or published")
-    supply = None if circuit is None else parse_circuit(circuit)
-    with store.reading() as reader:
-        snapshot = take_snapshot(reader, price_rule)
-        chosen = snapshot.model(model)
-        gpu_ids = None if gpus is None else snapshot.gpu_ids(_names(gpus))
-
-        field = make_field(
-            reader,
-            snapshot,
-            chosen,
-            prices=price_rule,
-            evidence=evidence,
-            gpu_ids=gpu_ids,
-            supply=supply,
-        )
-    answer = rank(field, question)
-    at_face_value = rank(field.at_face_value(), question) if evidence == "sound" else answer
-    if form == "json":
-        text = to_json(_object(answer, at_face_value, prices))
-    elif form == "csv":
-        text = _csv(answer)
-    else:
-        text = _table(answer, at_face_value, prices, snapshot, supply)
-    return text, len(answer) > 0
-
-
-def _names(text: str) -> list[str]:
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise InputError('no GPU is named: write them like --gpus "RTX 3090,H100"')
-    return names
-
-
-def _object(answer: Ranking, at_face_value: Ranking, prices: str) -> dict[str, Any]:
-    question = answer.question
-    found: dict[str, Any] = {
-        "model": answer.field.model.recipe_id,
-        "budget_usd": question.budget_usd,
-        "max_days": question.max_days,
-        "rule": question.rule,
-        "lifetime_years": question.lifetime_years,
-        "prices": prices,
-        "evidence": answer.field.evidence,
-        "ranked": [ranked_object(row) for row in answer.rows()],
-        "excluded": [excluded_object(row) for row in [*answer.excluded(), *answer.refused]],
-        "price_rule": RULE_OF_PRICES,
-        "price_doubts": doubt_lines(answer),
-        "settle": settle_object(answer),
-    }
-    if answer.field.evidence == "sound":
-        found["published_ranking"] = [
-            {
-                "rank": row.rank,
-                "gpu": row.build.gpu.name,
-                "gpu_count": row.build.gpu_count,
-                "overall_cost_usd": row.overall_cost_usd,
-                "training_days": row.training_days,
-                "verdict": row.time.verdict,
-            }
-            for row in at_face_value.rows()
-        ]
-    return found
-
-
-def _csv(answer: Ranking) -> str:
-    """Ranked builds first, then those left out, with their reason, in the same columns."""
-    rows: list[dict[str, Any]] = []
-    for row in answer.rows():
-        flat = ranked_object(row)
-        flat["gpu_price_date"] = row.gpu_quote.quoted_on
-        flat["host_price_date"] = row.host_quote.quoted_on
-        flat["settings"] = settings_words(row.time.settings)
-        rows.append(flat)
-    rows.extend(excluded_object(row) for row in [*answer.excluded(), *answer.refused])
-    return to_csv(rows, CSV_COLUMNS)
 
 
 CSV_COLUMNS = (
@@ -300,72 +162,6 @@ def count_words(answer: Ranking) -> str:
         left = ", ".join(f"{n} {reason.replace('-', ' ')}" for reason, n in counts.items())
         text += f"; left out: {left}"
     return text
-
-
-def _table(
-    answer: Ranking,
-    at_face_value: Ranking,
-    prices: str,
-    snapshot: Snapshot,
-    supply: Supply | None,
-) -> str:
-    blocks = [headline(answer.field, answer.question, prices)]
-    rows = answer.rows()
-    if rows:
-        blocks.append(
-            render_rows(
-                [
-                    {
-                        "#": f"{row.rank}{'=' if row.tied_with_first else ' '}",
-                        "build": build_words(row.build),
-                        "cost": usd(row.overall_cost_usd),
-                        "days": days_words(row),
-                        "per experiment": f"${row.experiment_cost_usd:,.2f}",
-                        "front": "*" if row.on_pareto_front else "-",
-                        "time": time_words(row.time),
-                        "prices of": price_note(row, date.today()),
-                        "settings": settings_words(row.time.settings),
-                    }
-                    for row in rows
-                ],
-                "table",
-            )
-        )
-        lifetime = answer.question.lifetime_years
-        blocks.append(
-            "* on the Pareto front: no other build here is both cheaper and faster. = cannot be "
-            "told from first place: the doubt is larger than the difference; what two predictions "
-            "share, the software above all, cancels. Days come with their interval. "
-            f"Per experiment = cost × days / ({lifetime:g} years × 365). "
-            "Unsynchronised: timed without waiting for the GPU, so possibly too low. MFU: the "
-            "share of the GPUs' peak that the time implies."
-        )
-    else:
-        blocks.append("No build answers this question.")
-    sure = [standing_line(answer), wanted_line(answer), *limit_lines(answer)]
-    if any(sure):
-        blocks.append("What the times leave open:\n" + "\n".join(f"  {x}" for x in sure if x))
-    blocks.append(count_words(answer))
-    if prices != "paper":
-        blocks.append(f"Which price counts: {RULE_OF_PRICES}")
-    if supply is None:
-        blocks += circuit_line(row.build for row in rows)
-    doubts = doubt_lines(answer)
-    if doubts:
-        blocks.append("What the prices leave open:\n" + "\n".join(f"  {line}" for line in doubts))
-    note = published_note(answer, at_face_value)
-    if note:
-        blocks.append(note)
-    left = _grouped([*answer.excluded(), *answer.refused])
-    if left:
-        blocks.append(render_rows(left, "table"))
-    used = {row.time.source_id for row in rows} | {row.gpu_quote.source_id for row in rows}
-    used |= {row.host_quote.source_id for row in rows}
-    for source in snapshot.sources:
-        if source.source_id in used:
-            where = f", {source.url}" if source.url else ""
-            blocks.append(f"{source.source_id}: {source.title}{where}. {source.how_measured}")
-    return "\n\n".join(blocks)
 
 
 def _grouped(left: list[ExcludedRow]) -> list[dict[str, str]]:

@@ -16,14 +16,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.answers.ranking import answer_rank
 from advisor.benchmark.plan import Plan, make_plan
 from advisor.benchmark.progress import FAILED, LEFT_OUT, MISFIT, NOT_TRIED, TIME, Board, time_words
 from advisor.benchmark.recorder import Keeper, follow
 from advisor.benchmark.request import Here, Request, peak_tflops
 from advisor.benchmark.runner_process import Run, last_log_line, look_here, suggest
-from advisor.cli import main
-from advisor.commands import bench as command
+from advisor.cli import benchmark as command
+from advisor.cli.main import main
+from advisor.cli.rank import answer_rank
 from advisor.parse import InputError
 from advisor.ranking.question import Question
 from advisor.ranking.rank import rank
@@ -495,8 +495,8 @@ def test_missing_packages_are_named_with_their_cure(
 def test_an_interrupt_cancels_and_keeps_what_is_finished(own_store: Path, tmp_path: Path) -> None:
     code = (
         "import sys\n"
-        "from advisor.commands import bench\n"
-        "from advisor.cli import main\n"
+        "from advisor.cli import bench\n"
+        "from advisor.cli.main import main\n"
         f"bench._runner = lambda: (sys.executable, {str(FAKE)!r}, 'hang')\n"
         f"sys.exit(main({flags(own_store, tmp_path, '--yes')!r}))\n"
     )

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.benchmark.kept_model import recipe_text
-from advisor.cli import main
-from advisor.commands import bench as command
+from advisor.cli import benchmark as command
+from advisor.cli.main import main
 from advisor.prediction.model.own_model import OwnModel
 from advisor.store import Store
 from bench_runner import journal

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from advisor.answers.uncertainty import doubt_lines
-from advisor.cli import main
+from advisor.cli.main import main
 from advisor.costs.price_book import PriceBook, PriceRange, choose_quotes
 from advisor.ranking.candidates import Field
 from advisor.ranking.price_ranges import rank_spans

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.cli import main
+from advisor.cli.main import main
 from advisor.ranking.candidates import REASONS
 
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import duckdb
 import pytest
 
-from advisor.cli import main
+from advisor.cli.main import main
 
 
 def test_all_six_figures_are_drawn_and_none_is_overwritten(

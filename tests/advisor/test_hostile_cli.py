@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from advisor import cli
-from advisor.cli import main
+from advisor.cli import main as cli
+from advisor.cli.main import main
 from advisor.store import Store, build_store
 
 

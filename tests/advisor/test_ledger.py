@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.cli import main
+from advisor.cli.main import main
 from advisor.costs.own_quotes import COLUMNS, NEEDED, OWN, Items, make_quote, neutralised
 from advisor.costs.own_quotes_csv import MAX_PROBLEMS, quotes_csv, read_quotes
 from advisor.store import Store

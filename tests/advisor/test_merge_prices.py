@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from advisor.cli import main
+from advisor.cli.main import main
 from advisor.store import Store, StoreError
 from tests.advisor.facts_for_tests import make_quote
 

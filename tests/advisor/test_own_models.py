@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.benchmark.recorder import MEASURED_HERE
-from advisor.cli import main
+from advisor.cli.main import main
 from advisor.prediction.model.own_model import OwnModel, from_text, own_model, to_text
 from advisor.prediction.model.resolve import Ask, resolve
 from advisor.prediction.model.targets import Run, target_of_size, target_of_timm
@@ -119,7 +119,7 @@ def test_a_kept_model_is_ranked_with_the_times_that_predict_gives(
 def test_ranking_a_kept_model_loads_nothing_that_predicts(own_store: Path, config: Path) -> None:
     keep(own_store, config)
     script = (
-        "import sys; from advisor.cli import main\n"
+        "import sys; from advisor.cli.main import main\n"
         f"main(['rank', '--model', 'our-llama', '--store', {str(own_store)!r}])\n"
         "print(sorted(m for m in sys.modules if m.partition('.')[0] in ('numpy', 'scipy')"
         " or m.startswith('advisor.prediction')), file=sys.stderr)"

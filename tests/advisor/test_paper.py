@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from advisor.cli import main
+from advisor.cli.main import main
 from advisor.ranking.candidates import Field
 from advisor.ranking.question import Question
 from advisor.ranking.rank import rank

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.answers.quotes import part_rows
-from advisor.cli import main
+from advisor.cli.main import main
 from advisor.costs.parts import parts_in_use, with_parts
 from advisor.costs.price_book import PriceBook, choose_quotes
 from price_catalog.load import load_catalog

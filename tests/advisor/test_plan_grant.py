@@ -17,7 +17,7 @@ from urllib.parse import unquote
 import pytest
 
 from advisor.answers.plan_calendar import calendar_lines
-from advisor.cli import main
+from advisor.cli.main import main
 from advisor.parse import InputError
 from advisor.planning.capacity import problem_of, reach, timed_models
 from advisor.planning.grant.grant import read_grant
@@ -594,7 +594,7 @@ def test_planning_loads_no_screen_and_reports_no_matplotlib_unless_drawn(
 ) -> None:
     path = grant_file(tmp_path, SMALL)
     code = (
-        "import sys\nfrom advisor.cli import main\n"
+        "import sys\nfrom advisor.cli.main import main\n"
         f"main(['plan', {str(path)!r}, '--quick', '--store', {str(store_path)!r}])\n"
         "print([m for m in ('textual', 'matplotlib', 'typst', 'torch') if m in sys.modules],"
         " file=sys.stderr)"

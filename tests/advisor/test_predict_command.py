@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from advisor.commands import predict as command
+from advisor.cli import predict as command
 from advisor.parse import InputError
 from advisor.prediction import Fitted
 from advisor.prediction.shipped import shipped_fit

@@ -205,7 +205,7 @@ def test_no_records_are_no_change() -> None:
 def test_reading_fits_nothing(own_store: Path) -> None:
     add(own_store, own(1, "pythia-410m", GPU, 4, 1.3 * days(own_store)))
     script = (
-        "import sys; from advisor.cli import main\n"
+        "import sys; from advisor.cli.main import main\n"
         f"main(['rank', '--model', 'pythia-410m', '--store', {str(own_store)!r}])\n"
         "print(sorted({m.partition('.')[0] for m in sys.modules} & {'numpy', 'scipy'}),"
         " file=sys.stderr)"

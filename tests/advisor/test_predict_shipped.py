@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from advisor.cli import main
+from advisor.cli.main import main
 from advisor.prediction.fit.fitted_from import fingerprint
 from advisor.prediction.fit.observations import load_evidence
 from advisor.prediction.fitted import VERSION

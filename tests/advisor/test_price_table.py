@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from advisor.answers.price_page import BEGIN, END
-from advisor.cli import main
+from advisor.cli.main import main
 
 README = Path(__file__).parents[2] / "README.md"
 PAGE = Path(__file__).parents[2] / "docs" / "prices.md"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.cli import main
+from advisor.cli.main import main
 from advisor.costs.rental_feed import RefreshError, fetch_rentals
 from advisor.store import Store
 from price_catalog.cloud_names import CloudNames

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.cli import main
+from advisor.cli.main import main
 from advisor.costs.rental import RentOffer, break_even, rent_offers, rented_usd, reserved_usd
 from advisor.costs.tco import CostTerms, whole_cost
 from price_catalog.model import Rental

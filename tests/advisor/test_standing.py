@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.answers.uncertainty import limit_lines, standing_line, wanted_line
-from advisor.cli import main
+from advisor.cli.main import main
 from advisor.ranking.candidates import Field
 from advisor.ranking.question import RULES, Question
 from advisor.ranking.rank import Ranking, rank

@@ -12,7 +12,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from advisor.cli import main
+from advisor.cli.main import main
 from advisor.state import State
 from advisor.store import Store
 from advisor.tui.app import AdvisorApp

@@ -30,7 +30,7 @@ run()
 @pytest.mark.parametrize(
     ("module", "words"),
     [
-        ("advisor.cli", ["paths"]),
+        ("advisor.cli.main", ["paths"]),
         ("argparse", ["paths"]),
         ("advisor.parse", ["paths"]),
         ("textual.app", []),

@@ -88,7 +88,7 @@ def build_parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
 
     bench = command("bench", "measure this machine: how long would it train, with which settings")
     if "bench" in argv:
-        from advisor.commands.bench import add_arguments as add_bench_arguments
+        from advisor.cli.benchmark import add_arguments as add_bench_arguments
 
         add_bench_arguments(bench)
 
@@ -106,19 +106,19 @@ def build_parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
 
     predict = command("predict", "predict a time that nobody measured, with its interval")
     if "predict" in argv:
-        from advisor.commands.predict import add_arguments as add_predict_arguments
+        from advisor.cli.predict import add_arguments as add_predict_arguments
 
         add_predict_arguments(predict)
 
     plan = command("plan", "plan a grant: what to buy, rent and run, when, and its report")
     if "plan" in argv:
-        from advisor.commands.plan import add_arguments as add_plan_arguments
+        from advisor.cli.plan import add_arguments as add_plan_arguments
 
         add_plan_arguments(plan)
 
     prices = command("prices", "the ledger of prices; what can be built; owning against renting")
     if "prices" in argv:
-        from advisor.commands.prices import add_arguments
+        from advisor.cli.prices import add_arguments
 
         add_arguments(prices, common)
 
@@ -254,7 +254,7 @@ def _tui(options: argparse.Namespace) -> int:
 
 
 def _rank(options: argparse.Namespace) -> int:
-    from advisor.answers.ranking import answer_rank
+    from advisor.cli.rank import answer_rank
 
     text, answered = answer_rank(
         _store(options),
@@ -317,7 +317,7 @@ def _merge(options: argparse.Namespace) -> int:
 
 
 def _predict(options: argparse.Namespace) -> int:
-    from advisor.commands.predict import run
+    from advisor.cli.predict import run
     from advisor.prediction.own_records import fit_with
 
     store = _store(options)
@@ -325,14 +325,14 @@ def _predict(options: argparse.Namespace) -> int:
 
 
 def _plan(options: argparse.Namespace) -> int:
-    from advisor.commands.plan import run
+    from advisor.cli.plan import run
 
     return run(options)
 
 
 def _export(options: argparse.Namespace) -> int:
     if options.file == "figures":
-        from advisor.commands.plan import run_figures
+        from advisor.cli.plan import run_figures
 
         return run_figures(options)
     if options.out is not None or options.force:
@@ -343,19 +343,19 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _bench(options: argparse.Namespace) -> int:
-    from advisor.commands import bench
+    from advisor.cli import benchmark as bench
 
     return bench.run(options)
 
 
 def _prices(options: argparse.Namespace) -> int:
-    from advisor.commands.prices import run
+    from advisor.cli.prices import run
 
     return run(options, _store(options))
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    from advisor.doctor import examine
+    from advisor.cli.doctor import examine
 
     checks = examine(getattr(options, "store", None))
     for check in checks:
@@ -364,7 +364,7 @@ def _doctor(options: argparse.Namespace) -> int:
 
 
 def _paths(options: argparse.Namespace) -> int:
-    from advisor.doctor import paths
+    from advisor.cli.doctor import paths
 
     for name, path in paths(getattr(options, "store", None)):
         print(f"{name}\t{path}")

@@ -319,13 +319,13 @@ def _own(options: argparse.Namespace, store: Store) -> int:
 
 
 def _cost(options: argparse.Namespace, store: Store) -> int:
-    from advisor.answers.ownership import answer_cost
+    from advisor.cli.ownership import answer_cost
 
     return _print(answer_cost(store, options))
 
 
 def _rent(options: argparse.Namespace, store: Store) -> int:
-    from advisor.answers.ownership import answer_rent
+    from advisor.cli.ownership import answer_rent
 
     return _print(answer_rent(store, options))
 
