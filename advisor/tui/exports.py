@@ -58,7 +58,7 @@ def ranking_name(answer: Answer) -> str:
 
 def ranking_picture(answer: Answer, selected: int | None) -> str:
     """The picture as an SVG."""
-    from advisor.tui.widgets.plot_svg import plot_svg
+    from advisor.tui.widgets.plot.svg import plot_svg
 
     question = answer.ranking.question
     budget = question.budget_usd if answer.basis == "overall" else None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from advisor.costs.cost import DAYS_PER_YEAR
 from advisor.ranking.candidates import NO_PRICE
-from advisor.tui.widgets.plot_data import PlotData, PointFlag
+from advisor.tui.widgets.plot.data import PlotData, PointFlag
 
 if TYPE_CHECKING:
     from advisor.ranking.candidates import Field

@@ -16,7 +16,7 @@ from textual.app import App, ComposeResult
 from textual.message import Message
 from textual.widget import Widget
 
-from advisor.tui.widgets.plot import CostTimePlot
+from advisor.tui.widgets.plot.plot import CostTimePlot
 from advisor.tui.widgets.rank_table import RankTable
 
 

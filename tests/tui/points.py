@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from advisor.tui.widgets.plot_data import PlotData, PointFlag
+from advisor.tui.widgets.plot.data import PlotData, PointFlag
 
 NAMES = ("RTX 4090", "RTX 6000 Ada", "A100 80GB", "H100 SXM")
 COST_USD = (

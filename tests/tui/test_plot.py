@@ -16,13 +16,13 @@ from textual.binding import Binding
 from textual.pilot import Pilot
 from textual.widgets import HelpPanel, Markdown
 
-from advisor.tui.widgets.plot import CostTimePlot
-from advisor.tui.widgets.plot_canvas import Canvas, Ink
-from advisor.tui.widgets.plot_data import PlotData, PointFlag
-from advisor.tui.widgets.plot_frame import Frame, LegendItem, fit_legend, fit_title
-from advisor.tui.widgets.plot_grid import LogPoints, PlotGrid, fit_scales
-from advisor.tui.widgets.plot_key import PlotKey
-from advisor.tui.widgets.plot_paint import Scene, paint
+from advisor.tui.widgets.plot.canvas import Canvas, Ink
+from advisor.tui.widgets.plot.data import PlotData, PointFlag
+from advisor.tui.widgets.plot.frame import Frame, LegendItem, fit_legend, fit_title
+from advisor.tui.widgets.plot.grid import LogPoints, PlotGrid, fit_scales
+from advisor.tui.widgets.plot.key import PlotKey
+from advisor.tui.widgets.plot.paint import Scene, paint
+from advisor.tui.widgets.plot.plot import CostTimePlot
 from tests.tui.conftest import WidgetApp
 from tests.tui.points import COST_USD, DAYS, FRONT, plain, scattered, sixteen
 

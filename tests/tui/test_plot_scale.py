@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from textual.theme import BUILTIN_THEMES
 
-from advisor.tui.widgets.plot_data import PlotData, PointFlag
-from advisor.tui.widgets.plot_grid import LogPoints, PlotGrid, fit_scales
-from advisor.tui.widgets.plot_navigate import neighbour
-from advisor.tui.widgets.plot_scale import (
+from advisor.tui.widgets.plot.data import PlotData, PointFlag
+from advisor.tui.widgets.plot.grid import LogPoints, PlotGrid, fit_scales
+from advisor.tui.widgets.plot.navigate import neighbour
+from advisor.tui.widgets.plot.scale import (
     MIN_SPAN_DECADES,
     LogScale,
     compact,
@@ -22,7 +22,7 @@ from advisor.tui.widgets.plot_scale import (
     format_usd,
     ticks,
 )
-from advisor.tui.widgets.plot_style import contrast_ratio, palette, series_marks
+from advisor.tui.widgets.plot.style import contrast_ratio, palette, series_marks
 from tests.tui.points import plain, sixteen
 
 LOGS = st.floats(-300, 300)

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.tui.widgets.plot_data import PlotData
-from advisor.tui.widgets.plot_style import contrast_ratio
-from advisor.tui.widgets.plot_svg import BACKGROUND, LIMIT, plot_svg
+from advisor.tui.widgets.plot.data import PlotData
+from advisor.tui.widgets.plot.style import contrast_ratio
+from advisor.tui.widgets.plot.svg import BACKGROUND, LIMIT, plot_svg
 from tests.tui.points import NAMES, plain, scattered, sixteen
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -110,7 +110,7 @@ def test_a_picture_too_small_to_read_is_refused() -> None:
 
 def test_no_textual_is_loaded() -> None:
     code = (
-        "import sys; import advisor.tui.widgets.plot_svg;"
+        "import sys; import advisor.tui.widgets.plot.svg;"
         "heavy = {'textual', 'numpy', 'scipy', 'duckdb'};"
         "print(sorted(heavy & {name.split('.')[0] for name in sys.modules}))"
     )

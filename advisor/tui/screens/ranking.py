@@ -18,7 +18,7 @@ from advisor.tui.feed import FeedError
 from advisor.tui.messages import PublishedRead, StoreChanged, StoreRead, StoreTrouble
 from advisor.tui.screens.ranking_view import CHOICES, RETRY, RankingView
 from advisor.tui.view import RankedRows, counted
-from advisor.tui.widgets.plot import CostTimePlot
+from advisor.tui.widgets.plot.plot import CostTimePlot
 from advisor.tui.widgets.rank_table import RankTable
 
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from advisor.tui.picture import plot_data
 from advisor.tui.screens.sizes import SizedScreen
 from advisor.tui.session import Session
 from advisor.tui.view import RankedRows, counted, ranking_columns, sorted_column
-from advisor.tui.widgets.plot import CostTimePlot
-from advisor.tui.widgets.plot_style import ANSI_COLOURS, palette, series_marks
+from advisor.tui.widgets.plot.plot import CostTimePlot
+from advisor.tui.widgets.plot.style import ANSI_COLOURS, palette, series_marks
 from advisor.tui.widgets.rank_table import RankTable
 
 if TYPE_CHECKING:

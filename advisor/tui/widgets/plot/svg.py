@@ -8,11 +8,11 @@ from xml.etree import ElementTree as ET
 
 from rich.cells import cell_len
 
-from advisor.tui.widgets.plot_data import PlotData, PointFlag
-from advisor.tui.widgets.plot_frame import LegendItem, fit_legend
-from advisor.tui.widgets.plot_grid import LogPoints, PlotGrid, fit_scales
-from advisor.tui.widgets.plot_scale import LogScale, drawable, format_days, format_usd, ticks
-from advisor.tui.widgets.plot_style import FILLED, palette
+from advisor.tui.widgets.plot.data import PlotData, PointFlag
+from advisor.tui.widgets.plot.frame import LegendItem, fit_legend
+from advisor.tui.widgets.plot.grid import LogPoints, PlotGrid, fit_scales
+from advisor.tui.widgets.plot.scale import LogScale, drawable, format_days, format_usd, ticks
+from advisor.tui.widgets.plot.style import FILLED, palette
 from advisor.tui.widgets.safe_text import safe_text, shorten
 
 BACKGROUND = "#ffffff"

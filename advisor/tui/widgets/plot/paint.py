@@ -7,18 +7,18 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from advisor.tui.widgets.plot_canvas import Canvas, Ink
-from advisor.tui.widgets.plot_data import PlotData, PointFlag
-from advisor.tui.widgets.plot_frame import (
+from advisor.tui.widgets.plot.canvas import Canvas, Ink
+from advisor.tui.widgets.plot.data import PlotData, PointFlag
+from advisor.tui.widgets.plot.frame import (
     COLUMNS_PER_X_TICK,
     Frame,
     LegendItem,
     fit_legend,
     fit_title,
 )
-from advisor.tui.widgets.plot_grid import PlotGrid
-from advisor.tui.widgets.plot_scale import format_days, format_usd, ticks
-from advisor.tui.widgets.plot_style import SeriesMark
+from advisor.tui.widgets.plot.grid import PlotGrid
+from advisor.tui.widgets.plot.scale import format_days, format_usd, ticks
+from advisor.tui.widgets.plot.style import SeriesMark
 from advisor.tui.widgets.safe_text import shorten
 
 CROWDED_CELLS = 400

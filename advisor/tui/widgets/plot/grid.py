@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from itertools import compress
 from typing import NamedTuple
 
-from advisor.tui.widgets.plot_data import PlotData, PointFlag
-from advisor.tui.widgets.plot_scale import LogScale, fit_scale
+from advisor.tui.widgets.plot.data import PlotData, PointFlag
+from advisor.tui.widgets.plot.scale import LogScale, fit_scale
 
 _ROUND_TO_1 = 1.5 * 2.0**52
 """Adding this to a small float rounds it to a whole number: the sum has no bits for less."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
-from advisor.tui.widgets.plot_grid import PlotGrid
+from advisor.tui.widgets.plot.grid import PlotGrid
 
 Direction = Literal["left", "right", "up", "down"]
 

@@ -17,15 +17,15 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from advisor.tui.widgets.plot_canvas import BLANK, Ink
-from advisor.tui.widgets.plot_data import PlotData, PointFlag
-from advisor.tui.widgets.plot_frame import MIN_HEIGHT, MIN_WIDTH, Frame
-from advisor.tui.widgets.plot_grid import LogPoints, PlotGrid, fit_scales
-from advisor.tui.widgets.plot_key import PlotKey
-from advisor.tui.widgets.plot_navigate import Direction, neighbour, point_at
-from advisor.tui.widgets.plot_paint import Scene, paint
-from advisor.tui.widgets.plot_scale import drawable
-from advisor.tui.widgets.plot_style import ANSI_COLOURS, palette
+from advisor.tui.widgets.plot.canvas import BLANK, Ink
+from advisor.tui.widgets.plot.data import PlotData, PointFlag
+from advisor.tui.widgets.plot.frame import MIN_HEIGHT, MIN_WIDTH, Frame
+from advisor.tui.widgets.plot.grid import LogPoints, PlotGrid, fit_scales
+from advisor.tui.widgets.plot.key import PlotKey
+from advisor.tui.widgets.plot.navigate import Direction, neighbour, point_at
+from advisor.tui.widgets.plot.paint import Scene, paint
+from advisor.tui.widgets.plot.scale import drawable
+from advisor.tui.widgets.plot.style import ANSI_COLOURS, palette
 from advisor.tui.widgets.safe_text import fit
 
 MOST_LEGEND = 400

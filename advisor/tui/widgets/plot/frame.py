@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from advisor.tui.widgets.plot_scale import LogScale, format_days, ticks
+from advisor.tui.widgets.plot.scale import LogScale, format_days, ticks
 from advisor.tui.widgets.safe_text import shorten
 
 MIN_WIDTH = 24

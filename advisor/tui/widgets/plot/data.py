@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import compress
 from typing import Final
 
-from advisor.tui.widgets.plot_scale import drawable
+from advisor.tui.widgets.plot.scale import drawable
 
 
 class PointFlag:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from advisor.tui.widgets.plot_data import PlotData, PointFlag
-from advisor.tui.widgets.plot_frame import LEGEND_NAME_WIDTH, LegendItem
-from advisor.tui.widgets.plot_paint import ASCII, UNICODE
-from advisor.tui.widgets.plot_style import SeriesMark, series_marks
+from advisor.tui.widgets.plot.data import PlotData, PointFlag
+from advisor.tui.widgets.plot.frame import LEGEND_NAME_WIDTH, LegendItem
+from advisor.tui.widgets.plot.paint import ASCII, UNICODE
+from advisor.tui.widgets.plot.style import SeriesMark, series_marks
 from advisor.tui.widgets.safe_text import ascii_text, safe_text, shorten
 
 
