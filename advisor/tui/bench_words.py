@@ -17,8 +17,8 @@ from advisor.benchmark.progress import (
     clock_words,
     time_words,
 )
-from advisor.tui.widgets.rank_source import Column, RowStyle
-from advisor.tui.words import FAINT, HEADING, PLAIN, STRONG, WARNING, Line
+from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line
+from advisor.tui.widgets.table_rows import Column, RowStyle
 
 if TYPE_CHECKING:
     from advisor.benchmark.plan import Plan

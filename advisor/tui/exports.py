@@ -10,10 +10,11 @@ from advisor.answers.ranking import CSV_COLUMNS, excluded_object, ranked_object
 from advisor.answers.wording import settings_words
 from advisor.tables import to_markdown
 from advisor.tui.evidence_rows import Times, TimesSource
-from advisor.tui.feed import Feed, FeedError
+from advisor.tui.feed import Feed
 from advisor.tui.picture import plot_data
 from advisor.tui.view import Answer
-from advisor.tui.widgets.rank_source import RowSource
+from advisor.tui.widgets.fetch_error import FeedError
+from advisor.tui.widgets.table_rows import RowSource
 
 MAX_EXPORTED_TIMES = 100_000
 _PAGE = 10_000

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from advisor.ranking.typed_question import FieldKey, read_inputs
+from advisor.tui.widgets.fetch_error import FeedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,10 +31,6 @@ AHEAD_WAIT_S = 0.1
 """A wait that is shorter than drawing an empty screen first, and the answer after it."""
 MANY_BUILDS = 5_000
 """From here on the picture's columns are made in the thread that reads, too."""
-
-
-class FeedError(Exception):
-    """The store could not be read; the message is one line with how to mend it."""
 
 
 class Reading(NamedTuple):

@@ -23,7 +23,8 @@ from advisor.tui.view import (
     published_note,
     standing_note,
 )
-from advisor.tui.words import Line, excluded_lines, one_line, ranked_lines
+from advisor.tui.widgets.lines import Line
+from advisor.tui.words import excluded_lines, one_line, ranked_lines
 
 if TYPE_CHECKING:
     from advisor.ranking.candidates import Field

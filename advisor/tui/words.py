@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from advisor.answers.uncertainty import standing_line, wanted_line
 from advisor.answers.wording import days_shown, experiment_line, usd
+from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
 
 if TYPE_CHECKING:
     from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
@@ -17,14 +17,6 @@ if TYPE_CHECKING:
     from price_catalog.builds import Build
     from price_catalog.model import Quote, Source
 
-HEADING = "heading"
-STRONG = "strong"
-WARNING = "warning"
-FAINT = "faint"
-PLAIN = ""
-
-Line = tuple[str, str]
-"""A line of text and its role, one of the above. Text is data: never markup."""
 
 VERDICT_MARKS = {"plausible": "✓", "doubtful": "?", "implausible": "✗", "unchecked": "–"}
 KIND_WORDS = {
@@ -239,17 +231,6 @@ def _parts_lines(row: RankedRow) -> Iterable[Line]:
 
 def _source(snapshot: Snapshot, source_id: str) -> Source | None:
     return next((s for s in snapshot.sources if s.source_id == source_id), None)
-
-
-def wrapped(lines: Iterable[Line], width: int) -> list[Line]:
-    """The lines broken at ``width`` cells, each piece keeping its indent and its role."""
-    out: list[Line] = []
-    for text, role in lines:
-        clean = "".join(ch if ch.isprintable() else " " for ch in text)
-        indent = " " * (len(clean) - len(clean.lstrip()))
-        pieces = textwrap.wrap(clean, max(width, 10), subsequent_indent=indent) or [""]
-        out += [(piece, role) for piece in pieces]
-    return out
 
 
 def one_line(row: RankedRow) -> str:

@@ -14,8 +14,8 @@ from textual.worker import WorkerCancelled
 
 from advisor.state import State
 from advisor.tui.app import AdvisorApp
-from advisor.tui.controls.lines_view import LinesView
 from advisor.tui.screens.ranking import RankingScreen
+from advisor.tui.widgets.lines_view import LinesView
 
 TODAY = date(2026, 11, 21)
 ASKED = State(welcomed=True, prices="paper")

@@ -12,13 +12,13 @@ from textual.widgets import Input, Static
 
 from advisor.costs.owned import own_machine
 from advisor.store import Store
-from advisor.tui.controls.filter_table import FilterTable
-from advisor.tui.controls.lines_view import LinesView
 from advisor.tui.screens.export import ExportScreen
 from advisor.tui.screens.price_dialogs import ImportScreen, QuoteForm
 from advisor.tui.screens.prices import PricesScreen
 from advisor.tui.screens.record import RecordScreen
-from advisor.tui.widgets.rank_table import RankTable
+from advisor.tui.widgets.filter_table import FilterTable
+from advisor.tui.widgets.lines_view import LinesView
+from advisor.tui.widgets.table import RankTable
 from advisor.tui.words import _price_lines
 from tests.advisor.facts_for_tests import make_quote
 from tests.tui.program import ASKED, NARROW, WIDE, page, running, settled

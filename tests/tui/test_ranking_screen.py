@@ -11,9 +11,9 @@ from advisor.prediction.model.own_model import own_model
 from advisor.prediction.model.targets import Run, target_of_size
 from advisor.state import State
 from advisor.store import Store
-from advisor.tui.controls.model_picker import ModelPicker
 from advisor.tui.screens.excluded import ExcludedScreen
 from advisor.tui.screens.record import RecordScreen
+from advisor.tui.widgets.model_picker import ModelPicker
 from tests.tui.program import (
     ASKED,
     NARROW,
@@ -381,7 +381,7 @@ class TestLeftOut:
             assert isinstance(screen, ExcludedScreen)
             await pilot.press("slash")
             await paste(pilot, "implausible 8")
-            from advisor.tui.controls.filter_table import FilterTable
+            from advisor.tui.widgets.filter_table import FilterTable
 
             table = screen.query_one(FilterTable)
             names = [table.table.source.cells(i)[0] for i in range(len(table.table.source))]
@@ -389,7 +389,7 @@ class TestLeftOut:
             assert "physically impossible" in str(table.query_one(".remark").content)  # type: ignore[attr-defined]
             await pilot.press("enter", "enter")
             assert isinstance(pilot.app.screen, RecordScreen)
-            from advisor.tui.controls.lines_view import LinesView
+            from advisor.tui.widgets.lines_view import LinesView
 
             assert "left out: implausible time" in page(pilot.app.screen.query_one(LinesView))
             await pilot.press("escape", "slash", "escape")

@@ -34,8 +34,8 @@ from advisor.tui.bench_words import (
 from advisor.tui.screens.benchmark_plan import STORE_WAIT_S, BenchmarkPlanning
 from advisor.tui.screens.confirm import ConfirmScreen
 from advisor.tui.screens.record import RecordScreen
-from advisor.tui.widgets.rank_table import RankTable
-from advisor.tui.words import FAINT, PLAIN, WARNING, Line, wrapped
+from advisor.tui.widgets.lines import FAINT, PLAIN, WARNING, Line, wrapped
+from advisor.tui.widgets.table import RankTable
 
 if TYPE_CHECKING:
     from advisor.benchmark.request import Ending

@@ -34,15 +34,15 @@ from advisor.tui.bench_words import (
     columns,
 )
 from advisor.tui.controls.bars import KeyBar, TitleBar, TooSmall
-from advisor.tui.controls.choice import Choice
-from advisor.tui.controls.field import Field
-from advisor.tui.controls.lines_view import LinesView
-from advisor.tui.controls.model_picker import ModelInput, ModelPicker
-from advisor.tui.feed import FeedError
 from advisor.tui.messages import StoreRead
 from advisor.tui.screens.sizes import SizedScreen
-from advisor.tui.widgets.rank_table import RankTable
-from advisor.tui.words import FAINT, Line, wrapped
+from advisor.tui.widgets.choice import Choice
+from advisor.tui.widgets.fetch_error import FeedError
+from advisor.tui.widgets.lines import FAINT, Line, wrapped
+from advisor.tui.widgets.lines_view import LinesView
+from advisor.tui.widgets.model_picker import ModelInput, ModelPicker
+from advisor.tui.widgets.table import RankTable
+from advisor.tui.widgets.text_input import Field
 
 if TYPE_CHECKING:
     from advisor.benchmark.request import Ending

@@ -13,8 +13,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from advisor.tui.controls.bars import clickable
-from advisor.tui.controls.lines_view import LinesView
-from advisor.tui.words import Line, wrapped
+from advisor.tui.widgets.lines import Line, wrapped
+from advisor.tui.widgets.lines_view import LinesView
 
 
 class ConfirmScreen(ModalScreen[bool]):

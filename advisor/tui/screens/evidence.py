@@ -14,11 +14,11 @@ from textual.widgets import Static
 
 from advisor.tui.actions import EVIDENCE, bindings_of
 from advisor.tui.controls.bars import EVIDENCE_TABS, KeyBar, Tabs, TitleBar, TooSmall
-from advisor.tui.controls.filter_table import FilterTable, MemorySource, Rows
 from advisor.tui.evidence_rows import Times, TimesAndPredictions, price_rows, source_rows
-from advisor.tui.feed import FeedError
 from advisor.tui.messages import StoreRead, StoreTrouble
 from advisor.tui.screens.list_screen import ListScreen
+from advisor.tui.widgets.fetch_error import FeedError
+from advisor.tui.widgets.filter_table import FilterTable, MemorySource, Rows
 from price_catalog.model import Quote, Source
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from textual.widgets import Input, Static
 from advisor.files import write_whole
 from advisor.tables import TABLE_FORMATS, table_text
 from advisor.tui.controls.bars import clickable
-from advisor.tui.controls.choice import Choice
-from advisor.tui.feed import FeedError
+from advisor.tui.widgets.choice import Choice
+from advisor.tui.widgets.fetch_error import FeedError
 
 if TYPE_CHECKING:
     from advisor.tui.app import AdvisorApp

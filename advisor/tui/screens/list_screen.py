@@ -8,10 +8,10 @@ from textual import on
 from textual.binding import Binding, BindingType
 
 from advisor.tui.controls.bars import Tabs
-from advisor.tui.controls.filter_table import FilterTable
 from advisor.tui.messages import StoreChanged, StoreTrouble
 from advisor.tui.screens.record import RecordScreen
 from advisor.tui.screens.sizes import SizedScreen
+from advisor.tui.widgets.filter_table import FilterTable
 
 if TYPE_CHECKING:
     from advisor.tui.app import AdvisorApp

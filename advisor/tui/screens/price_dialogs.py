@@ -20,9 +20,9 @@ from advisor.answers.wording import usd
 from advisor.costs.own_quotes import OWN, make_quote
 from advisor.costs.own_quotes_csv import Preview, read_quotes
 from advisor.tui.controls.bars import clickable
-from advisor.tui.controls.field import Field
-from advisor.tui.controls.lines_view import LinesView
-from advisor.tui.words import FAINT, PLAIN, STRONG, WARNING, Line, wrapped
+from advisor.tui.widgets.lines import FAINT, PLAIN, STRONG, WARNING, Line, wrapped
+from advisor.tui.widgets.lines_view import LinesView
+from advisor.tui.widgets.text_input import Field
 from price_catalog.model import Quote
 
 if TYPE_CHECKING:

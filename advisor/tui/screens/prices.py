@@ -17,13 +17,13 @@ from advisor.costs.price_book import RULE_WORDS
 from advisor.parse import InputError, parse_price_rule
 from advisor.tui.actions import PRICES, bindings_of
 from advisor.tui.controls.bars import KeyBar, Tabs, TitleBar, TooSmall
-from advisor.tui.controls.filter_table import FilterTable, MemorySource
-from advisor.tui.controls.lines_view import LinesView
-from advisor.tui.feed import FeedError
 from advisor.tui.ledger_rows import Entry, quote_table
 from advisor.tui.messages import StoreTrouble
 from advisor.tui.screens.list_screen import ListScreen
-from advisor.tui.words import FAINT, PLAIN, STRONG, Line, wrapped
+from advisor.tui.widgets.fetch_error import FeedError
+from advisor.tui.widgets.filter_table import FilterTable, MemorySource
+from advisor.tui.widgets.lines import FAINT, PLAIN, STRONG, Line, wrapped
+from advisor.tui.widgets.lines_view import LinesView
 
 if TYPE_CHECKING:
     from advisor.answers.ownership import Asked

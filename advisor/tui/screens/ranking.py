@@ -12,14 +12,14 @@ from textual.widgets import Input
 from advisor.ranking.typed_question import TEXT_FIELDS
 from advisor.tui.actions import RANKING, bindings_of
 from advisor.tui.controls.bars import PANELS, Tabs
-from advisor.tui.controls.choice import Choice
-from advisor.tui.controls.model_picker import ModelInput, ModelPicker
-from advisor.tui.feed import FeedError
 from advisor.tui.messages import PublishedRead, StoreChanged, StoreRead, StoreTrouble
 from advisor.tui.screens.ranking_view import CHOICES, RETRY, RankingView
 from advisor.tui.view import RankedRows, counted
+from advisor.tui.widgets.choice import Choice
+from advisor.tui.widgets.fetch_error import FeedError
+from advisor.tui.widgets.model_picker import ModelInput, ModelPicker
 from advisor.tui.widgets.plot.plot import CostTimePlot
-from advisor.tui.widgets.rank_table import RankTable
+from advisor.tui.widgets.table import RankTable
 
 if TYPE_CHECKING:
     from advisor.tui.feed import Reading

@@ -14,17 +14,17 @@ from textual.widgets import Static
 from advisor.state import State
 from advisor.tui.actions import RANKING
 from advisor.tui.controls.bars import PANELS, KeyBar, Tabs, TitleBar, TooSmall
-from advisor.tui.controls.choice import Choice
-from advisor.tui.controls.field import Field
-from advisor.tui.controls.lines_view import LinesView
-from advisor.tui.controls.model_picker import ModelPicker
 from advisor.tui.picture import plot_data
 from advisor.tui.screens.sizes import SizedScreen
 from advisor.tui.session import Session
 from advisor.tui.view import RankedRows, counted, ranking_columns, sorted_column
+from advisor.tui.widgets.choice import Choice
+from advisor.tui.widgets.lines_view import LinesView
+from advisor.tui.widgets.model_picker import ModelPicker
 from advisor.tui.widgets.plot.plot import CostTimePlot
 from advisor.tui.widgets.plot.style import ANSI_COLOURS, palette, series_marks
-from advisor.tui.widgets.rank_table import RankTable
+from advisor.tui.widgets.table import RankTable
+from advisor.tui.widgets.text_input import Field
 
 if TYPE_CHECKING:
     from advisor.tui.app import AdvisorApp

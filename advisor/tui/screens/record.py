@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from advisor.tui.controls.bars import clickable
-from advisor.tui.controls.lines_view import LinesView, Page
+from advisor.tui.widgets.lines_view import LinesView, Page
 
 if TYPE_CHECKING:
     from advisor.tui.app import AdvisorApp

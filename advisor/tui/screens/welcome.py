@@ -17,11 +17,11 @@ from advisor.ranking.question import Question
 from advisor.ranking.rank import RankedRow, rank
 from advisor.state import State
 from advisor.tui.controls.bars import KeyBar, TitleBar, TooSmall
-from advisor.tui.controls.lines_view import LinesView
-from advisor.tui.feed import FeedError
 from advisor.tui.messages import StoreChanged, StoreTrouble
 from advisor.tui.screens.sizes import SizedScreen
-from advisor.tui.words import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
+from advisor.tui.widgets.fetch_error import FeedError
+from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
+from advisor.tui.widgets.lines_view import LinesView
 
 if TYPE_CHECKING:
     from advisor.ranking.snapshot import Snapshot

@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
-from advisor.tui.controls.field import Field
+from advisor.tui.widgets.text_input import Field
 
 if TYPE_CHECKING:
     from advisor.ranking.times import Model

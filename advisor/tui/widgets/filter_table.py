@@ -14,11 +14,11 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from advisor.tui.controls.field import Field
-from advisor.tui.feed import FeedError
-from advisor.tui.widgets.rank_source import Column, RowSource
-from advisor.tui.widgets.rank_table import RankTable
-from advisor.tui.words import Line
+from advisor.tui.widgets.fetch_error import FeedError
+from advisor.tui.widgets.lines import Line
+from advisor.tui.widgets.table import RankTable
+from advisor.tui.widgets.table_rows import Column, RowSource
+from advisor.tui.widgets.text_input import Field
 
 Cells = Sequence["str | Text"]
 

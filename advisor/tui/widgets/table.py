@@ -19,7 +19,8 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from advisor.tui.widgets.rank_source import (
+from advisor.tui.widgets.safe_text import ascii_text, fit, safe_text
+from advisor.tui.widgets.table_rows import (
     Column,
     IdentifiedRows,
     NoRows,
@@ -28,7 +29,6 @@ from advisor.tui.widgets.rank_source import (
     column_widths,
     find_row,
 )
-from advisor.tui.widgets.safe_text import ascii_text, fit, safe_text
 
 GAP = 2
 """Cells between two columns."""

@@ -12,7 +12,7 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from advisor.tui.words import FAINT, HEADING, STRONG, WARNING, Line
+from advisor.tui.widgets.lines import FAINT, HEADING, STRONG, WARNING, Line
 
 Page = Callable[[int], Sequence[Line]]
 """Makes the lines for a width."""

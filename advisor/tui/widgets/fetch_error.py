@@ -1,0 +1,12 @@
+"""What went wrong while a screen fetched its data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    pass
+
+
+class FeedError(Exception):
+    """The store could not be read; the message is one line with how to mend it."""

@@ -1,0 +1,40 @@
+"""Lines of a page: their kinds, and how they wrap."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    pass
+
+
+HEADING = "heading"
+
+
+STRONG = "strong"
+
+
+WARNING = "warning"
+
+
+FAINT = "faint"
+
+
+PLAIN = ""
+
+
+Line = tuple[str, str]
+"""A line of text and its role, one of the above. Text is data: never markup."""
+
+
+def wrapped(lines: Iterable[Line], width: int) -> list[Line]:
+    """The lines broken at ``width`` cells, each piece keeping its indent and its role."""
+    out: list[Line] = []
+    for text, role in lines:
+        clean = "".join(ch if ch.isprintable() else " " for ch in text)
+        indent = " " * (len(clean) - len(clean.lstrip()))
+        pieces = textwrap.wrap(clean, max(width, 10), subsequent_indent=indent) or [""]
+        out += [(piece, role) for piece in pieces]
+    return out
