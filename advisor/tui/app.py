@@ -130,7 +130,7 @@ class AdvisorApp(App[None]):
 
             self.push_screen(EvidenceScreen(self.size))
         elif name == "welcome":
-            from advisor.tui.screens.welcome import WelcomeScreen
+            from advisor.tui.pages.welcome import WelcomeScreen
 
             self.push_screen(WelcomeScreen(self.size))
         elif name == "benchmark":
@@ -168,7 +168,7 @@ class AdvisorApp(App[None]):
 
     def action_help(self) -> None:
         """Explain what has the focus, and list the keys."""
-        from advisor.tui.screens.help import HelpScreen
+        from advisor.tui.pages.help import HelpScreen
 
         if not isinstance(self.screen, HelpScreen):
             self.push_screen(HelpScreen(self.screen))

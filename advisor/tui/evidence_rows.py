@@ -6,10 +6,16 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from advisor.answers.wording import usd
+from advisor.tui.pages.evidence_lines import (
+    KIND_WORDS,
+    VERDICT_MARKS,
+    settings_lines,
+    source_lines,
+    verdict_line,
+)
 from advisor.tui.widgets.filter_table import Cells, MemoryRows, Query
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, Line, wrapped
 from advisor.tui.widgets.table_rows import Column, RowSource
-from advisor.tui.words import KIND_WORDS, VERDICT_MARKS, settings_lines, source_lines, verdict_line
 
 if TYPE_CHECKING:
     from advisor.ranking.snapshot import Snapshot

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from advisor.answers.wording import usd
+from advisor.tui.pages.evidence_lines import KIND_WORDS
 from advisor.tui.widgets.filter_table import MemoryRows
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
 from advisor.tui.widgets.table_rows import Column
-from advisor.tui.words import KIND_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

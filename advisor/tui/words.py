@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from advisor.answers.uncertainty import standing_line, wanted_line
 from advisor.answers.wording import days_shown, experiment_line, usd
+from advisor.tui.pages.evidence_lines import KIND_WORDS, settings_lines, source_lines, verdict_line
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
 
 if TYPE_CHECKING:
@@ -16,18 +17,6 @@ if TYPE_CHECKING:
     from advisor.ranking.times import BestTime, TrainingTime
     from price_catalog.builds import Build
     from price_catalog.model import Quote, Source
-
-
-VERDICT_MARKS = {"plausible": "✓", "doubtful": "?", "implausible": "✗", "unchecked": "–"}
-KIND_WORDS = {
-    "reseller-quote": "reseller's quote",
-    "parts-list": "sum of the parts list",
-    "list": "list price",
-    "street": "street price",
-    "used": "used, resale",
-    "secondary": "as reported by others",
-    "rounded": "rounded by the paper",
-}
 
 
 def ranked_lines(
@@ -166,54 +155,6 @@ def _time_lines(time: TrainingTime, best: BestTime | None, snapshot: Snapshot) -
             f"{published.verdict_reason or ''}",
             WARNING if published.verdict == "implausible" else PLAIN,
         )
-
-
-def verdict_line(time: TrainingTime) -> Line:
-    """What the audit thinks of a time, and why."""
-    verdict = time.verdict or "unchecked"
-    reason = time.verdict_reason or "not checked against the hardware"
-    role = WARNING if verdict in ("doubtful", "implausible") else PLAIN
-    return f"{VERDICT_MARKS.get(verdict, '–')} {verdict}: {reason}", role
-
-
-def source_lines(time: TrainingTime, source: Source | None) -> Iterable[Line]:
-    """Where a time comes from: source, how it was measured, when."""
-    predicted = time.basis == "predicted"
-    how = "predicted, not measured" if predicted else f"{time.basis}, {time.timing} timers"
-    yield how, PLAIN
-    if source is None:
-        yield f"source {time.source_id}", PLAIN
-        return
-    day = time.measured_on or source.published_on
-    kind = "measured" if time.measured_on else "published"
-    yield f"{source.title}" + (f", {kind} {day}" if day else ", no date"), PLAIN
-    yield source.how_measured, FAINT
-    if source.url:
-        yield source.url, FAINT
-
-
-def settings_lines(time: TrainingTime) -> Iterable[Line]:
-    """The settings in the field's terms."""
-    settings = time.settings
-    if settings is None:
-        yield "not recorded", FAINT
-        return
-    yield (
-        "free lunch: compile, fused kernels, TF32" if settings.free_lunch else "naive: nothing on",
-        PLAIN,
-    )
-    checkpointing = "on" if settings.activation_checkpointing else "off"
-    yield f"activation checkpointing {checkpointing}", PLAIN
-    yield f"sharding {settings.sharding or 'none'}", PLAIN
-    yield f"offloading {'on' if settings.offloading else 'off'}", PLAIN
-    if settings.micro_batch_size is not None:
-        yield (
-            f"micro-batch {settings.micro_batch_size} × accumulation "
-            f"{settings.gradient_accumulation_steps} × {time.gpu_count} GPUs",
-            PLAIN,
-        )
-    if time.peak_memory_gib is not None:
-        yield f"peak memory {time.peak_memory_gib:.3g} GiB a GPU", PLAIN
 
 
 def _parts_lines(row: RankedRow) -> Iterable[Line]:

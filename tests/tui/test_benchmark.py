@@ -17,9 +17,9 @@ from advisor.state import State
 from advisor.store import Store
 from advisor.tui.app import AdvisorApp
 from advisor.tui.bench_words import BoardRows, columns
+from advisor.tui.pages.confirm import ConfirmScreen
+from advisor.tui.pages.record import RecordScreen
 from advisor.tui.screens.benchmark import BenchmarkScreen
-from advisor.tui.screens.confirm import ConfirmScreen
-from advisor.tui.screens.record import RecordScreen
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.lines_view import LinesView
 from advisor.tui.widgets.model_picker import ModelInput

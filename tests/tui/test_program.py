@@ -17,11 +17,11 @@ from textual.widgets import Markdown
 from advisor.state import State, load_state
 from advisor.tui.actions import ACTIONS, EVERYWHERE, MAX_FOOTER_KEYS, actions_of
 from advisor.tui.app import THEMES
-from advisor.tui.controls.bars import footer_actions
+from advisor.tui.pages.bars import footer_actions
+from advisor.tui.pages.export import ExportScreen
+from advisor.tui.pages.help import FIELD_HELP, HelpScreen
+from advisor.tui.pages.welcome import WelcomeScreen
 from advisor.tui.screens.evidence import EvidenceScreen
-from advisor.tui.screens.export import ExportScreen
-from advisor.tui.screens.help import FIELD_HELP, HelpScreen
-from advisor.tui.screens.welcome import WelcomeScreen
 from tests.tui.program import (
     ASKED,
     NARROW,

@@ -11,8 +11,8 @@ from advisor.prediction.model.own_model import own_model
 from advisor.prediction.model.targets import Run, target_of_size
 from advisor.state import State
 from advisor.store import Store
+from advisor.tui.pages.record import RecordScreen
 from advisor.tui.screens.excluded import ExcludedScreen
-from advisor.tui.screens.record import RecordScreen
 from advisor.tui.widgets.model_picker import ModelPicker
 from tests.tui.program import (
     ASKED,

@@ -31,9 +31,9 @@ from advisor.tui.bench_words import (
     status_words,
     tried_lines,
 )
+from advisor.tui.pages.confirm import ConfirmScreen
+from advisor.tui.pages.record import RecordScreen
 from advisor.tui.screens.benchmark_plan import STORE_WAIT_S, BenchmarkPlanning
-from advisor.tui.screens.confirm import ConfirmScreen
-from advisor.tui.screens.record import RecordScreen
 from advisor.tui.widgets.lines import FAINT, PLAIN, WARNING, Line, wrapped
 from advisor.tui.widgets.table import RankTable
 

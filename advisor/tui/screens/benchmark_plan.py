@@ -33,9 +33,9 @@ from advisor.tui.bench_words import (
     BoardRows,
     columns,
 )
-from advisor.tui.controls.bars import KeyBar, TitleBar, TooSmall
 from advisor.tui.messages import StoreRead
-from advisor.tui.screens.sizes import SizedScreen
+from advisor.tui.pages.bars import KeyBar, TitleBar, TooSmall
+from advisor.tui.pages.sizes import SizedScreen
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.fetch_error import FeedError
 from advisor.tui.widgets.lines import FAINT, Line, wrapped

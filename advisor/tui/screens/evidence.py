@@ -13,10 +13,10 @@ from textual.geometry import Size
 from textual.widgets import Static
 
 from advisor.tui.actions import EVIDENCE, bindings_of
-from advisor.tui.controls.bars import EVIDENCE_TABS, KeyBar, Tabs, TitleBar, TooSmall
 from advisor.tui.evidence_rows import Times, TimesAndPredictions, price_rows, source_rows
 from advisor.tui.messages import StoreRead, StoreTrouble
-from advisor.tui.screens.list_screen import ListScreen
+from advisor.tui.pages.bars import EVIDENCE_TABS, KeyBar, Tabs, TitleBar, TooSmall
+from advisor.tui.pages.list_page import ListScreen
 from advisor.tui.widgets.fetch_error import FeedError
 from advisor.tui.widgets.filter_table import FilterTable, MemorySource, Rows
 from price_catalog.model import Quote, Source
@@ -87,7 +87,7 @@ class EvidenceScreen(ListScreen):
     def action_export(self) -> None:
         """Ask where to save the rows that the filter shows."""
         from advisor.tui import exports
-        from advisor.tui.screens.export import Exportable, ExportScreen
+        from advisor.tui.pages.export import Exportable, ExportScreen
 
         rows, source = self.list.rows, self.list.table.source
         columns: tuple[str, ...]

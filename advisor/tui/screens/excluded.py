@@ -14,8 +14,8 @@ from textual.widgets import Static
 
 from advisor.ranking.rank import ExcludedRow, Ranking
 from advisor.ranking.snapshot import Snapshot
-from advisor.tui.controls.bars import clickable
-from advisor.tui.screens.record import RecordScreen
+from advisor.tui.pages.bars import clickable
+from advisor.tui.pages.record import RecordScreen
 from advisor.tui.view import EXCLUDED_COLUMNS, REASON_WORDS, excluded_cells
 from advisor.tui.widgets.filter_table import FilterTable, MemoryRows
 from advisor.tui.widgets.lines import Line

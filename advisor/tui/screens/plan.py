@@ -18,8 +18,8 @@ from textual.widgets import Input, Static
 
 from advisor.parse import InputError
 from advisor.tui.actions import PLAN, bindings_of
-from advisor.tui.controls.bars import KeyBar, TitleBar, TooSmall
-from advisor.tui.screens.sizes import SizedScreen
+from advisor.tui.pages.bars import KeyBar, TitleBar, TooSmall
+from advisor.tui.pages.sizes import SizedScreen
 from advisor.tui.widgets.fetch_error import FeedError
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from advisor.answers.quotes import item_names, ledger_items
 from advisor.answers.wording import usd
 from advisor.costs.own_quotes import OWN, make_quote
 from advisor.costs.own_quotes_csv import Preview, read_quotes
-from advisor.tui.controls.bars import clickable
+from advisor.tui.pages.bars import clickable
 from advisor.tui.widgets.lines import FAINT, PLAIN, STRONG, WARNING, Line, wrapped
 from advisor.tui.widgets.lines_view import LinesView
 from advisor.tui.widgets.text_input import Field

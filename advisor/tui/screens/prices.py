@@ -16,10 +16,10 @@ from textual.widgets import Static
 from advisor.costs.price_book import RULE_WORDS
 from advisor.parse import InputError, parse_price_rule
 from advisor.tui.actions import PRICES, bindings_of
-from advisor.tui.controls.bars import KeyBar, Tabs, TitleBar, TooSmall
 from advisor.tui.ledger_rows import Entry, quote_table
 from advisor.tui.messages import StoreTrouble
-from advisor.tui.screens.list_screen import ListScreen
+from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar, TooSmall
+from advisor.tui.pages.list_page import ListScreen
 from advisor.tui.widgets.fetch_error import FeedError
 from advisor.tui.widgets.filter_table import FilterTable, MemorySource
 from advisor.tui.widgets.lines import FAINT, PLAIN, STRONG, Line, wrapped
@@ -242,7 +242,7 @@ replaced by another.
         """Ask where to save the quotes that the filter shows, or the break-even."""
         from advisor.answers.break_even_svg import break_even_svg
         from advisor.answers.ownership import rent_row
-        from advisor.tui.screens.export import Exportable, ExportScreen
+        from advisor.tui.pages.export import Exportable, ExportScreen
 
         picture = None
         records: list[dict[str, Any]] = []

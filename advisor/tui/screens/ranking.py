@@ -11,8 +11,8 @@ from textual.widgets import Input
 
 from advisor.ranking.typed_question import TEXT_FIELDS
 from advisor.tui.actions import RANKING, bindings_of
-from advisor.tui.controls.bars import PANELS, Tabs
 from advisor.tui.messages import PublishedRead, StoreChanged, StoreRead, StoreTrouble
+from advisor.tui.pages.bars import PANELS, Tabs
 from advisor.tui.screens.ranking_view import CHOICES, RETRY, RankingView
 from advisor.tui.view import RankedRows, counted
 from advisor.tui.widgets.choice import Choice
@@ -191,7 +191,7 @@ class RankingScreen(RankingView):
     def action_open_record(self) -> None:
         """Open everything about the selected build on a page of its own."""
         if self.session.selected is not None:
-            from advisor.tui.screens.record import RecordScreen
+            from advisor.tui.pages.record import RecordScreen
 
             self.app.push_screen(RecordScreen("Selected build", self.session.page()))
 
@@ -247,7 +247,7 @@ class RankingScreen(RankingView):
             self.app.notify("There is nothing to save yet.")
             return
         from advisor.tui import exports
-        from advisor.tui.screens.export import Exportable, ExportScreen
+        from advisor.tui.pages.export import Exportable, ExportScreen
 
         self.app.push_screen(
             ExportScreen(

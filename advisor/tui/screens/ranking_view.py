@@ -13,9 +13,9 @@ from textual.widgets import Static
 
 from advisor.state import State
 from advisor.tui.actions import RANKING
-from advisor.tui.controls.bars import PANELS, KeyBar, Tabs, TitleBar, TooSmall
+from advisor.tui.pages.bars import PANELS, KeyBar, Tabs, TitleBar, TooSmall
+from advisor.tui.pages.sizes import SizedScreen
 from advisor.tui.picture import plot_data
-from advisor.tui.screens.sizes import SizedScreen
 from advisor.tui.session import Session
 from advisor.tui.view import RankedRows, counted, ranking_columns, sorted_column
 from advisor.tui.widgets.choice import Choice

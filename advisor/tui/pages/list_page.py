@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.binding import Binding, BindingType
 
-from advisor.tui.controls.bars import Tabs
 from advisor.tui.messages import StoreChanged, StoreTrouble
-from advisor.tui.screens.record import RecordScreen
-from advisor.tui.screens.sizes import SizedScreen
+from advisor.tui.pages.bars import Tabs
+from advisor.tui.pages.record import RecordScreen
+from advisor.tui.pages.sizes import SizedScreen
 from advisor.tui.widgets.filter_table import FilterTable
 
 if TYPE_CHECKING:

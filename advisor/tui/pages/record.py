@@ -11,7 +11,7 @@ from textual.events import Click
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from advisor.tui.controls.bars import clickable
+from advisor.tui.pages.bars import clickable
 from advisor.tui.widgets.lines_view import LinesView, Page
 
 if TYPE_CHECKING:

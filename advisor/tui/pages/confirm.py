@@ -12,7 +12,7 @@ from textual.events import Click
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from advisor.tui.controls.bars import clickable
+from advisor.tui.pages.bars import clickable
 from advisor.tui.widgets.lines import Line, wrapped
 from advisor.tui.widgets.lines_view import LinesView
 

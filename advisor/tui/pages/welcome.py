@@ -16,9 +16,9 @@ from advisor.answers.wording import days_shown, experiment_line, usd
 from advisor.ranking.question import Question
 from advisor.ranking.rank import RankedRow, rank
 from advisor.state import State
-from advisor.tui.controls.bars import KeyBar, TitleBar, TooSmall
 from advisor.tui.messages import StoreChanged, StoreTrouble
-from advisor.tui.screens.sizes import SizedScreen
+from advisor.tui.pages.bars import KeyBar, TitleBar, TooSmall
+from advisor.tui.pages.sizes import SizedScreen
 from advisor.tui.widgets.fetch_error import FeedError
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
 from advisor.tui.widgets.lines_view import LinesView

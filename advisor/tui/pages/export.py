@@ -18,7 +18,7 @@ from textual.widgets import Input, Static
 
 from advisor.files import write_whole
 from advisor.tables import TABLE_FORMATS, table_text
-from advisor.tui.controls.bars import clickable
+from advisor.tui.pages.bars import clickable
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.fetch_error import FeedError
 
