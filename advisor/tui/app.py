@@ -18,7 +18,7 @@ from advisor.state import State, save_state
 from advisor.tui.actions import ACTIONS, EVERYWHERE, bindings_of
 from advisor.tui.feed import Feed
 from advisor.tui.messages import StoreChanged, StoreNote
-from advisor.tui.screens.ranking import RankingScreen
+from advisor.tui.ranking.screen import RankingScreen
 
 THEMES = {
     "textual-dark": "dark",

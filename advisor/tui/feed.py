@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from advisor.state import State
     from advisor.store import Reader
     from advisor.tui.ahead import Ahead
-    from advisor.tui.view import FieldView
+    from advisor.tui.ranking.rows import FieldView
 
 STORE_WAIT_S = 2.0
 """How long one visit waits for a store that others hold; the program then says so, and retries."""
@@ -174,7 +174,7 @@ class Feed:
             _ = rank(field, replace(asked.question, rule=rule)).standing.tied
         view = None
         if len(field.builds) > MANY_BUILDS:
-            from advisor.tui.view import FieldView
+            from advisor.tui.ranking.rows import FieldView
 
             view = FieldView(field)
             view.points(state.cost_basis, asked.question.lifetime_years)

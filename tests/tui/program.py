@@ -14,7 +14,7 @@ from textual.worker import WorkerCancelled
 
 from advisor.state import State
 from advisor.tui.app import AdvisorApp
-from advisor.tui.screens.ranking import RankingScreen
+from advisor.tui.ranking.screen import RankingScreen
 from advisor.tui.widgets.lines_view import LinesView
 
 TODAY = date(2026, 11, 21)

@@ -14,12 +14,12 @@ from advisor.costs.owned import own_machine
 from advisor.store import Store
 from advisor.tui.pages.export import ExportScreen
 from advisor.tui.pages.record import RecordScreen
+from advisor.tui.ranking.build_page import _price_lines
 from advisor.tui.screens.price_dialogs import ImportScreen, QuoteForm
 from advisor.tui.screens.prices import PricesScreen
 from advisor.tui.widgets.filter_table import FilterTable
 from advisor.tui.widgets.lines_view import LinesView
 from advisor.tui.widgets.table import RankTable
-from advisor.tui.words import _price_lines
 from tests.advisor.facts_for_tests import make_quote
 from tests.tui.program import ASKED, NARROW, WIDE, page, running, settled
 

@@ -12,7 +12,7 @@ from advisor.prediction.model.targets import Run, target_of_size
 from advisor.state import State
 from advisor.store import Store
 from advisor.tui.pages.record import RecordScreen
-from advisor.tui.screens.excluded import ExcludedScreen
+from advisor.tui.ranking.left_out import ExcludedScreen
 from advisor.tui.widgets.model_picker import ModelPicker
 from tests.tui.program import (
     ASKED,

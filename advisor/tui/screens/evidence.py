@@ -86,8 +86,8 @@ class EvidenceScreen(ListScreen):
 
     def action_export(self) -> None:
         """Ask where to save the rows that the filter shows."""
-        from advisor.tui import exports
         from advisor.tui.pages.export import Exportable, ExportScreen
+        from advisor.tui.ranking import exports
 
         rows, source = self.list.rows, self.list.table.source
         columns: tuple[str, ...]

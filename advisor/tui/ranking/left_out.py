@@ -16,10 +16,10 @@ from advisor.ranking.rank import ExcludedRow, Ranking
 from advisor.ranking.snapshot import Snapshot
 from advisor.tui.pages.bars import clickable
 from advisor.tui.pages.record import RecordScreen
-from advisor.tui.view import EXCLUDED_COLUMNS, REASON_WORDS, excluded_cells
+from advisor.tui.ranking.build_page import excluded_lines
+from advisor.tui.ranking.rows import EXCLUDED_COLUMNS, REASON_WORDS, excluded_cells
 from advisor.tui.widgets.filter_table import FilterTable, MemoryRows
 from advisor.tui.widgets.lines import Line
-from advisor.tui.words import excluded_lines
 from price_catalog.builds import Build
 
 

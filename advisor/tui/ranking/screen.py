@@ -13,8 +13,8 @@ from advisor.ranking.typed_question import TEXT_FIELDS
 from advisor.tui.actions import RANKING, bindings_of
 from advisor.tui.messages import PublishedRead, StoreChanged, StoreRead, StoreTrouble
 from advisor.tui.pages.bars import PANELS, Tabs
-from advisor.tui.screens.ranking_view import CHOICES, RETRY, RankingView
-from advisor.tui.view import RankedRows, counted
+from advisor.tui.ranking.panels import CHOICES, RETRY, RankingView
+from advisor.tui.ranking.rows import RankedRows, counted
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.fetch_error import FeedError
 from advisor.tui.widgets.model_picker import ModelInput, ModelPicker
@@ -234,7 +234,7 @@ class RankingScreen(RankingView):
 
     def action_show_excluded(self) -> None:
         """Open the list of what is left out."""
-        from advisor.tui.screens.excluded import ExcludedScreen
+        from advisor.tui.ranking.left_out import ExcludedScreen
 
         answer, snapshot = self.session.answer, self.session.snapshot
         if answer is not None and snapshot is not None:
@@ -246,8 +246,8 @@ class RankingScreen(RankingView):
         if answer is None:
             self.app.notify("There is nothing to save yet.")
             return
-        from advisor.tui import exports
         from advisor.tui.pages.export import Exportable, ExportScreen
+        from advisor.tui.ranking import exports
 
         self.app.push_screen(
             ExportScreen(
@@ -267,7 +267,7 @@ class RankingScreen(RankingView):
 
     def action_copy_table(self) -> None:
         """Copy the ranked builds as Markdown."""
-        from advisor.tui import exports
+        from advisor.tui.ranking import exports
 
         answer = self.session.answer
         if answer is not None:

@@ -14,7 +14,8 @@ from advisor.answers.wording import days_shown
 from advisor.ranking.rank import rank
 from advisor.ranking.typed_question import Asked, FieldKey, matching_models, read_inputs
 from advisor.state import State
-from advisor.tui.view import (
+from advisor.tui.ranking.build_page import excluded_lines, one_line, ranked_lines
+from advisor.tui.ranking.rows import (
     Answer,
     BuildKey,
     FieldView,
@@ -24,7 +25,6 @@ from advisor.tui.view import (
     standing_note,
 )
 from advisor.tui.widgets.lines import Line
-from advisor.tui.words import excluded_lines, one_line, ranked_lines
 
 if TYPE_CHECKING:
     from advisor.ranking.candidates import Field

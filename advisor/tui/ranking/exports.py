@@ -12,7 +12,7 @@ from advisor.tables import to_markdown
 from advisor.tui.evidence_rows import Times, TimesSource
 from advisor.tui.feed import Feed
 from advisor.tui.picture import plot_data
-from advisor.tui.view import Answer
+from advisor.tui.ranking.rows import Answer
 from advisor.tui.widgets.fetch_error import FeedError
 from advisor.tui.widgets.table_rows import RowSource
 
