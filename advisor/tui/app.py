@@ -126,7 +126,7 @@ class AdvisorApp(App[None]):
         while len(self.screen_stack) > 1:
             self.pop_screen()
         if name == "evidence":
-            from advisor.tui.screens.evidence import EvidenceScreen
+            from advisor.tui.evidence.screen import EvidenceScreen
 
             self.push_screen(EvidenceScreen(self.size))
         elif name == "welcome":

@@ -17,11 +17,11 @@ from textual.widgets import Markdown
 from advisor.state import State, load_state
 from advisor.tui.actions import ACTIONS, EVERYWHERE, MAX_FOOTER_KEYS, actions_of
 from advisor.tui.app import THEMES
+from advisor.tui.evidence.screen import EvidenceScreen
 from advisor.tui.pages.bars import footer_actions
 from advisor.tui.pages.export import ExportScreen
 from advisor.tui.pages.help import FIELD_HELP, HelpScreen
 from advisor.tui.pages.welcome import WelcomeScreen
-from advisor.tui.screens.evidence import EvidenceScreen
 from tests.tui.program import (
     ASKED,
     NARROW,

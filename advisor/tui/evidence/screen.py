@@ -13,7 +13,7 @@ from textual.geometry import Size
 from textual.widgets import Static
 
 from advisor.tui.actions import EVIDENCE, bindings_of
-from advisor.tui.evidence_rows import Times, TimesAndPredictions, price_rows, source_rows
+from advisor.tui.evidence.rows import Times, TimesAndPredictions, price_rows, source_rows
 from advisor.tui.messages import StoreRead, StoreTrouble
 from advisor.tui.pages.bars import EVIDENCE_TABS, KeyBar, Tabs, TitleBar, TooSmall
 from advisor.tui.pages.list_page import ListScreen
@@ -86,8 +86,8 @@ class EvidenceScreen(ListScreen):
 
     def action_export(self) -> None:
         """Ask where to save the rows that the filter shows."""
+        from advisor.tui.evidence import exports
         from advisor.tui.pages.export import Exportable, ExportScreen
-        from advisor.tui.ranking import exports
 
         rows, source = self.list.rows, self.list.table.source
         columns: tuple[str, ...]
