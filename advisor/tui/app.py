@@ -136,7 +136,7 @@ class AdvisorApp(App[None]):
         elif name == "benchmark":
             self.push_screen(self._benchmark())
         elif name == "prices":
-            from advisor.tui.screens.prices import PricesScreen
+            from advisor.tui.prices.screen import PricesScreen
 
             self.push_screen(PricesScreen(self.size))
         elif name == "plan":

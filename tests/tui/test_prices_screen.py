@@ -14,9 +14,9 @@ from advisor.costs.owned import own_machine
 from advisor.store import Store
 from advisor.tui.pages.export import ExportScreen
 from advisor.tui.pages.record import RecordScreen
+from advisor.tui.prices.dialogs import ImportScreen, QuoteForm
+from advisor.tui.prices.screen import PricesScreen
 from advisor.tui.ranking.build_page import _price_lines
-from advisor.tui.screens.price_dialogs import ImportScreen, QuoteForm
-from advisor.tui.screens.prices import PricesScreen
 from advisor.tui.widgets.filter_table import FilterTable
 from advisor.tui.widgets.lines_view import LinesView
 from advisor.tui.widgets.table import RankTable

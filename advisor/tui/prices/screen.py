@@ -16,10 +16,10 @@ from textual.widgets import Static
 from advisor.costs.price_book import RULE_WORDS
 from advisor.parse import InputError, parse_price_rule
 from advisor.tui.actions import PRICES, bindings_of
-from advisor.tui.ledger_rows import Entry, quote_table
 from advisor.tui.messages import StoreTrouble
 from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar, TooSmall
 from advisor.tui.pages.list_page import ListScreen
+from advisor.tui.prices.rows import Entry, quote_table
 from advisor.tui.widgets.fetch_error import FeedError
 from advisor.tui.widgets.filter_table import FilterTable, MemorySource
 from advisor.tui.widgets.lines import FAINT, PLAIN, STRONG, Line, wrapped
@@ -134,7 +134,7 @@ replaced by another.
     def _rent_page(self, width: int) -> list[Line]:
         """The picture of one build and what it says, for a width."""
         from advisor.answers.ownership import even_words
-        from advisor.costs.break_even import break_even_text
+        from advisor.tui.prices.break_even_text import break_even_text
 
         if self._problem is not None:
             return wrapped([(self._problem, PLAIN)], width)
@@ -205,14 +205,14 @@ replaced by another.
             self._fill_in(cells, row["item"])
 
     def _fill_in(self, cells: dict[str, str], corrected: str | None) -> None:
-        from advisor.tui.screens.price_dialogs import QuoteForm
+        from advisor.tui.prices.dialogs import QuoteForm
 
         if self._snapshot is not None:
             self.app.push_screen(QuoteForm(self._snapshot, cells, corrected), self._kept)
 
     def action_import(self) -> None:
         """Read a CSV file of quotes: first a preview, then all of it or nothing."""
-        from advisor.tui.screens.price_dialogs import ImportScreen
+        from advisor.tui.prices.dialogs import ImportScreen
 
         if self._snapshot is not None:
             self.app.push_screen(ImportScreen(self._snapshot), self._kept)

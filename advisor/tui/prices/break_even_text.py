@@ -1,0 +1,56 @@
+"""Owning against renting drawn with characters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from advisor.costs.rental import BreakEven
+
+if TYPE_CHECKING:
+    from advisor.answers.ownership import Asked
+from advisor.costs.break_even import _steps, _usd, cost_lines, crossings
+
+GLYPHS = {"own": "●", "on-demand": "◆", "spot": "▲", "reserved": "■"}
+
+
+def break_even_text(asked: Asked, evens: Sequence[BreakEven], width: int, height: int) -> list[str]:
+    """The same picture in characters; each line has a glyph of its own."""
+    lines, most = cost_lines(asked, evens)
+    meets = crossings(lines, most)
+    right = min(most, max([2.2 * at for _, at, _ in meets], default=most))
+    top = max(line.usd(right) for line in lines) * 1.05
+    left, tail = 9, 16
+    columns, rows = max(width - left - tail, 10), max(height - 2, 5)
+    grid = [[" "] * columns for _ in range(rows)]
+    ends: dict[int, list[str]] = {}
+
+    def row_of(usd: float) -> int:
+        return min(rows - 1, max(0, rows - 1 - round(usd / top * (rows - 1))))
+
+    for line in lines:
+        for column in range(columns):
+            usd = line.usd(right * column / (columns - 1))
+            grid[row_of(usd)][column] = GLYPHS[line.name]
+        name = "own" if line.name == "own" else f"rent {line.name}"
+        ends.setdefault(row_of(line.usd(right)), []).append(name)
+    for _, at, usd in meets:
+        if at <= right:
+            grid[row_of(usd)][round(at / right * (columns - 1))] = "×"
+    labels = {row_of(step): _usd(step) for step in _steps(top) if step <= top}
+    drawn = [
+        f"{labels.get(at, ''):>{left - 2}} │{''.join(cells)} {', '.join(ends.get(at, []))}"
+        for at, cells in enumerate(grid)
+    ]
+    drawn.append(" " * (left - 1) + "└" + "─" * columns)
+    axis = [" "] * (columns + tail)
+    for step in _steps(right):
+        text = f"{step:g}"
+        at = round(step / right * (columns - 1))
+        if (
+            at + len(text) <= len(axis)
+            and not "".join(axis[max(at - 1, 0) : at + len(text)]).strip()
+        ):
+            axis[at : at + len(text)] = text
+    drawn.append(" " * left + "".join(axis).rstrip() + " training runs")
+    return drawn
