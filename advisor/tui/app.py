@@ -147,7 +147,7 @@ class AdvisorApp(App[None]):
     def _benchmark(self) -> Screen[None]:
         """The one benchmark screen: what it runs goes on while another screen is shown."""
         if not self.is_screen_installed("benchmark"):
-            from advisor.tui.screens.benchmark import BenchmarkScreen
+            from advisor.tui.benchmark.screen import BenchmarkScreen
 
             self.install_screen(BenchmarkScreen(self.size), "benchmark")
         return self.get_screen("benchmark")
@@ -155,7 +155,7 @@ class AdvisorApp(App[None]):
     async def action_quit(self) -> None:
         """Leave; where a benchmark runs, only when asked twice."""
         if self.is_screen_installed("benchmark"):
-            from advisor.tui.screens.benchmark import BenchmarkScreen
+            from advisor.tui.benchmark.screen import BenchmarkScreen
 
             bench = self.get_screen("benchmark", BenchmarkScreen)
             if bench.is_busy and not self._warned_of_bench:

@@ -16,10 +16,10 @@ from advisor.cli.main import main
 from advisor.state import State
 from advisor.store import Store
 from advisor.tui.app import AdvisorApp
-from advisor.tui.bench_words import BoardRows, columns
+from advisor.tui.benchmark.rows import BoardRows, columns
+from advisor.tui.benchmark.screen import BenchmarkScreen
 from advisor.tui.pages.confirm import ConfirmScreen
 from advisor.tui.pages.record import RecordScreen
-from advisor.tui.screens.benchmark import BenchmarkScreen
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.lines_view import LinesView
 from advisor.tui.widgets.model_picker import ModelInput

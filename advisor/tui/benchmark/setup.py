@@ -29,7 +29,7 @@ from advisor.benchmark.runner_process import look_here as look
 from advisor.parse import InputError, parse_positive
 from advisor.ranking.typed_question import matching_models
 from advisor.tui.actions import BENCHMARK
-from advisor.tui.bench_words import (
+from advisor.tui.benchmark.rows import (
     BoardRows,
     columns,
 )

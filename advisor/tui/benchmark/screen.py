@@ -24,16 +24,16 @@ from advisor.benchmark.recorder import Keeper, follow
 from advisor.benchmark.runner_process import Run, last_log_line
 from advisor.parse import InputError
 from advisor.tui.actions import BENCHMARK, bindings_of
-from advisor.tui.bench_words import (
+from advisor.tui.benchmark.rows import (
     BoardRows,
     ending_lines,
     plan_lines,
     status_words,
     tried_lines,
 )
+from advisor.tui.benchmark.setup import STORE_WAIT_S, BenchmarkPlanning
 from advisor.tui.pages.confirm import ConfirmScreen
 from advisor.tui.pages.record import RecordScreen
-from advisor.tui.screens.benchmark_plan import STORE_WAIT_S, BenchmarkPlanning
 from advisor.tui.widgets.lines import FAINT, PLAIN, WARNING, Line, wrapped
 from advisor.tui.widgets.table import RankTable
 
