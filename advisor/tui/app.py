@@ -140,7 +140,7 @@ class AdvisorApp(App[None]):
 
             self.push_screen(PricesScreen(self.size))
         elif name == "plan":
-            from advisor.tui.screens.plan import PlanScreen
+            from advisor.tui.plan.screen import PlanScreen
 
             self.push_screen(PlanScreen(self.size))
 

@@ -11,7 +11,7 @@ from textual.widgets import Input, Static
 
 from advisor.state import State
 from advisor.tui.app import AdvisorApp
-from advisor.tui.screens.plan import EMPTY, PlanScreen
+from advisor.tui.plan.screen import EMPTY, PlanScreen
 
 SMALL = """
 [grant]
