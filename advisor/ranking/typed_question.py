@@ -17,7 +17,7 @@ from advisor.ranking.question import Question
 if TYPE_CHECKING:
     from advisor.ranking.snapshot import Snapshot
     from advisor.ranking.times import Model
-    from advisor.state import State
+    from advisor.tui.settings import State
 
 TEXT_FIELDS = ("budget", "model", "max_days", "lifetime", "gpus")
 

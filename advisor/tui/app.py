@@ -14,11 +14,11 @@ from textual.app import App, SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
 
-from advisor.state import State, save_state
 from advisor.tui.actions import ACTIONS, EVERYWHERE, bindings_of
-from advisor.tui.feed import Feed
 from advisor.tui.messages import StoreChanged, StoreNote
 from advisor.tui.ranking.screen import RankingScreen
+from advisor.tui.settings import State, save_state
+from advisor.tui.store_reader import Feed
 
 THEMES = {
     "textual-dark": "dark",

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 from advisor.interrupt import quiet_interrupt
-from advisor.state import load_state, state_file
-from advisor.tui.ahead import read_ahead
-from advisor.tui.feed import Feed
+from advisor.tui.preload import read_ahead
+from advisor.tui.settings import load_state, state_file
+from advisor.tui.store_reader import Feed
 
 
 def run(store_path: Path, *, state_path: Path | None = None) -> int:

@@ -12,9 +12,9 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 from textual.worker import WorkerCancelled
 
-from advisor.state import State
 from advisor.tui.app import AdvisorApp
 from advisor.tui.ranking.screen import RankingScreen
+from advisor.tui.settings import State
 from advisor.tui.widgets.lines_view import LinesView
 
 TODAY = date(2026, 11, 21)

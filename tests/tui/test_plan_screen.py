@@ -9,9 +9,9 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from advisor.state import State
 from advisor.tui.app import AdvisorApp
 from advisor.tui.plan.screen import EMPTY, PlanScreen
+from advisor.tui.settings import State
 
 SMALL = """
 [grant]

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.files import write_whole
-from advisor.state import State, load_state, save_state, state_file
 from advisor.tables import table_text, to_markdown
+from advisor.tui.settings import State, load_state, save_state, state_file
 
 
 class TestState:

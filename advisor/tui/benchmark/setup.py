@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from advisor.benchmark.request import Ending
     from advisor.ranking.times import Model
     from advisor.tui.app import AdvisorApp
-    from advisor.tui.feed import Reading
+    from advisor.tui.store_reader import Reading
 
 METHODS = {
     "all": "all",

@@ -7,7 +7,7 @@ from typing import Any
 
 from advisor.answers.wording import settings_words
 from advisor.tui.evidence.rows import Times, TimesSource
-from advisor.tui.feed import Feed
+from advisor.tui.store_reader import Feed
 from advisor.tui.widgets.fetch_error import FeedError
 from advisor.tui.widgets.table_rows import RowSource
 

@@ -15,10 +15,10 @@ from textual.message import Message
 from advisor.answers.wording import days_shown, experiment_line, usd
 from advisor.ranking.question import Question
 from advisor.ranking.rank import RankedRow, rank
-from advisor.state import State
 from advisor.tui.messages import StoreChanged, StoreTrouble
 from advisor.tui.pages.bars import KeyBar, TitleBar, TooSmall
 from advisor.tui.pages.sizes import SizedScreen
+from advisor.tui.settings import State
 from advisor.tui.widgets.fetch_error import FeedError
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
 from advisor.tui.widgets.lines_view import LinesView
@@ -26,7 +26,7 @@ from advisor.tui.widgets.lines_view import LinesView
 if TYPE_CHECKING:
     from advisor.ranking.snapshot import Snapshot
     from advisor.tui.app import AdvisorApp
-    from advisor.tui.feed import Reading
+    from advisor.tui.store_reader import Reading
 
 SAMPLE_BUDGET = "40000"
 SAMPLE_MODEL = "pythia-1b"

@@ -11,13 +11,13 @@ from textual.containers import Container, Grid
 from textual.geometry import Size
 from textual.widgets import Static
 
-from advisor.state import State
 from advisor.tui.actions import RANKING
 from advisor.tui.pages.bars import PANELS, KeyBar, Tabs, TitleBar, TooSmall
 from advisor.tui.pages.sizes import SizedScreen
-from advisor.tui.picture import plot_data
+from advisor.tui.points import plot_data
 from advisor.tui.ranking.rows import RankedRows, counted, ranking_columns, sorted_column
 from advisor.tui.ranking.session import Session
+from advisor.tui.settings import State
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.lines_view import LinesView
 from advisor.tui.widgets.model_picker import ModelPicker

@@ -14,7 +14,7 @@ from advisor.answers.uncertainty import minutes_words
 from advisor.answers.wording import days_shown
 from advisor.ranking.rank import rank
 from advisor.tui.pages.evidence_lines import VERDICT_MARKS
-from advisor.tui.picture import Points, by_experiment, make_points
+from advisor.tui.points import Points, by_experiment, make_points
 from advisor.tui.widgets.table_rows import Column, RowStyle
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from advisor.tui.widgets.plot.plot import CostTimePlot
 from advisor.tui.widgets.table import RankTable
 
 if TYPE_CHECKING:
-    from advisor.tui.feed import Reading
+    from advisor.tui.store_reader import Reading
 
 
 class RankingScreen(RankingView):

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from advisor.answers.wording import days_shown
 from advisor.ranking.rank import rank
 from advisor.ranking.typed_question import Asked, FieldKey, matching_models, read_inputs
-from advisor.state import State
 from advisor.tui.ranking.build_page import excluded_lines, one_line, ranked_lines
 from advisor.tui.ranking.rows import (
     Answer,
@@ -24,13 +23,14 @@ from advisor.tui.ranking.rows import (
     published_note,
     standing_note,
 )
+from advisor.tui.settings import State
 from advisor.tui.widgets.lines import Line
 
 if TYPE_CHECKING:
     from advisor.ranking.candidates import Field
     from advisor.ranking.snapshot import Snapshot
     from advisor.ranking.times import Model
-    from advisor.tui.feed import Reading
+    from advisor.tui.store_reader import Reading
 
 MAX_KEPT_FIELDS = 16
 MAX_UNDO = 200

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from advisor.ranking.candidates import Field
     from advisor.ranking.snapshot import Snapshot
     from advisor.ranking.times import BestTime
-    from advisor.state import State
     from advisor.store import Reader
-    from advisor.tui.ahead import Ahead
+    from advisor.tui.preload import Ahead
     from advisor.tui.ranking.rows import FieldView
+    from advisor.tui.settings import State
 
 STORE_WAIT_S = 2.0
 """How long one visit waits for a store that others hold; the program then says so, and retries."""

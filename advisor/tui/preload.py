@@ -16,8 +16,8 @@ import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from advisor.state import State
-    from advisor.tui.feed import Feed
+    from advisor.tui.settings import State
+    from advisor.tui.store_reader import Feed
 
 MAX_STORE_BYTES = 16 * 1024 * 1024
 """Handing over what a larger store holds would take longer than reading it here."""
