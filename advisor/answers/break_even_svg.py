@@ -27,7 +27,7 @@ DASHES = {"own": "", "on-demand": "8 4", "spot": "2 4", "reserved": "12 4 2 4"}
 
 def break_even_svg(asked: Asked, evens: Sequence[BreakEven]) -> str:
     """The picture: training runs across, US dollars up."""
-    lines, most = cost_lines(asked, evens)
+    lines, most = cost_lines(asked.own, asked.training_days, evens)
     meets = crossings(lines, most)
     right = min(most, max([2.2 * at for _, at, _ in meets], default=most))
     top = max(line.usd(right) for line in lines) * 1.05

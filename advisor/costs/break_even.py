@@ -1,4 +1,4 @@
-"""The break-even of renting against owning as a picture: an SVG file, and lines of text."""
+"""The break-even of renting against owning as lines of cost, and where they cross."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.costs.rental import BreakEven, reserved_usd
 
 if TYPE_CHECKING:
-    from advisor.answers.ownership import Asked
+    from advisor.costs.tco import WholeCost
 
 
 class Line(NamedTuple):
@@ -23,10 +23,11 @@ class Line(NamedTuple):
         return self.at_none_usd + self.each_usd * experiments
 
 
-def cost_lines(asked: Asked, evens: Sequence[BreakEven]) -> tuple[list[Line], float]:
+def cost_lines(
+    own: WholeCost, training_days: float | None, evens: Sequence[BreakEven]
+) -> tuple[list[Line], float]:
     """Owning and renting as lines, and how many training runs the lifetime has room for."""
-    own = asked.own
-    days = Decimal(str(asked.training_days or 0))
+    days = Decimal(str(training_days or 0))
     running = own.electricity_usd_per_day
     lines = []
     if running is not None:

@@ -1,7 +1,6 @@
 """The fit that ships with the program, and what it predicts for the shipped recipes and GPUs.
 
-`python -m advisor.prediction.shipped` fits the evidence anew (half a minute) and writes
-fitted.json; a test says when that is due. Making a store only reads the file.
+`python -m advisor.prediction.fit.refit` makes the fit anew. Making a store only reads it.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from advisor.prediction.fit.refit import refit
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.model.workload import sized, workload_of
 from advisor.prediction.physics.chip import chip_of
@@ -132,8 +130,3 @@ def _near(distance: float) -> str:
 def _round(value: float) -> float:
     """To four digits: more than they are good for, and the same on every processor."""
     return float(f"{value:.4g}")
-
-
-if __name__ == "__main__":
-    made = refit()
-    print(f"{FITTED}: version {made.version}, {made.observations} observations")

@@ -138,7 +138,7 @@ class Ranking:
     @cached_property
     def standing(self) -> Standing:
         """How sure first place is, as far as the training times go."""
-        return Standing(self)
+        return Standing(self.field, self.question, self.order)
 
     def row(self, position: int) -> RankedRow:
         """The build at ``position`` (0 is the best), in full."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from advisor.costs.parts import with_parts
 from advisor.costs.price_book import PriceBook, PriceRange, choose_quotes, owned_quote
@@ -23,10 +23,21 @@ from price_catalog.model import Gpu, Host, Quote, Source
 from price_catalog.table import nearest
 
 if TYPE_CHECKING:
-    from advisor.store import Reader
     from price_catalog.power import Supply
 
 EVIDENCE = ("sound", "published")
+
+
+class Evidence(Protocol):
+    """What a snapshot and a field are made from: the open store (`advisor.store.Reader`)."""
+
+    def models(self) -> tuple[Model, ...]: ...
+    def gpus(self) -> tuple[Gpu, ...]: ...
+    def hosts(self) -> tuple[Host, ...]: ...
+    def quotes(self) -> tuple[Quote, ...]: ...
+    def sources(self) -> tuple[Source, ...]: ...
+    def price_book(self, rule: str | date, today: date) -> PriceBook: ...
+    def best_times(self, recipe_id: str, evidence: str) -> tuple[BestTime, ...]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +109,7 @@ class Snapshot:
         return enumerate_builds(self.gpus, priced, checked=False)
 
 
-def take_snapshot(reader: Reader, prices: str | date | None = None) -> Snapshot:
+def take_snapshot(reader: Evidence, prices: str | date | None = None) -> Snapshot:
     """Read everything that does not depend on the model.
 
     For one price rule alone, where given: then the store chooses among the quotes, and however
@@ -117,7 +128,7 @@ def take_snapshot(reader: Reader, prices: str | date | None = None) -> Snapshot:
 
 
 def make_field(
-    reader: Reader,
+    reader: Evidence,
     snapshot: Snapshot,
     model: Model,
     *,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from advisor.parse import (
     InputError,
@@ -17,7 +17,28 @@ from advisor.ranking.question import Question
 if TYPE_CHECKING:
     from advisor.ranking.snapshot import Snapshot
     from advisor.ranking.times import Model
-    from advisor.tui.settings import State
+
+
+class Typed(Protocol):
+    """What stands in the fields, as typed."""
+
+    @property
+    def budget(self) -> str: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def max_days(self) -> str: ...
+    @property
+    def lifetime(self) -> str: ...
+    @property
+    def gpus(self) -> str: ...
+    @property
+    def rule(self) -> str: ...
+    @property
+    def prices(self) -> str: ...
+    @property
+    def evidence(self) -> str: ...
+
 
 TEXT_FIELDS = ("budget", "model", "max_days", "lifetime", "gpus")
 
@@ -39,17 +60,17 @@ class Asked(NamedTuple):
 
 
 def read_inputs(
-    state: State, snapshot: Snapshot, measured: Mapping[str, int]
+    typed: Typed, snapshot: Snapshot, measured: Mapping[str, int]
 ) -> tuple[Asked | None, dict[str, str]]:
     """The question, or for each broken field one line that says what and how to mend it."""
     errors: dict[str, str] = {}
     values: dict[str, object] = {}
     readers: dict[str, Callable[[], object]] = {
-        "budget": lambda: parse_budget(state.budget),
-        "model": lambda: find_model(state.model, snapshot, measured).recipe_id,
-        "max_days": lambda: parse_max_days(state.max_days) if state.max_days.strip() else None,
-        "lifetime": lambda: parse_lifetime_years(state.lifetime),
-        "gpus": lambda: match_gpus(state.gpus, snapshot),
+        "budget": lambda: parse_budget(typed.budget),
+        "model": lambda: find_model(typed.model, snapshot, measured).recipe_id,
+        "max_days": lambda: parse_max_days(typed.max_days) if typed.max_days.strip() else None,
+        "lifetime": lambda: parse_lifetime_years(typed.lifetime),
+        "gpus": lambda: match_gpus(typed.gpus, snapshot),
     }
     for name, read in readers.items():
         try:
@@ -58,11 +79,11 @@ def read_inputs(
             errors[name] = str(error)
     if errors:
         return None, errors
-    key = FieldKey(values["model"], state.prices, state.evidence, values["gpus"])  # type: ignore[arg-type]
+    key = FieldKey(values["model"], typed.prices, typed.evidence, values["gpus"])  # type: ignore[arg-type]
     question = Question(
         budget_usd=values["budget"],  # type: ignore[arg-type]
         max_days=values["max_days"],  # type: ignore[arg-type]
-        rule=state.rule,
+        rule=typed.rule,
         lifetime_years=values["lifetime"],  # type: ignore[arg-type]
     )
     return Asked(key=key, question=question), {}

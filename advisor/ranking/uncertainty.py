@@ -16,7 +16,10 @@ from advisor.ranking.ties import Contender, Doubt, alike, settle
 from bench_runner.space import FAST_TRIES, estimated_minutes, space
 
 if TYPE_CHECKING:
-    from advisor.ranking.rank import Ranking
+    from collections.abc import Sequence
+
+    from advisor.ranking.candidates import Field
+    from advisor.ranking.question import Question
 
 LOOKED_AT = 200
 """How many builds are looked at for the limit: nobody reads doubts about the thousandth."""
@@ -53,9 +56,12 @@ class Wanted:
 class Standing:
     """Who may be first instead of the first."""
 
-    def __init__(self, ranking: Ranking) -> None:
-        self.ranking = ranking
-        self.first: int | None = ranking.order[0] if len(ranking.order) else None
+    def __init__(self, field: Field, question: Question, order: Sequence[int]) -> None:
+        self.field = field
+        self.question = question
+        self.order = order
+        """The ranked builds, best first."""
+        self.first: int | None = order[0] if len(order) else None
         """The field's index; None where no build answers."""
 
     @cached_property
@@ -65,7 +71,7 @@ class Standing:
         By overall cost nobody: that depends on no training time. Nor another machine with the GPUs
         of first place: the same time stands for both, whatever it is.
         """
-        field, order = self.ranking.field, self.ranking.order
+        field, order = self.field, self.order
         if self.first is None or not self.by_time:
             return frozenset()
         days, low_days, times = field.days, field.low_days, field.times
@@ -87,16 +93,16 @@ class Standing:
     @cached_property
     def perhaps_slow(self) -> list[int]:
         """Ranked builds that may take longer than the limit allows, in their order."""
-        limit, field = self.ranking.question.max_days, self.ranking.field
+        limit, field = self.question.max_days, self.field
         if limit is None:
             return []
-        return [i for i in self.ranking.order[:LOOKED_AT] if field.interval(i)[1] > limit]
+        return [i for i in self.order[:LOOKED_AT] if field.interval(i)[1] > limit]
 
     @cached_property
     def perhaps_fast(self) -> list[int]:
         """Builds inside the budget that are left out as too slow but perhaps are not, the nearest
         to the limit first."""
-        question, field = self.ranking.question, self.ranking.field
+        question, field = self.question, self.field
         limit, order, days = question.max_days, field.by_days, field.days
         if limit is None:
             return []
@@ -112,10 +118,10 @@ class Standing:
     @cached_property
     def outside(self) -> list[int]:
         """Of `perhaps_fast` those that may then be first."""
-        field, first, limit = self.ranking.field, self.first, self.ranking.question.max_days
+        field, first, limit = self.field, self.first, self.question.max_days
         if first is None or limit is None:
             return self.perhaps_fast
-        budget = self.ranking.question.budget_usd
+        budget = self.question.budget_usd
         most = math.inf if budget is None else int(budget * 100)
         days, low_days, cents, times = field.days, field.low_days, field.cents, field.times
         order = field.order(self._rule)
@@ -142,15 +148,15 @@ class Standing:
     @property
     def first_may_be_slow(self) -> bool:
         """Whether first place itself may take longer than the limit allows."""
-        limit = self.ranking.question.max_days
+        limit = self.question.max_days
         if self.first is None or limit is None:
             return False
-        return self.ranking.field.interval(self.first)[1] > limit
+        return self.field.interval(self.first)[1] > limit
 
     @property
     def first_is_impossible(self) -> bool:
         """Whether first place goes by a time that is physically impossible: published evidence."""
-        best = None if self.first is None else self.ranking.field.times[self.first]
+        best = None if self.first is None else self.field.times[self.first]
         return best is not None and best.chosen is not None and best.chosen.verdict == "implausible"
 
     @cached_property
@@ -159,7 +165,7 @@ class Standing:
 
         With the published evidence none would: it does not look at others.
         """
-        field = self.ranking.field
+        field = self.field
         if self.is_sure or field.evidence != "sound":
             return None
         by_value = sorted({*self.tied, *self.outside}, key=self._value)
@@ -180,32 +186,32 @@ class Standing:
 
     @property
     def _rule(self) -> str:
-        return self.ranking.question.rule
+        return self.question.rule
 
     @property
     def by_time(self) -> bool:
         """Whether the order depends on training times: not where the machines cost nothing."""
         if self._rule == "experiment-cost" and self.first is not None:
-            return self.ranking.field.cents[self.first] > 0
+            return self.field.cents[self.first] > 0
         return self._rule != "cost"
 
     def _value(self, i: int) -> float:
-        field = self.ranking.field
+        field = self.field
         if self._rule == "cost":
             return field.cents[i]
         return field.days[i] if self._rule == "days" else field.experiment_weight[i]
 
     def _high(self, i: int) -> float:
         """The high end of what build ``i`` is ranked by."""
-        field = self.ranking.field
+        field = self.field
         return self._value(i) / field.days[i] * field.interval(i)[1]
 
     def _settled(self, i: int) -> bool:
-        best = self.ranking.field.times[i]
+        best = self.field.times[i]
         return best is not None and best.chosen is not None and best.chosen.timing == "synchronised"
 
     def _doubt(self, i: int) -> Doubt:
-        field = self.ranking.field
+        field = self.field
         value, (low, high), time = self._value(i), field.interval(i), field.times[i]
         per_day = value / field.days[i]
         assert time is not None and time.chosen is not None  # it is ranked
@@ -214,7 +220,7 @@ class Standing:
 
     def _may_beat(self, i: int, first: int, high: float) -> bool:
         """Whether build ``i`` cannot be told from first place, whose high end is ``high``."""
-        value, field = self._value(i), self.ranking.field
+        value, field = self._value(i), self.field
         # Intervals that do not even overlap are told apart: the cheap question first.
         return value / field.days[i] * field.low_days[i] < high and alike(
             self._doubt(i), self._doubt(first)
@@ -229,11 +235,11 @@ class Standing:
             factor=doubt.factor,
             settled=self._settled(i),
             # What the minutes on such a machine cost; nothing on one that is there.
-            effort=self.ranking.field.cents[i] * self._minutes(i)[0],
+            effort=self.field.cents[i] * self._minutes(i)[0],
         )
 
     def _minutes(self, i: int) -> tuple[float, int, float | None]:
-        field, model = self.ranking.field, self.ranking.field.model
+        field, model = self.field, self.field.model
         settings = _settings(field.builds[i].gpu_count)
         minutes = estimated_minutes(settings, "fast")
         best = field.times[i]

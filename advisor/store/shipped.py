@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 _TEXT = (".csv", ".toml", ".jsonl", ".json")
 _DERIVING = (
-    (advisor, "audit.py"),
-    (advisor, "predict/fitted.json"),
-    (advisor, "predict/shipped.py"),
+    (advisor, "ranking/audit.py"),
+    (advisor, "prediction/fitted.json"),
+    (advisor, "prediction/shipped.py"),
     (bench_runner, "flops.py"),
 )
 """What else the figures in the store follow from: when it changes, so do they."""

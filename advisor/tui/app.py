@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import ClassVar
 
 from textual import on, work
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
 
 from advisor.tui.actions import ACTIONS, EVERYWHERE, bindings_of
 from advisor.tui.messages import StoreChanged, StoreNote
+from advisor.tui.program import Program
 from advisor.tui.ranking.screen import RankingScreen
 from advisor.tui.settings import State, save_state
 from advisor.tui.store_reader import Feed
@@ -30,11 +31,11 @@ LOOK_EVERY_S = 2.0
 """How often the store's file is looked at for changes by other programs."""
 
 
-class AdvisorApp(App[None]):
+class AdvisorApp(Program):
     """Which GPU machine to buy."""
 
     TITLE = "GPU advisor"
-    CSS_PATH = "styles/ranking.tcss"  # of the default screen, whose own Textual does not load
+    CSS_PATH = "ranking/ranking.tcss"  # of the default screen, whose own Textual does not load
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(EVERYWHERE)]
     ENABLE_COMMAND_PALETTE = True
 
@@ -172,14 +173,6 @@ class AdvisorApp(App[None]):
 
         if not isinstance(self.screen, HelpScreen):
             self.push_screen(HelpScreen(self.screen))
-
-    def copy_text(self, text: str, what: str) -> None:
-        """To the clipboard with OSC 52, which also works over ssh."""
-        if not text:
-            self.notify("There is nothing to copy.")
-            return
-        self.copy_to_clipboard(text)
-        self.notify(f"Copied {what}.", markup=False)
 
     def action_next_theme(self) -> None:
         """Dark, light, and the terminal's own colours in turn."""

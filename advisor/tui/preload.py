@@ -16,8 +16,8 @@ import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from advisor.tui.settings import State
-    from advisor.tui.store_reader import Feed
+    from collections.abc import Callable
+    from pathlib import Path
 
 MAX_STORE_BYTES = 16 * 1024 * 1024
 """Handing over what a larger store holds would take longer than reading it here."""
@@ -53,13 +53,14 @@ class Ahead:
         return None if self._failed else pickle.loads(self._content)
 
 
-def read_ahead(feed: Feed, state: State) -> Ahead | None:
-    """Start reading for the inputs that were kept; None where that would not help.
+def read_ahead(store_path: Path, read: Callable[[], object]) -> Ahead | None:
+    """Start ``read``, of that store, in a child process; None where that would not help.
 
+    What it returns must be something that can be pickled.
     To be called before anything starts a thread: a fork takes none of them along, but their locks.
     """
     try:
-        if sys.platform == "win32" or feed.path.stat().st_size > MAX_STORE_BYTES:
+        if sys.platform == "win32" or store_path.stat().st_size > MAX_STORE_BYTES:
             return None
         pipe, answer = os.pipe()
         child = os.fork()
@@ -67,18 +68,18 @@ def read_ahead(feed: Feed, state: State) -> Ahead | None:
         return None
     if child == 0:
         os.close(pipe)  # or a child whose parent is gone would wait for somebody to read
-        _answer(feed, state, answer)
+        _answer(read, answer)
     os.close(answer)
     return Ahead(child, pipe)
 
 
-def _answer(feed: Feed, state: State, pipe: int) -> None:
+def _answer(read: Callable[[], object], pipe: int) -> None:
     """The child: read, write the pickled answer, and end without a word in any case."""
     failed = 1
     try:
-        read = feed.read_for_another(state)
+        brought = read()
         with open(pipe, "wb") as file:
-            pickle.dump(read, file, pickle.HIGHEST_PROTOCOL)
+            pickle.dump(brought, file, pickle.HIGHEST_PROTOCOL)
         failed = 0
     finally:
         # Nothing of the parent's is tidied up here: neither its terminal nor what it buffered.

@@ -22,7 +22,7 @@ def run(store_path: Path, *, state_path: Path | None = None) -> int:
         state, note = load_state(path)
         feed = Feed(store_path)
         # Before Textual is loaded, so that the other process has all the time that this takes.
-        feed.ahead = read_ahead(feed, state)
+        feed.ahead = read_ahead(store_path, lambda: feed.read_for_another(state))
         from advisor.tui.app import AdvisorApp
 
     app = AdvisorApp(store_path, state=state, state_path=path, note=note, feed=feed)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from advisor.ranking.snapshot import Snapshot
     from advisor.ranking.times import BestTime
     from advisor.store import Reader
+    from advisor.tui.candidates_view import FieldView
     from advisor.tui.preload import Ahead
-    from advisor.tui.ranking.rows import FieldView
     from advisor.tui.settings import State
 
 STORE_WAIT_S = 2.0
@@ -174,7 +174,7 @@ class Feed:
             _ = rank(field, replace(asked.question, rule=rule)).standing.tied
         view = None
         if len(field.builds) > MANY_BUILDS:
-            from advisor.tui.ranking.rows import FieldView
+            from advisor.tui.candidates_view import FieldView
 
             view = FieldView(field)
             view.points(state.cost_basis, asked.question.lifetime_years)

@@ -17,7 +17,7 @@ from advisor.planning.solver.groups import undominated
 from advisor.planning.solver.milp import Program
 from advisor.planning.solver.problem import Experiment, Machine, Problem, Rules
 from advisor.planning.solver.solve import NoPlan, OutOfTime, solve
-from tests.advisor.plans_for_tests import make_machine, make_problem, make_rental
+from tests.plans_for_tests import make_machine, make_problem, make_rental
 
 
 def grant(experiments: int, builds: int, years: int, *, objective: str, seed: int = 1) -> Problem:

@@ -24,7 +24,7 @@ from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.lines_view import LinesView
 from advisor.tui.widgets.model_picker import ModelInput
 
-FAKE = Path(__file__).parents[1] / "advisor" / "fake_runner.py"
+FAKE = Path(__file__).parents[1] / "fake_runner.py"
 WAIT_S = 20.0
 
 

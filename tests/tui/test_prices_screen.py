@@ -20,7 +20,7 @@ from advisor.tui.ranking.build_page import _price_lines
 from advisor.tui.widgets.filter_table import FilterTable
 from advisor.tui.widgets.lines_view import LinesView
 from advisor.tui.widgets.table import RankTable
-from tests.advisor.facts_for_tests import make_quote
+from tests.facts_for_tests import make_quote
 from tests.tui.program import ASKED, NARROW, WIDE, page, running, settled
 
 LATEST = replace(ASKED, prices="latest")

@@ -1,4 +1,7 @@
-"""``python -m advisor.prediction.fit.refit`` fits anew and writes fitted.json."""
+"""`python -m advisor.prediction.fit.refit` fits the evidence anew and writes fitted.json.
+
+It takes half a minute; a test says when it is due.
+"""
 
 from __future__ import annotations
 
@@ -14,3 +17,8 @@ def refit() -> Fitted:
     fitted = fitted_from(load_evidence())
     FITTED.write_text(fitted.to_json() + "\n", encoding="utf-8")
     return fitted
+
+
+if __name__ == "__main__":
+    made = refit()
+    print(f"{FITTED}: version {made.version}, {made.observations} observations")

@@ -45,7 +45,7 @@ class BenchmarkScreen(BenchmarkPlanning):
     """How long would this machine train?"""
 
     WHERE = BENCHMARK
-    CSS_PATH = "../styles/benchmark.tcss"
+    CSS_PATH = "benchmark.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of(BENCHMARK),
         Binding("escape", "leave_field", "back", show=False),

@@ -47,7 +47,7 @@ from advisor.tui.widgets.text_input import Field
 if TYPE_CHECKING:
     from advisor.benchmark.request import Ending
     from advisor.ranking.times import Model
-    from advisor.tui.app import AdvisorApp
+    from advisor.tui.program import Program
     from advisor.tui.store_reader import Reading
 
 METHODS = {
@@ -65,7 +65,7 @@ NO_GPU = "No GPU here (nvidia-smi lists none)."
 class BenchmarkPlanning(SizedScreen):
     """Asks what to measure and says what that means; what runs it is in benchmark.py."""
 
-    app: AdvisorApp
+    app: Program
 
     @dataclass
     class Looked(Message):

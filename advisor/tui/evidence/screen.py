@@ -38,7 +38,7 @@ class EvidenceScreen(ListScreen):
     """Times, prices and sources."""
 
     WHERE = EVIDENCE
-    CSS_PATH = "../styles/evidence.tcss"
+    CSS_PATH = "evidence.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(EVIDENCE)]
 
     def __init__(self, size: Size) -> None:

@@ -23,7 +23,7 @@ from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.fetch_error import FeedError
 
 if TYPE_CHECKING:
-    from advisor.tui.app import AdvisorApp
+    from advisor.tui.program import Program
 
 FORMAT_WORDS = {
     ".csv": "table as CSV",
@@ -49,7 +49,7 @@ class Exportable:
 class ExportScreen(ModalScreen[None]):
     """Asks where to."""
 
-    CSS_PATH = "../styles/dialogs.tcss"
+    CSS_PATH = "dialogs.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "close", show=False),
         Binding("f1", "app.help", "help", show=False),
@@ -62,7 +62,7 @@ The ending of the file's name decides what is saved: `.csv`, `.md` or `.json` th
 picture. `Enter` saves. A file that is already there is replaced only when you press `Enter` twice.
 A file is there in full or not at all.
 """
-    app: AdvisorApp
+    app: Program
 
     @dataclass
     class Saved(Message):

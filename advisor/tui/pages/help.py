@@ -42,7 +42,7 @@ CHOOSING = "\n\n`→` `Enter` `Space` or a click takes the next value, `←` the
 class HelpScreen(ModalScreen[None]):
     """A page over the screen that it explains."""
 
-    CSS_PATH = "../styles/dialogs.tcss"
+    CSS_PATH = "dialogs.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,f1,question_mark,enter", "dismiss", "close", show=False)
     ]

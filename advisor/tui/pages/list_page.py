@@ -14,7 +14,7 @@ from advisor.tui.pages.sizes import SizedScreen
 from advisor.tui.widgets.filter_table import FilterTable
 
 if TYPE_CHECKING:
-    from advisor.tui.app import AdvisorApp
+    from advisor.tui.program import Program
 
 
 class ListScreen(SizedScreen):
@@ -26,7 +26,7 @@ class ListScreen(SizedScreen):
     AUTO_FOCUS = "RankTable"
     RECORD = "Record"
     """The title of a row's page."""
-    app: AdvisorApp
+    app: Program
 
     def on_mount(self) -> None:
         self.read_store()

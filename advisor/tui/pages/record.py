@@ -15,20 +15,20 @@ from advisor.tui.pages.bars import clickable
 from advisor.tui.widgets.lines_view import LinesView, Page
 
 if TYPE_CHECKING:
-    from advisor.tui.app import AdvisorApp
+    from advisor.tui.program import Program
 
 
 class RecordScreen(ModalScreen[None]):
     """A page of text over the screen that it came from."""
 
-    CSS_PATH = "../styles/dialogs.tcss"
+    CSS_PATH = "dialogs.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,enter,space", "dismiss", "close", show=False),
         Binding("y", "copy", "copy", show=False),
         Binding("f1,question_mark", "app.help", "help", show=False),
     ]
 
-    app: AdvisorApp
+    app: Program
 
     def __init__(self, title: str, page: Page) -> None:
         super().__init__()

@@ -25,7 +25,7 @@ from advisor.tui.widgets.lines_view import LinesView
 
 if TYPE_CHECKING:
     from advisor.ranking.snapshot import Snapshot
-    from advisor.tui.app import AdvisorApp
+    from advisor.tui.program import Program
     from advisor.tui.store_reader import Reading
 
 SAMPLE_BUDGET = "40000"
@@ -36,12 +36,12 @@ class WelcomeScreen(SizedScreen):
     """What this program does."""
 
     WHERE = "welcome"
-    CSS_PATH = "../styles/evidence.tcss"
+    CSS_PATH = "../evidence/evidence.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "try_sample", "try the sample", show=False),
         Binding("escape", "app.go('ranking')", "back", show=False),
     ]
-    app: AdvisorApp
+    app: Program
 
     def compose(self) -> ComposeResult:
         yield TitleBar("welcome")

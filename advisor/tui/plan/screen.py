@@ -25,7 +25,7 @@ from advisor.tui.widgets.fetch_error import FeedError
 if TYPE_CHECKING:
     from advisor.planning.plan_grant import Planned
     from advisor.planning.solver_process import Search
-    from advisor.tui.app import AdvisorApp
+    from advisor.tui.program import Program
 
 SECONDS = 120.0
 EMPTY = (
@@ -47,13 +47,13 @@ class PlanScreen(SizedScreen):
     """What to ask the funder for."""
 
     WHERE = PLAN
-    CSS_PATH = "../styles/plan.tcss"
+    CSS_PATH = "plan.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of(PLAN),
         Binding("escape", "back", "stop or back", show=False),
     ]
     AUTO_FOCUS = "#scroll"
-    app: AdvisorApp
+    app: Program
 
     @dataclass
     class Made(Message):

@@ -16,7 +16,7 @@ GLYPHS = {"own": "●", "on-demand": "◆", "spot": "▲", "reserved": "■"}
 
 def break_even_text(asked: Asked, evens: Sequence[BreakEven], width: int, height: int) -> list[str]:
     """The same picture in characters; each line has a glyph of its own."""
-    lines, most = cost_lines(asked, evens)
+    lines, most = cost_lines(asked.own, asked.training_days, evens)
     meets = crossings(lines, most)
     right = min(most, max([2.2 * at for _, at, _ in meets], default=most))
     top = max(line.usd(right) for line in lines) * 1.05

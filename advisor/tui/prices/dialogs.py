@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from advisor.ranking.snapshot import Snapshot
-    from advisor.tui.app import AdvisorApp
+    from advisor.tui.program import Program
 
 STORE_WAIT_S = 10.0
 FIELDS = (
@@ -51,12 +51,12 @@ FIELDS = (
 class _Keeping(ModalScreen["str | None"]):
     """A dialog that ends with quotes being kept."""
 
-    CSS_PATH = "../styles/prices.tcss"
+    CSS_PATH = "prices.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "close", show=False),
         Binding("f1", "app.help", "help", show=False),
     ]
-    app: AdvisorApp
+    app: Program
 
     @dataclass
     class Failed(Message):

@@ -41,7 +41,7 @@ class PricesScreen(ListScreen):
     """Quotes with their age and marks, and the break-even of renting."""
 
     WHERE = PRICES
-    CSS_PATH = "../styles/prices.tcss"
+    CSS_PATH = "prices.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(PRICES)]
     RECORD = "Quote"
     HELP = f"""\

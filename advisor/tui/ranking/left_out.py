@@ -26,7 +26,7 @@ from price_catalog.builds import Build
 class ExcludedScreen(ModalScreen[None]):
     """A filterable list over the main screen."""
 
-    CSS_PATH = "../styles/dialogs.tcss"
+    CSS_PATH = "../pages/dialogs.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,x", "dismiss", "close", show=False),
         Binding("slash", "focus_filter", "filter", show=False),

@@ -27,7 +27,7 @@ from advisor.tui.widgets.table import RankTable
 from advisor.tui.widgets.text_input import Field
 
 if TYPE_CHECKING:
-    from advisor.tui.app import AdvisorApp
+    from advisor.tui.program import Program
 
 CHOICES = {
     "rule": (
@@ -38,14 +38,14 @@ CHOICES = {
     "evidence": ("Evidence", {"sound": "sound", "published": "published"}),
 }
 DETAIL_WIDTH, FRAME_WIDTH, SCROLLBAR_WIDTH = 47, 2, 1
-"""As in styles/ranking.tcss."""
+"""As in ranking.tcss."""
 RETRY = "(tried again every 2 s)"
 
 
 class RankingView(SizedScreen):
     """The fields, the table, the picture and the selected build."""
 
-    app: AdvisorApp
+    app: Program
 
     def __init__(self, state: State, size: Size) -> None:
         super().__init__(size)

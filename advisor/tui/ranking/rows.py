@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
 from advisor.answers.uncertainty import minutes_words
 from advisor.answers.wording import days_shown
-from advisor.ranking.rank import rank
+from advisor.tui.candidates_view import Answer, BuildKey, build_key
 from advisor.tui.pages.evidence_lines import VERDICT_MARKS
-from advisor.tui.points import Points, by_experiment, make_points
 from advisor.tui.widgets.table_rows import Column, RowStyle
 
 if TYPE_CHECKING:
-    from advisor.ranking.candidates import Field
-    from advisor.ranking.question import Question
     from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
-    from price_catalog.builds import Build
 
-BuildKey = tuple[str, int, str]
-"""GPU, count and host: the same build in every field."""
 
 REASON_WORDS = {
     "over-budget": "over budget",
@@ -44,85 +35,6 @@ _EXPERIMENT = Column(
     width=10,
 )
 _SORTED_COLUMN = {"days": "training_days", "cost": _COST.key, "experiment-cost": _EXPERIMENT.key}
-
-
-def build_key(build: Build) -> BuildKey:
-    """What tells a build from every other one."""
-    return (build.gpu.gpu_id, build.gpu_count, build.host.host_id)
-
-
-class FieldView:
-    """One field, kept while it may be asked again."""
-
-    def __init__(self, field: Field) -> None:
-        self.field = field
-        self.published: Field | None = None
-        """The same builds at face value, once that has been made."""
-        self._points: dict[tuple[str, float], Points] = {}
-
-    def points(self, basis: str, lifetime_years: float) -> Points:
-        """The picture's columns for a kind of cost."""
-        key = (basis, lifetime_years if basis == "experiment" else 0.0)
-        if key not in self._points:
-            if len(self._points) > 8:
-                self._points.clear()
-            if basis == "experiment":
-                # Of the same columns but for the cost, so that the picture knows what stays.
-                points = by_experiment(self.points("overall", lifetime_years), lifetime_years)
-            else:
-                points = make_points(self.field)
-            self._points[key] = points
-        return self._points[key]
-
-    @cached_property
-    def replaced(self) -> list[int]:
-        """Builds that a prediction ranks because their published time is impossible."""
-        return [
-            i
-            for i in self.field.rankable
-            if (time := self.field.times[i]) is not None
-            and time.published is not None
-            and time.published.verdict == "implausible"
-            and time.chosen is not None
-            and time.chosen.basis == "predicted"
-        ]
-
-    @cached_property
-    def ambiguous(self) -> frozenset[tuple[str, int]]:
-        """GPU and count of the rankable builds that only their hosts tell apart."""
-        builds = self.field.builds
-        counts = Counter((builds[i].gpu.gpu_id, builds[i].gpu_count) for i in self.field.rankable)
-        return frozenset(name for name, count in counts.items() if count > 1)
-
-    @cached_property
-    def index(self) -> Mapping[BuildKey, int]:
-        """The field's index of each build."""
-        return {build_key(build): i for i, build in enumerate(self.field.builds)}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Answer:
-    """Everything that one question puts on the screen."""
-
-    view: FieldView
-    ranking: Ranking
-    front: frozenset[int]
-    """For the kind of cost that is shown, whatever the ranking rule is."""
-    points: Points
-    basis: str
-    """``overall`` or ``experiment``: the kind of cost that is shown."""
-
-
-def answer(view: FieldView, question: Question, basis: str) -> Answer:
-    """Rank, and find the front for the kind of cost that is shown."""
-    ranking = rank(view.field, question)
-    rule = "experiment-cost" if basis == "experiment" else "cost"
-    if (question.rule == "experiment-cost") == (rule == "experiment-cost"):
-        front = ranking.front
-    else:
-        front = rank(view.field, replace(question, rule=rule)).front
-    points = view.points(basis, question.lifetime_years)
-    return Answer(view=view, ranking=ranking, front=front, points=points, basis=basis)
 
 
 class RankedRows:

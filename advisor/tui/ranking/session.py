@@ -13,16 +13,9 @@ from typing import TYPE_CHECKING, Any
 from advisor.answers.wording import days_shown
 from advisor.ranking.rank import rank
 from advisor.ranking.typed_question import Asked, FieldKey, matching_models, read_inputs
+from advisor.tui.candidates_view import Answer, BuildKey, FieldView, answer, build_key
 from advisor.tui.ranking.build_page import excluded_lines, one_line, ranked_lines
-from advisor.tui.ranking.rows import (
-    Answer,
-    BuildKey,
-    FieldView,
-    answer,
-    build_key,
-    published_note,
-    standing_note,
-)
+from advisor.tui.ranking.rows import published_note, standing_note
 from advisor.tui.settings import State
 from advisor.tui.widgets.lines import Line
 

@@ -1,7 +1,7 @@
 import pytest
 
 from advisor.ranking.audit import Audit, audit_time, dense_peak
-from tests.advisor.facts_for_tests import make_gpu
+from tests.facts_for_tests import make_gpu
 
 DAY_OF_PEAK = 100e12 * 86_400
 """FLOPs that one test GPU can do in a day at its fp16 peak."""

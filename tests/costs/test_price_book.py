@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from advisor.costs.price_book import choose_quotes, outlying_quotes, quote_marks
 from advisor.store import Store
 from price_catalog.model import Quote
-from tests.advisor.facts_for_tests import make_quote
+from tests.facts_for_tests import make_quote
 
 OLD, NEW = date(2024, 9, 21), date(2026, 8, 1)
 

@@ -18,7 +18,7 @@ from advisor.costs.parts import parts_in_use, with_parts
 from advisor.costs.price_book import PriceBook, choose_quotes
 from price_catalog.load import load_catalog
 from price_catalog.model import Host, Quote
-from tests.advisor.facts_for_tests import make_quote
+from tests.facts_for_tests import make_quote
 
 TODAY = date(2026, 11, 21)
 CATALOG = load_catalog()

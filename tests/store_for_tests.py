@@ -10,7 +10,7 @@ from typing import Any
 
 from bench_runner.records import Measurement, Settings
 
-REPOSITORY = Path(__file__).parents[2]
+REPOSITORY = Path(__file__).parents[1]
 
 TUNED = Settings(
     free_lunch=True,

@@ -30,7 +30,7 @@ from advisor.store.connection import created
 from advisor.store.shipped import Shipped, read_shipped
 from bench_runner import journal
 from price_catalog.model import Quote, Source
-from tests.advisor.store_for_tests import TUNED, program, record
+from tests.store_for_tests import TUNED, program, record
 
 OWN_SOURCE = Source(
     source_id="own",

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from advisor.ranking.candidates import REASONS, Field
 from advisor.ranking.question import RULES, Question
 from advisor.ranking.rank import rank
-from tests.advisor.facts_for_tests import make_field, make_time
+from tests.facts_for_tests import make_field, make_time
 
 COUNTS = (1, 2, 4, 8)
 

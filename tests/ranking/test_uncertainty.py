@@ -21,7 +21,7 @@ from advisor.ranking.rank import Ranking, rank
 from advisor.ranking.ties import Contender, alike
 from advisor.ranking.times import TrainingTime
 from bench_runner.records import Settings
-from tests.advisor.facts_for_tests import make_field, make_time
+from tests.facts_for_tests import make_field, make_time
 
 SETTINGS = Settings(
     free_lunch=True,

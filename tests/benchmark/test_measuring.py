@@ -32,9 +32,9 @@ from advisor.store import Store
 from bench_runner import journal, space
 from bench_runner.processes import log_tail, marked
 from bench_runner.recipes import load_recipe
-from tests.advisor.store_for_tests import REPOSITORY
+from tests.store_for_tests import REPOSITORY
 
-FAKE = Path(__file__).with_name("fake_runner.py")
+FAKE = Path(__file__).parents[1] / "fake_runner.py"
 QUICK = (1.0, 0.5, 5.0)
 TINY = """
 id = "tiny"

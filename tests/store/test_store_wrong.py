@@ -14,7 +14,7 @@ import duckdb
 import pytest
 
 from advisor.store import Store, StoreError, build_store, check_store
-from tests.advisor.store_for_tests import answer, program, record
+from tests.store_for_tests import answer, program, record
 
 
 def _missing(path: Path) -> None:
@@ -220,7 +220,7 @@ import os, sys, tempfile
 from pathlib import Path
 import advisor.store.exchange
 from advisor.store import Store, StoreError, build_store
-from tests.advisor.store_for_tests import record
+from tests.store_for_tests import record
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
 path, action = Path(sys.argv[1]), sys.argv[2]
@@ -296,7 +296,7 @@ def test_a_full_disk_loses_nothing(own_store: Path) -> None:
     code = """
 import resource, signal, sys
 from advisor.store import Store, StoreError
-from tests.advisor.store_for_tests import record
+from tests.store_for_tests import record
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
 raw = tuple(float(i) for i in range(50_000))

@@ -37,7 +37,7 @@ from advisor.planning.solver.solve import NoPlan, is_feasible, solve
 from advisor.planning.solver_process import Cancelled, Search
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
-from tests.advisor.plans_for_tests import (
+from tests.plans_for_tests import (
     make_experiment,
     make_machine,
     make_problem,

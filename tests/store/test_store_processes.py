@@ -7,12 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from advisor.store import Store, build_store, check_store
-from tests.advisor.store_for_tests import answer, program, record
+from tests.store_for_tests import answer, program, record
 
 WRITE = """
 import sys
 from advisor.store import Store
-from tests.advisor.store_for_tests import record
+from tests.store_for_tests import record
 path, name, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
 store = Store(path)
 sys.stdin.readline()
@@ -100,7 +100,7 @@ def test_programs_that_make_one_store_at_once_agree(tmp_path: Path) -> None:
     make = """
 import sys
 from advisor.store import Store, build_store
-from tests.advisor.store_for_tests import record
+from tests.store_for_tests import record
 sys.stdin.readline()
 build_store(sys.argv[1])
 Store(sys.argv[1]).append_measurements([record(sys.argv[2])])
@@ -139,7 +139,7 @@ import json, os, random, signal, sys, time
 from advisor.store import Store
 from advisor.store import build
 from advisor.store.shipped import read_shipped
-from tests.advisor.store_for_tests import record
+from tests.store_for_tests import record
 
 path, kills = sys.argv[1], int(sys.argv[2])
 random.seed(int(sys.argv[3]))

@@ -18,7 +18,7 @@ from advisor.ranking.price_ranges import rank_spans
 from advisor.ranking.question import Question
 from advisor.ranking.rank import rank
 from price_catalog.builds import enumerate_builds
-from tests.advisor.facts_for_tests import (
+from tests.facts_for_tests import (
     make_best,
     make_gpu,
     make_host,

@@ -14,7 +14,7 @@ from advisor.store import Store
 from advisor.store.shipped import read_shipped
 from bench_runner.records import Measurement
 from price_catalog.load import load_catalog
-from tests.advisor.store_for_tests import record
+from tests.store_for_tests import record
 
 
 def test_reading_gives_back_what_the_text_says(store_path: Path) -> None:

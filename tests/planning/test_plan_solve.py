@@ -11,7 +11,7 @@ import pytest
 
 from advisor.planning.solver.problem import Plan, Problem
 from advisor.planning.solver.solve import NoPlan, solve
-from tests.advisor.plans_for_tests import (
+from tests.plans_for_tests import (
     best_by_trying_everything,
     crowded_problem,
     make_experiment,

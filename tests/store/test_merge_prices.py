@@ -10,7 +10,7 @@ import pytest
 
 from advisor.cli.main import main
 from advisor.store import Store, StoreError
-from tests.advisor.facts_for_tests import make_quote
+from tests.facts_for_tests import make_quote
 
 QUOTE = {
     "table": "quote",

@@ -22,7 +22,7 @@ def test_the_shipped_fit_is_that_of_the_shipped_evidence() -> None:
     fitted = shipped_fit()
     assert fitted.version == VERSION
     assert fitted.fingerprint == fingerprint(load_evidence()), (
-        "the evidence has changed: python -m advisor.prediction.shipped"
+        "the evidence has changed: python -m advisor.prediction.fit.refit"
     )
 
 

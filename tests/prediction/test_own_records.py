@@ -22,7 +22,7 @@ from advisor.store import Store, build_store, check_store
 from bench_runner.journal import to_json
 from bench_runner.recipes import load_recipes
 from bench_runner.records import Measurement
-from tests.advisor.store_for_tests import record
+from tests.store_for_tests import record
 
 GPU = "l40s"
 Cell = tuple[str, str, int]

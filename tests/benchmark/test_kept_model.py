@@ -20,7 +20,7 @@ from advisor.store import Store
 from bench_runner import journal
 from bench_runner.recipes import load_recipe, load_recipes, recipe_from
 
-FAKE = Path(__file__).with_name("fake_runner.py")
+FAKE = Path(__file__).parents[1] / "fake_runner.py"
 TINY = Path(__file__).parents[1] / "bench_runner" / "tiny.toml"
 LLAMA: dict[str, Any] = {
     "model_type": "llama",

@@ -23,7 +23,7 @@ from advisor.prediction.model.targets import Run, target_of_size, target_of_timm
 from advisor.store import Store, StoreError, build_store, check_store, migrate
 from advisor.store.connection import created
 from bench_runner.recipes import load_recipes
-from tests.advisor.store_for_tests import record
+from tests.store_for_tests import record
 
 LLAMA: dict[str, Any] = {
     "model_type": "llama",

@@ -1,1 +1,0 @@
-"""Small controls that the screens share."""

@@ -1,0 +1,50 @@
+"""What a screen may ask of the program; the program itself, `app.py`, knows the screens."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from datetime import date
+from typing import TYPE_CHECKING
+
+from textual.app import App
+
+if TYPE_CHECKING:
+    from advisor.tui.settings import State
+    from advisor.tui.store_reader import Feed
+
+
+class Program(App[None]):
+    """The terminal program as its screens see it."""
+
+    feed: Feed
+    """The one way to the store."""
+    today: date
+
+    @property
+    @abstractmethod
+    def inputs(self) -> State:
+        """What stands in the fields of the main screen."""
+
+    @abstractmethod
+    def first_answer_shown(self) -> None:
+        """The main screen has its first answer on the terminal."""
+
+    @abstractmethod
+    def look_at_store(self) -> object:
+        """Look, in a thread, whether the store changed, and say so to every screen."""
+
+    @abstractmethod
+    def ask_sample(self, budget: str, model: str) -> None:
+        """Put a question into the main screen."""
+
+    @abstractmethod
+    def action_go(self, name: str) -> None:
+        """Show one of the screens."""
+
+    def copy_text(self, text: str, what: str) -> None:
+        """To the clipboard with OSC 52, which also works over ssh."""
+        if not text:
+            self.notify("There is nothing to copy.")
+            return
+        self.copy_to_clipboard(text)
+        self.notify(f"Copied {what}.", markup=False)
