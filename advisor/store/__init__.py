@@ -52,7 +52,7 @@ __all__ = ["Reader", "Store", "StoreError", "build_store", "check_store", "find_
 
 _ROOMS = {
     "Reader": "reader",
-    "Store": "access",
+    "Store": "store",
     "StoreError": "connection",
     "build_store": "build",
     "check_store": "build",

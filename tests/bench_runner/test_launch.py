@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bench_runner import launch, space
+from bench_runner import launch, processes, space
 from bench_runner.records import Settings
 from bench_runner.runner import next_size
 from bench_runner.trial import Outcome, TrialSpec
@@ -122,15 +122,15 @@ def test_a_stubborn_group_is_ended_whole_even_across_sessions() -> None:
     )
     assert process.stdout is not None
     process.stdout.readline()
-    while len(launch.members("test-group")) < 2:
+    while len(processes.members("test-group")) < 2:
         time.sleep(0.05)
     original, launch._TERMINATE_S = launch._TERMINATE_S, 0.5
     try:
-        launch.end_group(process, "test-group")
+        processes.end_group(process, "test-group")
     finally:
         launch._TERMINATE_S = original
     assert process.wait(timeout=5) == -signal.SIGKILL
-    assert launch.members("test-group") == []
+    assert processes.members("test-group") == []
 
 
 def test_the_log_tail_is_the_workers_own(tmp_path: Path) -> None:
