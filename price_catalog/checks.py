@@ -56,7 +56,7 @@ HOST_FIGURES = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class CatalogIssue:
     """One thing that is wrong."""
 
     rule: str
@@ -70,7 +70,7 @@ class Problem:
         return f"{self.where}: {self.message}"
 
 
-def check_catalog(catalog: Catalog, *, today: date) -> tuple[Problem, ...]:
+def check_catalog(catalog: Catalog, *, today: date) -> tuple[CatalogIssue, ...]:
     """Everything that is wrong with a catalogue, () where nothing is."""
     return tuple(
         problem
@@ -99,7 +99,7 @@ def stale_quotes(
     )
 
 
-def _duplicates(catalog: Catalog) -> Iterator[Problem]:
+def _duplicates(catalog: Catalog) -> Iterator[CatalogIssue]:
     for kind, ids in (
         ("source", [source.source_id for source in catalog.sources]),
         ("gpu", [gpu.gpu_id for gpu in catalog.gpus]),
@@ -109,7 +109,7 @@ def _duplicates(catalog: Catalog) -> Iterator[Problem]:
     ):
         for name, times in sorted(Counter(ids).items()):
             if times > 1:
-                yield Problem(
+                yield CatalogIssue(
                     rule="duplicate",
                     where=f"{kind} {name}",
                     message=f"stands {times} times; keep one of them",
@@ -119,7 +119,7 @@ def _duplicates(catalog: Catalog) -> Iterator[Problem]:
         for spelling in (gpu.gpu_id, gpu.name, *gpu.aliases):
             holder = holders.setdefault(normalise(spelling), gpu.gpu_id)
             if holder != gpu.gpu_id:
-                yield Problem(
+                yield CatalogIssue(
                     rule="duplicate",
                     where=f"gpu {gpu.gpu_id}",
                     message=f"'{spelling}' already stands for {holder}; remove it from one of them",
@@ -136,14 +136,14 @@ def _duplicates(catalog: Catalog) -> Iterator[Problem]:
         )
         first = seen.setdefault(same, quote.quote_id)
         if first != quote.quote_id:
-            yield Problem(
+            yield CatalogIssue(
                 rule="duplicate",
                 where=f"quote {quote.quote_id}",
                 message=f"says the same as {first}; keep one of them",
             )
 
 
-def _references(catalog: Catalog) -> Iterator[Problem]:
+def _references(catalog: Catalog) -> Iterator[CatalogIssue]:
     sources = {source.source_id for source in catalog.sources}
     items = {
         "gpu": {gpu.gpu_id for gpu in catalog.gpus},
@@ -168,21 +168,21 @@ def _references(catalog: Catalog) -> Iterator[Problem]:
         named += [(f"{name}, {field}", source_id) for field, source_id in said.items()]
         for field in fields:
             if getattr(record, field) not in (None, ()) and field not in said:
-                yield Problem(
+                yield CatalogIssue(
                     rule="unsourced",
                     where=f"{name}, {field}",
                     message="has a figure whose source is not named; name it",
                 )
     for where, source_id in named:
         if source_id not in sources:
-            yield Problem(
+            yield CatalogIssue(
                 rule="unsourced",
                 where=where,
                 message=f"source '{source_id}' is not among the sources; add it there",
             )
     for quote in catalog.quotes:
         if quote.item_id not in items.get(quote.item_kind, set()):
-            yield Problem(
+            yield CatalogIssue(
                 rule="dangling",
                 where=f"quote {quote.quote_id}",
                 message=f"is for {quote.item_kind} '{quote.item_id}', which is not in the "
@@ -196,7 +196,7 @@ def _field_sources(words: str) -> dict[str, str]:
     return {field: source.split(" ", 1)[0] for field, _, source in pairs if field}
 
 
-def _prices(catalog: Catalog) -> Iterator[Problem]:
+def _prices(catalog: Catalog) -> Iterator[CatalogIssue]:
     priced = [
         (quote.item_kind, f"quote {quote.quote_id}", quote.price_usd) for quote in catalog.quotes
     ]
@@ -210,7 +210,7 @@ def _prices(catalog: Catalog) -> Iterator[Problem]:
             continue  # a dangling reference, told above
         low, high = LOWEST_PRICE_USD[kind], HIGHEST_PRICE_USD[kind]
         if not low <= price_usd <= high:
-            yield Problem(
+            yield CatalogIssue(
                 rule="price",
                 where=where,
                 message=f"${price_usd:,} is not a price of one {kind} "
@@ -220,7 +220,7 @@ def _prices(catalog: Catalog) -> Iterator[Problem]:
     for quote in catalog.quotes:
         host = hosts.get(quote.item_id) if quote.item_kind == "host" else None
         if quote.kind == "parts-list" and host is not None and quote.price_usd != _total(host):
-            yield Problem(
+            yield CatalogIssue(
                 rule="sum",
                 where=f"quote {quote.quote_id}",
                 message=f"${quote.price_usd:,} is not the sum of its parts, ${_total(host):,}; "
@@ -232,7 +232,7 @@ def _total(host: Host) -> Decimal:
     return sum((part.price_usd for part in host.parts), start=Decimal(0))
 
 
-def _futures(catalog: Catalog, today: date) -> Iterator[Problem]:
+def _futures(catalog: Catalog, today: date) -> Iterator[CatalogIssue]:
     dated: list[tuple[str, date | None]] = []
     dated += [(f"quote {quote.quote_id}", quote.quoted_on) for quote in catalog.quotes]
     dated += [
@@ -245,14 +245,14 @@ def _futures(catalog: Catalog, today: date) -> Iterator[Problem]:
     dated += [(f"gpu {gpu.gpu_id}, launched_on", gpu.launched_on) for gpu in catalog.gpus]
     for where, day in dated:
         if day is not None and day > today:
-            yield Problem(
+            yield CatalogIssue(
                 rule="future",
                 where=where,
                 message=f"{day} is after today, {today}; mend the date",
             )
 
 
-def _rates(gpus: Iterable[Gpu]) -> Iterator[Problem]:
+def _rates(gpus: Iterable[Gpu]) -> Iterator[CatalogIssue]:
     """Slips that datasheets invite: rates with sparsity, or with FP16 accumulate, in one column."""
     for gpu in gpus:
         for slower, faster in (
@@ -262,7 +262,7 @@ def _rates(gpus: Iterable[Gpu]) -> Iterator[Problem]:
         ):
             low, high = getattr(gpu, slower), getattr(gpu, faster)
             if low is not None and high is not None and low > 1.01 * high:  # datasheets round
-                yield Problem(
+                yield CatalogIssue(
                     rule="rate",
                     where=f"gpu {gpu.gpu_id}",
                     message=f"{slower} {low:g} is above {faster} {high:g}; one of the two is not "
@@ -270,7 +270,7 @@ def _rates(gpus: Iterable[Gpu]) -> Iterator[Problem]:
                 )
         both = gpu.fp16_tflops is not None and gpu.bf16_tflops is not None
         if both and gpu.fp16_tflops != gpu.bf16_tflops:
-            yield Problem(
+            yield CatalogIssue(
                 rule="rate",
                 where=f"gpu {gpu.gpu_id}",
                 message=f"fp16 {gpu.fp16_tflops:g} and bf16 {gpu.bf16_tflops:g} differ; with FP32 "

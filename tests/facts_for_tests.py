@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
 
-from advisor.ranking.candidates import Field
+from advisor.ranking.candidates import Candidates
 from advisor.ranking.times import BestTime, Model, TrainingTime
 from price_catalog.builds import enumerate_builds
 from price_catalog.model import Gpu, Host, Quote
@@ -123,13 +123,13 @@ def make_model() -> Model:
     )
 
 
-def make_field(
+def make_candidates(
     times: Sequence[TrainingTime],
     prices: dict[str, str],
     *,
     evidence: str = "sound",
     host_usd: str = "1000",
-) -> Field:
+) -> Candidates:
     """Every GPU of ``prices`` in hosts for 1, 2, 4 and 8 of them, all hosts at one price."""
     gpu_ids = sorted({time.gpu_id for time in times} | set(prices))
     gpus = [make_gpu(gpu_id) for gpu_id in gpu_ids]
@@ -138,4 +138,4 @@ def make_field(
     quotes += [make_quote("host", host.host_id, host_usd) for host in hosts]
     book = {(quote.item_kind, quote.item_id): quote for quote in quotes}
     best = [make_best(time) for time in times]
-    return Field(make_model(), enumerate_builds(gpus, hosts), best, book, evidence)
+    return Candidates(make_model(), enumerate_builds(gpus, hosts), best, book, evidence)

@@ -15,8 +15,8 @@ from advisor.planning.solver.charges import purchase_charge, rental_charge, run_
 from advisor.planning.solver.problem import (
     Experiment,
     Machine,
+    PlanningProblem,
     PriceLine,
-    Problem,
     Rental,
     Rules,
     RunTime,
@@ -103,7 +103,7 @@ def make_experiment(
     )
 
 
-def make_problem(**changes: Any) -> Problem:
+def make_problem(**changes: Any) -> PlanningProblem:
     given: dict[str, Any] = {
         "start": START,
         "year_days": (0, 100),
@@ -112,10 +112,10 @@ def make_problem(**changes: Any) -> Problem:
         "rentals": (),
         "rules": Rules(),
     }
-    return Problem(**(given | changes))
+    return PlanningProblem(**(given | changes))
 
 
-def random_problem(seed: int) -> Problem:
+def random_problem(seed: int) -> PlanningProblem:
     """At most 2 years, 3 experiments, 4 runs, 2 machines to buy, 1 owned and 1 to rent."""
     random = Random(seed)
     years = random.choice([1, 2])
@@ -204,7 +204,7 @@ def finish_of(jobs: list[tuple[float, float, float]]) -> float:
     return now
 
 
-def best_by_trying_everything(problem: Problem) -> tuple[float, ...] | None:
+def best_by_trying_everything(problem: PlanningProblem) -> tuple[float, ...] | None:
     """The best objective: (judged cents), (-value, judged cents) or (finish, judged cents)."""
     buyable = [m for m in problem.machines if not m.owned]
     slots = [(m, y) for m in buyable for y in range(problem.years)]
@@ -223,7 +223,7 @@ def best_by_trying_everything(problem: Problem) -> tuple[float, ...] | None:
     return best
 
 
-def _best_with(problem: Problem, bought: list[Any]) -> tuple[float, ...] | None:
+def _best_with(problem: PlanningProblem, bought: list[Any]) -> tuple[float, ...] | None:
     from advisor.planning.solver.charges import kept_value_usd
 
     rules = problem.rules
@@ -302,7 +302,7 @@ def _best_with(problem: Problem, bought: list[Any]) -> tuple[float, ...] | None:
     return best
 
 
-def within(problem: Problem, spent: list[int]) -> bool:
+def within(problem: PlanningProblem, spent: list[int]) -> bool:
     """Whether the money of every year and of all is enough."""
     if problem.budget_cents is not None and sum(spent) > problem.budget_cents:
         return False
@@ -318,7 +318,7 @@ def within(problem: Problem, spent: list[int]) -> bool:
     return True
 
 
-def upgradable_problem(seed: int) -> Problem:
+def upgradable_problem(seed: int) -> PlanningProblem:
     """An owned machine that may get more GPUs, in several steps, beside one to buy or rent."""
     random = Random(seed)
     problem = random_problem(seed)
@@ -338,12 +338,12 @@ def upgradable_problem(seed: int) -> Problem:
     return replace(problem, machines=(owned, *machines))
 
 
-def every_random_problem(count: int) -> Iterator[Problem]:
+def every_random_problem(count: int) -> Iterator[PlanningProblem]:
     for seed in range(count):
         yield random_problem(seed)
 
 
-def crowded_problem(seed: int) -> Problem:
+def crowded_problem(seed: int) -> PlanningProblem:
     """One kind of machine, runs of many lengths: what several machines can do is a packing."""
     random = Random(seed)
     models = ["a", "b", "c", "d"]

@@ -12,10 +12,10 @@ from typing import Any
 from advisor.answers.wording import build_words
 from advisor.costs.price_book import age_words
 from advisor.costs.rental import BreakEven, break_even, rent_offers, rented_usd, reserved_usd
-from advisor.costs.tco import PAPER_TERMS, CostTerms, WholeCost, whole_cost
+from advisor.costs.tco import PAPER_TERMS, CostTerms, TotalCostOfOwnership, total_cost_of_ownership
 from advisor.parse import InputError, parse_price_rule, shown
-from advisor.ranking.candidates import NO_PRICE, Field
-from advisor.ranking.snapshot import EVIDENCE, make_field, take_snapshot
+from advisor.ranking.candidates import NO_PRICE, Candidates
+from advisor.ranking.snapshot import EVIDENCE, make_candidates, take_snapshot
 from advisor.store import Reader, Store
 from price_catalog.builds import Build, rack_units_of
 from price_catalog.power import wall_w
@@ -33,13 +33,13 @@ _FLAGS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class OwnershipRequest:
     """One build, what it costs and how long it trains."""
 
     build: Build
-    field: Field
+    candidates: Candidates
     position: int
-    own: WholeCost
+    own: TotalCostOfOwnership
     training_days: float | None
     as_of: date
     power: str
@@ -47,19 +47,19 @@ class Asked:
 
     @property
     def heading(self) -> str:
-        field, i = self.field, self.position
-        gpu, host = field.gpu_quotes[i], field.host_quotes[i]
+        candidates, i = self.candidates, self.position
+        gpu, host = candidates.gpu_quotes[i], candidates.host_quotes[i]
         assert gpu is not None and host is not None  # only builds with a price are asked about
         oldest = min(gpu.quoted_on, host.quoted_on)
         days = "no time" if self.training_days is None else f"{self.training_days:g} days"
         where = "" if self.build.host.gpu_id is not None else f" in a {self.build.host.name}"
         return (
-            f"{field.model.name} on {build_words(self.build)}{where}: {days} a training run, "
+            f"{candidates.model.name} on {build_words(self.build)}{where}: {days} a training run, "
             f"prices of {oldest} (age: {age_words(oldest, self.as_of)})"
         )
 
 
-def ask(store: Store, options: argparse.Namespace) -> tuple[Asked, Any]:
+def ask(store: Store, options: argparse.Namespace) -> tuple[OwnershipRequest, Any]:
     """The cheapest build that the options name, and the rentals. Raises InputError."""
     terms = read_terms(options)
     rule = parse_price_rule(options.prices)
@@ -74,15 +74,15 @@ def ask(store: Store, options: argparse.Namespace) -> tuple[Asked, Any]:
         snapshot = take_snapshot(reader, rule)
         model = snapshot.model(options.model)
         gpu_ids = snapshot.gpu_ids([options.gpu])
-        field = make_field(
+        candidates = make_candidates(
             reader, snapshot, model, prices=rule, evidence=options.evidence, gpu_ids=gpu_ids
         )
         rentals = reader.rentals()
         measured = reader.measured_power_w()
-    i = _cheapest(field, count)
-    measured_w = measured.get(field.builds[i].gpu.gpu_id)
+    i = _cheapest(candidates, count)
+    measured_w = measured.get(candidates.builds[i].gpu.gpu_id)
     asked = about(
-        field,
+        candidates,
         i,
         terms=terms,
         rule=rule,
@@ -94,7 +94,7 @@ def ask(store: Store, options: argparse.Namespace) -> tuple[Asked, Any]:
 
 
 def about(
-    field: Field,
+    candidates: Candidates,
     i: int,
     *,
     terms: CostTerms,
@@ -102,9 +102,9 @@ def about(
     measured_w: float | None,
     given: str | None = None,
     units: str | None = None,
-) -> Asked:
-    """What build ``i`` of a field costs in every term. Raises InputError."""
-    build = field.builds[i]
+) -> OwnershipRequest:
+    """What build ``i`` of the candidates costs in every term. Raises InputError."""
+    build = candidates.builds[i]
     power_w, power = _power(build, given, measured_w)
     stated = rack_units_of(build.host)
     if units is not None:
@@ -118,73 +118,73 @@ def about(
             f"how many rack units {build.host.name} takes is not known, so hosting cannot be "
             "counted: say it with --rack-units, such as 8"
         )
-    own = whole_cost(
-        Decimal(field.cents[i]) / 100,
+    own = total_cost_of_ownership(
+        Decimal(candidates.cents[i]) / 100,
         terms,
         wall_w=None if power_w is None else Decimal(str(round(power_w, 3))),
         rack_units=rack_units,
     )
-    time = field.times[i]
-    chosen = time.chosen if time is not None and field.gap[i] is None else None
-    return Asked(
+    time = candidates.times[i]
+    chosen = time.chosen if time is not None and candidates.gap[i] is None else None
+    return OwnershipRequest(
         build=build,
-        field=field,
+        candidates=candidates,
         position=i,
         own=own,
         training_days=None if chosen is None else chosen.training_days,
-        as_of=_as_of(field, rule),
+        as_of=_as_of(candidates, rule),
         power=power,
     )
 
 
 def own_or_rent(
     reader: Reader, recipe: str, rule: str | date, evidence: str, most: int = 60
-) -> list[tuple[Asked, list[BreakEven]]]:
+) -> list[tuple[OwnershipRequest, list[BreakEven]]]:
     """Each build that has a time and that somebody rents out, fastest first."""
     snapshot = take_snapshot(reader, rule)
     model = snapshot.model(recipe)
-    field = make_field(reader, snapshot, model, prices=rule, evidence=evidence)
+    candidates = make_candidates(reader, snapshot, model, prices=rule, evidence=evidence)
     rentals = reader.rentals()
     measured = reader.measured_power_w()
     found = []
-    for i in field.by_days[:most]:
-        gpu_id = field.builds[i].gpu.gpu_id
-        asked = about(field, i, terms=PAPER_TERMS, rule=rule, measured_w=measured.get(gpu_id))
-        offers = rent_offers(rentals, gpu_id, field.builds[i].gpu_count, today=asked.as_of)
+    for i in candidates.by_days[:most]:
+        gpu_id = candidates.builds[i].gpu.gpu_id
+        asked = about(candidates, i, terms=PAPER_TERMS, rule=rule, measured_w=measured.get(gpu_id))
+        offers = rent_offers(rentals, gpu_id, candidates.builds[i].gpu_count, today=asked.as_of)
         if offers and asked.training_days is not None:
             days = asked.training_days
             found.append((asked, [break_even(asked.own, offer, days) for offer in offers]))
     return found
 
 
-def _as_of(field: Field, rule: str | date) -> date:
+def _as_of(candidates: Candidates, rule: str | date) -> date:
     """The day on which the question is asked: the paper's prices ask on the paper's day."""
     if isinstance(rule, date):
         return rule
     if rule == "paper":
-        return max(quote.quoted_on for quote in field.prices.values())
+        return max(quote.quoted_on for quote in candidates.prices.values())
     return date.today()
 
 
-def _cheapest(field: Field, count: int) -> int:
-    named = [i for i, build in enumerate(field.builds) if build.gpu_count == count]
+def _cheapest(candidates: Candidates, count: int) -> int:
+    named = [i for i, build in enumerate(candidates.builds) if build.gpu_count == count]
     if not named:
         raise InputError(
             f"no machine with {count} of these GPUs is known: see advisor prices builds"
         )
-    sound = [i for i in named if field.builds[i].obstacle is None]
+    sound = [i for i in named if candidates.builds[i].obstacle is None]
     if not sound:
         raise InputError(
-            f"{build_words(field.builds[named[0]])} cannot be built: "
-            f"{field.builds[named[0]].obstacle}"
+            f"{build_words(candidates.builds[named[0]])} cannot be built: "
+            f"{candidates.builds[named[0]].obstacle}"
         )
-    priced = [i for i in sound if field.cents[i] != NO_PRICE]
+    priced = [i for i in sound if candidates.cents[i] != NO_PRICE]
     if not priced:
         raise InputError(
-            f"{build_words(field.builds[sound[0]])} has no price under this price rule: add one "
-            "with advisor prices add"
+            f"{build_words(candidates.builds[sound[0]])} has no price under this price "
+            "rule: add one with advisor prices add"
         )
-    return min(priced, key=lambda i: field.cents[i])
+    return min(priced, key=lambda i: candidates.cents[i])
 
 
 def _power(build: Build, given: str | None, measured_w: float | None) -> tuple[float | None, str]:
@@ -222,7 +222,7 @@ def _decimal(text: str, what: str, unit: str) -> Decimal:
         raise InputError(f"{what} {shown(text)} is not a {unit}") from None
 
 
-def cost_rows(asked: Asked) -> list[dict[str, Any]]:
+def cost_rows(asked: OwnershipRequest) -> list[dict[str, Any]]:
     """Every term over the life, a year and, where there is a time, a training run."""
     own, days = asked.own, asked.training_days
     years, busy = own.terms.lifetime_years, own.busy_days
@@ -263,7 +263,9 @@ def _cents(amount: Decimal | None) -> Decimal | None:
     return None if amount is None else amount.quantize(Decimal("0.01"))
 
 
-def rent_row(asked: Asked, even: BreakEven, days: float, number: Decimal | None) -> dict[str, Any]:
+def rent_row(
+    asked: OwnershipRequest, even: BreakEven, days: float, number: Decimal | None
+) -> dict[str, Any]:
     offer, years = even.offer, asked.own.terms.lifetime_years
     whole = offer.kind == "reserved"
     row: dict[str, Any] = {

@@ -15,7 +15,7 @@ from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.plan_grant import Planned
 from advisor.planning.sensitivity.findings import lines
-from advisor.planning.solver.problem import Plan, Problem
+from advisor.planning.solver.problem import Plan, PlanningProblem
 from advisor.planning.solver_process import Search
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
@@ -250,7 +250,7 @@ def _bases(found: Reach, plan: Plan) -> str:
     return " and ".join(sorted(bases))
 
 
-def _takes(problem: Problem, plan: Plan) -> str:
+def _takes(problem: PlanningProblem, plan: Plan) -> str:
     """What is bought and rented, in a line."""
     labels = {m.machine_id: m.label for m in problem.machines}
     names = {r.rental_id: r.label for r in problem.rentals}

@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 from string import ascii_lowercase, ascii_uppercase
 
-from advisor.planning.solver.problem import Machine, Plan, Problem, Rental
+from advisor.planning.solver.problem import Machine, Plan, PlanningProblem, Rental
 
 GLYPHS = ascii_lowercase + ascii_uppercase
 DELIVERY, IDLE, OUTSIDE, DUE = "░", "·", " ", "!"
 
 
-def calendar_lines(problem: Problem, plan: Plan, width: int = 100) -> list[str]:
+def calendar_lines(problem: PlanningProblem, plan: Plan, width: int = 100) -> list[str]:
     """A header with the years, a line for each machine, a legend; at most ``width`` wide."""
     options = problem.options()
     lanes = lanes_of(problem, plan)
@@ -45,14 +45,14 @@ def calendar_lines(problem: Problem, plan: Plan, width: int = 100) -> list[str]:
     return lines
 
 
-def lanes_of(problem: Problem, plan: Plan) -> list[tuple[str, int, int]]:
+def lanes_of(problem: PlanningProblem, plan: Plan) -> list[tuple[str, int, int]]:
     """Each machine with work, owned ones first, then bought, then rented."""
     rank = {m.machine_id: 0 if m.owned else 1 for m in problem.machines}
     lanes = dict.fromkeys((p.machine_id, p.year, p.unit) for p in plan.placed)
     return sorted(lanes, key=lambda lane: (rank.get(lane[0], 2), lane))
 
 
-def end_of(problem: Problem, plan: Plan, machine: Machine) -> int:
+def end_of(problem: PlanningProblem, plan: Plan, machine: Machine) -> int:
     """The day after a machine's last: that of the grant, or on which it becomes another one."""
     into = {m.machine_id for m in problem.machines if m.upgrade_of == machine.machine_id}
     days = [
@@ -74,7 +74,7 @@ def cut(text: str, width: int) -> str:
 
 
 def _cells(
-    problem: Problem,
+    problem: PlanningProblem,
     plan: Plan,
     lane: tuple[str, int, int],
     room: int,
@@ -105,7 +105,7 @@ def _cells(
 
 
 def _legend(
-    problem: Problem,
+    problem: PlanningProblem,
     names: list[str],
     glyphs: dict[str, str],
     width: int,

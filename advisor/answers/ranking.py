@@ -10,7 +10,7 @@ from advisor.answers.wording import (
     build_words,
     price_marks,
 )
-from advisor.ranking.candidates import Field
+from advisor.ranking.candidates import Candidates
 from advisor.ranking.question import Question
 from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
 from bench_runner.records import Settings
@@ -124,7 +124,7 @@ def usd(amount: Decimal) -> str:
 
 def published_note(answer: Ranking, at_face_value: Ranking) -> str | None:
     """What taking the published times at face value would have put first, where it differs."""
-    if answer.field.evidence != "sound" or not len(at_face_value):
+    if answer.candidates.evidence != "sound" or not len(at_face_value):
         return None
     first = at_face_value.row(0)
     if len(answer) and answer.row(0).build == first.build:
@@ -141,22 +141,22 @@ def published_note(answer: Ranking, at_face_value: Ranking) -> str | None:
     )
 
 
-def headline(field: Field, question: Question, prices: str) -> str:
+def headline(candidates: Candidates, question: Question, prices: str) -> str:
     """The question in one line."""
-    words = [field.model.name]
+    words = [candidates.model.name]
     budget = question.budget_usd
     words.append("any budget" if budget is None else f"budget {usd(budget)}")
     if question.max_days is not None:
         words.append(f"at most {question.max_days:g} days")
     words.append(RULE_WORDS[question.rule])
     words.append(f"prices {prices}")
-    words.append(f"{field.evidence} evidence")
+    words.append(f"{candidates.evidence} evidence")
     return " · ".join(words)
 
 
 def count_words(answer: Ranking) -> str:
     """``9 of 16 builds; left out: 5 over budget, 2 implausible time``."""
-    text = f"{len(answer)} of {len(answer.field.builds)} builds"
+    text = f"{len(answer)} of {len(answer.candidates.builds)} builds"
     counts = answer.excluded_counts
     if counts:
         left = ", ".join(f"{n} {reason.replace('-', ' ')}" for reason, n in counts.items())

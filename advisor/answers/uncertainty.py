@@ -15,17 +15,17 @@ NAMED = 8
 """How many builds a sentence names before it counts the rest."""
 
 
-def standing_line(ranking: Ranking) -> str | None:
+def uncertainty_line(ranking: Ranking) -> str | None:
     """How sure first place is, in one sentence; None where nothing competes."""
-    standing = ranking.standing
-    first = standing.first
-    if first is None or (len(ranking) == 1 and standing.is_sure):
+    uncertainty = ranking.uncertainty
+    first = uncertainty.first
+    if first is None or (len(ranking) == 1 and uncertainty.is_sure):
         return None
     name = _with_interval(ranking, first)
-    if standing.is_sure:
+    if uncertainty.is_sure:
         if ranking.question.rule == "cost":
             return "First place is sure: the overall cost depends on no training time."
-        if not standing.by_time:
+        if not uncertainty.by_time:
             return "First place is sure: it is yours already, however long it takes."
         caveat = _caveat(ranking, first)
         reached = f"every other build is behind {name} by more than the doubt"
@@ -33,53 +33,53 @@ def standing_line(ranking: Ranking) -> str | None:
             return f"First place is sure if its time holds: {reached}, but that {caveat}."
         return f"First place is sure: {reached}."
     reasons = []
-    if standing.first_is_impossible:
+    if uncertainty.first_is_impossible:
         reasons.append(f"the time of {name} is physically impossible")
-    if standing.tied:
-        count = len(standing.tied)
+    if uncertainty.tied:
+        count = len(uncertainty.tied)
         reasons.append(
             f"{'the build' if count == 1 else f'the {count} builds'} marked = cannot be told from "
             f"{name}: the doubt is larger than the difference"
         )
-    if standing.first_may_be_slow:
+    if uncertainty.first_may_be_slow:
         reasons.append(f"{name} may take longer than the limit")
-    if standing.outside:
+    if uncertainty.outside:
         reasons.append(
-            f"{_named(ranking, standing.outside)}, left out as too slow, may keep the limit"
+            f"{_named(ranking, uncertainty.outside)}, left out as too slow, may keep the limit"
         )
     caveat = _caveat(ranking, first)
-    if "unsynchronised" in caveat and not standing.first_is_impossible:
-        reasons.append(f"and {build_words(ranking.field.builds[first])}'s {caveat}")
+    if "unsynchronised" in caveat and not uncertainty.first_is_impossible:
+        reasons.append(f"and {build_words(ranking.candidates.builds[first])}'s {caveat}")
     return f"First place is not sure: {'; '.join(reasons)}."
 
 
 def limit_lines(ranking: Ranking) -> list[str]:
     """Which builds the limit of days may sort wrongly."""
-    standing, limit = ranking.standing, ranking.question.max_days
+    uncertainty, limit = ranking.uncertainty, ranking.question.max_days
     lines = []
-    if standing.perhaps_slow:
-        builds = _named(ranking, standing.perhaps_slow)
+    if uncertainty.perhaps_slow:
+        builds = _named(ranking, uncertainty.perhaps_slow)
         lines.append(f"Ranked, but perhaps slower than {limit:g} days: {builds}.")
-    if standing.perhaps_fast:
-        builds = _named(ranking, standing.perhaps_fast)
+    if uncertainty.perhaps_fast:
+        builds = _named(ranking, uncertainty.perhaps_fast)
         lines.append(f"Left out, but perhaps within {limit:g} days: {builds}.")
     return lines
 
 
 def wanted_line(ranking: Ranking) -> str | None:
     """What to measure, how long that takes and where the figure comes from."""
-    standing = ranking.standing
-    wanted = standing.wanted
+    uncertainty = ranking.uncertainty
+    wanted = uncertainty.wanted
     if wanted is None:
-        if standing.is_sure or standing.first is None:
+        if uncertainty.is_sure or uncertainty.first is None:
             return None
-        if ranking.field.evidence != "sound":
+        if ranking.candidates.evidence != "sound":
             return (
                 "No measurement changes that: published evidence takes the printed times, whole "
                 "days, as they are. Sound evidence does not."
             )
         return "No measurement is left to settle it: these times are synchronised ones."
-    build = build_words(ranking.field.builds[wanted.build])
+    build = build_words(ranking.candidates.builds[wanted.build])
     count = _open(ranking)
     lead, after = "The cheapest measurement that would settle it", ""
     if wanted.left >= 0.05 and count == 1:
@@ -88,7 +88,8 @@ def wanted_line(ranking: Ranking) -> str | None:
         lead = "The cheapest of the measurements that leave least open"
         after = f", after which {wanted.left:.2g} of {count} would still be open on average"
     return (
-        f"{lead}: benchmark {ranking.field.model.name} on {build}, {minutes_words(wanted)}{after}. "
+        f"{lead}: benchmark {ranking.candidates.model.name} on {build}, "
+        f"{minutes_words(wanted)}{after}. "
         f"The estimate: {minutes_from(wanted)}. "
         f"There: {bench_command(ranking, wanted)}"
     )
@@ -114,16 +115,16 @@ def minutes_from(wanted: Wanted) -> str:
 
 def bench_command(ranking: Ranking, wanted: Wanted) -> str:
     """What to type on the machine that is to be measured."""
-    build = ranking.field.builds[wanted.build]
-    return f"advisor bench --model {ranking.field.model.recipe_id} --gpus {build.gpu_count}"
+    build = ranking.candidates.builds[wanted.build]
+    return f"advisor bench --model {ranking.candidates.model.recipe_id} --gpus {build.gpu_count}"
 
 
 def settle_object(ranking: Ranking) -> dict[str, Any]:
     """How sure first place is, as the JSON of `advisor rank` has it."""
-    standing, wanted = ranking.standing, ranking.standing.wanted
+    uncertainty, wanted = ranking.uncertainty, ranking.uncertainty.wanted
     measure = None
     if wanted is not None:
-        build = ranking.field.builds[wanted.build]
+        build = ranking.candidates.builds[wanted.build]
         measure = {
             "gpu": build.gpu.name,
             "gpu_count": build.gpu_count,
@@ -134,10 +135,10 @@ def settle_object(ranking: Ranking) -> dict[str, Any]:
             "command": bench_command(ranking, wanted),
         }
     return {
-        "first_is_sure": None if standing.first is None else standing.is_sure,
-        "tied_with_first": len(standing.tied),
-        "may_be_first_though_left_out": len(standing.outside),
-        "in_words": standing_line(ranking),
+        "first_is_sure": None if uncertainty.first is None else uncertainty.is_sure,
+        "tied_with_first": len(uncertainty.tied),
+        "may_be_first_though_left_out": len(uncertainty.outside),
+        "in_words": uncertainty_line(ranking),
         "measure": measure,
         "measure_in_words": wanted_line(ranking),
         "limit": limit_lines(ranking),
@@ -145,13 +146,13 @@ def settle_object(ranking: Ranking) -> dict[str, Any]:
 
 
 def _open(ranking: Ranking) -> int:
-    standing = ranking.standing
-    return len(standing.tied) + len(standing.outside) + standing.first_may_be_slow
+    uncertainty = ranking.uncertainty
+    return len(uncertainty.tied) + len(uncertainty.outside) + uncertainty.first_may_be_slow
 
 
 def _with_interval(ranking: Ranking, i: int) -> str:
-    low, high = ranking.field.interval(i)
-    words = build_words(ranking.field.builds[i])
+    low, high = ranking.candidates.interval(i)
+    words = build_words(ranking.candidates.builds[i])
     return words if low == high else f"{words} ({_days(low)}–{_days(high)} days)"
 
 
@@ -167,7 +168,7 @@ def _days(days: float) -> str:
 
 def _caveat(ranking: Ranking, first: int) -> str:
     """What the interval of first place does not cover; empty where nothing is known."""
-    best = ranking.field.times[first]
+    best = ranking.candidates.times[first]
     time = best.chosen if best is not None else None
     if time is not None and time.basis == "predicted":
         return "time is predicted, its interval meant to hold nine runs of ten"
@@ -192,12 +193,12 @@ def _over_and_under(ranking: Ranking) -> Iterator[str]:
                 f"{build_words(row.build)} is over the budget at the high end of its prices "
                 f"(${row.overall_cost_high_usd:,.0f})."
             )
-    field, cents = ranking.field, int(budget * 100)
+    candidates, cents = ranking.candidates, int(budget * 100)
     for i, reason in ranking.excluded_order[:LOOKED_AT]:
-        low = field.cents_range(i)[0]
+        low = candidates.cents_range(i)[0]
         if reason == "over-budget" and low <= cents:
             yield (
-                f"{build_words(field.builds[i])} fits the budget at the low end of its prices "
+                f"{build_words(candidates.builds[i])} fits the budget at the low end of its prices "
                 f"(${low / 100:,.0f})."
             )
 
@@ -205,7 +206,7 @@ def _over_and_under(ranking: Ranking) -> Iterator[str]:
 def _swaps(ranking: Ranking) -> Iterator[str]:
     for position, (best, worst) in enumerate(rank_spans(ranking)):
         if best != worst:
-            build = ranking.field.builds[ranking.order[position]]
+            build = ranking.candidates.builds[ranking.order[position]]
             yield (
                 f"Within the range of its prices {build_words(build)} could stand from rank "
                 f"{best} to {worst}."

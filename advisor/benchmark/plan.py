@@ -12,7 +12,7 @@ from bench_runner import space
 from price_catalog.model import Gpu, Host
 
 if TYPE_CHECKING:
-    from advisor.benchmark.request import Here, Request
+    from advisor.benchmark.request import MachineState, Request
     from advisor.prediction.model.own_model import OwnModel
     from advisor.store import Store
     from bench_runner.recipes import Recipe
@@ -31,7 +31,7 @@ class Plan:
     request: Request
     recipe_id: str
     recipe_name: str
-    here: Here
+    here: MachineState
     gpu: Gpu | None
     """The GPU in the catalogue; None for a CPU, or where the catalogue does not have it."""
     own_recipe: OwnModel | None
@@ -121,7 +121,9 @@ def minutes_words(minutes: float) -> str:
     return f"{minutes:.2g} min" if minutes < 90 else f"{minutes / 60:.2g} h"
 
 
-def make_plan(store: Store, request: Request, here: Here, *, gpu_count: int | None = None) -> Plan:
+def make_plan(
+    store: Store, request: Request, here: MachineState, *, gpu_count: int | None = None
+) -> Plan:
     """Complete a request from the catalogue and from what is here. Raises InputError, StoreError.
 
     ``gpu_count`` None takes as many GPUs as there are and as share the batch evenly.
@@ -192,7 +194,7 @@ def make_plan(store: Store, request: Request, here: Here, *, gpu_count: int | No
     )
 
 
-def _gpu_count(recipe: Recipe, device: str, here: Here, wanted: int | None) -> int:
+def _gpu_count(recipe: Recipe, device: str, here: MachineState, wanted: int | None) -> int:
     if device == CPU:
         count = wanted or 1
     else:

@@ -50,7 +50,7 @@ class Tried:
 
 
 @dataclass(slots=True)
-class Board:
+class Progress:
     """Takes events one by one. Labels that are expected stand as waiting before the first."""
 
     labels: Sequence[str]

@@ -20,15 +20,15 @@ from advisor.benchmark.plan import Plan
 from advisor.benchmark.runner_process import Run
 
 
-def follow(run: Run, keeper: Keeper) -> Generator[dict[str, Any]]:
+def follow(run: Run, recorder: Recorder) -> Generator[dict[str, Any]]:
     """The events of a run; each record is kept once its event was handed on, and all at the end."""
     with closing(run.events()) as events:
         for event in events:
             try:
                 yield event
             finally:
-                keeper.take(event)
-    keeper.finish()
+                recorder.take(event)
+    recorder.finish()
 
 
 MEASURED_HERE = Source(
@@ -44,7 +44,7 @@ MEASURED_HERE = Source(
 )
 
 
-class Keeper:
+class Recorder:
     """Appends records to the store as they come; what it does not take now is tried again.
 
     A record is also in the runner's file, so nothing is lost where the store stays closed.

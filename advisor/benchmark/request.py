@@ -83,7 +83,7 @@ class DetectedGpu:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Here:
+class MachineState:
     """This machine as the runner sees it."""
 
     host: str

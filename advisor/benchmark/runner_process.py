@@ -21,7 +21,7 @@ from typing import IO, Any
 
 import bench_runner
 from advisor.benchmark.packages import BENCH_EXTRA
-from advisor.benchmark.request import DetectedGpu, Ending, Here, Request
+from advisor.benchmark.request import DetectedGpu, Ending, MachineState, Request
 from advisor.files import write_whole
 from advisor.parse import InputError
 from bench_runner.processes import MAX_LINE, log_tail, marked
@@ -229,7 +229,7 @@ def suggest(code: int | None, tail: Sequence[str]) -> str:
 
 def look_here(
     work_directory: Path, gpu_count: int | None = None, runner: Sequence[str] = RUNNER
-) -> Here:
+) -> MachineState:
     """Ask the runner what it would run on. Raises InputError."""
     words = [*runner, "hardware", "--format", "json"]
     if gpu_count is not None:
@@ -251,7 +251,7 @@ def look_here(
             raise InputError(done.stderr.strip().removeprefix("bench_runner: "))
         answer = json.loads(done.stdout)
         machine = answer["machine"]
-        return Here(
+        return MachineState(
             host=machine["host"],
             cpu=machine["cpu"],
             gpus=tuple(

@@ -20,8 +20,8 @@ from advisor.parse import InputError, parse_positive
 
 if TYPE_CHECKING:
     from advisor.benchmark.plan import Plan
-    from advisor.benchmark.progress import Board
-    from advisor.benchmark.recorder import Keeper
+    from advisor.benchmark.progress import Progress
+    from advisor.benchmark.recorder import Recorder
     from advisor.benchmark.request import Ending
     from advisor.benchmark.runner_process import Run
 
@@ -50,37 +50,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Ask, measure, print. Raises InputError and StoreError."""
-    from advisor.benchmark.progress import Board
-    from advisor.benchmark.recorder import Keeper, follow
+    from advisor.benchmark.progress import Progress
+    from advisor.benchmark.recorder import Recorder, follow
     from advisor.benchmark.runner_process import Run
 
     plan = _plan(options)
     if not options.yes and not _confirmed(plan):
         return CANCELLED
-    keeper = Keeper(_store(options), plan)
-    board = Board(plan.labels, plan.estimated_minutes, plan.request.search)
+    recorder = Recorder(_store(options), plan)
+    progress = Progress(plan.labels, plan.estimated_minutes, plan.request.search)
     running = Run(plan.request, runner=_runner())
     before = _cancel_on_signals(running)
     began = time.monotonic()
     try:
-        with closing(follow(running, keeper)) as events:
+        with closing(follow(running, recorder)) as events:
             for event in events:
-                board.apply(event, time.monotonic() - began)
-                _say_event(event, board)
+                progress.apply(event, time.monotonic() - began)
+                _say_event(event, progress)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    board.close()
+    progress.close()
     ending = running.ending()
-    _say_ending(ending, board, keeper, plan)
+    _say_ending(ending, progress, recorder, plan)
     if ending.kind == "refused":
         return WRONG_INPUT
     from advisor.tables import render_rows
 
-    print(render_rows(table(board, plan), options.format, COLUMNS))
+    print(render_rows(table(progress, plan), options.format, COLUMNS))
     if ending.kind == "cancelled":
         return CANCELLED
-    return ANSWERED if board.best_row is not None else NO_ANSWER
+    return ANSWERED if progress.best_row is not None else NO_ANSWER
 
 
 def _runner() -> Sequence[str]:
@@ -163,13 +163,13 @@ def _cancel_on_signals(running: Run) -> dict[signal.Signals, Any]:
     return {number: signal.signal(number, cancel) for number in numbers}
 
 
-def _say_event(event: dict[str, Any], board: Board) -> None:
+def _say_event(event: dict[str, Any], progress: Progress) -> None:
     from advisor.benchmark.progress import TIME, time_words
 
     kind = event["event"]
     if kind in ("trial-finished", "left-out", "reused"):
-        assert board.touched is not None
-        row = board.rows[board.touched]
+        assert progress.touched is not None
+        row = progress.rows[progress.touched]
         words = row.state
         if row.state == TIME and row.training_days is not None:
             words = time_words(row.training_days)
@@ -181,12 +181,12 @@ def _say_event(event: dict[str, Any], board: Board) -> None:
             words += f": {row.detail}"
         print(_clean(f"{row.label}: {words}"), file=sys.stderr)
     elif kind == "trial-started":
-        print(f"{board.running}: trying", file=sys.stderr)
+        print(f"{progress.running}: trying", file=sys.stderr)
     elif kind == "noise":
         print(f"the runner says: {_clean(event['text'])}", file=sys.stderr)
 
 
-def _say_ending(ending: Ending, board: Board, keeper: Keeper, plan: Plan) -> None:
+def _say_ending(ending: Ending, progress: Progress, recorder: Recorder, plan: Plan) -> None:
     from advisor.benchmark.progress import time_words
 
     def say(text: str) -> None:
@@ -203,11 +203,11 @@ def _say_ending(ending: Ending, board: Board, keeper: Keeper, plan: Plan) -> Non
         say(f"log: {ending.log_file}")
     if ending.suggestion is not None:
         say(ending.suggestion)
-    best = board.best_row
+    best = progress.best_row
     if best is not None and best.training_days is not None:
         say(f"best: {best.label}, {time_words(best.training_days)} on {plan.device_words}")
-    if keeper.kept or keeper.problem is not None:
-        say(keeper.words())
+    if recorder.kept or recorder.problem is not None:
+        say(recorder.words())
 
 
 def _clean(text: str) -> str:
@@ -232,9 +232,9 @@ COLUMNS = (
 )
 
 
-def table(board: Board, plan: Plan) -> list[dict[str, Any]]:
+def table(progress: Progress, plan: Plan) -> list[dict[str, Any]]:
     """The settings as rows for a script or a person."""
-    best = board.best_row
+    best = progress.best_row
     return [
         {
             "model": plan.recipe_id,
@@ -252,5 +252,5 @@ def table(board: Board, plan: Plan) -> list[dict[str, Any]]:
             "best": best is not None and row.label == best.label,
             "reason": row.detail or None,
         }
-        for row in board.rows.values()
+        for row in progress.rows.values()
     ]

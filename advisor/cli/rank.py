@@ -20,7 +20,7 @@ from advisor.answers.uncertainty import (
     doubt_lines,
     limit_lines,
     settle_object,
-    standing_line,
+    uncertainty_line,
     wanted_line,
 )
 from advisor.answers.wording import (
@@ -42,7 +42,7 @@ from advisor.parse import (
 )
 from advisor.ranking.question import RULES, Question
 from advisor.ranking.rank import Ranking, rank
-from advisor.ranking.snapshot import EVIDENCE, Snapshot, make_field, take_snapshot
+from advisor.ranking.snapshot import EVIDENCE, Snapshot, make_candidates, take_snapshot
 from advisor.store import Store
 from advisor.tables import render_rows, to_csv, to_json
 from price_catalog.power import Supply
@@ -89,7 +89,7 @@ def answer_rank(
         chosen = snapshot.model(model)
         gpu_ids = None if gpus is None else snapshot.gpu_ids(_names(gpus))
 
-        field = make_field(
+        candidates = make_candidates(
             reader,
             snapshot,
             chosen,
@@ -98,8 +98,8 @@ def answer_rank(
             gpu_ids=gpu_ids,
             supply=supply,
         )
-    answer = rank(field, question)
-    at_face_value = rank(field.at_face_value(), question) if evidence == "sound" else answer
+    answer = rank(candidates, question)
+    at_face_value = rank(candidates.at_face_value(), question) if evidence == "sound" else answer
     if form == "json":
         text = to_json(_object(answer, at_face_value, prices))
     elif form == "csv":
@@ -119,20 +119,20 @@ def _names(text: str) -> list[str]:
 def _object(answer: Ranking, at_face_value: Ranking, prices: str) -> dict[str, Any]:
     question = answer.question
     found: dict[str, Any] = {
-        "model": answer.field.model.recipe_id,
+        "model": answer.candidates.model.recipe_id,
         "budget_usd": question.budget_usd,
         "max_days": question.max_days,
         "rule": question.rule,
         "lifetime_years": question.lifetime_years,
         "prices": prices,
-        "evidence": answer.field.evidence,
+        "evidence": answer.candidates.evidence,
         "ranked": [ranked_object(row) for row in answer.rows()],
         "excluded": [excluded_object(row) for row in [*answer.excluded(), *answer.refused]],
         "price_rule": RULE_OF_PRICES,
         "price_doubts": doubt_lines(answer),
         "settle": settle_object(answer),
     }
-    if answer.field.evidence == "sound":
+    if answer.candidates.evidence == "sound":
         found["published_ranking"] = [
             {
                 "rank": row.rank,
@@ -167,7 +167,7 @@ def _table(
     snapshot: Snapshot,
     supply: Supply | None,
 ) -> str:
-    blocks = [headline(answer.field, answer.question, prices)]
+    blocks = [headline(answer.candidates, answer.question, prices)]
     rows = answer.rows()
     if rows:
         blocks.append(
@@ -200,7 +200,7 @@ def _table(
         )
     else:
         blocks.append("No build answers this question.")
-    sure = [standing_line(answer), wanted_line(answer), *limit_lines(answer)]
+    sure = [uncertainty_line(answer), wanted_line(answer), *limit_lines(answer)]
     if any(sure):
         blocks.append("What the times leave open:\n" + "\n".join(f"  {x}" for x in sure if x))
     blocks.append(count_words(answer))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.costs.rental import BreakEven, reserved_usd
 
 if TYPE_CHECKING:
-    from advisor.costs.tco import WholeCost
+    from advisor.costs.tco import TotalCostOfOwnership
 
 
 class Line(NamedTuple):
@@ -24,7 +24,7 @@ class Line(NamedTuple):
 
 
 def cost_lines(
-    own: WholeCost, training_days: float | None, evens: Sequence[BreakEven]
+    own: TotalCostOfOwnership, training_days: float | None, evens: Sequence[BreakEven]
 ) -> tuple[list[Line], float]:
     """Owning and renting as lines, and how many training runs the lifetime has room for."""
     days = Decimal(str(training_days or 0))

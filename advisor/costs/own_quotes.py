@@ -50,7 +50,7 @@ _RATE = re.compile(r"\d{1,9}(?:\.\d{1,9})?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class RowError:
     """One cell that cannot be used."""
 
     row: int | None
@@ -110,7 +110,7 @@ class Items:
 
 def make_quote(
     cells: Mapping[str, str], items: Items, *, today: date, row: int | None = None
-) -> Quote | list[Problem]:
+) -> Quote | list[RowError]:
     """A quote from what was typed, or everything that is wrong with it."""
     return _Form(cells, items, today, row).quote()
 
@@ -121,7 +121,7 @@ class _Form:
     def __init__(
         self, cells: Mapping[str, str], items: Items, today: date, row: int | None
     ) -> None:
-        self.problems: list[Problem] = []
+        self.problems: list[RowError] = []
         self._items = items
         self._today = today
         self._row = row
@@ -139,9 +139,9 @@ class _Form:
 
     def _wrong(self, column: str, message: str) -> None:
         if not any(problem.column == column for problem in self.problems):
-            self.problems.append(Problem(row=self._row, column=column, message=message))
+            self.problems.append(RowError(row=self._row, column=column, message=message))
 
-    def quote(self) -> Quote | list[Problem]:
+    def quote(self) -> Quote | list[RowError]:
         cells = self._cells
         for name in NEEDED:
             if not cells[name]:

@@ -10,7 +10,7 @@ from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
-from advisor.costs.own_quotes import COLUMNS, NEEDED, Items, Problem, make_quote, neutralised
+from advisor.costs.own_quotes import COLUMNS, NEEDED, Items, RowError, make_quote, neutralised
 from advisor.parse import shown
 from price_catalog.model import Quote
 from price_catalog.table import nearest
@@ -25,7 +25,7 @@ class Preview:
     """What an import would do: all of ``quotes``, or, with any problem, nothing."""
 
     quotes: tuple[Quote, ...]
-    problems: tuple[Problem, ...]
+    problems: tuple[RowError, ...]
     stopped: bool = False
     """Whether reading stopped at MAX_PROBLEMS."""
 
@@ -43,7 +43,7 @@ class _Unreadable(Exception):
 
     def __init__(self, message: str, row: int | None = None, column: str | None = None) -> None:
         super().__init__(message)
-        self.problem = Problem(row=row, column=column, message=message)
+        self.problem = RowError(row=row, column=column, message=message)
 
 
 class _Reading:
@@ -52,7 +52,7 @@ class _Reading:
     def __init__(self, items: Items, today: date) -> None:
         self._items = items
         self._today = today
-        self._problems: list[Problem] = []
+        self._problems: list[RowError] = []
         self._stopped = False
 
     def read(self, path: Path) -> Preview:
@@ -67,7 +67,7 @@ class _Reading:
                 self._problems += made
             elif made.quote_id in quotes:
                 message = f"says the same as row {quotes[made.quote_id]}: keep one of them"
-                self._problems.append(Problem(row=row, column="item", message=message))
+                self._problems.append(RowError(row=row, column="item", message=message))
             else:
                 quotes[made.quote_id] = row
                 found.append(made)
@@ -105,7 +105,7 @@ class _Reading:
                         f"has {len(cells)} cells where the header has {len(header)}: put text "
                         "that contains a comma between double quotes"
                     )
-                    self._problems.append(Problem(row=start, column=None, message=message))
+                    self._problems.append(RowError(row=start, column=None, message=message))
                 else:
                     yield start, dict(zip(header, cells, strict=True))
             start = reader.line_num + 1

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from advisor.costs.cost import DAYS_PER_YEAR, HOURS_PER_DAY
 from advisor.costs.price_book import STALE_DAYS
-from advisor.costs.tco import WholeCost
+from advisor.costs.tco import TotalCostOfOwnership
 from price_catalog.model import Rental
 
 KINDS = ("on-demand", "spot", "reserved")
@@ -115,7 +115,7 @@ def rented_usd(price_per_hour_usd: Decimal, training_days: float, experiments: D
     return price_per_hour_usd * HOURS_PER_DAY * Decimal(str(training_days)) * experiments
 
 
-def break_even(own: WholeCost, offer: RentOffer, training_days: float) -> BreakEven:
+def break_even(own: TotalCostOfOwnership, offer: RentOffer, training_days: float) -> BreakEven:
     """From how many training runs on, and from which utilisation on, owning is cheaper."""
     each_usd = rented_usd(offer.price_per_hour_usd, training_days, Decimal(1))
     if offer.kind == "reserved":
@@ -140,6 +140,8 @@ def break_even(own: WholeCost, offer: RentOffer, training_days: float) -> BreakE
     )
 
 
-def _reserved_each_usd(own: WholeCost, offer: RentOffer, training_days: float) -> Decimal:
+def _reserved_each_usd(
+    own: TotalCostOfOwnership, offer: RentOffer, training_days: float
+) -> Decimal:
     whole_usd = reserved_usd(offer.price_per_hour_usd, own.terms.lifetime_years)
     return whole_usd / own.experiments(training_days)

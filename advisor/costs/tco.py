@@ -52,7 +52,7 @@ PAPER_TERMS = CostTerms()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WholeCost:
+class TotalCostOfOwnership:
     """Every term of owning one machine over its life, in US dollars, unrounded."""
 
     terms: CostTerms
@@ -117,13 +117,13 @@ class WholeCost:
         return self.busy_days / Decimal(str(training_days))
 
 
-def whole_cost(
+def total_cost_of_ownership(
     hardware_usd: Decimal,
     terms: CostTerms = PAPER_TERMS,
     *,
     wall_w: Decimal | None = None,
     rack_units: Decimal | None = None,
-) -> WholeCost:
+) -> TotalCostOfOwnership:
     """Every term of owning a machine. A machine without rack units (a desktop) hosts itself."""
     months = terms.lifetime_years * MONTHS_PER_YEAR
     price = terms.electricity_usd_per_kwh
@@ -132,7 +132,7 @@ def whole_cost(
         a_day = Decimal(0)
     elif wall_w is not None:
         a_day = wall_w / 1000 * terms.pue * HOURS_PER_DAY * price
-    return WholeCost(
+    return TotalCostOfOwnership(
         terms=terms,
         hardware_usd=hardware_usd,
         resale_usd=Decimal(0) - hardware_usd * terms.resale_share,

@@ -1,6 +1,6 @@
 """A grant: many experiments, several years, one budget.
 
-    grant.toml --grant.py--> Grant --options.py--> Problem --solve.py--> Plan
+    grant.toml --grant.py--> Grant --problem_of_grant.py--> PlanningProblem --solve.py--> Plan
                                    (with the store)          (scipy's milp)
 
 `problem.py` holds what is planned with, `money.py` the charges, `place.py` puts runs on machines

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from advisor.parse import InputError
-from advisor.planning.grant.grant import Asked, Grant
+from advisor.planning.grant.grant import Grant, GrantExperiment
 from advisor.planning.grant.problem_of_grant import load
-from advisor.planning.solver.problem import Plan, Problem
+from advisor.planning.solver.problem import Plan, PlanningProblem
 from advisor.planning.solver.solve import NoPlan, OutOfTime, solve
 from advisor.ranking.snapshot import Snapshot
 from advisor.ranking.times import Model
@@ -24,7 +24,7 @@ class Reach:
     """How many runs of one model are possible, and what they take."""
 
     model: Model
-    problem: Problem
+    problem: PlanningProblem
     plan: Plan | None
     """None where not even one run is possible."""
 
@@ -41,12 +41,12 @@ def problem_of(
     *,
     by: date | None,
     today: date,
-) -> Problem:
+) -> PlanningProblem:
     """As many runs of one model as can be asked for, with the grant's money and rules.
 
     The experiments that the grant itself asks for are left aside.
     """
-    asked = Asked(
+    asked = GrantExperiment(
         name=model.name,
         model=model.recipe_id,
         runs=MOST_RUNS,
@@ -60,7 +60,7 @@ def problem_of(
     return load(reader, snapshot, alone, today).problem
 
 
-def reach(model: Model, problem: Problem, seconds: float) -> Reach:
+def reach(model: Model, problem: PlanningProblem, seconds: float) -> Reach:
     """The most runs of one model, and the cheapest way to them. Raises OutOfTime."""
     try:
         plan = solve(problem, seconds)
@@ -73,7 +73,7 @@ def reach(model: Model, problem: Problem, seconds: float) -> Reach:
 class ReachTask:
     """The question for several models, for a process of its own."""
 
-    asked: tuple[tuple[Model, Problem], ...]
+    asked: tuple[tuple[Model, PlanningProblem], ...]
     each_s: float
     """Seconds for each."""
 

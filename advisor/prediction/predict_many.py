@@ -17,7 +17,7 @@ from advisor.prediction.fitted import (
 from advisor.prediction.intervals import MOST, half_width
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip, gpu_type
-from advisor.prediction.physics.columns import Columns, Table
+from advisor.prediction.physics.columns import Columns, WorkloadTable
 from advisor.prediction.physics.factors import NAMES
 from advisor.prediction.physics.memory import Option, micro_batch, sample_bytes
 from advisor.prediction.physics.step_time import (
@@ -88,7 +88,7 @@ def predict_many(
     chosen = np.empty(pairs, dtype=int)
     micro_batch_size = np.empty(pairs)
     unknown = np.empty(pairs, dtype=bool)
-    table = Table(workloads, chips)
+    table = WorkloadTable(workloads, chips)
     each = np.arange(len(workloads))
     once = table.columns(each, np.zeros_like(each), np.ones_like(each))
     samples = [sample_bytes(option, once, fitted.costs) for option in options]

@@ -69,7 +69,7 @@ def predict(
     """Predict one model on ``count`` GPUs of one kind (loads numpy)."""
     import numpy as np
 
-    from advisor.prediction.physics.columns import Table
+    from advisor.prediction.physics.columns import WorkloadTable
     from advisor.prediction.physics.memory import micro_batch
     from advisor.prediction.physics.step_time import options_for
     from advisor.prediction.predict_many import FARTHEST, predict_many
@@ -83,7 +83,7 @@ def predict(
         raise ValueError(f"method '{method}' is not one of {', '.join(METHODS)}")
     zero, counts = np.zeros(1, dtype=int), np.array([count])
     many = predict_many([workload], [chip], zero, zero, counts, fitted, method=method)
-    columns = Table([workload], [chip]).columns(zero, zero, counts)
+    columns = WorkloadTable([workload], [chip]).columns(zero, zero, counts)
     fitting = []
     for option in options_for(method):
         micro = int(micro_batch(option, columns, fitted.costs)[0])

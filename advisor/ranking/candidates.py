@@ -1,7 +1,8 @@
 """Every build for one model with its cost and its time, in columns and sorted once (pure).
 
-A `Field` is made when the model, the prices or the evidence change; `advisor.ranking.rank` answers
-questions about it by filtering its orders, so that even 100,000 builds take milliseconds.
+They are made anew when the model, the prices or the evidence change; `advisor.ranking.rank`
+answers questions about them by filtering their orders, so that even 100,000 builds take
+milliseconds.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ REASONS = (
 )
 
 
-class Field:
+class Candidates:
     """Every build for one model, with cost and time in columns (parallel lists by build)."""
 
     def __init__(
@@ -72,10 +73,10 @@ class Field:
             self.days.append(days)
             self.gap.append(gap)
 
-    def at_face_value(self) -> Field:
+    def at_face_value(self) -> Candidates:
         """The same builds and prices with the times that the published evidence would use."""
         times = at_face_value(time for time in self.times if time is not None)
-        return Field(self.model, self.builds, times, self.prices, "published")
+        return Candidates(self.model, self.builds, times, self.prices, "published")
 
     @cached_property
     def rankable(self) -> list[int]:

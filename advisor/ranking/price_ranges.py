@@ -18,11 +18,11 @@ def rank_spans(ranking: Ranking, limit: int = LOOKED_AT) -> list[tuple[int, int]
     order = ranking.order[:limit]
     if ranking.question.rule == "days":
         return [(position + 1, position + 1) for position in range(len(order))]
-    field = ranking.field
-    weight = field.days if ranking.question.rule == "experiment-cost" else None
+    candidates = ranking.candidates
+    weight = candidates.days if ranking.question.rule == "experiment-cost" else None
     ends = []
     for i in ranking.order:
-        low, high = field.cents_range(i)
+        low, high = candidates.cents_range(i)
         times = 1.0 if weight is None else weight[i]
         ends.append((low * times, high * times))
     lows, highs = sorted(low for low, _ in ends), sorted(high for _, high in ends)

@@ -12,7 +12,7 @@ RULES = ("days", "cost", "experiment-cost")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What a person asks of a field of builds."""
+    """What a person asks of a set of candidates."""
 
     budget_usd: Decimal | None = None
     """None: no limit."""

@@ -1,6 +1,6 @@
 """Which builds, in which order, which left out and why (pure).
 
-`rank` answers one question about a field of builds and runs at every key press: it filters orders
+`rank` answers one question about a set of candidates and runs at every key press: it filters orders
 that were sorted before. Rows are made only when somebody looks at them.
 """
 
@@ -13,10 +13,10 @@ from decimal import Decimal
 from functools import cached_property
 
 from advisor.costs.cost import CENT, experiment_cost_usd
-from advisor.ranking.candidates import Field, staircase
+from advisor.ranking.candidates import Candidates, staircase
 from advisor.ranking.question import Question
 from advisor.ranking.times import BestTime, TrainingTime
-from advisor.ranking.uncertainty import Standing
+from advisor.ranking.uncertainty import RankUncertainty
 from price_catalog.builds import Build
 from price_catalog.model import Quote
 
@@ -60,44 +60,44 @@ class ExcludedRow:
     time: TrainingTime | None
 
 
-def rank(field: Field, question: Question) -> Ranking:
-    """Answer one question about a field of builds."""
-    order = field.order(question.rule)
+def rank(candidates: Candidates, question: Question) -> Ranking:
+    """Answer one question about a set of candidates."""
+    order = candidates.order(question.rule)
     over: Sequence[int] = ()
     slow: Sequence[int] = ()
     if question.budget_usd is not None:
         budget = int(question.budget_usd * 100)
-        over = field.by_cost[bisect_right(field.costs_in_order, budget) :]
+        over = candidates.by_cost[bisect_right(candidates.costs_in_order, budget) :]
         if over:
-            cents = field.cents
+            cents = candidates.cents
             order = [i for i in order if cents[i] <= budget]
     if question.max_days is not None:
-        days, limit = field.days, question.max_days
+        days, limit = candidates.days, question.max_days
         slow = [i for i in order if days[i] > limit]
         if slow:
             order = [i for i in order if days[i] <= limit]
-    return Ranking(field, question, order, over, slow)
+    return Ranking(candidates, question, order, over, slow)
 
 
 class Ranking:
-    """The answer: which builds, in which order, and which not. Holds indices into the field."""
+    """The answer: which candidates, in which order, and which not. Holds indices into them."""
 
     def __init__(
         self,
-        field: Field,
+        candidates: Candidates,
         question: Question,
         order: Sequence[int],
         over_budget: Sequence[int],
         too_slow: Sequence[int],
     ) -> None:
-        self.field = field
+        self.candidates = candidates
         self.question = question
         self.order = order
         """Build indices, best first."""
         self._reasons: tuple[tuple[str, Sequence[int]], ...] = (
             ("over-budget", over_budget),
             ("too-slow", too_slow),
-            *field.gaps.items(),
+            *candidates.gaps.items(),
         )
 
     def __len__(self) -> int:
@@ -119,42 +119,46 @@ class Ranking:
 
         Cost is the overall cost, or the cost per experiment where that is the rule.
         """
-        field, question = self.field, self.question
+        candidates, question = self.candidates, self.question
         if question.rule == "experiment-cost":
             ranked = set(self.order)
-            order = [i for i in field.by_experiment_cost if i in ranked]
-            return frozenset(staircase(order, field.experiment_weight, field.days))
+            order = [i for i in candidates.by_experiment_cost if i in ranked]
+            return frozenset(staircase(order, candidates.experiment_weight, candidates.days))
         # What beats a build on cost and time is inside every limit that the build is inside, so
         # the front of all builds, cut at the limits, is the front of those within them.
-        cents, days = field.cents, field.days
+        cents, days = candidates.cents, candidates.days
         budget = None if question.budget_usd is None else int(question.budget_usd * 100)
         limit = question.max_days
         return frozenset(
             i
-            for i in field.cost_front
+            for i in candidates.cost_front
             if (budget is None or cents[i] <= budget) and (limit is None or days[i] <= limit)
         )
 
     @cached_property
-    def standing(self) -> Standing:
+    def uncertainty(self) -> RankUncertainty:
         """How sure first place is, as far as the training times go."""
-        return Standing(self.field, self.question, self.order)
+        return RankUncertainty(self.candidates, self.question, self.order)
 
     def row(self, position: int) -> RankedRow:
         """The build at ``position`` (0 is the best), in full."""
         i = self.order[position]
-        field = self.field
-        time, gpu_quote, host_quote = field.times[i], field.gpu_quotes[i], field.host_quotes[i]
+        candidates = self.candidates
+        time, gpu_quote, host_quote = (
+            candidates.times[i],
+            candidates.gpu_quotes[i],
+            candidates.host_quotes[i],
+        )
         assert time is not None and time.chosen is not None  # _gap keeps the others out
         assert gpu_quote is not None and host_quote is not None
         chosen = time.chosen
-        days = field.days[i]
-        overall = Decimal(field.cents[i]) / 100
-        cents_low, cents_high = field.cents_range(i)
-        low, high = field.interval(i)
+        days = candidates.days[i]
+        overall = Decimal(candidates.cents[i]) / 100
+        cents_low, cents_high = candidates.cents_range(i)
+        low, high = candidates.interval(i)
         return RankedRow(
             rank=position + 1,
-            build=field.builds[i],
+            build=candidates.builds[i],
             gpu_quote=gpu_quote,
             host_quote=host_quote,
             time=chosen,
@@ -166,8 +170,8 @@ class Ranking:
             training_days_high=high,
             experiment_cost_usd=experiment_cost_usd(overall, days, self.question.lifetime_years),
             on_pareto_front=i in self.front,
-            tied_with_first=i in self.standing.tied,
-            outlying_prices=field.outlying_prices(i),
+            tied_with_first=i in self.uncertainty.tied,
+            outlying_prices=candidates.outlying_prices(i),
         )
 
     def rows(self, limit: int | None = None) -> list[RankedRow]:
@@ -178,15 +182,15 @@ class Ranking:
     def excluded_row(self, position: int) -> ExcludedRow:
         """The left-out build at ``position`` of `excluded_order`, in full."""
         i, reason = self.excluded_order[position]
-        field = self.field
-        time = field.times[i]
-        cost = field.cost_usd(i)
+        candidates = self.candidates
+        time = candidates.times[i]
+        cost = candidates.cost_usd(i)
         chosen = time.chosen if time is not None else None
         return ExcludedRow(
-            build=field.builds[i],
+            build=candidates.builds[i],
             reason=reason,
-            detail=field.builds[i].obstacle
-            or _detail(reason, cost, time, self.question, field.has_quote(i)),
+            detail=candidates.builds[i].obstacle
+            or _detail(reason, cost, time, self.question, candidates.has_quote(i)),
             overall_cost_usd=cost,
             training_days=chosen.training_days if chosen is not None else None,
             time=chosen,
@@ -196,7 +200,7 @@ class Ranking:
     def refused(self) -> list[ExcludedRow]:
         """Published times that are impossible, where a prediction stands in their place."""
         found = []
-        for i, time in enumerate(self.field.times):
+        for i, time in enumerate(self.candidates.times):
             published = time.published if time is not None else None
             if (
                 time is None
@@ -208,11 +212,11 @@ class Ranking:
                 continue
             found.append(
                 ExcludedRow(
-                    build=self.field.builds[i],
+                    build=self.candidates.builds[i],
                     reason="implausible-time",
                     detail=f"the published {published.training_days:g} days "
                     f"{published.verdict_reason}; a prediction stands in its place",
-                    overall_cost_usd=self.field.cost_usd(i),
+                    overall_cost_usd=self.candidates.cost_usd(i),
                     training_days=published.training_days,
                     time=published,
                 )

@@ -1,4 +1,4 @@
-"""From the store to a field of builds: the one way that every screen and command asks.
+"""From the store to a set of candidates: the one way that every screen and command asks.
 
 A `Snapshot` is what does not depend on the model; `make_field` adds the model's times.
 Both work on a reader that the store opened for a moment and closes again.
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from advisor.costs.parts import with_parts
 from advisor.costs.price_book import PriceBook, PriceRange, choose_quotes, owned_quote
 from advisor.parse import InputError, shown
-from advisor.ranking.candidates import Field
+from advisor.ranking.candidates import Candidates
 from advisor.ranking.times import BestTime, Model
 from price_catalog.builds import Build, enumerate_builds
 from price_catalog.gpu_names import find_gpu, index_gpus
@@ -29,7 +29,7 @@ EVIDENCE = ("sound", "published")
 
 
 class Evidence(Protocol):
-    """What a snapshot and a field are made from: the open store (`advisor.store.Reader`)."""
+    """What a snapshot and candidates are made from: the open store (`advisor.store.Reader`)."""
 
     def models(self) -> tuple[Model, ...]: ...
     def gpus(self) -> tuple[Gpu, ...]: ...
@@ -97,7 +97,7 @@ class Snapshot:
         free = dict.fromkeys(owned, PriceRange(Decimal(0), Decimal(0), 1))
         return PriceBook({**book.chosen, **owned}, {**book.ranges, **free})
 
-    def candidates(self, rule: str | date, book: PriceBook) -> tuple[Build, ...]:
+    def builds_under(self, rule: str | date, book: PriceBook) -> tuple[Build, ...]:
         """The builds that a price rule knows of; the paper's machines are taken at its word."""
         if rule != "paper":
             return self.builds
@@ -127,7 +127,7 @@ def take_snapshot(reader: Evidence, prices: str | date | None = None) -> Snapsho
     )
 
 
-def make_field(
+def make_candidates(
     reader: Evidence,
     snapshot: Snapshot,
     model: Model,
@@ -136,12 +136,12 @@ def make_field(
     evidence: str,
     gpu_ids: frozenset[str] | None = None,
     supply: Supply | None = None,
-) -> Field:
+) -> Candidates:
     """Every build with its cost and its time for the model, as the open store knows them."""
     if evidence not in EVIDENCE:
         raise InputError(f"evidence {shown(evidence)} is not known: write sound or published")
     times = reader.best_times(model.recipe_id, evidence)
-    return field_of(
+    return candidates_of(
         times,
         snapshot,
         model,
@@ -152,7 +152,7 @@ def make_field(
     )
 
 
-def field_of(
+def candidates_of(
     times: Sequence[BestTime],
     snapshot: Snapshot,
     model: Model,
@@ -161,7 +161,7 @@ def field_of(
     evidence: str,
     gpu_ids: frozenset[str] | None = None,
     supply: Supply | None = None,
-) -> Field:
+) -> Candidates:
     """Every build with its cost and its time for the model; only of these GPUs, where given.
 
     What the lab's circuit does not carry, where one is given, cannot be built.
@@ -180,10 +180,10 @@ def field_of(
     if gpu_ids is not None:
         wanted &= gpu_ids
     builds = tuple(
-        build for build in snapshot.candidates(prices, book) if build.gpu.gpu_id in wanted
+        build for build in snapshot.builds_under(prices, book) if build.gpu.gpu_id in wanted
     )
     if supply is not None:
         from price_catalog.power import on_circuit
 
         builds = on_circuit(builds, supply)
-    return Field(model, builds, times, book, evidence)
+    return Candidates(model, builds, times, book, evidence)

@@ -91,15 +91,15 @@ def settle(contenders: Sequence[Contender]) -> Contest:
         return Contest(tied=(), measure=None, left=0.0)
     first = min(range(len(contenders)), key=lambda i: contenders[i].value)
     tied = tuple(i for i, c in enumerate(contenders) if i != first and alike(c, contenders[first]))
-    field = (first, *tied)
-    open_ = [i for i in field if not contenders[i].settled]
+    group = (first, *tied)
+    open_ = [i for i in group if not contenders[i].settled]
     if not tied or not open_:
         return Contest(tied=tied, measure=None, left=float(len(tied)))
     # Of equal values the surer one is first.
-    best, second = sorted(field, key=lambda i: (contenders[i].value, contenders[i].high))[:2]
-    lows = sorted(contenders[i].near[0] for i in field)
+    best, second = sorted(group, key=lambda i: (contenders[i].value, contenders[i].high))[:2]
+    lows = sorted(contenders[i].near[0] for i in group)
     around = {
-        i: sum(_reaches(contenders[i], contenders[j], near=True) for j in field if j != i)
+        i: sum(_reaches(contenders[i], contenders[j], near=True) for j in group if j != i)
         for i in (best, second)
     }
     left = {}

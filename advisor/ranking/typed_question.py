@@ -43,8 +43,8 @@ class Typed(Protocol):
 TEXT_FIELDS = ("budget", "model", "max_days", "lifetime", "gpus")
 
 
-class FieldKey(NamedTuple):
-    """What a field of builds depends on; the question asked of it is apart."""
+class CandidatesKey(NamedTuple):
+    """What a set of candidates depends on; the question asked of it is apart."""
 
     recipe_id: str
     prices: str
@@ -52,16 +52,16 @@ class FieldKey(NamedTuple):
     gpu_ids: frozenset[str] | None
 
 
-class Asked(NamedTuple):
+class RankRequest(NamedTuple):
     """The inputs, understood."""
 
-    key: FieldKey
+    key: CandidatesKey
     question: Question
 
 
 def read_inputs(
     typed: Typed, snapshot: Snapshot, measured: Mapping[str, int]
-) -> tuple[Asked | None, dict[str, str]]:
+) -> tuple[RankRequest | None, dict[str, str]]:
     """The question, or for each broken field one line that says what and how to mend it."""
     errors: dict[str, str] = {}
     values: dict[str, object] = {}
@@ -79,14 +79,14 @@ def read_inputs(
             errors[name] = str(error)
     if errors:
         return None, errors
-    key = FieldKey(values["model"], typed.prices, typed.evidence, values["gpus"])  # type: ignore[arg-type]
+    key = CandidatesKey(values["model"], typed.prices, typed.evidence, values["gpus"])  # type: ignore[arg-type]
     question = Question(
         budget_usd=values["budget"],  # type: ignore[arg-type]
         max_days=values["max_days"],  # type: ignore[arg-type]
         rule=typed.rule,
         lifetime_years=values["lifetime"],  # type: ignore[arg-type]
     )
-    return Asked(key=key, question=question), {}
+    return RankRequest(key=key, question=question), {}
 
 
 def matching_models(text: str, snapshot: Snapshot, measured: Mapping[str, int]) -> list[Model]:

@@ -18,7 +18,7 @@ from bench_runner.space import FAST_TRIES, estimated_minutes, space
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from advisor.ranking.candidates import Field
+    from advisor.ranking.candidates import Candidates
     from advisor.ranking.question import Question
 
 LOOKED_AT = 200
@@ -36,7 +36,7 @@ class Wanted:
     """The cheapest measurement that would tell who is first."""
 
     build: int
-    """The field's index."""
+    """The candidates' index."""
     minutes: float
     """What the fast search is expected to take."""
     settings: int
@@ -53,33 +53,33 @@ class Wanted:
         return max(1.0, self.settings * FAST_TRIES)
 
 
-class Standing:
+class RankUncertainty:
     """Who may be first instead of the first."""
 
-    def __init__(self, field: Field, question: Question, order: Sequence[int]) -> None:
-        self.field = field
+    def __init__(self, candidates: Candidates, question: Question, order: Sequence[int]) -> None:
+        self.candidates = candidates
         self.question = question
         self.order = order
         """The ranked builds, best first."""
         self.first: int | None = order[0] if len(order) else None
-        """The field's index; None where no build answers."""
+        """The candidates' index; None where no build answers."""
 
     @cached_property
     def tied(self) -> frozenset[int]:
-        """Ranked builds that cannot be told from first place: the field's indices.
+        """Ranked builds that cannot be told from first place: the candidates' indices.
 
         By overall cost nobody: that depends on no training time. Nor another machine with the GPUs
         of first place: the same time stands for both, whatever it is.
         """
-        field, order = self.field, self.order
+        candidates, order = self.candidates, self.order
         if self.first is None or not self.by_time:
             return frozenset()
-        days, low_days, times = field.days, field.low_days, field.times
-        value = days if self._rule == "days" else field.experiment_weight
+        days, low_days, times = candidates.days, candidates.low_days, candidates.times
+        value = days if self._rule == "days" else candidates.experiment_weight
         high = self._high(self.first)
         # Whoever reaches below that stands near the front, for no interval is wider than the
         # widest; the rest of 100,000 builds need not be looked at.
-        end = bisect_right(order, high * field.widest, key=value.__getitem__)
+        end = bisect_right(order, high * candidates.widest, key=value.__getitem__)
         first, best, time = self._doubt(self.first), value[self.first], times[self.first]
         return frozenset(
             i
@@ -93,41 +93,46 @@ class Standing:
     @cached_property
     def perhaps_slow(self) -> list[int]:
         """Ranked builds that may take longer than the limit allows, in their order."""
-        limit, field = self.question.max_days, self.field
+        limit, candidates = self.question.max_days, self.candidates
         if limit is None:
             return []
-        return [i for i in self.order[:LOOKED_AT] if field.interval(i)[1] > limit]
+        return [i for i in self.order[:LOOKED_AT] if candidates.interval(i)[1] > limit]
 
     @cached_property
     def perhaps_fast(self) -> list[int]:
         """Builds inside the budget that are left out as too slow but perhaps are not, the nearest
         to the limit first."""
-        question, field = self.question, self.field
-        limit, order, days = question.max_days, field.by_days, field.days
+        question, candidates = self.question, self.candidates
+        limit, order, days = question.max_days, candidates.by_days, candidates.days
         if limit is None:
             return []
         budget = None if question.budget_usd is None else int(question.budget_usd * 100)
         start = bisect_right(order, limit, key=days.__getitem__)
-        end = bisect_right(order, limit * field.widest, key=days.__getitem__)
+        end = bisect_right(order, limit * candidates.widest, key=days.__getitem__)
         return [
             i
             for i in order[start:end]
-            if field.low_days[i] <= limit and (budget is None or field.cents[i] <= budget)
+            if candidates.low_days[i] <= limit and (budget is None or candidates.cents[i] <= budget)
         ]
 
     @cached_property
     def outside(self) -> list[int]:
         """Of `perhaps_fast` those that may then be first."""
-        field, first, limit = self.field, self.first, self.question.max_days
+        candidates, first, limit = self.candidates, self.first, self.question.max_days
         if first is None or limit is None:
             return self.perhaps_fast
         budget = self.question.budget_usd
         most = math.inf if budget is None else int(budget * 100)
-        days, low_days, cents, times = field.days, field.low_days, field.cents, field.times
-        order = field.order(self._rule)
+        days, low_days, cents, times = (
+            candidates.days,
+            candidates.low_days,
+            candidates.cents,
+            candidates.times,
+        )
+        order = candidates.order(self._rule)
         if self.by_time:
             high = self._high(first)
-            end = bisect_right(order, high * field.widest, key=self._value)
+            end = bisect_right(order, high * candidates.widest, key=self._value)
         else:
             high = cents[first]
             end = bisect_left(order, high, key=cents.__getitem__)
@@ -151,12 +156,12 @@ class Standing:
         limit = self.question.max_days
         if self.first is None or limit is None:
             return False
-        return self.field.interval(self.first)[1] > limit
+        return self.candidates.interval(self.first)[1] > limit
 
     @property
     def first_is_impossible(self) -> bool:
         """Whether first place goes by a time that is physically impossible: published evidence."""
-        best = None if self.first is None else self.field.times[self.first]
+        best = None if self.first is None else self.candidates.times[self.first]
         return best is not None and best.chosen is not None and best.chosen.verdict == "implausible"
 
     @cached_property
@@ -165,15 +170,15 @@ class Standing:
 
         With the published evidence none would: it does not look at others.
         """
-        field = self.field
-        if self.is_sure or field.evidence != "sound":
+        candidates = self.candidates
+        if self.is_sure or candidates.evidence != "sound":
             return None
         by_value = sorted({*self.tied, *self.outside}, key=self._value)
         if self.by_time and self.first is not None:
             # One measurement is about every machine with these GPUs; the best of them counts.
             one_each: dict[int, int] = {}
             for i in by_value:
-                one_each.setdefault(id(field.times[i]), i)
+                one_each.setdefault(id(candidates.times[i]), i)
             asked = [self.first, *islice(one_each.values(), WEIGHED)]
             contest = settle([self._contender(i) for i in asked])
             if contest.measure is not None:
@@ -192,37 +197,37 @@ class Standing:
     def by_time(self) -> bool:
         """Whether the order depends on training times: not where the machines cost nothing."""
         if self._rule == "experiment-cost" and self.first is not None:
-            return self.field.cents[self.first] > 0
+            return self.candidates.cents[self.first] > 0
         return self._rule != "cost"
 
     def _value(self, i: int) -> float:
-        field = self.field
+        candidates = self.candidates
         if self._rule == "cost":
-            return field.cents[i]
-        return field.days[i] if self._rule == "days" else field.experiment_weight[i]
+            return candidates.cents[i]
+        return candidates.days[i] if self._rule == "days" else candidates.experiment_weight[i]
 
     def _high(self, i: int) -> float:
         """The high end of what build ``i`` is ranked by."""
-        field = self.field
-        return self._value(i) / field.days[i] * field.interval(i)[1]
+        candidates = self.candidates
+        return self._value(i) / candidates.days[i] * candidates.interval(i)[1]
 
     def _settled(self, i: int) -> bool:
-        best = self.field.times[i]
+        best = self.candidates.times[i]
         return best is not None and best.chosen is not None and best.chosen.timing == "synchronised"
 
     def _doubt(self, i: int) -> Doubt:
-        field = self.field
-        value, (low, high), time = self._value(i), field.interval(i), field.times[i]
-        per_day = value / field.days[i]
+        candidates = self.candidates
+        value, (low, high), time = self._value(i), candidates.interval(i), candidates.times[i]
+        per_day = value / candidates.days[i]
         assert time is not None and time.chosen is not None  # it is ranked
         factor = time.chosen.comparison_factor
         return Doubt(value=value, low=low * per_day, high=high * per_day, factor=factor)
 
     def _may_beat(self, i: int, first: int, high: float) -> bool:
         """Whether build ``i`` cannot be told from first place, whose high end is ``high``."""
-        value, field = self._value(i), self.field
+        value, candidates = self._value(i), self.candidates
         # Intervals that do not even overlap are told apart: the cheap question first.
-        return value / field.days[i] * field.low_days[i] < high and alike(
+        return value / candidates.days[i] * candidates.low_days[i] < high and alike(
             self._doubt(i), self._doubt(first)
         )
 
@@ -235,18 +240,18 @@ class Standing:
             factor=doubt.factor,
             settled=self._settled(i),
             # What the minutes on such a machine cost; nothing on one that is there.
-            effort=self.field.cents[i] * self._minutes(i)[0],
+            effort=self.candidates.cents[i] * self._minutes(i)[0],
         )
 
     def _minutes(self, i: int) -> tuple[float, int, float | None]:
-        field, model = self.field, self.field.model
-        settings = _settings(field.builds[i].gpu_count)
+        candidates, model = self.candidates, self.candidates.model
+        settings = _settings(candidates.builds[i].gpu_count)
         minutes = estimated_minutes(settings, "fast")
-        best = field.times[i]
+        best = candidates.times[i]
         known = best.chosen.settings if best is not None and best.chosen is not None else None
         if known is None or not known.gradient_accumulation_steps:
             return minutes, settings, None
-        step_s = field.days[i] * SECONDS_PER_DAY / model.training_steps
+        step_s = candidates.days[i] * SECONDS_PER_DAY / model.training_steps
         pass_s = step_s / known.gradient_accumulation_steps
         tries = max(1.0, settings * FAST_TRIES)
         return minutes + tries * PASSES_PER_TRIAL * pass_s / 60, settings, pass_s

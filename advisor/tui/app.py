@@ -19,7 +19,7 @@ from advisor.tui.messages import StoreChanged, StoreNote
 from advisor.tui.program import Program
 from advisor.tui.ranking.screen import RankingScreen
 from advisor.tui.settings import State, save_state
-from advisor.tui.store_reader import Feed
+from advisor.tui.store_reader import StoreReader
 
 THEMES = {
     "textual-dark": "dark",
@@ -46,14 +46,14 @@ class AdvisorApp(Program):
         state: State | None = None,
         state_path: Path | None = None,
         note: str | None = None,
-        feed: Feed | None = None,
+        store_reader: StoreReader | None = None,
         today: date | None = None,
     ) -> None:
         """``state_path`` is where to keep the state, None for nowhere; ``note`` is shown first."""
         super().__init__()
         self.kept = state or State()
-        self.feed = feed or Feed(store_path)
-        self.feed.note = self._store_note
+        self.store_reader = store_reader or StoreReader(store_path)
+        self.store_reader.note = self._store_note
         self.theme = self.kept.theme if self.kept.theme in THEMES else "textual-dark"
         self.today = today or date.today()
         self._state_path = state_path
@@ -89,7 +89,7 @@ class AdvisorApp(Program):
     @work(thread=True, exclusive=True, group="look", exit_on_error=False)
     def look_at_store(self) -> None:
         """Say so where the store changed; the state is kept on the same occasion."""
-        if self.feed.changed():
+        if self.store_reader.changed():
             for screen in self.screen_stack:
                 screen.post_message(StoreChanged())
         self.keep_state()

@@ -12,7 +12,7 @@ from advisor.ranking.rank import rank
 from advisor.tui.points import Points, by_experiment, make_points
 
 if TYPE_CHECKING:
-    from advisor.ranking.candidates import Field
+    from advisor.ranking.candidates import Candidates
     from advisor.ranking.question import Question
     from advisor.ranking.rank import Ranking
     from price_catalog.builds import Build
@@ -27,12 +27,12 @@ def build_key(build: Build) -> BuildKey:
     return (build.gpu.gpu_id, build.gpu_count, build.host.host_id)
 
 
-class FieldView:
+class CandidatesView:
     """One field, kept while it may be asked again."""
 
-    def __init__(self, field: Field) -> None:
-        self.field = field
-        self.published: Field | None = None
+    def __init__(self, candidates: Candidates) -> None:
+        self.candidates = candidates
+        self.published: Candidates | None = None
         """The same builds at face value, once that has been made."""
         self._points: dict[tuple[str, float], Points] = {}
 
@@ -46,7 +46,7 @@ class FieldView:
                 # Of the same columns but for the cost, so that the picture knows what stays.
                 points = by_experiment(self.points("overall", lifetime_years), lifetime_years)
             else:
-                points = make_points(self.field)
+                points = make_points(self.candidates)
             self._points[key] = points
         return self._points[key]
 
@@ -55,8 +55,8 @@ class FieldView:
         """Builds that a prediction ranks because their published time is impossible."""
         return [
             i
-            for i in self.field.rankable
-            if (time := self.field.times[i]) is not None
+            for i in self.candidates.rankable
+            if (time := self.candidates.times[i]) is not None
             and time.published is not None
             and time.published.verdict == "implausible"
             and time.chosen is not None
@@ -66,21 +66,23 @@ class FieldView:
     @cached_property
     def ambiguous(self) -> frozenset[tuple[str, int]]:
         """GPU and count of the rankable builds that only their hosts tell apart."""
-        builds = self.field.builds
-        counts = Counter((builds[i].gpu.gpu_id, builds[i].gpu_count) for i in self.field.rankable)
+        builds = self.candidates.builds
+        counts = Counter(
+            (builds[i].gpu.gpu_id, builds[i].gpu_count) for i in self.candidates.rankable
+        )
         return frozenset(name for name, count in counts.items() if count > 1)
 
     @cached_property
     def index(self) -> Mapping[BuildKey, int]:
-        """The field's index of each build."""
-        return {build_key(build): i for i, build in enumerate(self.field.builds)}
+        """The candidates' index of each build."""
+        return {build_key(build): i for i, build in enumerate(self.candidates.builds)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Answer:
     """Everything that one question puts on the screen."""
 
-    view: FieldView
+    view: CandidatesView
     ranking: Ranking
     front: frozenset[int]
     """For the kind of cost that is shown, whatever the ranking rule is."""
@@ -89,13 +91,13 @@ class Answer:
     """``overall`` or ``experiment``: the kind of cost that is shown."""
 
 
-def answer(view: FieldView, question: Question, basis: str) -> Answer:
+def answer(view: CandidatesView, question: Question, basis: str) -> Answer:
     """Rank, and find the front for the kind of cost that is shown."""
-    ranking = rank(view.field, question)
+    ranking = rank(view.candidates, question)
     rule = "experiment-cost" if basis == "experiment" else "cost"
     if (question.rule == "experiment-cost") == (rule == "experiment-cost"):
         front = ranking.front
     else:
-        front = rank(view.field, replace(question, rule=rule)).front
+        front = rank(view.candidates, replace(question, rule=rule)).front
     points = view.points(basis, question.lifetime_years)
     return Answer(view=view, ranking=ranking, front=front, points=points, basis=basis)

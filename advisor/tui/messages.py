@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from advisor.ranking.candidates import Field
+    from advisor.ranking.candidates import Candidates
     from advisor.tui.store_reader import Reading
 
 
@@ -22,9 +22,9 @@ class StoreRead(Message):
 class PublishedRead(Message):
     """The same field at face value was made."""
 
-    def __init__(self, field: Field, published: Field) -> None:
+    def __init__(self, candidates: Candidates, published: Candidates) -> None:
         super().__init__()
-        self.field = field
+        self.candidates = candidates
         self.published = published
 
 

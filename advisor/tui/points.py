@@ -1,4 +1,4 @@
-"""From a field of builds to the points of the picture (pure)."""
+"""From a set of candidates to the points of the picture (pure)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from advisor.ranking.candidates import NO_PRICE
 from advisor.tui.widgets.plot.data import PlotData, PointFlag
 
 if TYPE_CHECKING:
-    from advisor.ranking.candidates import Field
+    from advisor.ranking.candidates import Candidates
     from advisor.ranking.rank import Ranking
 
 EXPERIMENT_TITLE = "cost per experiment, USD (log)"
@@ -24,9 +24,9 @@ class Points:
     """The columns that stay the same while somebody types a budget."""
 
     builds: Sequence[int]
-    """The field's index of each point, cheapest first."""
+    """The candidates' index of each point, cheapest first."""
     at: dict[int, int]
-    """The point of each of the field's indices."""
+    """The point of each of the candidates' indices."""
     x_usd: Sequence[float]
     y_days: Sequence[float]
     y_low_days: Sequence[float | None]
@@ -42,17 +42,17 @@ class Points:
     """The same while it is not."""
 
 
-def make_points(field: Field) -> Points:
+def make_points(candidates: Candidates) -> Points:
     """Every build with a price and a time, also an implausible one, by its overall cost.
 
     A machine that the user has costs nothing, which a logarithmic axis has no place for: it stands
     in the table alone.
     """
-    cents, days, times = field.cents, field.days, field.times
+    cents, days, times = candidates.cents, candidates.days, candidates.times
     builds = sorted(
         (
             i
-            for i, gap in enumerate(field.gap)
+            for i, gap in enumerate(candidates.gap)
             if gap in _SHOWN_GAPS and cents[i] not in (NO_PRICE, 0) and days[i] > 0
         ),
         key=cents.__getitem__,
@@ -61,12 +61,12 @@ def make_points(field: Field) -> Points:
     series, low, high = [], [], []
     flags = bytearray()
     for i in builds:
-        build, best = field.builds[i], times[i]
+        build, best = candidates.builds[i], times[i]
         series.append(names.setdefault(build.gpu.name, len(names)))
         chosen = best.chosen if best is not None else None
         low.append(chosen.training_days_low if chosen else None)
         high.append(chosen.training_days_high if chosen else None)
-        flag = 0 if field.gap[i] is None else int(PointFlag.EXCLUDED)
+        flag = 0 if candidates.gap[i] is None else int(PointFlag.EXCLUDED)
         if chosen is not None and chosen.basis == "predicted":
             flag |= int(PointFlag.PREDICTED)
         if chosen is not None and chosen.verdict in ("doubtful", "implausible"):
@@ -81,7 +81,7 @@ def make_points(field: Field) -> Points:
         y_high_days=high,
         series=series,
         series_names=list(names),
-        gpu_count=[field.builds[i].gpu_count for i in builds],
+        gpu_count=[candidates.builds[i].gpu_count for i in builds],
         cents=[cents[i] for i in builds],
         flags=bytes(flags),
         left_out=bytes(flag | PointFlag.EXCLUDED for flag in flags),

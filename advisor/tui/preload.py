@@ -23,7 +23,7 @@ MAX_STORE_BYTES = 16 * 1024 * 1024
 """Handing over what a larger store holds would take longer than reading it here."""
 
 
-class Ahead:
+class Preload:
     """A reading under way in a child process."""
 
     def __init__(self, child: int, pipe: int) -> None:
@@ -53,7 +53,7 @@ class Ahead:
         return None if self._failed else pickle.loads(self._content)
 
 
-def read_ahead(store_path: Path, read: Callable[[], object]) -> Ahead | None:
+def read_ahead(store_path: Path, read: Callable[[], object]) -> Preload | None:
     """Start ``read``, of that store, in a child process; None where that would not help.
 
     What it returns must be something that can be pickled.
@@ -70,7 +70,7 @@ def read_ahead(store_path: Path, read: Callable[[], object]) -> Ahead | None:
         os.close(pipe)  # or a child whose parent is gone would wait for somebody to read
         _answer(read, answer)
     os.close(answer)
-    return Ahead(child, pipe)
+    return Preload(child, pipe)
 
 
 def _answer(read: Callable[[], object], pipe: int) -> None:

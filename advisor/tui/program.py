@@ -10,13 +10,13 @@ from textual.app import App
 
 if TYPE_CHECKING:
     from advisor.tui.settings import State
-    from advisor.tui.store_reader import Feed
+    from advisor.tui.store_reader import StoreReader
 
 
 class Program(App[None]):
     """The terminal program as its screens see it."""
 
-    feed: Feed
+    store_reader: StoreReader
     """The one way to the store."""
     today: date
 

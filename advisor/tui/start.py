@@ -9,7 +9,7 @@ from pathlib import Path
 from advisor.interrupt import quiet_interrupt
 from advisor.tui.preload import read_ahead
 from advisor.tui.settings import load_state, state_file
-from advisor.tui.store_reader import Feed
+from advisor.tui.store_reader import StoreReader
 
 
 def run(store_path: Path, *, state_path: Path | None = None) -> int:
@@ -20,12 +20,12 @@ def run(store_path: Path, *, state_path: Path | None = None) -> int:
     with quiet_interrupt():
         path = state_path or state_file()
         state, note = load_state(path)
-        feed = Feed(store_path)
+        store_reader = StoreReader(store_path)
         # Before Textual is loaded, so that the other process has all the time that this takes.
-        feed.ahead = read_ahead(store_path, lambda: feed.read_for_another(state))
+        store_reader.preload = read_ahead(store_path, lambda: store_reader.read_for_another(state))
         from advisor.tui.app import AdvisorApp
 
-    app = AdvisorApp(store_path, state=state, state_path=path, note=note, feed=feed)
+    app = AdvisorApp(store_path, state=state, state_path=path, note=note, store_reader=store_reader)
     app.run()
     return app.return_code or 0
 

@@ -9,18 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from advisor.ranking.typed_question import FieldKey, read_inputs
-from advisor.tui.widgets.fetch_error import FeedError
+from advisor.ranking.typed_question import CandidatesKey, read_inputs
+from advisor.tui.widgets.fetch_error import StoreReaderError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.ranking.candidates import Field
+    from advisor.ranking.candidates import Candidates
     from advisor.ranking.snapshot import Snapshot
     from advisor.ranking.times import BestTime
     from advisor.store import Reader
-    from advisor.tui.candidates_view import FieldView
-    from advisor.tui.preload import Ahead
+    from advisor.tui.candidates_view import CandidatesView
+    from advisor.tui.preload import Preload
     from advisor.tui.settings import State
 
 STORE_WAIT_S = 2.0
@@ -41,10 +41,10 @@ class Reading(NamedTuple):
     snapshot: Snapshot
     measured: Mapping[str, int]
     """How many times each model has."""
-    key: FieldKey | None
+    key: CandidatesKey | None
     """What the field is about; None where the inputs were broken."""
-    field: Field | None
-    view: FieldView | None = None
+    candidates: Candidates | None
+    view: CandidatesView | None = None
     """The field as the screen wants it, where making that takes long enough to be seen."""
 
 
@@ -56,7 +56,7 @@ class Read(NamedTuple):
     notes: list[str]
 
 
-class Feed:
+class StoreReader:
     """One store and what was last read of it. Methods run in any thread, one at a time."""
 
     def __init__(self, path: Path) -> None:
@@ -64,7 +64,7 @@ class Feed:
         self.note: Callable[[str], None] = self._keep_note
         """Told what the store does on its own; until somebody listens, kept in ``notes``."""
         self.notes: list[str] = []
-        self.ahead: Ahead | None = None
+        self.preload: Preload | None = None
         """A first reading that another process has under way."""
         self._lock = threading.Lock()
         self._token: tuple[int, ...] | None = None
@@ -116,10 +116,10 @@ class Feed:
 
     def first_reading(self, *, wait: bool) -> Reading | None:
         """What another process has read ahead; None where there is nothing, or not yet."""
-        ahead = self.ahead
+        ahead = self.preload
         if ahead is None or not (wait or ahead.is_here(within_s=AHEAD_WAIT_S)):
             return None
-        self.ahead = None
+        self.preload = None
         read = ahead.take()
         return self._take_over(read) if isinstance(read, Read) else None
 
@@ -150,7 +150,7 @@ class Feed:
         self, reader: Reader | None, state: State, snapshot: Snapshot, token: tuple[int, ...]
     ) -> Reading:
         from advisor.ranking.rank import rank
-        from advisor.ranking.snapshot import field_of
+        from advisor.ranking.snapshot import candidates_of
         from advisor.ranking.times import at_face_value
 
         asked, _ = read_inputs(state, snapshot, self._measured)
@@ -161,7 +161,7 @@ class Feed:
         if times is None:
             assert reader is not None  # the caller opened the store for what is not known
             times = self._times[key.recipe_id] = reader.best_times(key.recipe_id, "sound")
-        field = field_of(
+        candidates = candidates_of(
             times if key.evidence == "sound" else at_face_value(times),
             snapshot,
             snapshot.model(key.recipe_id),
@@ -171,26 +171,31 @@ class Feed:
         )
         for rule in ("days", "cost", "experiment-cost"):
             # Sorts the field now, in this thread, and not at the first key press.
-            _ = rank(field, replace(asked.question, rule=rule)).standing.tied
+            _ = rank(candidates, replace(asked.question, rule=rule)).uncertainty.tied
         view = None
-        if len(field.builds) > MANY_BUILDS:
-            from advisor.tui.candidates_view import FieldView
+        if len(candidates.builds) > MANY_BUILDS:
+            from advisor.tui.candidates_view import CandidatesView
 
-            view = FieldView(field)
+            view = CandidatesView(candidates)
             view.points(state.cost_basis, asked.question.lifetime_years)
             _ = view.ambiguous
-        return self._reading(snapshot, token, key, field, view)
+        return self._reading(snapshot, token, key, candidates, view)
 
     def _reading(
         self,
         snapshot: Snapshot,
         token: tuple[int, ...],
-        key: FieldKey | None,
-        field: Field | None,
-        view: FieldView | None = None,
+        key: CandidatesKey | None,
+        candidates: Candidates | None,
+        view: CandidatesView | None = None,
     ) -> Reading:
         return Reading(
-            token=token, snapshot=snapshot, measured=self._measured, key=key, field=field, view=view
+            token=token,
+            snapshot=snapshot,
+            measured=self._measured,
+            key=key,
+            candidates=candidates,
+            view=view,
         )
 
     @contextmanager
@@ -201,10 +206,10 @@ class Feed:
             from advisor.store import StoreError  # late: it loads DuckDB
 
             if isinstance(error, StoreError):
-                raise FeedError(str(error)) from error
+                raise StoreReaderError(str(error)) from error
             # A row that no check foresaw must end in a message, not in a traceback on the screen.
             words = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-            raise FeedError(
+            raise StoreReaderError(
                 f"the store {self.path} holds something unexpected ({words}): "
                 f"try: advisor rebuild --store {self.path}"
             ) from error

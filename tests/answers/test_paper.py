@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from advisor.cli.main import main
-from advisor.ranking.candidates import Field
+from advisor.ranking.candidates import Candidates
 from advisor.ranking.question import Question
 from advisor.ranking.rank import rank
-from advisor.ranking.snapshot import make_field, take_snapshot
+from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
 
 GPUS = ("RTX 3090", "A6000", "A100", "H100")
@@ -210,14 +210,14 @@ def test_the_ranking_at_face_value_beside_a_sound_one_is_the_published_one(
         snapshot = take_snapshot(reader, "latest")
         chosen = snapshot.model(model)
         sound, published = (
-            make_field(reader, snapshot, chosen, prices="latest", evidence=evidence)
+            make_candidates(reader, snapshot, chosen, prices="latest", evidence=evidence)
             for evidence in ("sound", "published")
         )
 
-    def ranked(field: Field) -> list[tuple[str, int, float, str]]:
+    def ranked(candidates: Candidates) -> list[tuple[str, int, float, str]]:
         return [
             (row.build.host.host_id, row.build.gpu_count, row.training_days, row.time.basis)
-            for row in rank(field, Question()).rows()
+            for row in rank(candidates, Question()).rows()
         ]
 
     beside = ranked(sound.at_face_value())

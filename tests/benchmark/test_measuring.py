@@ -17,9 +17,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.benchmark.plan import Plan, make_plan
-from advisor.benchmark.progress import FAILED, LEFT_OUT, MISFIT, NOT_TRIED, TIME, Board, time_words
-from advisor.benchmark.recorder import Keeper, follow
-from advisor.benchmark.request import Here, Request, peak_tflops
+from advisor.benchmark.progress import (
+    FAILED,
+    LEFT_OUT,
+    MISFIT,
+    NOT_TRIED,
+    TIME,
+    Progress,
+    time_words,
+)
+from advisor.benchmark.recorder import Recorder, follow
+from advisor.benchmark.request import MachineState, Request, peak_tflops
 from advisor.benchmark.runner_process import Run, last_log_line, look_here, suggest
 from advisor.cli import benchmark as command
 from advisor.cli.main import main
@@ -27,7 +35,7 @@ from advisor.cli.rank import answer_rank
 from advisor.parse import InputError
 from advisor.ranking.question import Question
 from advisor.ranking.rank import rank
-from advisor.ranking.snapshot import make_field, take_snapshot
+from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
 from bench_runner import journal, space
 from bench_runner.processes import log_tail, marked
@@ -94,24 +102,24 @@ def planned(store: Path, tmp_path: Path, **changes: Any) -> Plan:
     return make_plan(Store(store), wanted, here, gpu_count=wanted.gpu_count)
 
 
-def measure(plan: Plan, scenario: str, **options: Any) -> tuple[Run, Keeper, Board]:
+def measure(plan: Plan, scenario: str, **options: Any) -> tuple[Run, Recorder, Progress]:
     """A whole run of the fake, followed to its end."""
     run = Run(plan.request, runner=runner(scenario), patience_s=QUICK)
     return (run, *followed(run, plan, **options))
 
 
-def followed(run: Run, plan: Plan, cancel_at: str | None = None) -> tuple[Keeper, Board]:
-    keeper = Keeper(Store(plan.store_path), plan)
-    board = Board(plan.labels, plan.estimated_minutes, plan.request.search)
+def followed(run: Run, plan: Plan, cancel_at: str | None = None) -> tuple[Recorder, Progress]:
+    recorder = Recorder(Store(plan.store_path), plan)
+    progress = Progress(plan.labels, plan.estimated_minutes, plan.request.search)
     started = 0
-    with closing(follow(run, keeper)) as events:
+    with closing(follow(run, recorder)) as events:
         for event in events:
-            board.apply(event, 0.0)
+            progress.apply(event, 0.0)
             started += event["event"] == "trial-started"
             if cancel_at == event["event"] and started == 2:
                 run.cancel()
-    board.close()
-    return keeper, board
+    progress.close()
+    return recorder, progress
 
 
 # A whole run
@@ -121,22 +129,22 @@ def test_every_trial_ends_in_a_row_of_the_board_and_of_the_store(
     own_store: Path, tmp_path: Path
 ) -> None:
     plan = planned(own_store, tmp_path)
-    run, keeper, board = measure(plan, "good")
+    run, recorder, progress = measure(plan, "good")
     ending = run.ending()
     assert ending.kind == "answered"
-    states = [row.state for row in board.rows.values()]
+    states = [row.state for row in progress.rows.values()]
     assert states[:4] == [TIME, MISFIT, FAILED, TIME]
     assert set(states[4:]) == {LEFT_OUT}
-    assert board.best_row is not None
-    assert board.best_row.label == "free lunch"
-    assert list(board.rows.values())[2].log_tail == ("NCCL watchdog", "second line")
+    assert progress.best_row is not None
+    assert progress.best_row.label == "free lunch"
+    assert list(progress.rows.values())[2].log_tail == ("NCCL watchdog", "second line")
     # 22 settings and the best once more, as what the search found.
     times = Store(own_store).times("pythia-160m", origin="local")
-    assert len(times) == keeper.kept == 23
+    assert len(times) == recorder.kept == 23
     assert {time.status for time in times} == {"ok", "infeasible", "failed", "pruned"}
     assert [t.training_days for t in times if t.method == "optimal"] == [3.0]
-    assert keeper.problem is None
-    assert "records of this run are in" in keeper.words()
+    assert recorder.problem is None
+    assert "records of this run are in" in recorder.words()
 
 
 def test_the_user_s_machine_stands_among_the_builds_as_owned(
@@ -147,7 +155,7 @@ def test_the_user_s_machine_stands_among_the_builds_as_owned(
     with Store(own_store).reading() as reader:
         snapshot = take_snapshot(reader)
         model = snapshot.model("pythia-160m")
-        field = make_field(reader, snapshot, model, prices="latest", evidence="sound")
+        field = make_candidates(reader, snapshot, model, prices="latest", evidence="sound")
     owned = [row for row in rank(field, Question()).rows() if row.build.host_owned]
     assert len(owned) == 1
     (row,) = owned
@@ -219,11 +227,11 @@ def test_the_runner_is_told_the_peaks_of_the_catalogue(own_store: Path, tmp_path
 
 def test_cancelling_keeps_what_was_finished(own_store: Path, tmp_path: Path) -> None:
     plan = planned(own_store, tmp_path)
-    run, keeper, board = measure(plan, "hang", cancel_at="trial-started")
+    run, recorder, progress = measure(plan, "hang", cancel_at="trial-started")
     assert run.ending().kind == "cancelled"
     assert run.is_cancelled
-    assert keeper.kept == 2
-    states = [row.state for row in board.rows.values()]
+    assert recorder.kept == 2
+    states = [row.state for row in progress.rows.values()]
     assert states[0] == TIME
     assert set(states[1:]) == {NOT_TRIED}
     assert len(Store(own_store).times("pythia-160m", origin="local")) == 2
@@ -233,10 +241,10 @@ def test_a_deaf_runner_and_its_child_in_another_session_are_killed(
     own_store: Path, tmp_path: Path
 ) -> None:
     plan = planned(own_store, tmp_path)
-    run, keeper, _ = measure(plan, "deaf", cancel_at="trial-started")
+    run, recorder, _ = measure(plan, "deaf", cancel_at="trial-started")
     assert run.process.returncode == -signal.SIGKILL
     assert run.ending().kind == "cancelled"
-    assert keeper.kept == 1
+    assert recorder.kept == 1
     child = int((tmp_path / "work" / "child.pid").read_text())
     assert not _alive(child)
 
@@ -266,7 +274,7 @@ def test_whoever_stops_following_leaves_nothing_running(own_store: Path, tmp_pat
 
 def test_a_crash_loses_no_record_and_says_what_to_do(own_store: Path, tmp_path: Path) -> None:
     plan = planned(own_store, tmp_path)
-    run, keeper, board = measure(plan, "crash")
+    run, recorder, progress = measure(plan, "crash")
     ending = run.ending()
     assert ending.kind == "failed"
     assert "signal 9" in ending.message
@@ -275,20 +283,20 @@ def test_a_crash_loses_no_record_and_says_what_to_do(own_store: Path, tmp_path: 
     assert ending.suggestion is not None
     assert "host memory" in ending.suggestion
     # The second was only in the runner's file.
-    assert keeper.kept == 2
+    assert recorder.kept == 2
     assert len(Store(own_store).times("pythia-160m", origin="local")) == 2
-    assert board.rows["free lunch"].state == TIME
+    assert progress.rows["free lunch"].state == TIME
 
 
 def test_garbage_is_passed_over(own_store: Path, tmp_path: Path) -> None:
     plan = planned(own_store, tmp_path)
-    run, keeper, board = measure(plan, "garbage")
+    run, recorder, progress = measure(plan, "garbage")
     assert run.ending().kind == "answered"
-    assert board.noise[0] == "Downloading: 100%|####|"
-    assert board.rows["free lunch"].training_days == 3.0
-    assert keeper.kept == 2
-    assert keeper.problem is not None
-    assert "colour" in keeper.problem
+    assert progress.noise[0] == "Downloading: 100%|####|"
+    assert progress.rows["free lunch"].training_days == 3.0
+    assert recorder.kept == 2
+    assert recorder.problem is not None
+    assert "colour" in recorder.problem
 
 
 def test_a_flood_on_stderr_blocks_nobody(own_store: Path, tmp_path: Path) -> None:
@@ -310,10 +318,10 @@ def test_what_the_runner_refuses_is_one_line(own_store: Path, tmp_path: Path) ->
 def test_a_store_that_is_gone_costs_no_record(own_store: Path, tmp_path: Path) -> None:
     plan = planned(own_store, tmp_path)
     own_store.rename(tmp_path / "away.duckdb")
-    run, keeper, _ = measure(plan, "good")
+    run, recorder, _ = measure(plan, "good")
     assert run.ending().kind == "answered"
-    assert keeper.waiting == 23
-    assert f"advisor merge {plan.request.records_file}" in keeper.words()
+    assert recorder.waiting == 23
+    assert f"advisor merge {plan.request.records_file}" in recorder.words()
     (tmp_path / "away.duckdb").rename(own_store)
     assert Store(own_store).merge(plan.request.records_file) == 23
 
@@ -332,7 +340,7 @@ def test_a_runner_that_cannot_be_started_is_one_line(tmp_path: Path) -> None:
 # What would run
 
 
-HERE = Here(host="n", cpu="c", gpus=(), disk_free_gib=1.0, concerns=())
+HERE = MachineState(host="n", cpu="c", gpus=(), disk_free_gib=1.0, concerns=())
 
 
 def test_without_a_gpu_it_says_so(own_store: Path, tmp_path: Path) -> None:
@@ -560,15 +568,15 @@ events = st.one_of(
 def test_any_order_of_events_leaves_a_board_that_makes_sense(
     told: list[dict[str, Any]], limit_s: float | None
 ) -> None:
-    board = Board(["free lunch", "zero-1"], 3.0, "fast")
+    progress = Progress(["free lunch", "zero-1"], 3.0, "fast")
     for now, event in enumerate(told):
-        board.apply(event, float(now))
-        left = board.remaining_s(float(now), limit_s)
+        progress.apply(event, float(now))
+        left = progress.remaining_s(float(now), limit_s)
         assert left is None or left >= 0
-        assert sum(board.counts().values()) == len(board.rows)
-    board.close()
-    assert not {"waiting", "running"} & board.counts().keys()
-    best = board.best_row
+        assert sum(progress.counts().values()) == len(progress.rows)
+    progress.close()
+    assert not {"waiting", "running"} & progress.counts().keys()
+    best = progress.best_row
     assert best is None or best.training_days is not None
 
 
@@ -621,10 +629,10 @@ def test_a_real_run_on_the_cpu_is_kept_and_never_ranked_as_a_gpu(
     plan = make_plan(store, wanted, here, gpu_count=1)
     assert "never ranks as a GPU" in " ".join(plan.remarks())
     run = Run(plan.request)
-    keeper, board = followed(run, plan)
+    recorder, progress = followed(run, plan)
     assert run.ending().kind == "answered", run.ending()
-    assert keeper.problem is None
-    assert board.rows["naive"].state == TIME
+    assert recorder.problem is None
+    assert progress.rows["naive"].state == TIME
     assert last_log_line(plan.request.work_directory) is not None
     (time_,) = store.times("tiny", origin="local")
     assert time_.gpu_id == "cpu"
@@ -635,7 +643,7 @@ def test_a_real_run_on_the_cpu_is_kept_and_never_ranked_as_a_gpu(
     with store.reading() as reader:
         snapshot = take_snapshot(reader)
         model = snapshot.model("tiny")
-        field = make_field(reader, snapshot, model, prices="latest", evidence="sound")
+        field = make_candidates(reader, snapshot, model, prices="latest", evidence="sound")
     assert len(rank(field, Question())) == 0
     assert not any(build.host_owned for build in field.builds)
     assert [own.recipe.recipe_id for own in store.own_models()] == ["tiny"]
@@ -658,8 +666,8 @@ def test_a_real_run_on_the_cpu_is_kept_and_never_ranked_as_a_gpu(
 
     # Again: nothing is measured twice, and the screen's board says so.
     again = Run(plan.request)
-    keeper, board = followed(again, plan)
-    assert board.rows["naive"].reused
+    recorder, progress = followed(again, plan)
+    assert progress.rows["naive"].reused
     assert len(store.times("tiny")) == 1
 
 

@@ -15,12 +15,14 @@ from time import monotonic
 
 from advisor.planning.solver.groups import undominated
 from advisor.planning.solver.milp import Program
-from advisor.planning.solver.problem import Experiment, Machine, Problem, Rules
+from advisor.planning.solver.problem import Experiment, Machine, PlanningProblem, Rules
 from advisor.planning.solver.solve import NoPlan, OutOfTime, solve
 from tests.plans_for_tests import make_machine, make_problem, make_rental
 
 
-def grant(experiments: int, builds: int, years: int, *, objective: str, seed: int = 1) -> Problem:
+def grant(
+    experiments: int, builds: int, years: int, *, objective: str, seed: int = 1
+) -> PlanningProblem:
     """A grant of this size: nine models, each experiment of one year or of several."""
     random = Random(seed)
     work = {f"model{i}": 2.0**i for i in range(9)}

@@ -16,7 +16,7 @@ import numpy as np
 
 from advisor.prediction import chip_of, fitted_from, predict_many, workload_of
 from advisor.prediction.fit.observations import load_evidence
-from advisor.prediction.physics.columns import Table
+from advisor.prediction.physics.columns import WorkloadTable
 from bench_runner.recipes import load_recipes
 from price_catalog.load import load_catalog
 
@@ -34,7 +34,7 @@ def main() -> None:
     random = np.random.default_rng(0)
     model, chip = random.integers(0, len(models), PAIRS), random.integers(0, len(chips), PAIRS)
     count = random.choice([1, 2, 4, 8], PAIRS)
-    table = Table(models, chips)
+    table = WorkloadTable(models, chips)
     calls, floors = [], []
     for _ in range(9):
         start = perf_counter()

@@ -13,7 +13,7 @@ import pytest
 from advisor.answers.uncertainty import doubt_lines
 from advisor.cli.main import main
 from advisor.costs.price_book import PriceBook, PriceRange, choose_quotes
-from advisor.ranking.candidates import Field
+from advisor.ranking.candidates import Candidates
 from advisor.ranking.price_ranges import rank_spans
 from advisor.ranking.question import Question
 from advisor.ranking.rank import rank
@@ -174,7 +174,7 @@ def test_a_circuit_that_is_none_is_one_line(
     assert (said.out, said.err.count("\n")) == ("", 1)
 
 
-def field_with_ranges() -> Field:
+def field_with_ranges() -> Candidates:
     """Two cards of equal speed a dollar; their prices 1,000 (900-1,300) and 1,200 (1,100-1,250)."""
     gpus = [make_gpu("near"), make_gpu("far")]
     quotes = [make_quote("gpu", "near", "1000"), make_quote("gpu", "far", "1200")]
@@ -187,7 +187,7 @@ def field_with_ranges() -> Field:
     }
     times = [make_best(make_time("near", 1, 20)), make_best(make_time("far", 1, 10))]
     builds = enumerate_builds(gpus, [make_host(1)], counts=(1,))
-    return Field(make_model(), builds, times, PriceBook(book.chosen, ranges), "sound")
+    return Candidates(make_model(), builds, times, PriceBook(book.chosen, ranges), "sound")
 
 
 def test_an_outlying_price_is_marked_in_the_answer(
@@ -207,21 +207,21 @@ def test_an_outlying_price_is_marked_in_the_answer(
 
 
 def test_ranks_that_the_prices_leave_open() -> None:
-    field = field_with_ranges()
-    answer = rank(field, Question(rule="cost"))
+    candidates = field_with_ranges()
+    answer = rank(candidates, Question(rule="cost"))
     assert rank_spans(answer) == [(1, 2), (1, 2)]
-    assert rank_spans(rank(field, Question(rule="days"))) == [(1, 1), (2, 2)]
+    assert rank_spans(rank(candidates, Question(rule="days"))) == [(1, 1), (2, 2)]
     # $1,500 x 20 days against $1,700 x 10 days: no price in the ranges turns that round.
-    assert rank_spans(rank(field, Question(rule="experiment-cost"))) == [(1, 1), (2, 2)]
+    assert rank_spans(rank(candidates, Question(rule="experiment-cost"))) == [(1, 1), (2, 2)]
     assert any("from rank 1 to 2" in line for line in doubt_lines(answer))
 
 
 def test_a_budget_that_the_prices_leave_open() -> None:
-    field = field_with_ranges()
-    lines = doubt_lines(rank(field, Question(budget_usd=Decimal(1650))))
+    candidates = field_with_ranges()
+    lines = doubt_lines(rank(candidates, Question(budget_usd=Decimal(1650))))
     assert lines == [
         "1 × NEAR is over the budget at the high end of its prices ($1,800).",
         "1 × FAR fits the budget at the low end of its prices ($1,600).",
     ]
-    row = rank(field, Question()).rows()[0]
+    row = rank(candidates, Question()).rows()[0]
     assert (row.overall_cost_low_usd, row.overall_cost_high_usd) == (1600, 1750)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.costs.cost import experiment_cost_usd, overall_cost_usd
-from advisor.costs.tco import PAPER_TERMS, CostTerms, whole_cost
+from advisor.costs.tco import PAPER_TERMS, CostTerms, total_cost_of_ownership
 
 money = st.decimals(min_value=1, max_value=10_000_000, places=2)
 
@@ -48,7 +48,7 @@ def test_nonsense_is_refused() -> None:
 
 @given(money, st.integers(1, 5000), st.integers(1, 20))
 def test_the_paper_s_preset_is_the_paper_s_formula(usd: Decimal, days: int, years: int) -> None:
-    own = whole_cost(usd, CostTerms(lifetime_years=Decimal(years)))
+    own = total_cost_of_ownership(usd, CostTerms(lifetime_years=Decimal(years)))
     assert own.experiment_usd(days) == experiment_cost_usd(usd, days, years)
     assert own.life_usd == usd
     assert CostTerms() == PAPER_TERMS
@@ -64,7 +64,9 @@ def test_every_term_by_hand() -> None:
         staff_usd_per_year=Decimal(1000),
         resale_share=Decimal("0.1"),
     )
-    own = whole_cost(Decimal(10_000), terms, wall_w=Decimal(2000), rack_units=Decimal(2))
+    own = total_cost_of_ownership(
+        Decimal(10_000), terms, wall_w=Decimal(2000), rack_units=Decimal(2)
+    )
     assert own.resale_usd == -1000
     assert own.hosting_usd == 50 * 2 * 48
     assert own.staff_usd == 4000
@@ -81,21 +83,23 @@ def test_every_term_by_hand() -> None:
 def test_a_loan_of_equal_monthly_parts() -> None:
     # $12,000 over one year at 12 %: twelve payments of $1,066.19.
     terms = CostTerms(lifetime_years=Decimal(1), financing_rate=Decimal("0.12"))
-    own = whole_cost(Decimal(12_000), terms)
+    own = total_cost_of_ownership(Decimal(12_000), terms)
     assert own.financing_usd.quantize(Decimal("0.01")) == Decimal("794.23")
-    assert whole_cost(Decimal(12_000)).financing_usd == 0
+    assert total_cost_of_ownership(Decimal(12_000)).financing_usd == 0
 
 
 def test_what_is_owned_costs_its_running_alone() -> None:
     terms = CostTerms(electricity_usd_per_kwh=Decimal("0.1"))
-    own = whole_cost(Decimal(0), terms, wall_w=Decimal(1000))
+    own = total_cost_of_ownership(Decimal(0), terms, wall_w=Decimal(1000))
     assert own.fixed_usd == 0
     assert own.experiment_usd(10) == Decimal("24.00")
 
 
 def test_an_unknown_power_is_no_data_once_electricity_has_a_price() -> None:
-    assert whole_cost(Decimal(100)).life_usd == 100
-    priced = whole_cost(Decimal(100), CostTerms(electricity_usd_per_kwh=Decimal("0.1")))
+    assert total_cost_of_ownership(Decimal(100)).life_usd == 100
+    priced = total_cost_of_ownership(
+        Decimal(100), CostTerms(electricity_usd_per_kwh=Decimal("0.1"))
+    )
     assert priced.electricity_usd is None
     assert priced.life_usd is None
     assert priced.year_usd is None

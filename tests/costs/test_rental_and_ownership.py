@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from advisor.cli.main import main
 from advisor.costs.rental import RentOffer, break_even, rent_offers, rented_usd, reserved_usd
-from advisor.costs.tco import CostTerms, whole_cost
+from advisor.costs.tco import CostTerms, total_cost_of_ownership
 from price_catalog.model import Rental
 
 DAY = date(2026, 11, 21)
@@ -97,26 +97,30 @@ def test_single_gpus_stand_in_where_nobody_rents_so_many_together() -> None:
 
 def test_break_even_worked_out_by_hand() -> None:
     # $10 an hour, 10 days: $2,400 a run. $24,000 of machine pays after 10 runs.
-    even = break_even(whole_cost(Decimal(24_000)), offer("10"), 10)
+    even = break_even(total_cost_of_ownership(Decimal(24_000)), offer("10"), 10)
     assert even.rent_per_experiment_usd == 2400
     assert even.experiments == 10
     assert even.utilisation == Decimal(100) / 1825
     # Electricity of 1 kW at $0.5: $120 a run, so $2,280 are saved by each.
     terms = CostTerms(electricity_usd_per_kwh=Decimal("0.5"))
-    powered = break_even(whole_cost(Decimal(24_000), terms, wall_w=Decimal(1000)), offer("10"), 10)
+    powered = break_even(
+        total_cost_of_ownership(Decimal(24_000), terms, wall_w=Decimal(1000)), offer("10"), 10
+    )
     assert powered.experiments == Decimal(24_000) / 2280
 
 
 def test_where_running_alone_costs_more_than_renting_it_never_pays() -> None:
     terms = CostTerms(electricity_usd_per_kwh=Decimal(10))
-    even = break_even(whole_cost(Decimal(100), terms, wall_w=Decimal(5000)), offer("1"), 3)
+    even = break_even(
+        total_cost_of_ownership(Decimal(100), terms, wall_w=Decimal(5000)), offer("1"), 3
+    )
     assert even.experiments is None
     assert even.utilisation is None
 
 
 def test_without_power_there_is_no_break_even_once_electricity_counts() -> None:
     terms = CostTerms(electricity_usd_per_kwh=Decimal("0.1"))
-    even = break_even(whole_cost(Decimal(100), terms), offer("1"), 3)
+    even = break_even(total_cost_of_ownership(Decimal(100), terms), offer("1"), 3)
     assert even.experiments is None
     assert even.own_per_experiment_usd is None
 
@@ -124,9 +128,12 @@ def test_without_power_there_is_no_break_even_once_electricity_counts() -> None:
 def test_a_reservation_is_paid_whole() -> None:
     assert reserved_usd(Decimal("14.8402"), Decimal(5)) == Decimal("650000.76")
     assert (
-        break_even(whole_cost(Decimal(162_500)), offer("14.8402", "reserved"), 9).experiments == 0
+        break_even(
+            total_cost_of_ownership(Decimal(162_500)), offer("14.8402", "reserved"), 9
+        ).experiments
+        == 0
     )
-    dear = break_even(whole_cost(Decimal(700_000)), offer("14.8402", "reserved"), 9)
+    dear = break_even(total_cost_of_ownership(Decimal(700_000)), offer("14.8402", "reserved"), 9)
     assert dear.experiments is None
 
 
@@ -136,7 +143,7 @@ rate = st.decimals(min_value="0.05", max_value=200, places=4)
 
 @given(money, rate, st.integers(1, 400))
 def test_at_the_break_even_both_cost_the_same(usd: Decimal, hour: Decimal, days: int) -> None:
-    even = break_even(whole_cost(usd), offer(str(hour)), days)
+    even = break_even(total_cost_of_ownership(usd), offer(str(hour)), days)
     assert even.experiments is not None
     assert rented_usd(hour, days, even.experiments) == pytest.approx(usd, rel=Decimal("1e-9"))
 
@@ -145,7 +152,9 @@ def test_at_the_break_even_both_cost_the_same(usd: Decimal, hour: Decimal, days:
 def test_a_dearer_machine_never_pays_sooner(
     a: Decimal, b: Decimal, hour: Decimal, days: int
 ) -> None:
-    less, more = (break_even(whole_cost(usd), offer(str(hour)), days) for usd in sorted((a, b)))
+    less, more = (
+        break_even(total_cost_of_ownership(usd), offer(str(hour)), days) for usd in sorted((a, b))
+    )
     assert less.experiments is not None
     assert more.experiments is not None
     assert less.experiments <= more.experiments

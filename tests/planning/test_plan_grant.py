@@ -32,7 +32,7 @@ from advisor.planning.solver.charges import (
     purchase_charge,
     run_charge,
 )
-from advisor.planning.solver.problem import Problem, Rules
+from advisor.planning.solver.problem import PlanningProblem, Rules
 from advisor.planning.solver.solve import NoPlan, is_feasible, solve
 from advisor.planning.solver_process import Cancelled, Search
 from advisor.ranking.snapshot import take_snapshot
@@ -463,7 +463,7 @@ def test_the_question_turned_round(
     assert json.loads(out)[0]["runs"] < row["runs"]
 
 
-def most_runs_by_filling(problem: Problem) -> int:
+def most_runs_by_filling(problem: PlanningProblem) -> int:
     """The most runs of the one model asked for: the cheapest way to n runs, for each n in turn.
 
     Every machine does as many runs as fit into the days that it has; there is no rental.

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from advisor.planning.solver.problem import Plan, Problem
+from advisor.planning.solver.problem import Plan, PlanningProblem
 from advisor.planning.solver.solve import NoPlan, solve
 from tests.plans_for_tests import (
     best_by_trying_everything,
@@ -23,7 +23,7 @@ from tests.plans_for_tests import (
 )
 
 
-def reached(problem: Problem, plan: Plan) -> tuple[float, ...]:
+def reached(problem: PlanningProblem, plan: Plan) -> tuple[float, ...]:
     if problem.objective == "most-runs":
         return (-plan.value, plan.judged_cents)
     if problem.objective == "soonest":
@@ -31,7 +31,7 @@ def reached(problem: Problem, plan: Plan) -> tuple[float, ...]:
     return (plan.judged_cents,)
 
 
-def check_against_search(problem: Problem) -> None:
+def check_against_search(problem: PlanningProblem) -> None:
     best = best_by_trying_everything(problem)
     try:
         plan = solve(problem)
@@ -44,7 +44,7 @@ def check_against_search(problem: Problem) -> None:
     check_placement(problem, plan)
 
 
-def check_placement(problem: Problem, plan: Plan) -> None:
+def check_placement(problem: PlanningProblem, plan: Plan) -> None:
     """Every run is done, whole, inside its window, and no machine does two at once."""
     experiments = {e.experiment_id: e for e in problem.experiments}
     options = {m.machine_id: m for m in problem.machines}

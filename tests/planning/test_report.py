@@ -452,10 +452,10 @@ def test_a_price_that_the_office_changes_moves_the_total(
 
 
 def test_the_ledger_refuses_an_unknown_kind() -> None:
-    from advisor.planning.report.number_ledger import Ledger
+    from advisor.planning.report.number_ledger import NumberLedger
 
     with pytest.raises(ValueError, match="rumour"):
-        Ledger().leaf("rumour", 1, "usd", "heard of")
+        NumberLedger().leaf("rumour", 1, "usd", "heard of")
 
 
 def test_every_setting_of_an_institution_is_explained() -> None:

@@ -36,7 +36,7 @@ from advisor.prediction.fit.fit import fit_posterior
 from advisor.prediction.fit.fit_memory import columns_of, fit_costs, says_fits
 from advisor.prediction.fit.log_step import Mean
 from advisor.prediction.fit.observations import PAPER, Observation, chips_by_name, load_evidence
-from advisor.prediction.physics.columns import Table
+from advisor.prediction.physics.columns import WorkloadTable
 from advisor.prediction.physics.factors import FACTORS
 from advisor.prediction.physics.memory import NAIVE, OPTIONS, START, MemoryCosts, micro_batch
 from bench_runner.recipes import load_recipes
@@ -64,7 +64,7 @@ def costs(evidence: tuple[Observation, ...]) -> MemoryCosts:
 
 def fits(workload: Workload, chip: Chip, count: int, costs: MemoryCosts) -> bool:
     zero = np.zeros(1, dtype=int)
-    columns = Table([workload], [chip]).columns(zero, zero, np.array([count]))
+    columns = WorkloadTable([workload], [chip]).columns(zero, zero, np.array([count]))
     return any(micro_batch(o, columns, costs)[0] > 0 for o in OPTIONS)
 
 
@@ -116,7 +116,7 @@ def test_more_memory_never_fits_less(model: str, memory: float, count: int, opti
     sizes = []
     for gib in (memory, memory * 1.5):
         zero = np.zeros(1, dtype=int)
-        table = Table([workload], [replace(chip, memory_gib=gib)])
+        table = WorkloadTable([workload], [replace(chip, memory_gib=gib)])
         columns = table.columns(zero, zero, np.array([count]))
         sizes.append(float(micro_batch(option, columns, START)[0]))  # type: ignore[arg-type]
     assert sizes[0] <= sizes[1]

@@ -5,16 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.ranking.candidates import REASONS, Field
+from advisor.ranking.candidates import REASONS, Candidates
 from advisor.ranking.question import RULES, Question
 from advisor.ranking.rank import rank
-from tests.facts_for_tests import make_field, make_time
+from tests.facts_for_tests import make_candidates, make_time
 
 COUNTS = (1, 2, 4, 8)
 
 
 @st.composite
-def fields(draw: st.DrawFn) -> Field:
+def fields(draw: st.DrawFn) -> Candidates:
     times, prices = [], {}
     for gpu_id in draw(st.lists(st.sampled_from("abcdef"), min_size=1, max_size=5, unique=True)):
         if draw(st.booleans()) or not prices:
@@ -26,7 +26,7 @@ def fields(draw: st.DrawFn) -> Field:
             days = None if kind == "infeasible" else draw(st.integers(1, 60))
             verdict = {"ok": "plausible", "infeasible": None}.get(kind, kind)
             times.append(make_time(gpu_id, count, days, verdict=verdict))
-    return make_field(times, prices, evidence=draw(st.sampled_from(["sound", "published"])))
+    return make_candidates(times, prices, evidence=draw(st.sampled_from(["sound", "published"])))
 
 
 questions = st.builds(
@@ -38,11 +38,13 @@ questions = st.builds(
 
 
 @given(fields(), questions)
-def test_every_build_is_ranked_or_left_out_with_one_reason(field: Field, asked: Question) -> None:
-    answer = rank(field, asked)
+def test_every_build_is_ranked_or_left_out_with_one_reason(
+    candidates: Candidates, asked: Question
+) -> None:
+    answer = rank(candidates, asked)
     ranked = list(answer.order)
     left = [i for i, _ in answer.excluded_order]
-    assert sorted(ranked + left) == list(range(len(field.builds)))
+    assert sorted(ranked + left) == list(range(len(candidates.builds)))
     assert sum(answer.excluded_counts.values()) == len(left)
     for row in answer.excluded():
         assert row.reason in REASONS
@@ -50,13 +52,15 @@ def test_every_build_is_ranked_or_left_out_with_one_reason(field: Field, asked: 
 
 
 @given(fields(), questions)
-def test_ranked_builds_obey_the_question_and_its_order(field: Field, asked: Question) -> None:
-    rows = rank(field, asked).rows()
+def test_ranked_builds_obey_the_question_and_its_order(
+    candidates: Candidates, asked: Question
+) -> None:
+    rows = rank(candidates, asked).rows()
     for row in rows:
         assert asked.budget_usd is None or row.overall_cost_usd <= asked.budget_usd
         assert asked.max_days is None or row.training_days <= asked.max_days
         assert row.time.status == "ok"
-        assert field.evidence == "published" or row.time.verdict != "implausible"
+        assert candidates.evidence == "published" or row.time.verdict != "implausible"
     for better, worse in pairwise(rows):
         if asked.rule == "days":
             assert (better.training_days, better.overall_cost_usd) <= (
@@ -70,8 +74,10 @@ def test_ranked_builds_obey_the_question_and_its_order(field: Field, asked: Ques
 
 
 @given(fields(), questions)
-def test_the_front_is_exactly_what_nothing_else_beats(field: Field, asked: Question) -> None:
-    rows = rank(field, asked).rows()
+def test_the_front_is_exactly_what_nothing_else_beats(
+    candidates: Candidates, asked: Question
+) -> None:
+    rows = rank(candidates, asked).rows()
 
     def cost(row: object) -> Decimal:
         if asked.rule == "experiment-cost":
@@ -89,11 +95,13 @@ def test_the_front_is_exactly_what_nothing_else_beats(field: Field, asked: Quest
 
 
 @given(fields(), questions, st.integers(1, 50_000))
-def test_a_larger_budget_never_loses_a_build(field: Field, asked: Question, more: int) -> None:
+def test_a_larger_budget_never_loses_a_build(
+    candidates: Candidates, asked: Question, more: int
+) -> None:
     if asked.budget_usd is None:
         return
     richer = Question(budget_usd=asked.budget_usd + more, max_days=asked.max_days, rule=asked.rule)
-    assert set(rank(field, asked).order) <= set(rank(field, richer).order)
+    assert set(rank(candidates, asked).order) <= set(rank(candidates, richer).order)
 
 
 @given(st.integers(1_000, 30_000), st.integers(1, 20_000), st.sampled_from(RULES))
@@ -103,7 +111,7 @@ def test_a_higher_price_never_improves_a_rank(price: int, rise: int, rule: str) 
     cheap = dear | {"a": str(price)}
 
     def position(prices: dict[str, str]) -> int:
-        answer = rank(make_field(times, prices), Question(rule=rule))
+        answer = rank(make_candidates(times, prices), Question(rule=rule))
         return next(row.rank for row in answer.rows() if row.build.gpu.gpu_id == "a")
 
     assert position(dear) >= position(cheap)
@@ -118,8 +126,8 @@ def test_reasons_in_words() -> None:
         make_time("c", 1, 300),
         make_time("d", 1, 5),
     ]
-    field = make_field(times, {"a": "1000", "b": "99000", "c": "1000"})
-    answer = rank(field, Question(budget_usd=Decimal(5000), max_days=100))
+    candidates = make_candidates(times, {"a": "1000", "b": "99000", "c": "1000"})
+    answer = rank(candidates, Question(budget_usd=Decimal(5000), max_days=100))
     words = {
         (row.build.gpu.gpu_id, row.build.gpu_count): (row.reason, row.detail)
         for row in answer.excluded()
@@ -135,16 +143,16 @@ def test_reasons_in_words() -> None:
 
 def test_the_same_field_at_face_value_ranks_what_sound_evidence_leaves_out() -> None:
     times = [make_time("a", 1, 30), make_time("a", 4, 2, verdict="implausible")]
-    sound = rank(make_field(times, {"a": "10"}), Question())
-    published = rank(make_field(times, {"a": "10"}, evidence="published"), Question())
+    sound = rank(make_candidates(times, {"a": "10"}), Question())
+    published = rank(make_candidates(times, {"a": "10"}, evidence="published"), Question())
     assert [row.build.gpu_count for row in sound.rows()] == [1]
     assert [row.build.gpu_count for row in published.rows()] == [4, 1]
 
 
 def test_a_budget_on_the_very_price_is_enough() -> None:
-    field = make_field([make_time("a", 1, 3)], {"a": "999.99"}, host_usd="1000.01")
-    assert len(rank(field, Question(budget_usd=Decimal("2000.00")))) == 1
-    assert len(rank(field, Question(budget_usd=Decimal("1999.99")))) == 0
+    candidates = make_candidates([make_time("a", 1, 3)], {"a": "999.99"}, host_usd="1000.01")
+    assert len(rank(candidates, Question(budget_usd=Decimal("2000.00")))) == 1
+    assert len(rank(candidates, Question(budget_usd=Decimal("1999.99")))) == 0
 
 
 def test_an_unknown_rule_is_refused() -> None:

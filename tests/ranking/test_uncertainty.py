@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.answers.uncertainty import limit_lines, standing_line, wanted_line
+from advisor.answers.uncertainty import limit_lines, uncertainty_line, wanted_line
 from advisor.cli.main import main
-from advisor.ranking.candidates import Field
+from advisor.ranking.candidates import Candidates
 from advisor.ranking.question import RULES, Question
 from advisor.ranking.rank import Ranking, rank
 from advisor.ranking.ties import Contender, alike
 from advisor.ranking.times import TrainingTime
 from bench_runner.records import Settings
-from tests.facts_for_tests import make_field, make_time
+from tests.facts_for_tests import make_candidates, make_time
 
 SETTINGS = Settings(
     free_lunch=True,
@@ -50,7 +50,7 @@ def predicted(
 
 
 @st.composite
-def fields(draw: st.DrawFn) -> Field:
+def fields(draw: st.DrawFn) -> Candidates:
     times, prices = [], {}
     for gpu_id in draw(st.lists(st.sampled_from("abcdef"), min_size=1, max_size=5, unique=True)):
         prices[gpu_id] = str(draw(st.integers(100, 40_000)))
@@ -62,7 +62,7 @@ def fields(draw: st.DrawFn) -> Field:
             else:
                 factor = draw(st.none() | st.floats(1.0, spread))
                 times.append(predicted(gpu_id, count, days, spread, factor))
-    return make_field(times, prices, evidence=draw(st.sampled_from(["sound", "published"])))
+    return make_candidates(times, prices, evidence=draw(st.sampled_from(["sound", "published"])))
 
 
 questions = st.builds(
@@ -74,10 +74,10 @@ questions = st.builds(
 
 
 def contender(ranking: Ranking, i: int) -> Contender:
-    field = ranking.field
-    weight = field.cents[i] if ranking.question.rule == "experiment-cost" else 1
-    low, high = field.interval(i)
-    value, time = field.days[i] * weight, field.times[i]
+    candidates = ranking.candidates
+    weight = candidates.cents[i] if ranking.question.rule == "experiment-cost" else 1
+    low, high = candidates.interval(i)
+    value, time = candidates.days[i] * weight, candidates.times[i]
     assert time is not None and time.chosen is not None
     return Contender(
         value=value,
@@ -90,8 +90,10 @@ def contender(ranking: Ranking, i: int) -> Contender:
 
 
 @given(fields(), questions)
-def test_tied_is_what_is_alike_the_first_and_never_the_first(field: Field, asked: Question) -> None:
-    answer = rank(field, asked)
+def test_tied_is_what_is_alike_the_first_and_never_the_first(
+    candidates: Candidates, asked: Question
+) -> None:
+    answer = rank(candidates, asked)
     if not len(answer):
         return
     first, *others = answer.order
@@ -99,11 +101,11 @@ def test_tied_is_what_is_alike_the_first_and_never_the_first(field: Field, asked
         i
         for i in others
         if asked.rule != "cost"
-        and field.times[i] is not field.times[first]
+        and candidates.times[i] is not candidates.times[first]
         and alike(contender(answer, i), contender(answer, first))
     }
     # Products of floats in another order may differ in the last digit where ends only touch.
-    for i in expected ^ answer.standing.tied:
+    for i in expected ^ answer.uncertainty.tied:
         one, other = contender(answer, i), contender(answer, first)
         ratio = math.log(one.value / other.value)
         near = one.factor is not None and other.factor is not None
@@ -112,49 +114,53 @@ def test_tied_is_what_is_alike_the_first_and_never_the_first(field: Field, asked
         assert ratio == pytest.approx(doubt)
     assert not answer.row(0).tied_with_first
     assert [row.tied_with_first for row in answer.rows()] == [
-        i in answer.standing.tied for i in answer.order
+        i in answer.uncertainty.tied for i in answer.order
     ]
 
 
 @given(fields(), questions)
 def test_what_is_to_be_measured_may_be_first_and_was_not_measured(
-    field: Field, asked: Question
+    candidates: Candidates, asked: Question
 ) -> None:
-    answer = rank(field, asked)
-    standing = answer.standing
-    wanted = standing.wanted
-    if standing.is_sure or field.evidence == "published":
+    answer = rank(candidates, asked)
+    uncertainty = answer.uncertainty
+    wanted = uncertainty.wanted
+    if uncertainty.is_sure or candidates.evidence == "published":
         assert wanted is None
     if wanted is not None:
-        assert wanted.build in {standing.first, *standing.tied, *standing.outside}
-        time = field.times[wanted.build]
+        assert wanted.build in {uncertainty.first, *uncertainty.tied, *uncertainty.outside}
+        time = candidates.times[wanted.build]
         assert time is not None
         assert time.chosen is not None
         assert time.chosen.timing != "synchronised"
         assert wanted.minutes >= 3  # two settings of 12 at a minute and a half
-        assert 0 <= wanted.left <= len(field.builds)
+        assert 0 <= wanted.left <= len(candidates.builds)
 
 
 @given(fields(), questions)
-def test_the_limit_sorts_surely_only_what_is_clear_of_it(field: Field, asked: Question) -> None:
-    answer = rank(field, asked)
+def test_the_limit_sorts_surely_only_what_is_clear_of_it(
+    candidates: Candidates, asked: Question
+) -> None:
+    answer = rank(candidates, asked)
     limit = asked.max_days
-    doubtful = {*answer.standing.perhaps_slow, *answer.standing.perhaps_fast}
+    doubtful = {*answer.uncertainty.perhaps_slow, *answer.uncertainty.perhaps_fast}
     inside_budget = [
         i
-        for i in field.rankable
-        if asked.budget_usd is None or field.cents[i] <= int(asked.budget_usd * 100)
+        for i in candidates.rankable
+        if asked.budget_usd is None or candidates.cents[i] <= int(asked.budget_usd * 100)
     ]
     for i in inside_budget:
-        low, high = field.interval(i)
+        low, high = candidates.interval(i)
         crosses = limit is not None and low <= limit < high
         assert (i in doubtful) == crosses
 
 
 def test_a_sure_first_place_says_what_its_interval_leaves_out() -> None:
     def said(time: TrainingTime, evidence: str = "sound") -> str:
-        field = make_field([time, make_time("b", 1, 90)], {"a": "1", "b": "2"}, evidence=evidence)
-        return standing_line(rank(field, Question())) or ""
+        candidates = make_candidates(
+            [time, make_time("b", 1, 90)], {"a": "1", "b": "2"}, evidence=evidence
+        )
+        return uncertainty_line(rank(candidates, Question())) or ""
 
     own = make_time("a", 1, 10, timing="synchronised")
     assert said(own) == (
@@ -170,17 +176,19 @@ def test_a_sure_first_place_says_what_its_interval_leaves_out() -> None:
 
 
 def test_overall_cost_depends_on_no_training_time() -> None:
-    field = make_field([predicted("a", 1, 10), predicted("b", 1, 11)], {"a": "10", "b": "20"})
-    answer = rank(field, Question(rule="cost"))
-    assert answer.standing.is_sure
-    assert standing_line(answer) == (
+    candidates = make_candidates(
+        [predicted("a", 1, 10), predicted("b", 1, 11)], {"a": "10", "b": "20"}
+    )
+    answer = rank(candidates, Question(rule="cost"))
+    assert answer.uncertainty.is_sure
+    assert uncertainty_line(answer) == (
         "First place is sure: the overall cost depends on no training time."
     )
     # ... unless the days are limited and the cheapest may take longer.
-    limited = rank(field, Question(rule="cost", max_days=12))
-    assert not limited.standing.is_sure
-    assert limited.standing.wanted is not None
-    assert limited.standing.wanted.build == limited.standing.first
+    limited = rank(candidates, Question(rule="cost", max_days=12))
+    assert not limited.uncertainty.is_sure
+    assert limited.uncertainty.wanted is not None
+    assert limited.uncertainty.wanted.build == limited.uncertainty.first
     assert limit_lines(limited) == [
         "Ranked, but perhaps slower than 12 days: 1 × A (6.67–15), 1 × B (7.33–16.5)."
     ]
@@ -188,25 +196,27 @@ def test_overall_cost_depends_on_no_training_time() -> None:
 
 def test_a_machine_with_the_same_gpus_is_no_rival() -> None:
     # One time stands for both machines, whatever it is: the cheaper one is first for sure.
-    field = make_field([predicted("a", 1, 10)], {"a": "10"})
-    answer = rank(field, Question())
+    candidates = make_candidates([predicted("a", 1, 10)], {"a": "10"})
+    answer = rank(candidates, Question())
     assert len(answer) >= 1
-    assert answer.standing.tied == frozenset()
+    assert answer.uncertainty.tied == frozenset()
 
 
 def test_whole_days_that_are_printed_alike_are_tied() -> None:
     times = [make_time("a", 1, 8), make_time("b", 1, 8), make_time("c", 1, 9)]
-    field = make_field(times, {"a": "1", "b": "2", "c": "3"}, evidence="published")
-    answer = rank(field, Question())
+    candidates = make_candidates(times, {"a": "1", "b": "2", "c": "3"}, evidence="published")
+    answer = rank(candidates, Question())
     assert [row.tied_with_first for row in answer.rows()] == [False, True, False]
     assert "whole days" in (wanted_line(answer) or "")
 
 
 def test_the_sentences_name_the_builds_the_minutes_and_where_they_come_from() -> None:
     # 1000 steps in 10 days are 864 s each, 4 passes of 216 s.
-    field = make_field([make_time("a", 2, 10), predicted("b", 2, 12)], {"a": "1000", "b": "900"})
-    answer = rank(field, Question())
-    assert standing_line(answer) == (
+    candidates = make_candidates(
+        [make_time("a", 2, 10), predicted("b", 2, 12)], {"a": "1000", "b": "900"}
+    )
+    answer = rank(candidates, Question())
+    assert uncertainty_line(answer) == (
         "First place is not sure: the build marked = cannot be told from 2 × A (9.5–10.5 days): "
         "the doubt is larger than the difference; and 2 × A's time was taken unsynchronised, so it "
         "may be too low."

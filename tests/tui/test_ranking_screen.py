@@ -454,12 +454,12 @@ class TestDoubt:
         async with running(store_path, state=state) as pilot:
             answer = ranking(pilot).session.answer
             assert answer is not None
-            standing = answer.ranking.standing
+            uncertainty = answer.ranking.uncertainty
             marks = ["=" in row[0] for row in rows(pilot)]
-            assert marks == [i in standing.tied for i in answer.ranking.order]
+            assert marks == [i in uncertainty.tied for i in answer.ranking.order]
             assert not marks[0]
-            if standing.tied:
-                assert note(pilot).startswith(f"= {len(standing.tied)} may be as fast")
+            if uncertainty.tied:
+                assert note(pilot).startswith(f"= {len(uncertainty.tied)} may be as fast")
                 assert "First place is not sure" in detail(pilot)
                 assert "advisor bench --model pythia-1b" in detail(pilot)
                 for _ in range(marks.index(True)):

@@ -104,7 +104,7 @@ def _prices(snapshot: Snapshot) -> dict[tuple[str, int], int]:
                 snapshot.gpus, [h for h in snapshot.hosts if h.gpu_id is None], checked=False
             )
             if rule == "paper"
-            else snapshot.candidates(rule, book)
+            else snapshot.builds_under(rule, book)
         )
         cheapest: dict[tuple[str, int], int] = {}
         for build in builds:

@@ -10,7 +10,7 @@ from typing import Any
 from advisor.ranking.audit import SECONDS_PER_DAY, dense_peak
 from advisor.ranking.question import Question
 from advisor.ranking.rank import rank
-from advisor.ranking.snapshot import make_field, take_snapshot
+from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.ranking.times import TrainingTime
 from advisor.store import Reader
 from price_catalog.model import Gpu
@@ -162,11 +162,12 @@ def _compute_saved(times: list[TrainingTime], optimal: dict[Cell, TrainingTime])
 
 def _cost_per_experiment(reader: Reader) -> list[Finding]:
     snapshot = take_snapshot(reader)
-    field = make_field(
+    candidates = make_candidates(
         reader, snapshot, snapshot.model("pythia-1b"), prices="paper", evidence="published"
     )
     rows = {
-        (row.build.gpu.gpu_id, row.build.gpu_count): row for row in rank(field, Question()).rows()
+        (row.build.gpu.gpu_id, row.build.gpu_count): row
+        for row in rank(candidates, Question()).rows()
     }
     found = []
     for gpu_id, count, says in (

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from advisor.parse import InputError, parse_price_rule
 from advisor.planning.grant.institution import NO_RULES, Institution, find_institution
-from advisor.planning.grant.toml_table import Table, read_toml
+from advisor.planning.grant.toml_table import TomlTable, read_toml
 from advisor.planning.solver.problem import OBJECTIVES
 from advisor.ranking.snapshot import EVIDENCE
 
@@ -31,7 +31,7 @@ _TABLES = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class GrantExperiment:
     """Runs of one model that somebody wants."""
 
     name: str
@@ -72,7 +72,7 @@ class Grant:
     predictions: bool
     """Whether times that nobody measured may be planned with."""
     prices: str
-    asked: tuple[Asked, ...]
+    asked: tuple[GrantExperiment, ...]
     owned: tuple[Owned, ...]
     buy: bool
     buy_gpus: tuple[str, ...] | None
@@ -172,7 +172,7 @@ def read_grant(path: Path) -> Grant:
     return found
 
 
-def _start(grant: Table) -> date:
+def _start(grant: TomlTable) -> date:
     start = grant.day("start")
     if not 2000 <= start.year <= 2200:
         raise grant.error("start", f"{start} is not between the years 2000 and 2200")
@@ -183,7 +183,9 @@ def _to_usd(amount: Decimal, institution: Institution) -> Decimal:
     return (amount * institution.usd_per_unit).quantize(Decimal("0.01"))
 
 
-def _year_budget(budget: Table, years: int, institution: Institution) -> tuple[Decimal, ...] | None:
+def _year_budget(
+    budget: TomlTable, years: int, institution: Institution
+) -> tuple[Decimal, ...] | None:
     if not budget.has("per_year"):
         return None
     amounts = budget.moneys("per_year")
@@ -194,7 +196,7 @@ def _year_budget(budget: Table, years: int, institution: Institution) -> tuple[D
     return tuple(_to_usd(amount, institution) for amount in amounts)
 
 
-def _prices(evidence: Table) -> str:
+def _prices(evidence: TomlTable) -> str:
     value = evidence.values.get("prices", "latest")
     text = value.isoformat() if isinstance(value, date) else evidence.text("prices", "latest")
     try:
@@ -204,7 +206,7 @@ def _prices(evidence: Table) -> str:
     return text
 
 
-def _electricity(power: Table) -> Decimal | None:
+def _electricity(power: TomlTable) -> Decimal | None:
     """Price per kWh, None where the grant is not charged."""
     if not power.values:
         return None
@@ -214,8 +216,8 @@ def _electricity(power: Table) -> Decimal | None:
     return power.number("usd_per_kwh", "0", "10", above=True)
 
 
-def _asked(root: Table) -> tuple[Asked, ...]:
-    found: list[Asked] = []
+def _asked(root: TomlTable) -> tuple[GrantExperiment, ...]:
+    found: list[GrantExperiment] = []
     keys = ("name", "model", "runs", "by", "not_before", "each_year", "who", "value")
     for table in root.tables("experiments", keys):
         model = table.text("model")
@@ -223,7 +225,7 @@ def _asked(root: Table) -> tuple[Asked, ...]:
         if any(other.name == name for other in found):
             raise table.error("name", f"'{name}' is there twice: give each its own name")
         found.append(
-            Asked(
+            GrantExperiment(
                 name=name,
                 model=model,
                 runs=table.count("runs", 1, 10_000, 1),
@@ -241,7 +243,7 @@ def _asked(root: Table) -> tuple[Asked, ...]:
     return tuple(found)
 
 
-def _owned(root: Table) -> tuple[Owned, ...]:
+def _owned(root: TomlTable) -> tuple[Owned, ...]:
     return tuple(
         Owned(
             gpu=table.text("gpu"),
@@ -256,10 +258,10 @@ def _owned(root: Table) -> tuple[Owned, ...]:
     )
 
 
-def _check_dates(root: Table, grant: Grant) -> None:
+def _check_dates(root: TomlTable, grant: Grant) -> None:
     end = grant.year_dates[-1]
     for number, asked in enumerate(grant.asked, start=1):
-        table = Table(root.file, f"experiments[{number}]", {})
+        table = TomlTable(root.file, f"experiments[{number}]", {})
         for key, day in (("by", asked.by), ("not_before", asked.not_before)):
             if day is not None and not grant.start <= day <= end:
                 raise table.error(

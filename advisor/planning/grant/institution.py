@@ -11,7 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from advisor.parse import shown
-from advisor.planning.grant.toml_table import Table, read_toml
+from advisor.planning.grant.toml_table import TomlTable, read_toml
 from price_catalog.table import nearest
 
 FOLDER = Path(__file__).with_name("institutions")
@@ -59,7 +59,7 @@ def shipped() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
-def find_institution(name: str, beside: Path, where: Table) -> Institution:
+def find_institution(name: str, beside: Path, where: TomlTable) -> Institution:
     """Shipped rules by name, or a file (relative to the grant). Raises InputError."""
     if name.endswith(".toml"):
         return read_institution(beside / name)
@@ -102,7 +102,7 @@ def read_institution(path: Path) -> Institution:
     )
 
 
-def _month_and_day(table: Table, text: str) -> tuple[int, int]:
+def _month_and_day(table: TomlTable, text: str) -> tuple[int, int]:
     try:
         day = date.fromisoformat(f"2027-{text}")
     except ValueError:

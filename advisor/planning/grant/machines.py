@@ -9,9 +9,9 @@ from decimal import Decimal
 
 from advisor.parse import InputError
 from advisor.planning.grant.grant import Grant, Owned
-from advisor.planning.grant.toml_table import Table
+from advisor.planning.grant.toml_table import TomlTable
 from advisor.planning.solver.problem import Machine, PriceLine, RunTime
-from advisor.ranking.candidates import Field
+from advisor.ranking.candidates import Candidates
 from advisor.ranking.snapshot import Snapshot
 from advisor.ranking.times import BestTime, Model, TrainingTime
 from price_catalog.builds import Build
@@ -34,7 +34,7 @@ def gpu_ids_of(
     try:
         return snapshot.gpu_ids(names)
     except InputError as error:
-        raise Table(grant.file, where, {}).error("gpus", str(error)) from None
+        raise TomlTable(grant.file, where, {}).error("gpus", str(error)) from None
 
 
 def day_of(grant: Grant, day: date | None, default: int) -> int:
@@ -84,7 +84,7 @@ def owned_machines(
     snapshot: Snapshot, grant: Grant, number: int, owned: Owned, best: Best
 ) -> list[Machine]:
     """What the lab has: one record, or one for each machine where they may be upgraded."""
-    table = Table(grant.file, f"owned[{number + 1}]", {})
+    table = TomlTable(grant.file, f"owned[{number + 1}]", {})
     try:
         (gpu_id,) = snapshot.gpu_ids([owned.gpu])
     except InputError as error:
@@ -186,24 +186,24 @@ def buyable(
     book = snapshot.prices(grant.price_rule, today=today)
     wanted = gpu_ids_of(snapshot, grant, "purchases", grant.buy_gpus)
     timed = {time.gpu_id for times in best.values() for time in times}
-    candidates = tuple(
+    considered = tuple(
         build
-        for build in snapshot.candidates(grant.price_rule, book)
+        for build in snapshot.builds_under(grant.price_rule, book)
         if build.host.kind != "owned"
         and not build.gpus_owned
         and build.gpu.gpu_id in (timed if wanted is None else wanted)
     )
-    fields = {
-        recipe: Field(models[recipe], candidates, times, book, grant.evidence)
+    by_recipe = {
+        recipe: Candidates(models[recipe], considered, times, book, grant.evidence)
         for recipe, times in best.items()
     }
-    for i, build in enumerate(candidates):
+    for i, build in enumerate(considered):
         gpu = build.gpu
         label = _label(build)
-        gaps = {recipe: field.gap[i] for recipe, field in fields.items()}
+        gaps = {recipe: candidates.gap[i] for recipe, candidates in by_recipe.items()}
         times = {}
-        for recipe, field in fields.items():
-            each = field.times[i]
+        for recipe, candidates in by_recipe.items():
+            each = candidates.times[i]
             if gaps[recipe] is None and each is not None and each.chosen is not None:
                 time = run_time(each.chosen, grant)
                 if time is not None:
@@ -215,8 +215,8 @@ def buyable(
         if grant.usd_per_kwh is not None and watts is None:
             left_out.append(LeftOut(label=label, reason="its power is not known"))
             continue
-        field = next(iter(fields.values()))
-        gpu_quote, host_quote = field.gpu_quotes[i], field.host_quotes[i]
+        candidates = next(iter(by_recipe.values()))
+        gpu_quote, host_quote = candidates.gpu_quotes[i], candidates.host_quotes[i]
         assert gpu_quote is not None and host_quote is not None  # a gap otherwise
         lines = _price_lines(build, gpu_quote, host_quote)
         machine_id = f"buy:{build.host.host_id}:{gpu.gpu_id}:{build.gpu_count}"

@@ -19,8 +19,8 @@ from advisor.planning.grant.machines import (
     times_of,
     upgrades,
 )
-from advisor.planning.grant.toml_table import Table
-from advisor.planning.solver.problem import Experiment, Problem, Rental, Rules
+from advisor.planning.grant.toml_table import TomlTable
+from advisor.planning.solver.problem import Experiment, PlanningProblem, Rental, Rules
 from advisor.ranking.snapshot import Snapshot
 from advisor.ranking.times import Model
 from advisor.store import Reader
@@ -37,7 +37,7 @@ class Loaded:
     """A problem with the rows that its numbers come from."""
 
     grant: Grant
-    problem: Problem
+    problem: PlanningProblem
     snapshot: Snapshot
     models: Mapping[str, Model]
     quotes: Mapping[str, Quote]
@@ -59,7 +59,7 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
     rentals, prices = _rentals(reader, snapshot, grant, best, today, left_out)
     owned = [owned_machines(snapshot, grant, n, each, best) for n, each in enumerate(grant.owned)]
     more, quotes_of_more = upgrades(snapshot, grant, owned, best, today, left_out)
-    problem = Problem(
+    problem = PlanningProblem(
         start=grant.start,
         year_days=tuple((day - grant.start).days for day in grant.year_dates),
         experiments=_experiments(grant, models),
@@ -111,7 +111,7 @@ def _model(snapshot: Snapshot, grant: Grant, number: int) -> Model:
     try:
         return snapshot.model(grant.asked[number].model)
     except InputError as error:
-        table = Table(grant.file, f"experiments[{number + 1}]", {})
+        table = TomlTable(grant.file, f"experiments[{number + 1}]", {})
         raise table.error("model", str(error)) from None
 
 
@@ -205,6 +205,6 @@ def _check_providers(grant: Grant, wanted: set[str], known: set[str]) -> None:
     from price_catalog.table import nearest
 
     for name in sorted(wanted - known):
-        raise Table(grant.file, "rentals", {}).error(
+        raise TomlTable(grant.file, "rentals", {}).error(
             "providers", f"'{name}' is not known; {nearest(name, sorted(known))}"
         )

@@ -14,7 +14,7 @@ from price_catalog.table import nearest
 MAX_BYTES = 1_000_000
 
 
-def read_toml(path: Path, instead: str) -> Table:
+def read_toml(path: Path, instead: str) -> TomlTable:
     """The whole file as a table. Raises InputError, which says what to give ``instead``."""
     import tomllib
 
@@ -34,10 +34,10 @@ def read_toml(path: Path, instead: str) -> Table:
         raise InputError(
             f"{shown(str(path), 200)} cannot be read ({error.strerror}): {instead}"
         ) from None
-    return Table(path.name, "", found)
+    return TomlTable(path.name, "", found)
 
 
-class Table:
+class TomlTable:
     """A table of the file that knows where it stands. Keys that nobody asked for are refused."""
 
     def __init__(self, file: str, where: str, values: Mapping[str, Any]) -> None:
@@ -50,7 +50,7 @@ class Table:
         place = f"{self.where}.{key}" if self.where and key else self.where or key
         return InputError(f"{self.file}, {place}: {problem}")
 
-    def only(self, known: Collection[str]) -> Table:
+    def only(self, known: Collection[str]) -> TomlTable:
         """Itself, if it has no other keys than these."""
         for key in self.values:
             if key not in known:
@@ -60,20 +60,20 @@ class Table:
     def has(self, key: str) -> bool:
         return key in self.values
 
-    def table(self, key: str, known: Collection[str]) -> Table:
+    def table(self, key: str, known: Collection[str]) -> TomlTable:
         """A table inside; an empty one where the file has none."""
         value = self.values.get(key, {})
         if not isinstance(value, dict):
             raise self.error(key, f"must be a table: write [{key}] on a line of its own")
-        return Table(self.file, key, value).only(known)
+        return TomlTable(self.file, key, value).only(known)
 
-    def tables(self, key: str, known: Collection[str]) -> list[Table]:
+    def tables(self, key: str, known: Collection[str]) -> list[TomlTable]:
         """An array of tables; empty where the file has none."""
         value = self.values.get(key, [])
         if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
             raise self.error(key, f"must be tables: write [[{key}]] above each")
         return [
-            Table(self.file, f"{key}[{number}]", each).only(known)
+            TomlTable(self.file, f"{key}[{number}]", each).only(known)
             for number, each in enumerate(value, start=1)
         ]
 

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 
 from advisor.planning.grant.problem_of_grant import Loaded
-from advisor.planning.report.number_ledger import Ledger, Num
+from advisor.planning.report.number_ledger import Num, NumberLedger
 from advisor.planning.solver.problem import Machine, Plan, PriceLine, RunTime
 
 
@@ -65,7 +65,7 @@ class Costs:
 class CostBook:
     """Enters a plan's costs in a ledger."""
 
-    def __init__(self, loaded: Loaded, ledger: Ledger) -> None:
+    def __init__(self, loaded: Loaded, ledger: NumberLedger) -> None:
         self.loaded = loaded
         self.problem = loaded.problem
         self.ledger = ledger

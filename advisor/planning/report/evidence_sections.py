@@ -7,8 +7,8 @@ from decimal import Decimal
 import advisor
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.cost_book import CostBook, Costs
-from advisor.planning.report.number_ledger import Ledger, Num
-from advisor.planning.report.report import Block, Bullets, Cell, Paragraph, Section, Table
+from advisor.planning.report.number_ledger import Num, NumberLedger
+from advisor.planning.report.report import Block, Bullets, Cell, Paragraph, ReportTable, Section
 from advisor.planning.report.sentences import finding_words, limits, used_times
 from advisor.planning.sensitivity.explain import Explanation
 from advisor.planning.solver.problem import Plan
@@ -20,7 +20,7 @@ class EvidenceSections:
     loaded: Loaded
     plan: Plan
     explanation: Explanation
-    ledger: Ledger
+    ledger: NumberLedger
     book: CostBook
     costs: Costs
 
@@ -92,7 +92,7 @@ class EvidenceSections:
             "date",
             "audit",
         )
-        blocks: list[Block] = [Table(name="Times", columns=columns, rows=tuple(rows))]
+        blocks: list[Block] = [ReportTable(name="Times", columns=columns, rows=tuple(rows))]
         if pictures:
             from advisor.planning.report.pictures import draw_cost_and_time
 
@@ -160,7 +160,7 @@ class EvidenceSections:
             title="Rules and settings",
             blocks=(
                 Paragraph(words=(f"Rules: {house.name}. Settings, not advice.",)),
-                Table(
+                ReportTable(
                     name="Settings",
                     columns=("setting", "value", "meaning", "source"),
                     rows=tuple(rows),
@@ -197,7 +197,7 @@ class EvidenceSections:
         return Section(
             title="Sources and versions",
             blocks=(
-                Table(
+                ReportTable(
                     name="Sources",
                     columns=("source", "title", "page", "licence", "how it was obtained"),
                     rows=tuple(rows),

@@ -13,7 +13,7 @@ from advisor.planning.report.report import (
     Paragraph,
     Picture,
     Report,
-    Table,
+    ReportTable,
     Words,
     shown,
 )
@@ -96,7 +96,7 @@ def _block(block: Block) -> str:
     return _table(block)
 
 
-def _table(table: Table) -> str:
+def _table(table: ReportTable) -> str:
     marks = [' class="n"' if right else "" for right in table.numeric()]
     head = "".join(f"<th{m}>{escape(c)}</th>" for m, c in zip(marks, table.columns, strict=True))
     lines = []

@@ -13,7 +13,7 @@ from advisor.planning.report.report import (
     Paragraph,
     Picture,
     Report,
-    Table,
+    ReportTable,
     Words,
     shown,
 )
@@ -152,7 +152,7 @@ def _json_block(block: Block) -> dict[str, Any]:
         return {"list": [[_json_cell(word) for word in words] for words in block.items]}
     if isinstance(block, Picture):
         return {"picture": block.name, "caption": block.caption}
-    assert isinstance(block, Table)
+    assert isinstance(block, ReportTable)
     return {
         "table": block.name,
         "columns": list(block.columns),

@@ -58,7 +58,7 @@ class LedgerRow:
 
 
 @dataclass(slots=True)
-class Ledger:
+class NumberLedger:
     """The rows of one report, each there once."""
 
     rows: list[LedgerRow] = field(default_factory=list)

@@ -15,7 +15,7 @@ from advisor.planning.report.report import (
     Paragraph,
     Picture,
     Report,
-    Table,
+    ReportTable,
     Words,
     shown,
 )
@@ -124,7 +124,7 @@ def _block(block: Block) -> str:
     return _table(block)
 
 
-def _table(table: Table) -> str:
+def _table(table: ReportTable) -> str:
     numeric = table.numeric()
     widths = []
     for at, right in enumerate(numeric):

@@ -28,7 +28,7 @@ class Bullets:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class ReportTable:
     """A table; the last row is a total where ``total`` says so."""
 
     name: str
@@ -53,7 +53,7 @@ class Picture:
     svg: str
 
 
-Block = Paragraph | Bullets | Table | Picture
+Block = Paragraph | Bullets | ReportTable | Picture
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,9 +73,9 @@ class Report:
     sections: tuple[Section, ...]
     rows: tuple[LedgerRow, ...]
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ReportTable]:
         """Every table, in order."""
-        return [b for s in self.sections for b in s.blocks if isinstance(b, Table)]
+        return [b for s in self.sections for b in s.blocks if isinstance(b, ReportTable)]
 
 
 def shown(cell: Cell) -> str:

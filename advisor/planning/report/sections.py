@@ -8,15 +8,15 @@ from typing import Any
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.cost_book import CostBook
 from advisor.planning.report.evidence_sections import EvidenceSections
-from advisor.planning.report.number_ledger import Ledger, Num
+from advisor.planning.report.number_ledger import Num, NumberLedger
 from advisor.planning.report.report import (
     Block,
     Bullets,
     Cell,
     Paragraph,
     Report,
+    ReportTable,
     Section,
-    Table,
     Words,
 )
 from advisor.planning.report.sentences import alternative_words, justification, solve_num
@@ -61,7 +61,7 @@ class _Maker(EvidenceSections):
         self.loaded = loaded
         self.plan = plan
         self.explanation = explanation
-        self.ledger = Ledger()
+        self.ledger = NumberLedger()
         self.book = CostBook(loaded, self.ledger)
         self.costs = self.book.costs(plan)
 
@@ -94,7 +94,7 @@ class _Maker(EvidenceSections):
         ]
         blocks: list[Block] = [
             Paragraph(words=tuple(words)),
-            Table(
+            ReportTable(
                 name="Experiments",
                 columns=("experiment", "model", "runs", "from", "to be done by", "for whom"),
                 rows=tuple(rows),
@@ -211,7 +211,7 @@ class _Maker(EvidenceSections):
             )
             equipment.append(("total", "", "", total, "", "", "", ""))
             blocks.append(
-                Table(
+                ReportTable(
                     name="Equipment",
                     columns=("item", "pieces", "each", "all", "kind", "vendor", "date", "quote"),
                     rows=tuple(equipment),
@@ -220,7 +220,7 @@ class _Maker(EvidenceSections):
             )
         if parts:
             blocks.append(
-                Table(
+                ReportTable(
                     name="Parts",
                     columns=("machine", "part", "what", "price", "date"),
                     rows=tuple(parts),
@@ -242,7 +242,7 @@ class _Maker(EvidenceSections):
         if running:
             total = self.ledger.total([r.direct for r in self.costs.running], "running, direct")
             blocks.append(
-                Table(
+                ReportTable(
                     name="Running",
                     columns=(
                         "experiment",
@@ -267,7 +267,7 @@ class _Maker(EvidenceSections):
             blocks.append(Paragraph(words=words))
         return Section(title="What it costs", blocks=tuple(blocks))
 
-    def _by_year(self) -> Table:
+    def _by_year(self) -> ReportTable:
         kinds: list[tuple[str, list[tuple[str, Num]]]] = [
             (
                 "equipment",
@@ -294,7 +294,7 @@ class _Maker(EvidenceSections):
             rows.append((kind, *cells, total(cells, f"{kind}, all years")))
         ends = [total(columns[year], f"all, {year}") for year in self.costs.years]
         rows.append(("total", *ends, total(ends, "all, all years")))
-        return Table(
+        return ReportTable(
             name="By fiscal year",
             columns=("cost", *self.costs.years, "all years"),
             rows=tuple(rows),
@@ -332,7 +332,7 @@ class _Maker(EvidenceSections):
 
             blocks.append(draw_plan(self.loaded, self.plan))
         blocks.append(
-            Table(
+            ReportTable(
                 name="Schedule",
                 columns=("experiment", "machine", "starts", "ends", "due", "training"),
                 rows=tuple(rows),
@@ -351,7 +351,7 @@ class _Maker(EvidenceSections):
             why = alternative_words(self.loaded, self.ledger, self.plan, other)
             notes.append((f"{other.label}: ", *why, ". ", *self._takes(other)))
         blocks: list[Block] = [
-            Table(
+            ReportTable(
                 name="Alternatives",
                 columns=("plan", "cost", "runs", "over by"),
                 rows=tuple(rows),

@@ -8,7 +8,7 @@ from typing import Any
 
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.cost_book import CostBook, Costs
-from advisor.planning.report.number_ledger import Ledger, Num
+from advisor.planning.report.number_ledger import Num, NumberLedger
 from advisor.planning.report.report import Words
 from advisor.planning.sensitivity.changes import Change
 from advisor.planning.sensitivity.explain import Alternative
@@ -17,7 +17,13 @@ from advisor.planning.solver.problem import Plan, RunTime
 
 
 def solve_num(
-    ledger: Ledger, change: Change, value: Value, unit: str, label: str, reads: str, **origin: Any
+    ledger: NumberLedger,
+    change: Change,
+    value: Value,
+    unit: str,
+    label: str,
+    reads: str,
+    **origin: Any,
 ) -> Num:
     """A number that was found by solving again, as a row: how it was found can be done again."""
     # With lists for tuples, as JSON has them.
@@ -25,7 +31,7 @@ def solve_num(
     return ledger.leaf("solve", value, unit, label, change=plain, reads=reads, **origin)
 
 
-def finding_words(ledger: Ledger, finding: Finding) -> Words:
+def finding_words(ledger: NumberLedger, finding: Finding) -> Words:
     """A finding with its numbers as rows."""
     label = finding.text()
     return tuple(
@@ -36,7 +42,9 @@ def finding_words(ledger: Ledger, finding: Finding) -> Words:
     )
 
 
-def alternative_words(loaded: Loaded, ledger: Ledger, plan: Plan, other: Alternative) -> Words:
+def alternative_words(
+    loaded: Loaded, ledger: NumberLedger, plan: Plan, other: Alternative
+) -> Words:
     """Why not."""
     if other.plan is None:
         return ("no plan of this kind meets every date",)

@@ -12,7 +12,15 @@ from typing import Any
 
 from advisor.planning.report.markdown_csv_json import origin_words
 from advisor.planning.report.number_ledger import LedgerRow, Num
-from advisor.planning.report.report import Bullets, Cell, Paragraph, Report, Table, joined, shown
+from advisor.planning.report.report import (
+    Bullets,
+    Cell,
+    Paragraph,
+    Report,
+    ReportTable,
+    joined,
+    shown,
+)
 
 LEDGER = "Ledger"
 _FIRST = 3
@@ -101,7 +109,7 @@ def _reference(row: int) -> str:
     return f"{LEDGER}!$C${row + _FIRST - 1}"
 
 
-def _table_sheet(book: Any, formats: _Formats, table: Table) -> None:
+def _table_sheet(book: Any, formats: _Formats, table: ReportTable) -> None:
     sheet = book.add_worksheet(table.name[:31])
     sheet.freeze_panes(1, 0)
     for at, column in enumerate(table.columns):

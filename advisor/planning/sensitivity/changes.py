@@ -7,13 +7,13 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from advisor.planning.solver.problem import Machine, Problem
+from advisor.planning.solver.problem import Machine, PlanningProblem
 
 Change = Mapping[str, Any]
 """Names of `vary` with plain values, so that it can be written as JSON."""
 
 
-def vary(problem: Problem, change: Change) -> Problem:
+def vary(problem: PlanningProblem, change: Change) -> PlanningProblem:
     """The problem with these changes made."""
     for name, value in change.items():
         problem = _CHANGES[name](problem, value)
@@ -25,21 +25,21 @@ def _field(name: str) -> Any:
 
 
 def _rule(name: str) -> Any:
-    def change(problem: Problem, value: Any) -> Problem:
+    def change(problem: PlanningProblem, value: Any) -> PlanningProblem:
         number: Any = value if name == "lead_days" else Decimal(str(value))
         return replace(problem, rules=replace(problem.rules, **{name: number}))
 
     return change
 
 
-def _later(problem: Problem, days: int) -> Problem:
+def _later(problem: PlanningProblem, days: int) -> PlanningProblem:
     """Every due day later; the grant itself as much longer."""
     years = (*problem.year_days[:-1], problem.year_days[-1] + days)
     experiments = tuple(replace(e, due_day=e.due_day + days) for e in problem.experiments)
     return replace(problem, year_days=years, experiments=experiments)
 
 
-def _no_due(problem: Problem, experiment_id: str) -> Problem:
+def _no_due(problem: PlanningProblem, experiment_id: str) -> PlanningProblem:
     end = problem.year_days[-1]
     return replace(
         problem,
@@ -50,24 +50,24 @@ def _no_due(problem: Problem, experiment_id: str) -> Problem:
     )
 
 
-def _no_year_budget(problem: Problem, _: bool) -> Problem:
+def _no_year_budget(problem: PlanningProblem, _: bool) -> PlanningProblem:
     return replace(problem, year_budget_cents=None)
 
 
-def _without(problem: Problem, machine_id: str) -> Problem:
+def _without(problem: PlanningProblem, machine_id: str) -> PlanningProblem:
     machines = tuple(m for m in problem.machines if m.machine_id != machine_id)
     return replace(problem, machines=machines)
 
 
-def _no_purchases(problem: Problem, _: bool) -> Problem:
+def _no_purchases(problem: PlanningProblem, _: bool) -> PlanningProblem:
     return replace(problem, machines=tuple(m for m in problem.machines if m.owned))
 
 
-def _no_rentals(problem: Problem, _: bool) -> Problem:
+def _no_rentals(problem: PlanningProblem, _: bool) -> PlanningProblem:
     return replace(problem, rentals=())
 
 
-def _price(problem: Problem, value: tuple[str, str]) -> Problem:
+def _price(problem: PlanningProblem, value: tuple[str, str]) -> PlanningProblem:
     quote_id, usd = value
     price = Decimal(usd)
 
@@ -83,7 +83,7 @@ def _price(problem: Problem, value: tuple[str, str]) -> Problem:
     return replace(problem, machines=tuple(priced(m) for m in problem.machines))
 
 
-def _rent_price(problem: Problem, value: tuple[str, str]) -> Problem:
+def _rent_price(problem: PlanningProblem, value: tuple[str, str]) -> PlanningProblem:
     rental_id, usd = value
     return replace(
         problem,
@@ -94,7 +94,7 @@ def _rent_price(problem: Problem, value: tuple[str, str]) -> Problem:
     )
 
 
-def _days(problem: Problem, value: tuple[str, str]) -> Problem:
+def _days(problem: PlanningProblem, value: tuple[str, str]) -> PlanningProblem:
     """One measured time, wherever it is used."""
     measurement_id, days = value
 

@@ -13,7 +13,7 @@ from advisor.planning.sensitivity.thresholds import flips
 from advisor.planning.sensitivity.trials import Trials
 from advisor.planning.solver.groups import undominated
 from advisor.planning.solver.milp import Program
-from advisor.planning.solver.problem import Plan, Problem
+from advisor.planning.solver.problem import Plan, PlanningProblem
 from advisor.planning.solver.relaxation import Relaxation
 from advisor.planning.solver.solve import Clock, clock_of
 
@@ -49,7 +49,7 @@ class Explanation:
 
 
 def explain(
-    problem: Problem,
+    problem: PlanningProblem,
     plan: Plan,
     seconds: float = 30.0,
     *,
@@ -181,7 +181,7 @@ def _binds(trials: Trials) -> list[Finding]:
     return found + _full_years(problem, plan)
 
 
-def _full_years(problem: Problem, plan: Plan) -> list[Finding]:
+def _full_years(problem: PlanningProblem, plan: Plan) -> list[Finding]:
     """Machines that have no time left in a year."""
     from datetime import timedelta
 

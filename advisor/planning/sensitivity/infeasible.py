@@ -8,7 +8,7 @@ from math import ceil
 from advisor.planning.sensitivity.changes import Change, vary
 from advisor.planning.sensitivity.findings import Finding, Solved, Words, usd
 from advisor.planning.solver.groups import groups, runs_that_fit
-from advisor.planning.solver.problem import Experiment, Problem
+from advisor.planning.solver.problem import Experiment, PlanningProblem
 from advisor.planning.solver.solve import (
     DEFAULT_SECONDS,
     Clock,
@@ -22,7 +22,7 @@ from advisor.planning.solver.solve import (
 LONGEST_DAYS = 3650
 
 
-def relax(problem: Problem, clock: Clock | None = None) -> list[Finding]:
+def relax(problem: PlanningProblem, clock: Clock | None = None) -> list[Finding]:
     """Ways out, each by itself; none where nothing helps."""
     alone = [_alone(problem, e) for e in problem.experiments]
     clock = clock or clock_of(DEFAULT_SECONDS)
@@ -43,7 +43,7 @@ def relax(problem: Problem, clock: Clock | None = None) -> list[Finding]:
     return found
 
 
-def _alone(problem: Problem, e: Experiment) -> Finding | None:
+def _alone(problem: PlanningProblem, e: Experiment) -> Finding | None:
     """What is wrong with one experiment on any machine whatever, money no object."""
     fits = any(runs_that_fit(problem, group, e) for group in groups(problem))
     if fits or any(_rent_end(problem, e, day) for day in problem.year_days[:-1]):
@@ -73,7 +73,7 @@ def _alone(problem: Problem, e: Experiment) -> Finding | None:
     )
 
 
-def _rent_end(problem: Problem, e: Experiment, day: int) -> bool:
+def _rent_end(problem: PlanningProblem, e: Experiment, day: int) -> bool:
     start = max(e.release_day, day)
     return any(
         e.model in r.times and start + r.times[e.model].days <= problem.due(e)
@@ -81,7 +81,7 @@ def _rent_end(problem: Problem, e: Experiment, day: int) -> bool:
     )
 
 
-def _money(base: Problem, budget: int | None, clock: Clock, found: list[Finding]) -> None:
+def _money(base: PlanningProblem, budget: int | None, clock: Clock, found: list[Finding]) -> None:
     if budget is None and base.year_budget_cents is None:
         return
     change: Change = {"budget_cents": None, "no_year_budget": True}
@@ -102,7 +102,7 @@ def _money(base: Problem, budget: int | None, clock: Clock, found: list[Finding]
         found.append(Finding(topic="relax", words=words))
 
 
-def _machines(base: Problem, clock: Clock, found: list[Finding]) -> None:
+def _machines(base: PlanningProblem, clock: Clock, found: list[Finding]) -> None:
     change = {"max_machines": None}
     try:
         plan = solve(vary(base, change), clock=clock)
@@ -113,7 +113,7 @@ def _machines(base: Problem, clock: Clock, found: list[Finding]) -> None:
     found.append(Finding(topic="relax", words=("allow ", words, " to be bought")))
 
 
-def _later(base: Problem, clock: Clock, found: list[Finding]) -> None:
+def _later(base: PlanningProblem, clock: Clock, found: list[Finding]) -> None:
     """The fewest days by which every date must move."""
     high = 1
     while high <= LONGEST_DAYS and not is_feasible(vary(base, {"later_days": high}), clock=clock):
@@ -131,7 +131,7 @@ def _later(base: Problem, clock: Clock, found: list[Finding]) -> None:
     found.append(Finding(topic="relax", words=("move every date, the grant's end too, by ", days)))
 
 
-def _fewer(base: Problem, clock: Clock, found: list[Finding]) -> None:
+def _fewer(base: PlanningProblem, clock: Clock, found: list[Finding]) -> None:
     change = {"objective": "most-runs"}
     try:
         plan = solve(vary(base, change), clock=clock)

@@ -10,7 +10,14 @@ from advisor.planning.sensitivity.changes import Change, vary
 from advisor.planning.sensitivity.findings import Finding, Solved, Words
 from advisor.planning.sensitivity.trials import Trials, decision
 from advisor.planning.solver.assemble import cost_of
-from advisor.planning.solver.problem import Machine, Plan, PriceLine, Problem, Rental, RunTime
+from advisor.planning.solver.problem import (
+    Machine,
+    Plan,
+    PlanningProblem,
+    PriceLine,
+    Rental,
+    RunTime,
+)
 
 CENT = Decimal("0.01")
 FINE = Decimal("0.0001")
@@ -158,12 +165,12 @@ def _is_known_to(time: RunTime, days: Decimal) -> bool:
     return low is not None and high is not None and low <= float(days) <= high
 
 
-def _machines_of(problem: Problem, plans: Sequence[Plan]) -> list[Machine]:
+def _machines_of(problem: PlanningProblem, plans: Sequence[Plan]) -> list[Machine]:
     wanted = {p.machine_id for plan in plans for p in plan.purchases}
     return [m for m in problem.machines if m.machine_id in wanted]
 
 
-def _prices(problem: Problem, plan: Plan, others: Sequence[Plan]) -> list[_Input]:
+def _prices(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> list[_Input]:
     """Quotes of what is bought, which may rise, and of what the runners-up buy, which may fall."""
     mine = {line.quote_id for m in _machines_of(problem, [plan]) for line in m.lines}
     lines: dict[str, PriceLine] = {}
@@ -186,7 +193,7 @@ def _prices(problem: Problem, plan: Plan, others: Sequence[Plan]) -> list[_Input
     ]
 
 
-def _rents(problem: Problem, plan: Plan, others: Sequence[Plan]) -> list[_Input]:
+def _rents(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> list[_Input]:
     mine = {r.rental_id for r in plan.rented}
     wanted = mine | {r.rental_id for other in others for r in other.rented}
     return [
@@ -205,7 +212,7 @@ def _rents(problem: Problem, plan: Plan, others: Sequence[Plan]) -> list[_Input]
     ]
 
 
-def _rules(problem: Problem) -> list[_Input]:
+def _rules(problem: PlanningProblem) -> list[_Input]:
     rules = problem.rules
     tries = [("utilisation", "utilisation", rules.utilisation, rules.utilisation / 2, "share")]
     if rules.utilisation < 1:
@@ -223,7 +230,7 @@ def _rules(problem: Problem) -> list[_Input]:
     ]
 
 
-def _times(problem: Problem, plan: Plan, others: Sequence[Plan]) -> list[_Input]:
+def _times(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> list[_Input]:
     """Times of the runs in the plan, which may be longer, and in the runners-up, or shorter."""
     options = problem.options()
     models = {e.experiment_id: e.model for e in problem.experiments}
@@ -250,7 +257,7 @@ def _times(problem: Problem, plan: Plan, others: Sequence[Plan]) -> list[_Input]
 
 
 def _ask(
-    problem: Problem, each: _Input, number: Solved, side: str
+    problem: PlanningProblem, each: _Input, number: Solved, side: str
 ) -> tuple[Decimal, Finding] | None:
     """What asking costs, and how to say it; None where nobody can be asked."""
     words: Words

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from advisor.planning.sensitivity.changes import Change, vary
-from advisor.planning.solver.problem import Plan, Problem
+from advisor.planning.solver.problem import Plan, PlanningProblem
 from advisor.planning.solver.solve import Clock, NoPlan, OutOfTime, cheapest_with_runs, solve
 
 T = TypeVar("T")
@@ -28,7 +28,7 @@ def decision(plan: Plan) -> tuple[Any, ...]:
 class Trials:
     """What would be if; every answer is proven, or `OutOfTime` is raised."""
 
-    problem: Problem
+    problem: PlanningProblem
     plan: Plan
     clock: Clock
     known: tuple[Plan, ...]

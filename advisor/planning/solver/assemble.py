@@ -13,7 +13,7 @@ from advisor.planning.solver.charges import (
 )
 from advisor.planning.solver.groups import Group
 from advisor.planning.solver.milp import Cut, Program
-from advisor.planning.solver.problem import Placed, Plan, Problem, Purchase, Rented, Work
+from advisor.planning.solver.problem import Placed, Plan, PlanningProblem, Purchase, Rented, Work
 from advisor.planning.solver.schedule import Job, pack, schedule
 
 
@@ -160,7 +160,7 @@ def plan_of(program: Program, counts: Sequence[int], placed: Sequence[Placed]) -
 
 
 def cost_of(
-    problem: Problem,
+    problem: PlanningProblem,
     purchases: Sequence[Purchase],
     work: Sequence[Work],
     rented: Sequence[Rented],

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
-from advisor.planning.solver.problem import Machine, Problem, Rental, Rules, RunTime
+from advisor.planning.solver.problem import Machine, PlanningProblem, Rental, Rules, RunTime
 
 CENT = Decimal("0.01")
 HOURS_PER_DAY = 24
@@ -91,7 +91,7 @@ def rental_charge(rental: Rental, time: RunTime, rules: Rules) -> Charge:
     return charge(direct, direct if rules.cloud_in_base else Decimal(0), rules)
 
 
-def kept_value_usd(machine: Machine, year: int, problem: Problem) -> Decimal:
+def kept_value_usd(machine: Machine, year: int, problem: PlanningProblem) -> Decimal:
     """What a machine bought in ``year`` is still worth after the grant, straight over its life."""
     lifetime = problem.rules.lifetime_years
     if lifetime is None:

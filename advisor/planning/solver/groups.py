@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import floor, inf
 
 from advisor.planning.solver.charges import purchase_charge, rental_charge, run_charge
-from advisor.planning.solver.problem import EPSILON, Experiment, Machine, Problem, Rental
+from advisor.planning.solver.problem import EPSILON, Experiment, Machine, PlanningProblem, Rental
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +23,7 @@ class Group:
         return self.machine.machine_id, self.year
 
 
-def groups(problem: Problem) -> list[Group]:
+def groups(problem: PlanningProblem) -> list[Group]:
     """Every group that could do anything, owned ones first."""
     found = [Group(machine=m, year=-1, from_day=m.ready_day) for m in problem.machines if m.owned]
     years = range(problem.years) if problem.buy_years is None else problem.buy_years
@@ -34,7 +34,7 @@ def groups(problem: Problem) -> list[Group]:
     return found
 
 
-def undominated(problem: Problem) -> list[Machine]:
+def undominated(problem: PlanningProblem) -> list[Machine]:
     """The buyable machines that no other beats: dearer and no faster for any model is out.
 
     Exact, because as many as one likes can be bought of the better one in its place. Upgrades of
@@ -75,7 +75,7 @@ def undominated(problem: Problem) -> list[Machine]:
     return sorted((*(m for _, m in kept), *upgrades), key=lambda m: order[m.machine_id])
 
 
-def runs_that_fit(problem: Problem, group: Group, experiment: Experiment) -> int:
+def runs_that_fit(problem: PlanningProblem, group: Group, experiment: Experiment) -> int:
     """How many runs of an experiment one machine of the group can do inside the window."""
     time = group.machine.times.get(experiment.model)
     if time is None:
@@ -85,7 +85,7 @@ def runs_that_fit(problem: Problem, group: Group, experiment: Experiment) -> int
     return min(max(floor((room + EPSILON) / elapsed), 0), experiment.runs)
 
 
-def cheapest_rental(problem: Problem, experiment: Experiment, year: int) -> Rental | None:
+def cheapest_rental(problem: PlanningProblem, experiment: Experiment, year: int) -> Rental | None:
     """The cheapest instance on which a run that starts in ``year`` ends in time.
 
     Nothing is shared between rented runs, so that no other instance can be better.

@@ -21,7 +21,7 @@ from advisor.planning.solver.charges import (
     run_charge,
 )
 from advisor.planning.solver.groups import Group, cheapest_rental, groups, runs_that_fit
-from advisor.planning.solver.problem import EPSILON, Experiment, Plan, Problem
+from advisor.planning.solver.problem import EPSILON, Experiment, Plan, PlanningProblem
 
 Row = tuple[dict[int, float], float, float]
 
@@ -39,7 +39,7 @@ class Cut:
 class Program:
     """The columns and rows, and what each column stands for."""
 
-    def __init__(self, problem: Problem, cuts: Sequence[Cut] = ()) -> None:
+    def __init__(self, problem: PlanningProblem, cuts: Sequence[Cut] = ()) -> None:
         self._matrix: Any = None
         self.problem = problem
         self.lower: list[float] = []

@@ -136,7 +136,7 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class PlanningProblem:
     """One question to the solver."""
 
     start: date

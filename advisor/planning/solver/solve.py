@@ -19,7 +19,7 @@ from time import monotonic
 
 from advisor.planning.solver.assemble import place, plan_of
 from advisor.planning.solver.milp import Cut, Program
-from advisor.planning.solver.problem import EPSILON, Plan, Problem
+from advisor.planning.solver.problem import EPSILON, Plan, PlanningProblem
 from advisor.planning.solver.relaxation import Relaxation
 
 DEFAULT_SECONDS = 120.0
@@ -62,7 +62,7 @@ def clock_of(seconds: float, stop: Event | None = None) -> Clock:
 
 
 def solve(
-    problem: Problem,
+    problem: PlanningProblem,
     seconds: float = DEFAULT_SECONDS,
     *,
     known: Sequence[Plan] = (),
@@ -84,7 +84,7 @@ def solve(
     return replace(plan, seconds=monotonic() - began)
 
 
-def _most_runs(problem: Problem, clock: Clock, known: Sequence[Plan]) -> Plan:
+def _most_runs(problem: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> Plan:
     """As much value as possible, then as cheaply as possible."""
     if _weight(problem) is not None:
         return _optimise(problem, clock, "value, then judged", known)
@@ -97,7 +97,7 @@ def _most_runs(problem: Problem, clock: Clock, known: Sequence[Plan]) -> Plan:
     return plan if most.proven else replace(plan, proven=False, gap=most.gap)
 
 
-def _weight(problem: Problem) -> float | None:
+def _weight(problem: PlanningProblem) -> float | None:
     """Dollars above what any plan may cost, so that one run counts for more than all the money.
 
     None where there is no such amount, or it is too large to compute with.
@@ -113,7 +113,7 @@ def _weight(problem: Problem) -> float | None:
 
 
 def cheapest_with_runs(
-    problem: Problem,
+    problem: PlanningProblem,
     seconds: float = DEFAULT_SECONDS,
     *,
     known: Sequence[Plan] = (),
@@ -124,7 +124,7 @@ def cheapest_with_runs(
 
 
 def is_feasible(
-    problem: Problem, seconds: float = DEFAULT_SECONDS, *, clock: Clock | None = None
+    problem: PlanningProblem, seconds: float = DEFAULT_SECONDS, *, clock: Clock | None = None
 ) -> bool:
     """Whether any plan does everything. Raises OutOfTime."""
     try:
@@ -134,7 +134,7 @@ def is_feasible(
     return True
 
 
-def _soonest(problem: Problem, clock: Clock, known: Sequence[Plan]) -> Plan:
+def _soonest(problem: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> Plan:
     """The earliest whole day by which everything can be over, then the cheapest way to it."""
     everything = replace(problem, objective="cheapest")
     best = _optimise(everything, clock, "none", sorted(known, key=lambda plan: plan.finish_day))
@@ -171,7 +171,7 @@ def _last_day(plan: Plan) -> int:
     return int(-(-(plan.finish_day - EPSILON) // 1))
 
 
-def _optimise(problem: Problem, clock: Clock, goal: str, known: Sequence[Plan]) -> Plan:
+def _optimise(problem: PlanningProblem, clock: Clock, goal: str, known: Sequence[Plan]) -> Plan:
     """The best plan by a goal; ``none`` is any plan at all. Raises NoPlan or OutOfTime."""
     cuts: list[Cut] = []
     best: tuple[float, Plan] | None = None

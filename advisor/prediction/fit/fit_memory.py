@@ -13,7 +13,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from advisor.prediction.fit.observations import PAPER, Observation
-from advisor.prediction.physics.columns import Columns, Table
+from advisor.prediction.physics.columns import Columns, WorkloadTable
 from advisor.prediction.physics.memory import (
     NAIVE,
     OPTIONS,
@@ -45,7 +45,7 @@ def columns_of(observations: Sequence[Observation]) -> Columns:
     import numpy as np
 
     index = np.arange(len(observations))
-    table = Table([o.workload for o in observations], [o.chip for o in observations])
+    table = WorkloadTable([o.workload for o in observations], [o.chip for o in observations])
     return table.columns(index, index, np.array([o.count for o in observations]))
 
 

@@ -85,7 +85,7 @@ class Columns:
         return len(self.count)
 
 
-class Table:
+class WorkloadTable:
     """Workloads and chips as arrays, made once, to take columns of pairs from."""
 
     def __init__(self, workloads: Sequence[Workload], chips: Sequence[Chip]) -> None:

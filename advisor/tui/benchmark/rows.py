@@ -12,7 +12,7 @@ from advisor.benchmark.progress import (
     RUNNING,
     TIME,
     WAITING,
-    Board,
+    Progress,
     Tried,
     clock_words,
     time_words,
@@ -59,9 +59,9 @@ def columns(width: int) -> tuple[Column, ...]:
 class BoardRows:
     """The settings as they stand at one moment."""
 
-    def __init__(self, board: Board, keys: Sequence[str]) -> None:
-        self._rows = tuple(board.rows.values())
-        best = board.best_row
+    def __init__(self, progress: Progress, keys: Sequence[str]) -> None:
+        self._rows = tuple(progress.rows.values())
+        best = progress.best_row
         self._best = None if best is None else best.label
         self._keys = keys
 
@@ -122,22 +122,22 @@ def plan_lines(plan: Plan) -> list[Line]:
     return lines
 
 
-def status_words(board: Board, elapsed_s: float, limit_s: float | None) -> str:
+def status_words(progress: Progress, elapsed_s: float, limit_s: float | None) -> str:
     """How far it is, in one line."""
-    counts = board.counts()
-    total = len(board.rows)
+    counts = progress.counts()
+    total = len(progress.rows)
     done = total - sum(counts.get(state, 0) for state in (WAITING, RUNNING, NOT_TRIED))
     words = f"{done} of {total} · {clock_words(elapsed_s)} elapsed"
-    remaining = board.remaining_s(elapsed_s, limit_s)
+    remaining = progress.remaining_s(elapsed_s, limit_s)
     if remaining is not None:
         words += f", about {clock_words(remaining)} to go"
-    best = board.best_row
+    best = progress.best_row
     if best is not None and best.training_days is not None:
         words += f" · best {time_words(best.training_days)} ({best.label})"
     return words
 
 
-def ending_lines(ending: Ending, board: Board, kept: str, plan: Plan) -> list[Line]:
+def ending_lines(ending: Ending, progress: Progress, kept: str, plan: Plan) -> list[Line]:
     """How it ended, with what to do about it."""
     headings = {
         "answered": "FINISHED",
@@ -151,7 +151,7 @@ def ending_lines(ending: Ending, board: Board, kept: str, plan: Plan) -> list[Li
     lines.append((ending.message, WARNING if bad else PLAIN))
     if ending.suggestion is not None:
         lines.append((f"→ {ending.suggestion}", STRONG))
-    best = board.best_row
+    best = progress.best_row
     if best is not None and best.training_days is not None:
         lines.append(
             (f"best: {best.label}, {time_words(best.training_days)} on {plan.device_words}", STRONG)

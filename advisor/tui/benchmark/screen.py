@@ -19,8 +19,8 @@ from textual.message import Message
 from textual.widgets import Static
 
 from advisor.benchmark.plan import Plan
-from advisor.benchmark.progress import Board
-from advisor.benchmark.recorder import Keeper, follow
+from advisor.benchmark.progress import Progress
+from advisor.benchmark.recorder import Recorder, follow
 from advisor.benchmark.runner_process import Run, last_log_line
 from advisor.parse import InputError
 from advisor.tui.actions import BENCHMARK, bindings_of
@@ -108,7 +108,7 @@ class BenchmarkScreen(BenchmarkPlanning):
     def _begin(self, plan: Plan) -> None:
         self._starting = True
         self.plan, self.ending = plan, None
-        self.board = Board(plan.labels, plan.estimated_minutes, plan.request.search)
+        self.progress = Progress(plan.labels, plan.estimated_minutes, plan.request.search)
         self._began_s, self._began_wall_s = time.monotonic(), time.time()
         self.remove_class("-ended", "-bad")
         self.add_class("-running")
@@ -122,17 +122,17 @@ class BenchmarkScreen(BenchmarkPlanning):
         """Follow the runner to its end, post what happens, keep what it measures."""
         from advisor.store import Store
 
-        store = Store(self.app.feed.path, wait_s=STORE_WAIT_S, note=lambda _: None)
+        store = Store(self.app.store_reader.path, wait_s=STORE_WAIT_S, note=lambda _: None)
         run: Run | None = None
         kept = ""
         try:
-            keeper = Keeper(store, plan)
+            recorder = Recorder(store, plan)
             run = Run(plan.request, runner=self._runner)
             self.post_message(self.Started(run))
-            with closing(follow(run, keeper)) as events:
+            with closing(follow(run, recorder)) as events:
                 for event in events:
                     self.post_message(self.Happened(event, time.monotonic()))
-            kept = keeper.words()
+            kept = recorder.words()
         except InputError as error:
             self.post_message(self.Ended(None, str(error), kept))
         except Exception as error:
@@ -148,8 +148,8 @@ class BenchmarkScreen(BenchmarkPlanning):
 
     @on(Happened)
     def _happened(self, event: Happened) -> None:
-        if self.board is not None:
-            self.board.apply(event.event, event.at_s - self._began_s)
+        if self.progress is not None:
+            self.progress.apply(event.event, event.at_s - self._began_s)
             if not self._drawing:
                 # However fast events come, they are drawn once a frame.
                 self._drawing = True
@@ -157,18 +157,18 @@ class BenchmarkScreen(BenchmarkPlanning):
 
     def _draw(self) -> None:
         self._drawing = False
-        if self.is_busy and self.board is not None:
+        if self.is_busy and self.progress is not None:
             self._show_rows()
-            self._say([(self.board.last, PLAIN)])
+            self._say([(self.progress.last, PLAIN)])
             self._tick()
 
     @on(Ended)
     def _ended(self, event: Ended) -> None:
-        board, plan = self.board, self.plan
-        assert board is not None and plan is not None
+        progress, plan = self.progress, self.plan
+        assert progress is not None and plan is not None
         self._took_s = time.monotonic() - self._began_s
         self._starting, self.run, self.ending = False, None, event.ending
-        board.close()
+        progress.close()
         self.remove_class("-running")
         self.add_class("-ended")
         self._show_rows()
@@ -176,7 +176,7 @@ class BenchmarkScreen(BenchmarkPlanning):
         if event.problem is not None:
             lines.append((event.problem, WARNING))
         if event.ending is not None:
-            lines += ending_lines(event.ending, board, event.kept, plan)
+            lines += ending_lines(event.ending, progress, event.kept, plan)
         self._say(lines)
         self._tick()
         bad = event.ending is None or event.ending.kind in ("failed", "refused", "no-time")
@@ -204,13 +204,13 @@ class BenchmarkScreen(BenchmarkPlanning):
     # Drawing
 
     def _tick(self) -> None:
-        board, plan = self.board, self.plan
-        if board is None or plan is None or not (self.is_busy or self.ending is not None):
+        progress, plan = self.progress, self.plan
+        if progress is None or plan is None or not (self.is_busy or self.ending is not None):
             return
         elapsed = time.monotonic() - self._began_s if self.is_busy else self._took_s
         minutes = plan.request.minutes
         limit = None if minutes is None else minutes * 60
-        self.query_one("#status", Static).update(status_words(board, elapsed, limit))
+        self.query_one("#status", Static).update(status_words(progress, elapsed, limit))
         if self.is_busy:
             self._read_log()
 
@@ -222,8 +222,8 @@ class BenchmarkScreen(BenchmarkPlanning):
 
     @on(Logged)
     def _logged(self, event: Logged) -> None:
-        if self.run is not None and not self.run.is_cancelled and self.board is not None:
-            self._say([(self.board.last, PLAIN), (f"log: {event.line}", FAINT)])
+        if self.run is not None and not self.run.is_cancelled and self.progress is not None:
+            self._say([(self.progress.last, PLAIN), (f"log: {event.line}", FAINT)])
 
     @on(RankTable.RowOpened)
     def action_open_record(self) -> None:

@@ -22,8 +22,8 @@ from advisor.benchmark.plan import (
     bench_folders,
     make_plan,
 )
-from advisor.benchmark.progress import Board
-from advisor.benchmark.request import Here, Request
+from advisor.benchmark.progress import Progress
+from advisor.benchmark.request import MachineState, Request
 from advisor.benchmark.runner_process import RUNNER, Run
 from advisor.benchmark.runner_process import look_here as look
 from advisor.parse import InputError, parse_positive
@@ -37,7 +37,7 @@ from advisor.tui.messages import StoreRead
 from advisor.tui.pages.bars import KeyBar, TitleBar, TooSmall
 from advisor.tui.pages.sizes import SizedScreen
 from advisor.tui.widgets.choice import Choice
-from advisor.tui.widgets.fetch_error import FeedError
+from advisor.tui.widgets.fetch_error import StoreReaderError
 from advisor.tui.widgets.lines import FAINT, Line, wrapped
 from advisor.tui.widgets.lines_view import LinesView
 from advisor.tui.widgets.model_picker import ModelInput, ModelPicker
@@ -71,7 +71,7 @@ class BenchmarkPlanning(SizedScreen):
     class Looked(Message):
         """The machine was looked at."""
 
-        here: Here | None
+        here: MachineState | None
         problem: str | None
 
     @dataclass
@@ -94,7 +94,7 @@ class BenchmarkPlanning(SizedScreen):
         self._runner = runner
         self._records, self._work = folders or bench_folders()
         self._reading: Reading | None = None
-        self._here: Here | None = None
+        self._here: MachineState | None = None
         self._trouble: str | None = None
         """Why nothing can be measured here."""
         self.plan: Plan | None = None
@@ -105,7 +105,7 @@ class BenchmarkPlanning(SizedScreen):
         self._drawing = False
         self.run: Run | None = None
         """The child while it lives."""
-        self.board: Board | None = None
+        self.progress: Progress | None = None
         self.ending: Ending | None = None
         self._began_s = 0.0
         self._began_wall_s = 0.0
@@ -157,8 +157,8 @@ class BenchmarkPlanning(SizedScreen):
     def read_store(self) -> None:
         """Read the models, and post them."""
         try:
-            self.post_message(StoreRead(self.app.feed.read(self.app.inputs)))
-        except FeedError as error:
+            self.post_message(StoreRead(self.app.store_reader.read(self.app.inputs)))
+        except StoreReaderError as error:
             self.post_message(self.Planned(self._plan_number, None, str(error)))
 
     @on(StoreRead)
@@ -226,10 +226,10 @@ class BenchmarkPlanning(SizedScreen):
         self._make_plan(self._plan_number, request, self._here, count)
 
     @work(thread=True, exclusive=True, group="plan", exit_on_error=False)
-    def _make_plan(self, number: int, request: Request, here: Here, count: int) -> None:
+    def _make_plan(self, number: int, request: Request, here: MachineState, count: int) -> None:
         from advisor.store import Store, StoreError
 
-        store = Store(self.app.feed.path, wait_s=STORE_WAIT_S, note=lambda _: None)
+        store = Store(self.app.store_reader.path, wait_s=STORE_WAIT_S, note=lambda _: None)
         try:
             plan = make_plan(store, request, here, gpu_count=count)
         except (InputError, StoreError) as error:
@@ -244,7 +244,7 @@ class BenchmarkPlanning(SizedScreen):
         changed = event.plan != self.plan
         self.plan, self._plan_problem = event.plan, event.problem
         if changed and event.plan is not None:
-            self.board = Board(event.plan.labels, event.plan.estimated_minutes, "")
+            self.progress = Progress(event.plan.labels, event.plan.estimated_minutes, "")
             self.ending = None
             self.remove_class("-ended", "-bad")
             self._show_rows()
@@ -306,12 +306,12 @@ class BenchmarkPlanning(SizedScreen):
     # Drawing
 
     def _show_rows(self) -> None:
-        if self.board is None:
+        if self.progress is None:
             return
         shown = columns(self.table.size.width or 80)
         if shown != self.table.columns:
             self.table.columns = shown
-        self.table.source = BoardRows(self.board, [column.key for column in shown])
+        self.table.source = BoardRows(self.progress, [column.key for column in shown])
 
     def _say(self, lines: list[Line]) -> None:
         self.query_one("#said", LinesView).show(lambda width: wrapped(lines, width), from_top=True)

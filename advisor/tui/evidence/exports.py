@@ -7,8 +7,8 @@ from typing import Any
 
 from advisor.answers.wording import settings_words
 from advisor.tui.evidence.rows import Times, TimesSource
-from advisor.tui.store_reader import Feed
-from advisor.tui.widgets.fetch_error import FeedError
+from advisor.tui.store_reader import StoreReader
+from advisor.tui.widgets.fetch_error import StoreReaderError
 from advisor.tui.widgets.table_rows import RowSource
 
 MAX_EXPORTED_TIMES = 100_000
@@ -39,17 +39,17 @@ TIMES_COLUMNS = (
 )
 
 
-def times_rows(feed: Feed, times: Times, source: RowSource) -> list[dict[str, Any]]:
+def times_rows(store_reader: StoreReader, times: Times, source: RowSource) -> list[dict[str, Any]]:
     """Every time that the filter shows, not only the pages in view. Raises FeedError."""
     assert isinstance(source, TimesSource)
     if len(source) > MAX_EXPORTED_TIMES:
-        raise FeedError(
+        raise StoreReaderError(
             f"{len(source):,} rows are too many for one file from here: filter them first, or use "
             "advisor data times --format csv"
         )
     query = source.query
     rows = []
-    with feed.visit() as reader:
+    with store_reader.visit() as reader:
         for offset in range(0, len(source), _PAGE):
             for time in reader.search_times(
                 query.words,

@@ -20,7 +20,7 @@ from advisor.tui.widgets.table_rows import Column, RowSource
 if TYPE_CHECKING:
     from advisor.ranking.snapshot import Snapshot
     from advisor.ranking.times import TrainingTime
-    from advisor.tui.store_reader import Feed
+    from advisor.tui.store_reader import StoreReader
     from price_catalog.model import Quote, Source
 
 PAGE_ROWS = 200
@@ -114,8 +114,8 @@ class Times:
         Column(key="day", title="measured", width=10, sort_key="day"),
     )
 
-    def __init__(self, feed: Feed, snapshot: Snapshot) -> None:
-        self._feed = feed
+    def __init__(self, store_reader: StoreReader, snapshot: Snapshot) -> None:
+        self._feed = store_reader
         self._names: Mapping[str, str] = {gpu.gpu_id: gpu.name for gpu in snapshot.gpus}
         self._sources = {source.source_id: source for source in snapshot.sources}
         self.total = -1

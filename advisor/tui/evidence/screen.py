@@ -17,7 +17,7 @@ from advisor.tui.evidence.rows import Times, TimesAndPredictions, price_rows, so
 from advisor.tui.messages import StoreRead, StoreTrouble
 from advisor.tui.pages.bars import EVIDENCE_TABS, KeyBar, Tabs, TitleBar, TooSmall
 from advisor.tui.pages.list_page import ListScreen
-from advisor.tui.widgets.fetch_error import FeedError
+from advisor.tui.widgets.fetch_error import StoreReaderError
 from advisor.tui.widgets.filter_table import FilterTable, MemorySource, Rows
 from price_catalog.model import Quote, Source
 
@@ -57,8 +57,8 @@ class EvidenceScreen(ListScreen):
     def read_store(self) -> None:
         """Read what the lists need, and post it."""
         try:
-            self.post_message(StoreRead(self.app.feed.read(self.app.inputs)))
-        except FeedError as error:
+            self.post_message(StoreRead(self.app.store_reader.read(self.app.inputs)))
+        except StoreReaderError as error:
             self.post_message(StoreTrouble(str(error)))
 
     @on(StoreRead)
@@ -74,7 +74,7 @@ class EvidenceScreen(ListScreen):
         if tab == "sources":
             return source_rows(self._snapshot)
         kind = TimesAndPredictions if tab == "predictions" else Times
-        return kind(self.app.feed, self._snapshot)
+        return kind(self.app.store_reader, self._snapshot)
 
     def action_show_tab(self, tab: str) -> None:
         """Show one of the lists, from its top."""
@@ -94,7 +94,7 @@ class EvidenceScreen(ListScreen):
         if isinstance(rows, Times):
             columns, make = (
                 exports.TIMES_COLUMNS,
-                partial(exports.times_rows, self.app.feed, rows, source),
+                partial(exports.times_rows, self.app.store_reader, rows, source),
             )
         elif isinstance(source, MemorySource) and self._snapshot is not None:
             kind = Quote if self.tab == "prices" else Source

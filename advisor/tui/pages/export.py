@@ -20,7 +20,7 @@ from advisor.files import write_whole
 from advisor.tables import TABLE_FORMATS, table_text
 from advisor.tui.pages.bars import clickable
 from advisor.tui.widgets.choice import Choice
-from advisor.tui.widgets.fetch_error import FeedError
+from advisor.tui.widgets.fetch_error import StoreReaderError
 
 if TYPE_CHECKING:
     from advisor.tui.program import Program
@@ -149,7 +149,7 @@ A file is there in full or not at all.
             self.post_message(
                 self.Failed(f"{path} is already there: Enter again replaces it", exists=path)
             )
-        except (FeedError, ValueError) as error:
+        except (StoreReaderError, ValueError) as error:
             self.post_message(self.Failed(str(error)))
         except OSError as error:
             reason = error.strerror or str(error)

@@ -19,7 +19,7 @@ from advisor.tui.messages import StoreChanged, StoreTrouble
 from advisor.tui.pages.bars import KeyBar, TitleBar, TooSmall
 from advisor.tui.pages.sizes import SizedScreen
 from advisor.tui.settings import State
-from advisor.tui.widgets.fetch_error import FeedError
+from advisor.tui.widgets.fetch_error import StoreReaderError
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
 from advisor.tui.widgets.lines_view import LinesView
 
@@ -55,13 +55,13 @@ class WelcomeScreen(SizedScreen):
     @work(thread=True, exclusive=True, group="read", exit_on_error=False)
     def read_store(self) -> None:
         """Read what ships, work the sample out, and post both."""
-        feed, app = self.app.feed, self.app
+        store_reader, app = self.app.store_reader, self.app
         try:
-            reading = feed.read(replace(State(), budget=SAMPLE_BUDGET, model=SAMPLE_MODEL))
-            with feed.visit() as reader:
+            reading = store_reader.read(replace(State(), budget=SAMPLE_BUDGET, model=SAMPLE_MODEL))
+            with store_reader.visit() as reader:
                 times = reader.count_times()
                 verdicts = {v: reader.count_times(verdict=v) for v in ("doubtful", "implausible")}
-        except FeedError as error:
+        except StoreReaderError as error:
             self.post_message(StoreTrouble(str(error)))
             return
         lines = [
@@ -131,7 +131,7 @@ def sample_lines(reading: Reading) -> list[Line]:
     model = reading.snapshot.model(SAMPLE_MODEL)
     lines: list[Line] = [(f"A SAMPLE: ${int(SAMPLE_BUDGET):,} for {model.name}", HEADING)]
     question = Question(budget_usd=Decimal(SAMPLE_BUDGET))
-    ranking = None if reading.field is None else rank(reading.field, question)
+    ranking = None if reading.candidates is None else rank(reading.candidates, question)
     if ranking is None or not len(ranking):
         return [*lines, ("No build in this store answers it.", PLAIN), ("", PLAIN)]
     row = ranking.row(0)

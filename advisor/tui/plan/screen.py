@@ -20,7 +20,7 @@ from advisor.parse import InputError
 from advisor.tui.actions import PLAN, bindings_of
 from advisor.tui.pages.bars import KeyBar, TitleBar, TooSmall
 from advisor.tui.pages.sizes import SizedScreen
-from advisor.tui.widgets.fetch_error import FeedError
+from advisor.tui.widgets.fetch_error import StoreReaderError
 
 if TYPE_CHECKING:
     from advisor.planning.plan_grant import Planned
@@ -162,7 +162,7 @@ class PlanScreen(SizedScreen):
         from advisor.planning.solver_process import Cancelled, Search
 
         try:
-            with self.app.feed.visit() as reader:
+            with self.app.store_reader.visit() as reader:
                 # What is wrong with the grant is no fault of the store.
                 try:
                     loaded = plan_with(reader, path, objective=objective or None, today=today)
@@ -177,7 +177,7 @@ class PlanScreen(SizedScreen):
             self.post_message(self.Made(number, planned, None))
         except Cancelled:
             return
-        except (InputError, FeedError) as error:
+        except (InputError, StoreReaderError) as error:
             self.post_message(self.Made(number, None, str(error)))
 
     def _post_at(self, number: int, words: str) -> None:

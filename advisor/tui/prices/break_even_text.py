@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 from advisor.costs.rental import BreakEven
 
 if TYPE_CHECKING:
-    from advisor.answers.ownership import Asked
+    from advisor.answers.ownership import OwnershipRequest
 from advisor.costs.break_even import _steps, _usd, cost_lines, crossings
 
 GLYPHS = {"own": "●", "on-demand": "◆", "spot": "▲", "reserved": "■"}
 
 
-def break_even_text(asked: Asked, evens: Sequence[BreakEven], width: int, height: int) -> list[str]:
+def break_even_text(
+    asked: OwnershipRequest, evens: Sequence[BreakEven], width: int, height: int
+) -> list[str]:
     """The same picture in characters; each line has a glyph of its own."""
     lines, most = cost_lines(asked.own, asked.training_days, evens)
     meets = crossings(lines, most)

@@ -78,7 +78,7 @@ class _Keeping(ModalScreen["str | None"]):
     def _write(self, quotes: tuple[Quote, ...], words: str) -> None:
         from advisor.store import Store, StoreError
 
-        store = Store(self.app.feed.path, wait_s=STORE_WAIT_S, note=lambda _: None)
+        store = Store(self.app.store_reader.path, wait_s=STORE_WAIT_S, note=lambda _: None)
         try:
             store.add_quotes(quotes, [OWN])
         except StoreError as error:

@@ -20,13 +20,13 @@ from advisor.tui.messages import StoreTrouble
 from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar, TooSmall
 from advisor.tui.pages.list_page import ListScreen
 from advisor.tui.prices.rows import Entry, quote_table
-from advisor.tui.widgets.fetch_error import FeedError
+from advisor.tui.widgets.fetch_error import StoreReaderError
 from advisor.tui.widgets.filter_table import FilterTable, MemorySource
 from advisor.tui.widgets.lines import FAINT, PLAIN, STRONG, Line, wrapped
 from advisor.tui.widgets.lines_view import LinesView
 
 if TYPE_CHECKING:
-    from advisor.answers.ownership import Asked
+    from advisor.answers.ownership import OwnershipRequest
     from advisor.costs.rental import BreakEven
     from advisor.ranking.snapshot import Snapshot
 
@@ -68,13 +68,13 @@ replaced by another.
     class RentRead(Message):
         """What can be owned or rented was worked out; or why not."""
 
-        evens: list[tuple[Asked, list[BreakEven]]]
+        evens: list[tuple[OwnershipRequest, list[BreakEven]]]
         problem: str | None
 
     def __init__(self, size: Size) -> None:
         super().__init__(size)
         self._snapshot: Snapshot | None = None
-        self._evens: list[tuple[Asked, list[BreakEven]]] = []
+        self._evens: list[tuple[OwnershipRequest, list[BreakEven]]] = []
         self._problem: str | None = None
         self._at = 0
 
@@ -101,7 +101,7 @@ replaced by another.
         except InputError:
             rule = "latest"
         try:
-            with self.app.feed.visit() as reader:
+            with self.app.store_reader.visit() as reader:
                 snapshot = take_snapshot(reader)
                 self.post_message(
                     self.LedgerRead(snapshot, ledger_rows(snapshot, rule, today=today))
@@ -112,7 +112,7 @@ replaced by another.
                     self.post_message(self.RentRead([], str(error)))
                 else:
                     self.post_message(self.RentRead(evens, None))
-        except FeedError as error:
+        except StoreReaderError as error:
             self.post_message(StoreTrouble(str(error)))
 
     @on(LedgerRead)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from advisor.answers.uncertainty import standing_line, wanted_line
+from advisor.answers.uncertainty import uncertainty_line, wanted_line
 from advisor.answers.wording import days_shown, experiment_line, usd
 from advisor.tui.pages.evidence_lines import KIND_WORDS, settings_lines, source_lines, verdict_line
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
@@ -59,19 +59,22 @@ def excluded_lines(
 ) -> list[Line]:
     """Everything known about a build that is left out, the reason first."""
     build = row.build
-    build_index = ranking.field.builds.index(build)
-    best = ranking.field.times[build_index]
+    build_index = ranking.candidates.builds.index(build)
+    best = ranking.candidates.times[build_index]
     lines: list[Line] = [
         (f"{build.gpu_count} × {build.gpu.name}", STRONG),
         (f"left out: {row.reason.replace('-', ' ')}", WARNING),
         (row.detail, PLAIN),
     ]
-    if row.reason == "too-slow" and build_index in ranking.standing.perhaps_fast:
+    if row.reason == "too-slow" and build_index in ranking.uncertainty.perhaps_fast:
         lines.append(("its interval reaches below the limit: it may be fast enough", WARNING))
     lines.append(("", PLAIN))
     if row.overall_cost_usd is not None:
         lines += [(f"OVERALL COST  {usd(row.overall_cost_usd)}", HEADING)]
-        gpu, host = ranking.field.gpu_quotes[build_index], ranking.field.host_quotes[build_index]
+        gpu, host = (
+            ranking.candidates.gpu_quotes[build_index],
+            ranking.candidates.host_quotes[build_index],
+        )
         if gpu is not None and host is not None:
             lines += _price_lines(build, gpu, host)
         lines.append(("", PLAIN))
@@ -83,22 +86,22 @@ def excluded_lines(
 
 def _standing_lines(ranking: Ranking, i: int) -> Iterable[Line]:
     """What the training times leave open about the place of one ranked build."""
-    standing = ranking.standing
-    if i == standing.first:
-        text = standing_line(ranking)
+    uncertainty = ranking.uncertainty
+    if i == uncertainty.first:
+        text = uncertainty_line(ranking)
         if text is not None:
-            yield text, PLAIN if standing.is_sure else WARNING
-    elif i in standing.tied:
+            yield text, PLAIN if uncertainty.is_sure else WARNING
+    elif i in uncertainty.tied:
         yield "= cannot be told from first place: the doubt is larger than the difference", WARNING
-    if i in standing.perhaps_slow:
+    if i in uncertainty.perhaps_slow:
         yield f"may take longer than {ranking.question.max_days:g} days", WARNING
 
 
 def _settling_lines(ranking: Ranking, i: int) -> Iterable[Line]:
     """What to measure to settle first place: said of that, and of the build to be measured."""
-    wanted = ranking.standing.wanted
+    wanted = ranking.uncertainty.wanted
     measure = wanted_line(ranking)
-    if measure is not None and i in (ranking.standing.first, wanted and wanted.build):
+    if measure is not None and i in (ranking.uncertainty.first, wanted and wanted.build):
         yield "", PLAIN
         yield "TO SETTLE FIRST PLACE", HEADING
         yield measure, PLAIN

@@ -48,7 +48,7 @@ def ranking_name(answer: Answer) -> str:
     """A file's name for a ranking: the model and the budget."""
     budget = answer.ranking.question.budget_usd
     amount = "any-budget" if budget is None else f"{budget:.0f}"
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", f"{answer.ranking.field.model.recipe_id}-{amount}")
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", f"{answer.ranking.candidates.model.recipe_id}-{amount}")
 
 
 def ranking_picture(answer: Answer, selected: int | None) -> str:

@@ -92,7 +92,7 @@ def excluded_rows(ranking: Ranking, snapshot: Snapshot) -> MemoryRows:
 
     A row's words are made when it is looked at.
     """
-    field, order, refused = ranking.field, ranking.excluded_order, ranking.refused
+    candidates, order, refused = ranking.candidates, ranking.excluded_order, ranking.refused
 
     def row(position: int) -> ExcludedRow:
         if position < len(order):
@@ -102,7 +102,7 @@ def excluded_rows(ranking: Ranking, snapshot: Snapshot) -> MemoryRows:
     def build_and_reason(position: int) -> tuple[Build, str]:
         if position < len(order):
             i, reason = order[position]
-            return field.builds[i], reason
+            return candidates.builds[i], reason
         return refused[position - len(order)].build, "implausible-time"
 
     def text(position: int) -> str:

@@ -113,7 +113,7 @@ class RankingView(SizedScreen):
         table.source = rows
         row = None if session.selected is None else rows.row_of(session.selected)
         table.cursor = 0 if row is None else row
-        table.border_subtitle = ranking.field.model.name
+        table.border_subtitle = ranking.candidates.model.name
         picture.data = plot_data(points, ranking, answer.front, answer.basis)
         budget = question.budget_usd if answer.basis == "overall" else None
         picture.budget_usd = None if budget is None else float(budget)

@@ -1,4 +1,4 @@
-"""A field of builds with what the screen derives from it, and the rows of the table (pure)."""
+"""A set of candidates with what the screen derives from it, and the rows of the table (pure)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class RankedRows:
         return len(self.ranking.order) - 1 - index if self.descending else index
 
     def build_index(self, index: int) -> int:
-        """The field's index of a row."""
+        """The candidates' index of a row."""
         return self.ranking.order[self.position(index)]
 
     def row(self, index: int) -> RankedRow:
@@ -67,7 +67,7 @@ class RankedRows:
         return self.ranking.row(self.position(index))
 
     def row_of(self, build_index: int) -> int | None:
-        """The row of one of the field's builds, None where it is not ranked."""
+        """The row of one of the candidates, None where it is not ranked."""
         try:
             return self.position(self.ranking.order.index(build_index))
         except ValueError:
@@ -107,12 +107,12 @@ class RankedRows:
         )
 
     def row_style(self, index: int) -> RowStyle | None:
-        if self.view.field.builds[self.build_index(index)].host_owned:
+        if self.view.candidates.builds[self.build_index(index)].host_owned:
             return "owned"
         return "front" if self.build_index(index) in self.answer.front else None
 
     def row_id(self, index: int) -> BuildKey:
-        return build_key(self.view.field.builds[self.build_index(index)])
+        return build_key(self.view.candidates.builds[self.build_index(index)])
 
     def index_of(self, row_id: Any) -> int | None:
         i = self.view.index.get(row_id)
@@ -175,10 +175,10 @@ def counted(answer: Answer) -> str:
     Builds that nobody measured are counted apart: they say more of the evidence than of the
     question, and with them the first figure would drown.
     """
-    ranking, field = answer.ranking, answer.view.field
+    ranking, candidates = answer.ranking, answer.view.candidates
     counts = dict(ranking.excluded_counts)
     unmeasured = counts.pop("no-time", 0)
-    words = [f"{len(ranking):,} of {len(field.builds) - unmeasured:,} builds"]
+    words = [f"{len(ranking):,} of {len(candidates.builds) - unmeasured:,} builds"]
     words += [f"{count:,} {REASON_WORDS.get(reason, reason)}" for reason, count in counts.items()]
     if unmeasured:
         words.append(f"{unmeasured:,} more unmeasured")
@@ -186,8 +186,8 @@ def counted(answer: Answer) -> str:
     replaced = [
         i
         for i in answer.view.replaced
-        if (budget is None or field.cents[i] <= budget * 100)
-        and (limit is None or field.days[i] <= limit)
+        if (budget is None or candidates.cents[i] <= budget * 100)
+        and (limit is None or candidates.days[i] <= limit)
     ]
     if replaced:
         words.append(f"{len(replaced):,} impossible: predicted")
@@ -196,39 +196,39 @@ def counted(answer: Answer) -> str:
 
 def standing_note(ranking: Ranking) -> str | None:
     """Who may be first instead of the first, and what to measure; None where nobody."""
-    standing = ranking.standing
-    if standing.first is None or standing.is_sure:
+    uncertainty = ranking.uncertainty
+    if uncertainty.first is None or uncertainty.is_sure:
         return None
-    count = len(standing.tied)
+    count = len(uncertainty.tied)
     if count:
         per_run = ranking.question.rule == "experiment-cost"
         text = f"= {count:,} may be as {'cheap a run' if per_run else 'fast'}"
-    elif standing.first_is_impossible:
+    elif uncertainty.first_is_impossible:
         return "First place goes by an impossible time: choose sound evidence"
     else:
         text = "First place hangs on the limit of days"
-    wanted = standing.wanted
+    wanted = uncertainty.wanted
     if wanted is None:
         return text
-    build = ranking.field.builds[wanted.build]
+    build = ranking.candidates.builds[wanted.build]
     return f"{text}: measure {build.gpu_count} × {build.gpu.name}, {minutes_words(wanted)}"
 
 
 def _is_predicted(ranking: Ranking) -> bool:
-    best = ranking.field.times[ranking.order[0]]
+    best = ranking.candidates.times[ranking.order[0]]
     return best is not None and best.chosen is not None and best.chosen.basis == "predicted"
 
 
 def published_note(ranking: Ranking, published: Ranking) -> str | None:
     """What the published times at face value would put first, where that differs."""
-    if ranking.field.evidence != "sound" or not len(published):
+    if ranking.candidates.evidence != "sound" or not len(published):
         return None
     # The two fields have the same builds in the same places.
     first = published.order[0]
     if len(ranking) and ranking.order[0] == first:
         return None
-    field = published.field
-    best, build = field.times[first], field.builds[first]
+    candidates = published.candidates
+    best, build = candidates.times[first], candidates.builds[first]
     time = best.chosen if best is not None else None
     why = ""
     if time is not None and time.implied_mfu is not None and time.verdict != "plausible":
@@ -237,5 +237,5 @@ def published_note(ranking: Ranking, published: Ranking) -> str | None:
         why = ": they have no time for the first here"
     return (
         f"Published times would put {build.gpu_count} × {build.gpu.name} first "
-        f"({field.days[first]:g} d, ${field.cents[first] / 100:,.0f}){why}"
+        f"({candidates.days[first]:g} d, ${candidates.cents[first] / 100:,.0f}){why}"
     )

@@ -16,7 +16,7 @@ from advisor.tui.pages.bars import PANELS, Tabs
 from advisor.tui.ranking.panels import CHOICES, RETRY, RankingView
 from advisor.tui.ranking.rows import RankedRows, counted
 from advisor.tui.widgets.choice import Choice
-from advisor.tui.widgets.fetch_error import FeedError
+from advisor.tui.widgets.fetch_error import StoreReaderError
 from advisor.tui.widgets.model_picker import ModelInput, ModelPicker
 from advisor.tui.widgets.plot.plot import CostTimePlot
 from advisor.tui.widgets.table import RankTable
@@ -45,7 +45,7 @@ class RankingScreen(RankingView):
                 # Watched, not heard by message: the answer is then drawn together with the key.
                 field = self.query_one(f"#{name}", Input)
                 self.watch(field, "value", partial(self._typed, name), init=False)
-        reading = self.app.feed.first_reading(wait=False)
+        reading = self.app.store_reader.first_reading(wait=False)
         if reading is None:
             self.read_store()
         else:
@@ -60,8 +60,8 @@ class RankingScreen(RankingView):
     def read_store(self) -> None:
         """Read what the present inputs need, and post it."""
         try:
-            reading = self.app.feed.read(self.session.inputs)
-        except FeedError as error:
+            reading = self.app.store_reader.read(self.session.inputs)
+        except StoreReaderError as error:
             self.post_message(StoreTrouble(str(error)))
             return
         self.post_message(StoreRead(reading))
@@ -76,8 +76,8 @@ class RankingScreen(RankingView):
         self._post_published(reading)
 
     def _post_published(self, reading: Reading) -> None:
-        if reading.field is not None and reading.field.evidence == "sound":
-            self.post_message(PublishedRead(reading.field, reading.field.at_face_value()))
+        if reading.candidates is not None and reading.candidates.evidence == "sound":
+            self.post_message(PublishedRead(reading.candidates, reading.candidates.at_face_value()))
 
     @on(StoreRead)
     def _store_read(self, event: StoreRead) -> None:
@@ -90,7 +90,7 @@ class RankingScreen(RankingView):
 
     @on(PublishedRead)
     def _published_read(self, event: PublishedRead) -> None:
-        self.session.accept_published(event.field, event.published)
+        self.session.accept_published(event.candidates, event.published)
         self._show_note()
 
     @on(StoreTrouble)

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.answers.wording import days_shown
 from advisor.ranking.rank import rank
-from advisor.ranking.typed_question import Asked, FieldKey, matching_models, read_inputs
-from advisor.tui.candidates_view import Answer, BuildKey, FieldView, answer, build_key
+from advisor.ranking.typed_question import CandidatesKey, RankRequest, matching_models, read_inputs
+from advisor.tui.candidates_view import Answer, BuildKey, CandidatesView, answer, build_key
 from advisor.tui.ranking.build_page import excluded_lines, one_line, ranked_lines
 from advisor.tui.ranking.rows import published_note, standing_note
 from advisor.tui.settings import State
 from advisor.tui.widgets.lines import Line
 
 if TYPE_CHECKING:
-    from advisor.ranking.candidates import Field
+    from advisor.ranking.candidates import Candidates
     from advisor.ranking.snapshot import Snapshot
     from advisor.ranking.times import Model
     from advisor.tui.store_reader import Reading
@@ -38,16 +38,16 @@ class Session:
         self.inputs = state
         self.snapshot: Snapshot | None = None
         self.measured: Mapping[str, int] = {}
-        self.asked: Asked | None = None
+        self.asked: RankRequest | None = None
         """The question that is answered on the screen, which may be older than the inputs."""
         self.answer: Answer | None = None
         self.errors: dict[str, str] = {}
         """What is wrong with the inputs, one line a broken field."""
         self.selected: int | None = None
-        """The selected build, as the field's index."""
+        """The selected build, as the candidates' index."""
         self._pinned: BuildKey | None = None
         """The build that the person chose; without one the selection stays with the best."""
-        self._views: dict[FieldKey, FieldView] = {}
+        self._views: dict[CandidatesKey, CandidatesView] = {}
         self._undo: list[State] = []
         self._edited = ""
 
@@ -101,15 +101,15 @@ class Session:
             self.snapshot = reading.snapshot
             self.measured = reading.measured
             self._views.clear()
-        if reading.key is not None and reading.field is not None:
+        if reading.key is not None and reading.candidates is not None:
             while len(self._views) >= MAX_KEPT_FIELDS:
                 del self._views[next(iter(self._views))]
-            self._views[reading.key] = reading.view or FieldView(reading.field)
+            self._views[reading.key] = reading.view or CandidatesView(reading.candidates)
 
-    def accept_published(self, field: Field, published: Field) -> None:
+    def accept_published(self, candidates: Candidates, published: Candidates) -> None:
         """Take in the field at face value."""
         for view in self._views.values():
-            if view.field is field:
+            if view.candidates is candidates:
                 view.published = published
 
     # The answer
@@ -142,7 +142,7 @@ class Session:
         chosen = None if self._pinned is None else new.view.index.get(self._pinned)
         order = new.ranking.order
         drawn_or_owned = chosen in new.points.at or (
-            chosen is not None and new.view.field.gap[chosen] is None
+            chosen is not None and new.view.candidates.gap[chosen] is None
         )
         if not drawn_or_owned:
             chosen = order[0] if len(order) else None
@@ -158,7 +158,7 @@ class Session:
         """Which build is selected, whatever the field."""
         if self.answer is None or self.selected is None:
             return None
-        return build_key(self.answer.view.field.builds[self.selected])
+        return build_key(self.answer.view.candidates.builds[self.selected])
 
     def models(self, text: str) -> list[Model]:
         """The models that a text fits, the best match first."""
@@ -172,32 +172,35 @@ class Session:
         ranking = self.answer.ranking
         budget = ranking.question.budget_usd
         amount = "any budget" if budget is None else f"${budget:,.0f}"
-        return f"{ranking.field.model.recipe_id} for {amount}"
+        return f"{ranking.candidates.model.recipe_id} for {amount}"
 
     def why_empty(self) -> str:
         """Why the table has no rows, and which key changes that."""
         assert self.answer is not None
         ranking = self.answer.ranking
-        field, counts = ranking.field, ranking.excluded_counts
-        if not field.builds:
+        candidates, counts = ranking.candidates, ranking.excluded_counts
+        if not candidates.builds:
             return "No machine has these GPUs: press g and change the filter."
         budget = ranking.question.budget_usd
-        inside = [i for i in field.rankable if budget is None or field.cents[i] <= budget * 100]
+        inside = [
+            i for i in candidates.rankable if budget is None or candidates.cents[i] <= budget * 100
+        ]
         if inside:
-            fastest = min(inside, key=field.days.__getitem__)
-            low, high = field.interval(fastest)
+            fastest = min(inside, key=candidates.days.__getitem__)
+            low, high = candidates.interval(fastest)
             interval = "" if low == high else f" ({days_shown(low)} to {days_shown(high)})"
             return (
                 "Nothing inside the budget is as fast as that: the fastest takes "
-                f"{days_shown(field.days[fastest])} days{interval}. Press t and allow more."
+                f"{days_shown(candidates.days[fastest])} days{interval}. Press t and allow more."
             )
         if "over-budget" in counts:
-            cheapest = field.cents[field.by_cost[0]] / 100
+            cheapest = candidates.cents[candidates.by_cost[0]] / 100
             return (
                 f"Nothing fits this budget: the cheapest costs ${cheapest:,.0f}. "
                 "Press b and raise it."
             )
-        return f"Nobody has measured {field.model.name} on these machines. Press x for the reasons."
+        name = candidates.model.name
+        return f"Nobody has measured {name} on these machines. Press x for the reasons."
 
     def note(self) -> str | None:
         """How unsure first place is, and what the published ranking puts there where it differs."""
@@ -222,7 +225,7 @@ class Session:
             return partial(
                 excluded_lines, shown.ranking, shown.ranking.excluded_row(place), snapshot
             )
-        row, best = shown.ranking.row(position), shown.view.field.times[i]
+        row, best = shown.ranking.row(position), shown.view.candidates.times[i]
         starred = replace(row, on_pareto_front=i in shown.front)
         lifetime = shown.ranking.question.lifetime_years
         return partial(ranked_lines, shown.ranking, starred, best, lifetime, snapshot)

@@ -8,5 +8,5 @@ if TYPE_CHECKING:
     pass
 
 
-class FeedError(Exception):
+class StoreReaderError(Exception):
     """The store could not be read; the message is one line with how to mend it."""
