@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+from advisor.costs.break_even import _steps, _usd, cost_lines, crossings
 from advisor.costs.rental import BreakEven
 
 if TYPE_CHECKING:
     from advisor.answers.ownership import OwnershipRequest
-from advisor.costs.break_even import _steps, _usd, cost_lines, crossings
 
 WIDTH, HEIGHT = 760, 440
 

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from advisor.ranking.rank import RankedRow
-    from advisor.ranking.times import TrainingTime
-    from price_catalog.builds import Build
-    from price_catalog.model import Quote
-
-
-from datetime import date
 
 from advisor.costs.price_book import age_words, quote_marks
 from advisor.ranking.rank import RankedRow
@@ -20,6 +12,12 @@ from advisor.ranking.times import TrainingTime
 from bench_runner.records import Settings
 from price_catalog.builds import Build
 from price_catalog.model import Quote
+
+if TYPE_CHECKING:
+    from advisor.ranking.rank import RankedRow
+    from advisor.ranking.times import TrainingTime
+    from price_catalog.builds import Build
+    from price_catalog.model import Quote
 
 
 def settings_words(settings: Settings | None) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Generator, Mapping
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
+from advisor.benchmark.plan import Plan
+from advisor.benchmark.runner_process import Run
 from advisor.parse import InputError
 from bench_runner import journal
 from bench_runner.records import Measurement
@@ -13,11 +15,6 @@ from price_catalog.model import Source
 
 if TYPE_CHECKING:
     from advisor.store import Store
-from collections.abc import Generator
-from contextlib import closing
-
-from advisor.benchmark.plan import Plan
-from advisor.benchmark.runner_process import Run
 
 
 def follow(run: Run, recorder: Recorder) -> Generator[dict[str, Any]]:

@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from price_catalog.model import Gpu
-
-if TYPE_CHECKING:
-    pass
-
-
-from dataclasses import field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from advisor.parse import InputError, shown
 from advisor.planning.grant.grant import Grant, read_grant
@@ -20,11 +19,7 @@ from advisor.planning.solver_process import Search
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Reader, Store
 
-if TYPE_CHECKING:
-    pass
-
-
-EXAMPLE = Path(__file__).parents[1] / "planning" / "grant" / "example.toml"
+EXAMPLE = Path(__file__).parent / "grant" / "grant.toml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,13 +9,10 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from advisor.prediction.intervals import Tail
 from advisor.prediction.physics.memory import MemoryCosts
-
-if TYPE_CHECKING:
-    pass
 
 VERSION = 4
 """Counts up when the factors or effects change their meaning: an older fit is then fitted anew."""

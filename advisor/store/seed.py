@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import duckdb
 
@@ -11,16 +11,8 @@ from advisor.store.connection import (
     transaction,
 )
 from advisor.store.migrate import check_known, migrate, migrations, schema_version
-from advisor.store.reader import Reader
-from advisor.store.shipped import read_shipped, shipped_digest, stored_digest
-
-if TYPE_CHECKING:
-    pass
-
-
-from typing import Any
-
 from advisor.store.predictions import predict_anew
+from advisor.store.reader import Reader
 from advisor.store.rows import (
     BATCH_ROWS,
     KEYS,
@@ -32,7 +24,7 @@ from advisor.store.rows import (
     part_values,
     plain_values,
 )
-from advisor.store.shipped import Shipped
+from advisor.store.shipped import Shipped, read_shipped, shipped_digest, stored_digest
 
 _AUDITED = ("gpu_id", "implied_mfu", "implied_mfu_printed", "verdict", "verdict_reason")
 _AUDITED_TYPES = ("VARCHAR", "DOUBLE", "DOUBLE", "VARCHAR", "VARCHAR")
@@ -126,7 +118,5 @@ def update(connection: duckdb.DuckDBPyConnection, path: Path, *, force: bool = F
     digest = shipped_digest()
     if version == steps[-1].version and not force and stored_digest(connection) == digest:
         return False
-    from advisor.store.seed import replace_shipped
-
     replace_shipped(connection, read_shipped(), digest)
     return True

@@ -4,11 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
-
 
 QUERIES_FOLDER = Path(__file__).with_name("queries")
 

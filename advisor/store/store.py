@@ -22,7 +22,6 @@ from advisor.store.connection import (
 from advisor.store.locate import user_store
 from advisor.store.migrate import check_known, migrations, schema_version
 from advisor.store.reader import Reader
-from advisor.store.seed import update
 from advisor.store.shipped import shipped_digest, stored_digest
 from bench_runner.records import Measurement
 from price_catalog.model import Gpu, Host, Quote, Rental, Source
@@ -169,7 +168,7 @@ class Store:
 
         self._create_users_own()
         with self._open(write=True) as connection:
-            update(connection, self.path)
+            self._update(connection)
             return keep_model(connection, own, force=force)
 
     def forget_model(self, name: str) -> int:
@@ -178,7 +177,7 @@ class Store:
         from advisor.store.own_models import forget_model
 
         with self._open(write=True) as connection:
-            update(connection, self.path)
+            self._update(connection)
             return forget_model(connection, name, self.path)
 
     def add_machines(self, hosts: Iterable[Host]) -> int:
@@ -190,7 +189,7 @@ class Store:
     def remove_machine(self, host_id: str) -> bool:
         """Forget a machine that the user had; whether there was such a one."""
         with self._open(write=True) as connection:
-            update(connection, self.path)
+            self._update(connection)
             gone = connection.execute(
                 "DELETE FROM host WHERE origin = 'local' AND kind = 'owned' AND host_id = ?"
                 " RETURNING host_id",
@@ -231,7 +230,7 @@ class Store:
 
         self._create_users_own()
         with self._open(write=True) as connection:
-            if update(connection, self.path):
+            if self._update(connection):
                 self._note(f"updated the shipped rows of {self.path}")
             return add_local(connection, tables, merged=merged)
 
@@ -279,7 +278,12 @@ class Store:
         )
         return False
 
+    def _update(self, connection: duckdb.DuckDBPyConnection) -> bool:
+        from advisor.store.seed import update  # late: who only reads never needs it
+
+        return update(connection, self.path)
+
     def _bring_up_to_date(self) -> None:
         with self._open(write=True) as connection:
-            if update(connection, self.path):
+            if self._update(connection):
                 self._note(f"updated the shipped rows of {self.path}")

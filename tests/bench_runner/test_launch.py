@@ -124,11 +124,11 @@ def test_a_stubborn_group_is_ended_whole_even_across_sessions() -> None:
     process.stdout.readline()
     while len(processes.members("test-group")) < 2:
         time.sleep(0.05)
-    original, launch._TERMINATE_S = launch._TERMINATE_S, 0.5
+    original, processes._TERMINATE_S = processes._TERMINATE_S, 0.5
     try:
         processes.end_group(process, "test-group")
     finally:
-        launch._TERMINATE_S = original
+        processes._TERMINATE_S = original
     assert process.wait(timeout=5) == -signal.SIGKILL
     assert processes.members("test-group") == []
 

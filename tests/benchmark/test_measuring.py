@@ -503,7 +503,7 @@ def test_missing_packages_are_named_with_their_cure(
 def test_an_interrupt_cancels_and_keeps_what_is_finished(own_store: Path, tmp_path: Path) -> None:
     code = (
         "import sys\n"
-        "from advisor.cli import bench\n"
+        "from advisor.cli import benchmark as bench\n"
         "from advisor.cli.main import main\n"
         f"bench._runner = lambda: (sys.executable, {str(FAKE)!r}, 'hang')\n"
         f"sys.exit(main({flags(own_store, tmp_path, '--yes')!r}))\n"

@@ -221,7 +221,7 @@ def test_a_file_that_cannot_be_written_is_named_and_its_draft_is_not(
 def test_a_query_that_is_interrupted_ends_as_ctrl_c_does(own_store: Path) -> None:
     """Ctrl-C while DuckDB works: no answer, no words, the exit code of an interrupt."""
     slow = (
-        "import sys; from advisor import cli; from advisor.store import Store\n"
+        "import sys; from advisor.cli import main as cli; from advisor.store import Store\n"
         "def slow(options):\n"
         "    with Store(options.store).reading() as reader:\n"
         "        print('in', flush=True)\n"

@@ -137,16 +137,14 @@ def test_threads_of_one_program_take_turns(own_store: Path) -> None:
 KILL = """
 import json, os, random, signal, sys, time
 from advisor.store import Store
-from advisor.store import build
+from advisor.store import build, seed
 from advisor.store.shipped import read_shipped
 from tests.store_for_tests import record
 
 path, kills = sys.argv[1], int(sys.argv[2])
 random.seed(int(sys.argv[3]))
 kept = read_shipped()                       # so that a victim spends its time in the store
-build.read_shipped = lambda: kept
-import advisor.store.store as access
-access.read_shipped = lambda: kept
+build.read_shipped = seed.read_shipped = lambda: kept
 finished, interrupted = [], 0
 for victim in range(kills):
     reading, writing = os.pipe()
@@ -198,11 +196,11 @@ def test_a_killed_creation_leaves_no_half_store(tmp_path: Path) -> None:
     path = tmp_path / "results.duckdb"
     kill = """
 import os, random, signal, sys, time
-from advisor.store import build, check_store
+from advisor.store import build, check_store, seed
 from advisor.store.shipped import read_shipped
 path = sys.argv[1]
 kept = read_shipped()
-build.read_shipped = lambda: kept
+build.read_shipped = seed.read_shipped = lambda: kept
 made = 0
 for kill in range(15):
     child = os.fork()

@@ -23,6 +23,7 @@ from advisor.store import (
     check_store,
     find_store,
     migrate,
+    seed,
     shipped,
 )
 from advisor.store import store as access
@@ -136,8 +137,9 @@ def test_the_check_says_what_differs_and_changes_nothing(own_store: Path) -> Non
 
 def ship(monkeypatch: pytest.MonkeyPatch, digest: str, rows: Shipped) -> None:
     """Pretend that the program came with this text."""
-    for module in (access, build):
+    for module in (access, build, seed):
         monkeypatch.setattr(module, "shipped_digest", lambda: digest)
+    for module in (build, seed):
         monkeypatch.setattr(module, "read_shipped", lambda: rows)
 
 

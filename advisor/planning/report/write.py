@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.parse import InputError, shown
+from advisor.planning.plan_grant import Planned
+from advisor.planning.report.report import Picture, Report
 
 if TYPE_CHECKING:
     from advisor.planning.report.report import Report
-from advisor.planning.plan_grant import Planned
-from advisor.planning.report.report import Picture, Report
 
 EXTRA = 'reports need more packages: pip install "gpu-grant-advisor[report]"'
 

@@ -6,8 +6,6 @@ import hashlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from advisor.prediction.fit.observations import Observation
 from advisor.prediction.fitted import (
     KNOWN,
     VERSION,
@@ -18,6 +16,9 @@ from advisor.prediction.fitted import (
     chip_coordinates,
     workload_coordinates,
 )
+
+if TYPE_CHECKING:
+    from advisor.prediction.fit.observations import Observation
 
 
 def fingerprint(observations: Sequence[Observation]) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from advisor.costs.break_even import _steps, _usd, cost_lines, crossings
 from advisor.costs.rental import BreakEven
 
 if TYPE_CHECKING:
     from advisor.answers.ownership import OwnershipRequest
-from advisor.costs.break_even import _steps, _usd, cost_lines, crossings
 
 GLYPHS = {"own": "●", "on-demand": "◆", "spot": "▲", "reserved": "■"}
 

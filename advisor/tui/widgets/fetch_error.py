@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
-
 
 class StoreReaderError(Exception):
     """The store could not be read; the message is one line with how to mend it."""
