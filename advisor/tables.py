@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from typing import Any
 
 Row = Mapping[str, Any]
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = re.compile(r"""'*+(?:[\t\r\n]|[\s"']*+[=+\-@＝＋－＠])""")
+"""What a spreadsheet may run: also after blanks and quotes, which some drop, and full-width."""
 
 
 def to_json(value: Any) -> str:
@@ -25,11 +27,14 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
-def spreadsheet_safe(value: Any) -> Any:
-    """Text that a spreadsheet would run as a formula gets a leading apostrophe."""
-    if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
-        return f"'{value}"
-    return value
+def guarded(text: str) -> str:
+    """Text that a spreadsheet would run as a formula, with an apostrophe that keeps it text."""
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def unguarded(text: str) -> str:
+    """The text that `guarded` was given."""
+    return text[1:] if text.startswith("'") and _FORMULA.match(text[1:]) else text
 
 
 def to_csv(rows: Sequence[Row], columns: Sequence[str]) -> str:
@@ -39,17 +44,20 @@ def to_csv(rows: Sequence[Row], columns: Sequence[str]) -> str:
 
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
+    writer.writerow([_csv_cell(column) for column in columns])
     for row in rows:
-        writer.writerow([spreadsheet_safe(_cell(row.get(column))) for column in columns])
+        writer.writerow([_csv_cell(row.get(column)) for column in columns])
     return out.getvalue().removesuffix("\n")
 
 
-def _cell(value: Any) -> Any:
+def _csv_cell(value: Any) -> Any:
     if isinstance(value, (dict, list, tuple)):
         return to_json(value).replace("\n", "")
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, str):
+        # The writer leaves a lone carriage return unquoted, and what follows it is a new row.
+        return guarded(value.replace("\r\n", "\n").replace("\r", "\n"))
     return value
 
 

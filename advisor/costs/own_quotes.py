@@ -11,6 +11,7 @@ from hashlib import blake2b
 
 from advisor.costs.price_book import OWN_SOURCE
 from advisor.parse import InputError, parse_budget, shown
+from advisor.tables import unguarded
 from price_catalog.checks import HIGHEST_PRICE_USD, LOWEST_PRICE_USD
 from price_catalog.gpu_names import find_gpu, index_gpus
 from price_catalog.model import Gpu, Host, Quote, Source
@@ -44,7 +45,6 @@ OWN = Source(
     published_on=None,
 )
 
-_FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
 _CENT = Decimal("0.01")
 _RATE = re.compile(r"\d{1,9}(?:\.\d{1,9})?", re.ASCII)
 
@@ -128,7 +128,7 @@ class _Form:
         self._cells = {name: self._clean(name, cells.get(name, "") or "") for name in COLUMNS}
 
     def _clean(self, name: str, text: str) -> str:
-        text = unneutralised(text.strip())
+        text = unguarded(text.strip())
         if len(text) > MAX_CELL:
             self._wrong(name, f"is {len(text):,} characters long: write at most {MAX_CELL}")
             return ""
@@ -269,12 +269,3 @@ def _identified(quote: Quote) -> Quote:
     said = "\0".join(str(getattr(quote, field.name)) for field in fields(quote)[1:])
     digest = blake2b(said.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
     return replace(quote, quote_id=f"own:{digest}")
-
-
-def neutralised(text: str) -> str:
-    """Text that a spreadsheet would run as a formula, with an apostrophe that keeps it text."""
-    return f"'{text}" if _FORMULA.match(text) else text
-
-
-def unneutralised(text: str) -> str:
-    return text[1:] if text.startswith("'") and _FORMULA.match(text[1:]) else text

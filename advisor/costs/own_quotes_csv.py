@@ -10,8 +10,9 @@ from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
-from advisor.costs.own_quotes import COLUMNS, NEEDED, Items, RowError, make_quote, neutralised
+from advisor.costs.own_quotes import COLUMNS, NEEDED, Items, RowError, make_quote
 from advisor.parse import shown
+from advisor.tables import to_csv
 from price_catalog.model import Quote
 from price_catalog.table import nearest
 
@@ -155,13 +156,8 @@ def _header(cells: Sequence[str]) -> list[str]:
 
 def quotes_csv(quotes: Iterable[Quote], names: Mapping[tuple[str, str], str]) -> str:
     """Quotes as the CSV that `read_quotes` reads; no cell of it is run by a spreadsheet."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow((*COLUMNS, "quote_id"))
-    for quote in quotes:
-        cells = quote_cells(quote, names) | {"quote_id": quote.quote_id}
-        writer.writerow([neutralised(cells[name]) for name in (*COLUMNS, "quote_id")])
-    return out.getvalue()
+    rows = [quote_cells(quote, names) | {"quote_id": quote.quote_id} for quote in quotes]
+    return to_csv(rows, (*COLUMNS, "quote_id")) + "\n"
 
 
 def quote_cells(quote: Quote, names: Mapping[tuple[str, str], str]) -> dict[str, str]:

@@ -15,9 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.cli.main import main
-from advisor.costs.own_quotes import COLUMNS, NEEDED, OWN, Items, make_quote, neutralised
+from advisor.costs.own_quotes import COLUMNS, NEEDED, OWN, Items, make_quote
 from advisor.costs.own_quotes_csv import MAX_PROBLEMS, quotes_csv, read_quotes
 from advisor.store import Store
+from advisor.tables import guarded
 from price_catalog.load import load_catalog
 from price_catalog.model import Quote
 
@@ -287,7 +288,7 @@ words = st.text(min_size=1, max_size=40).filter(lambda text: text.strip() and te
 def test_export_and_import_bring_the_same_quotes_back(vendor: str, note: str) -> None:
     import tempfile
 
-    quote = made(vendor=neutralised(vendor.strip()), note=neutralised(note.strip()))
+    quote = made(vendor=guarded(vendor.strip()), note=guarded(note.strip()))
     text = quotes_csv([quote], {("gpu", "rtx-3090"): "RTX 3090"})
     for row in csv.reader(io.StringIO(text, newline="")):
         assert not any(cell.startswith(RUN_BY_SPREADSHEETS) for cell in row)
@@ -297,11 +298,6 @@ def test_export_and_import_bring_the_same_quotes_back(vendor: str, note: str) ->
         preview = read_quotes(path, ITEMS, today=TODAY)
     assert preview.problems == ()
     assert preview.quotes == (quote,)
-
-
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx", "\rx", "＝1", "'=1"])
-def test_no_cell_is_run(text: str) -> None:
-    assert neutralised(text) == "'" + text
 
 
 def test_foreign_money_survives_the_round_trip(tmp_path: Path) -> None:

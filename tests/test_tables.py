@@ -1,0 +1,54 @@
+"""Rows as text: what a spreadsheet must not run, and what it must still compute with."""
+
+from __future__ import annotations
+
+import csv
+import io
+from decimal import Decimal
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from advisor.tables import guarded, to_csv, unguarded
+
+RUN_BY_SPREADSHEETS = "=+-@＝＋－＠"
+cells = st.text(st.sampled_from("=+-@＝＋－＠\t\r\n '\",;\u00a0a1")) | st.text(max_size=20)
+
+
+def read_as_a_spreadsheet(text: str) -> list[list[str]]:
+    """The cells, a line ending wherever a carriage return or a line feed is not quoted."""
+    return list(csv.reader(io.StringIO(text, newline="")))
+
+
+@given(st.lists(st.tuples(cells, cells), max_size=4))
+@example([("＝1+1", "x")])
+@example([("\n=1+1", "x")])
+@example([("a\r=1+1", "x")])
+@example([(' "=1+1', "x")])
+def test_no_cell_of_a_table_is_run(rows: list[tuple[str, str]]) -> None:
+    text = to_csv([dict(zip("ab", row, strict=True)) for row in rows], ["a", "b"]) + "\n"
+    read = read_as_a_spreadsheet(text)
+    assert len(read) == len(rows) + 1
+    for row in read:
+        for cell in row:
+            assert not cell.strip(' \t\r\n\u00a0"').startswith(tuple(RUN_BY_SPREADSHEETS))
+
+
+@given(cells)
+def test_the_guard_comes_off_again(text: str) -> None:
+    assert unguarded(guarded(text)) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+1", "-1", "@x", "\tx", "\rx", "\nx", "＝1", "'=1", " =1", '"=1']
+)
+def test_what_would_be_run_gets_an_apostrophe(text: str) -> None:
+    assert guarded(text) == "'" + text
+
+
+@given(st.integers() | st.decimals(allow_nan=False, allow_infinity=False, places=2))
+@example(-5)
+@example(Decimal("-0.5"))
+def test_numbers_stay_numbers(number: int | Decimal) -> None:
+    assert to_csv([{"n": number}], ["n"]) == f"n\n{number}"
