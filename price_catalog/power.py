@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from decimal import Decimal
 from typing import NamedTuple
 
 from price_catalog.builds import Build
@@ -24,19 +25,63 @@ class Circuit(NamedTuple):
     """The smallest usual breaker that carries it for hours; None where several are needed."""
 
 
-def wall_w(build: Build, measured_gpu_w: float | None = None) -> float | None:
-    """W at the wall at full load; None where the GPUs' power is not known.
+class PowerFigures(NamedTuple):
+    """What a machine's power at full load is computed from, in W; None where not known."""
 
-    GPUs at their TDP, unless a measured power of one GPU is given, and the processors, over the
-    efficiency of the power supplies. A maker's own figure for a whole server counts as it is.
+    gpu_w: Decimal | None
+    """One GPU: its TDP, or what was measured."""
+    gpu_count: int
+    base_w: Decimal | None = None
+    """The processors, all GPUs aside."""
+    psu_efficiency: Decimal | None = None
+    """Between 0 and 1."""
+    stated_w: Decimal | None = None
+    """A maker's own figure for a whole server; it counts as it is."""
+
+    @property
+    def wall_w(self) -> Decimal | None:
+        """W at the wall; None where the GPUs' power is not known."""
+        if self.stated_w is not None:
+            return self.stated_w
+        if self.gpu_w is None:
+            return None
+        count, base = Decimal(self.gpu_count), self.base_w or Decimal(0)
+        return at_the_wall_w(self.gpu_w, count, base, self.psu_efficiency or Decimal(1))
+
+
+def at_the_wall_w(
+    gpu_w: Decimal, gpu_count: Decimal, base_w: Decimal, psu_efficiency: Decimal = Decimal(1)
+) -> Decimal:
+    """GPUs and processors, over the efficiency of the power supplies."""
+    return (gpu_w * gpu_count + base_w) / psu_efficiency
+
+
+def power_figures(
+    build: Build, measured_gpu_w: float | None = None, *, base_w: Decimal | None = None
+) -> PowerFigures:
+    """A build's figures: GPUs at their TDP, unless a measured power of one GPU is given.
+
+    ``base_w`` counts where the host's own is not known.
     """
     host = build.host
-    if host.wall_w is not None and measured_gpu_w is None:
-        return host.wall_w
-    gpu_w = build.gpu.tdp_w if measured_gpu_w is None else measured_gpu_w
-    if gpu_w is None:
-        return None
-    return (gpu_w * build.gpu_count + (host.base_w or 0.0)) / (host.psu_efficiency or 1.0)
+    known = _exact(host.base_w)
+    return PowerFigures(
+        gpu_w=_exact(build.gpu.tdp_w if measured_gpu_w is None else measured_gpu_w),
+        gpu_count=build.gpu_count,
+        base_w=base_w if known is None else known,
+        psu_efficiency=_exact(host.psu_efficiency),
+        stated_w=_exact(host.wall_w) if measured_gpu_w is None else None,
+    )
+
+
+def _exact(value: float | None) -> Decimal | None:
+    return None if value is None else Decimal(str(value))
+
+
+def wall_w(build: Build, measured_gpu_w: float | None = None) -> float | None:
+    """W at the wall at full load; None where the GPUs' power is not known."""
+    watts = power_figures(build, measured_gpu_w).wall_w
+    return None if watts is None else float(watts)
 
 
 def circuits(watts: float) -> tuple[Circuit, ...]:

@@ -21,6 +21,7 @@ from advisor.planning.solver.problem import (
     Rules,
     RunTime,
 )
+from price_catalog.power import PowerFigures
 
 START = date(2027, 1, 1)
 
@@ -68,7 +69,7 @@ def make_machine(name: str, usd: str | None, days: dict[str, float], **changes: 
         "gpu_count": 1,
         "times": {model: make_time(d) for model, d in days.items()},
         "lines": lines,
-        "watts": Decimal(1000),
+        "power": PowerFigures(gpu_w=None, gpu_count=1, stated_w=Decimal(1000)),
         "owned": 0 if usd is not None else 1,
     }
     return Machine(**(given | changes))

@@ -22,6 +22,7 @@ from advisor.parse import InputError
 from advisor.planning.capacity import problem_of, reach, timed_models
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.institution import MEANINGS, shipped
+from advisor.planning.grant.problem_of_grant import load
 from advisor.planning.plan_grant import EXAMPLE, PlanTask, load_grant
 from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.explain import explain
@@ -37,6 +38,7 @@ from advisor.planning.solver.solve import NoPlan, is_feasible, solve
 from advisor.planning.solver_process import Cancelled, Search
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
+from price_catalog.power import wall_w
 from tests.plans_for_tests import (
     make_experiment,
     make_machine,
@@ -231,6 +233,52 @@ def test_what_a_machine_keeps_falls_to_nothing_and_not_below() -> None:
     assert kept_value_usd(machine, 0, problem) == 0
     longer = replace(problem, rules=Rules(lifetime_years=Decimal(4)))
     assert [kept_value_usd(machine, year, longer) for year in (0, 1)] == [500, 750]
+
+
+@pytest.mark.parametrize("host_watts", [0, 300])
+def test_a_build_draws_the_same_everywhere(store_path: Path, host_watts: int) -> None:
+    """Every machine that a plan may buy draws what `advisor prices cost` counts with.
+
+    Where the catalogue does not know the processors, the grant's own figure takes their place.
+    """
+    grant = replace(
+        read_grant(EXAMPLE), objective="most-runs", host_watts=Decimal(host_watts), owned=()
+    )
+    asked, loaded = grant.asked[0], []
+    with Store(store_path).reading() as reader:
+        snapshot = take_snapshot(reader)
+        for model in snapshot.models:
+            only = replace(grant, asked=(replace(asked, model=model.recipe_id),))
+            loaded.append(load(reader, snapshot, only, date(2026, 11, 21)))
+    counted = 0
+    for machine, build in {
+        machine.machine_id: (machine, found.builds[machine.machine_id])
+        for found in loaded
+        for machine in found.problem.machines
+    }.values():
+        host = build.host
+        if host.base_w is None and host.wall_w is None:
+            build = replace(build, host=replace(host, base_w=float(host_watts)))
+        assert machine.power is not None
+        power_w = machine.power.wall_w
+        assert power_w is not None
+        assert float(power_w) == wall_w(build)
+        counted += 1
+    assert counted > 30
+
+
+def test_machines_of_the_lab_draw_their_gpus_and_what_the_grant_says(
+    store_path: Path, tmp_path: Path
+) -> None:
+    text = SMALL.replace("pythia-410m", "pythia-2.8b")
+    text += (
+        '[[owned]]\ngpu = "RTX A6000"\ngpu_count = 2\nfree_slots = 2\n'
+        "[electricity]\nusd_per_kwh = 0.1\nhost_watts = 250\n"
+    )
+    grant = read_grant(grant_file(tmp_path, text))
+    problem = load_grant(Store(store_path), grant, date(2026, 11, 21)).problem
+    watts = {m.gpu_count: m.power for m in problem.machines if m.owned or m.upgrade_of}
+    assert {count: power and power.wall_w for count, power in watts.items()} == {2: 850, 4: 1450}
 
 
 # Impossible plans

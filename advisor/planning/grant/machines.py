@@ -15,7 +15,8 @@ from advisor.ranking.candidates import Candidates
 from advisor.ranking.snapshot import Snapshot
 from advisor.ranking.times import BestTime, Model, TrainingTime
 from price_catalog.builds import Build
-from price_catalog.model import Gpu, Host, Quote
+from price_catalog.model import Gpu, Quote
+from price_catalog.power import PowerFigures, power_figures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +100,7 @@ def owned_machines(
         gpu_name=gpu.name,
         gpu_count=owned.gpu_count,
         times=times_of(best, gpu_id, owned.gpu_count, grant),
-        watts=_own_watts(gpu, owned.gpu_count, grant),
-        gpu_watts=None if gpu.tdp_w is None else Decimal(str(gpu.tdp_w)),
+        power=_own_power(gpu, owned.gpu_count, grant),
         owned=owned.machines,
         ready_day=day_of(grant, owned.usable_from, 0),
     )
@@ -112,10 +112,12 @@ def owned_machines(
     ]
 
 
-def _own_watts(gpu: Gpu, gpu_count: int, grant: Grant) -> Decimal | None:
+def _own_power(gpu: Gpu, gpu_count: int, grant: Grant) -> PowerFigures | None:
+    """Of a machine of the lab, which the catalogue does not know."""
     if grant.usd_per_kwh is None or gpu.tdp_w is None:
         return None
-    return Decimal(str(gpu.tdp_w)) * gpu_count + grant.host_watts
+    gpu_w = Decimal(str(gpu.tdp_w))
+    return PowerFigures(gpu_w=gpu_w, gpu_count=gpu_count, base_w=grant.host_watts)
 
 
 def upgrades(
@@ -160,7 +162,7 @@ def upgrades(
                             gpu_count=count,
                             times=times,
                             lines=(_line("gpu", gpu.gpu_id, gpu.name, more, quote, ()),),
-                            watts=_own_watts(gpu, count, grant),
+                            power=_own_power(gpu, count, grant),
                             owned=0,
                             ready_day=0,
                             upgrade_of=base.machine_id,
@@ -211,8 +213,10 @@ def buyable(
         if not times:
             left_out.append(LeftOut(label=label, reason=_reason(gaps.values(), build)))
             continue
-        watts = machine_watts(build.host, gpu, build.gpu_count, grant)
-        if grant.usd_per_kwh is not None and watts is None:
+        power = None
+        if grant.usd_per_kwh is not None:
+            power = power_figures(build, base_w=grant.host_watts)
+        if power is not None and power.wall_w is None:
             left_out.append(LeftOut(label=label, reason="its power is not known"))
             continue
         candidates = next(iter(by_recipe.values()))
@@ -231,24 +235,10 @@ def buyable(
                 gpu_count=build.gpu_count,
                 times=times,
                 lines=lines,
-                watts=watts if grant.usd_per_kwh is not None else None,
-                gpu_watts=None if gpu.tdp_w is None else Decimal(str(gpu.tdp_w)),
+                power=power,
             )
         )
     return machines, builds, quotes
-
-
-def machine_watts(host: Host, gpu: Gpu, gpu_count: int, grant: Grant) -> Decimal | None:
-    """At the wall: a whole server's own figure, else GPUs and processors by their ratings.
-
-    What is not known of the host comes from the grant's ``host_watts``.
-    """
-    if host.wall_w is not None:
-        return Decimal(str(host.wall_w))
-    if gpu.tdp_w is None:
-        return None
-    base = grant.host_watts if host.base_w is None else Decimal(str(host.base_w))
-    return Decimal(str(gpu.tdp_w)) * gpu_count + base
 
 
 def _label(build: Build) -> str:

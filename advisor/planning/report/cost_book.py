@@ -308,22 +308,24 @@ class CostBook:
         )
 
     def watts(self, machine: Machine) -> Num:
-        """Power of a machine from the catalogue."""
-        ledger, grant = self.ledger, self.loaded.grant
+        """Power of a machine at the wall, from the figures of the catalogue."""
+        ledger, power = self.ledger, machine.power
+        assert power is not None
         build = self.loaded.builds.get(machine.machine_id)
-        if build is not None and build.host.wall_w is not None:
+
+        def host(value: Decimal | None, column: str, label: str, unit: str = "W") -> Num:
+            assert build is not None and value is not None
             return ledger.leaf(
-                "host",
-                build.host.wall_w,
-                "W",
-                f"power of {build.host.name}",
-                host_id=build.host.host_id,
-                column="wall_w",
+                "host", value, unit, label, host_id=build.host.host_id, column=column
             )
-        assert machine.gpu_watts is not None
+
+        if power.stated_w is not None:
+            assert build is not None
+            return host(power.stated_w, "wall_w", f"power of {build.host.name}")
+        assert power.gpu_w is not None
         gpu = ledger.leaf(
             "gpu",
-            machine.gpu_watts,
+            power.gpu_w,
             "W",
             f"rated power of {machine.gpu_name}",
             gpu_id=machine.gpu_id,
@@ -331,24 +333,23 @@ class CostBook:
         )
         count = ledger.leaf(
             "unit",
-            machine.gpu_count,
+            power.gpu_count,
             "pieces",
             f"GPUs in {machine.label}",
             name="GPUs of a machine",
             machine_id=machine.machine_id,
         )
         if build is not None and build.host.base_w is not None:
-            host = ledger.leaf(
-                "host",
-                build.host.base_w,
-                "W",
-                f"power of {build.host.name} beside its GPUs",
-                host_id=build.host.host_id,
-                column="base_w",
-            )
+            base = host(power.base_w, "base_w", f"power of {build.host.name} beside its GPUs")
         else:
-            host = self.setting(
-                "electricity.host_watts", grant.host_watts, "W", "power beside the GPUs"
+            base = self.setting(
+                "electricity.host_watts",
+                self.loaded.grant.host_watts,
+                "W",
+                "power beside the GPUs",
             )
-        gpus = ledger.compute("product", [count, gpu], "W", f"power of the GPUs, {machine.label}")
-        return ledger.total([gpus, host], f"power of {machine.label}, in W", "W")
+        of = [gpu, count, base]
+        if build is not None and power.psu_efficiency is not None:
+            label = f"efficiency of the power supplies of {build.host.name}"
+            of.append(host(power.psu_efficiency, "psu_efficiency", label, "share"))
+        return ledger.compute("at-the-wall", of, "W", f"power of {machine.label}, in W")

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
+from price_catalog.power import at_the_wall_w
+
 LEAVES = ("quote", "part", "rental", "time", "gpu", "host", "setting", "plan", "solve", "unit")
 """Rows of the store; settings of the grant; choices of the solver; solves with a change; and
 factors between units."""
@@ -19,6 +21,8 @@ OPERATIONS: Mapping[str, Callable[[Sequence[Decimal]], Decimal]] = {
     # Price and threshold: the price is in the overhead base where it stays below the threshold.
     "below": lambda values: values[0] if values[0] < values[1] else Decimal(0),
     "count": lambda values: Decimal(len(values)),
+    # W of one GPU, GPUs, W beside them and, where known, the efficiency of the power supplies.
+    "at-the-wall": lambda values: at_the_wall_w(*values),
 }
 
 

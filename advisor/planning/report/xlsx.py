@@ -166,6 +166,9 @@ def _formula(row: LedgerRow) -> str:
         text = "/".join(cells)
     elif row.operation == "count":
         text = f"COUNT({','.join(cells)})"
+    elif row.operation == "at-the-wall":
+        gpu_w, count, base_w, *efficiency = cells
+        text = "/".join([f"({gpu_w}*{count}+{base_w})", *efficiency])
     else:
         assert row.operation == "below"
         text = f"IF({cells[0]}<{cells[1]},{cells[0]},0)"

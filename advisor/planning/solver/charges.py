@@ -72,9 +72,10 @@ def purchase_charge(machine: Machine, rules: Rules) -> Charge:
 
 def run_kwh(machine: Machine, time: RunTime, rules: Rules) -> Decimal:
     """Energy of one run in kWh: W / 1000 x 24 x days x PUE."""
-    assert machine.watts is not None
+    watts = None if machine.power is None else machine.power.wall_w
+    assert watts is not None  # no machine without one is planned with where electricity is charged
     days = Decimal(str(time.days))
-    return machine.watts / 1000 * HOURS_PER_DAY * days * rules.pue
+    return watts / 1000 * HOURS_PER_DAY * days * rules.pue
 
 
 def run_charge(machine: Machine, time: RunTime, rules: Rules) -> Charge:

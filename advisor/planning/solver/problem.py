@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 
+from price_catalog.power import PowerFigures
+
 OBJECTIVES = ("cheapest", "most-runs", "soonest")
 EPSILON = 1e-6
 """Days and dollars below this are rounding."""
@@ -63,10 +65,8 @@ class Machine:
     """By recipe."""
     lines: tuple[PriceLine, ...] = ()
     """Empty for a machine that the lab owns."""
-    watts: Decimal | None = None
-    """At the wall before cooling, while it trains; None where electricity is not charged."""
-    gpu_watts: Decimal | None = None
-    """The share of one GPU in it."""
+    power: PowerFigures | None = None
+    """While it trains, before cooling; None where electricity is not charged."""
     owned: int = 0
     """How many of them the lab has; 0 for one that could be bought."""
     ready_day: int = 0
