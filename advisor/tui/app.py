@@ -14,12 +14,12 @@ from textual.app import SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
 
-from advisor.tui.actions import ACTIONS, EVERYWHERE, bindings_of
-from advisor.tui.messages import StoreChanged, StoreNote
-from advisor.tui.program import Program
-from advisor.tui.ranking.screen import RankingScreen
-from advisor.tui.settings import State, save_state
-from advisor.tui.store_reader import StoreReader
+from advisor.tui.program.actions import ACTIONS, EVERYWHERE, bindings_of
+from advisor.tui.program.messages import StoreChanged, StoreNote
+from advisor.tui.program.program import Program
+from advisor.tui.program.settings import State, save_state
+from advisor.tui.program.store_reader import StoreReader
+from advisor.tui.ranking.ranking_screen import RankingScreen
 
 THEMES = {
     "textual-dark": "dark",
@@ -127,7 +127,7 @@ class AdvisorApp(Program):
         while len(self.screen_stack) > 1:
             self.pop_screen()
         if name == "evidence":
-            from advisor.tui.evidence.screen import EvidenceScreen
+            from advisor.tui.evidence.evidence_screen import EvidenceScreen
 
             self.push_screen(EvidenceScreen(self.size))
         elif name == "welcome":
@@ -137,18 +137,18 @@ class AdvisorApp(Program):
         elif name == "benchmark":
             self.push_screen(self._benchmark())
         elif name == "prices":
-            from advisor.tui.prices.screen import PricesScreen
+            from advisor.tui.prices.prices_screen import PricesScreen
 
             self.push_screen(PricesScreen(self.size))
         elif name == "plan":
-            from advisor.tui.plan.screen import PlanScreen
+            from advisor.tui.plan.plan_screen import PlanScreen
 
             self.push_screen(PlanScreen(self.size))
 
     def _benchmark(self) -> Screen[None]:
         """The one benchmark screen: what it runs goes on while another screen is shown."""
         if not self.is_screen_installed("benchmark"):
-            from advisor.tui.benchmark.screen import BenchmarkScreen
+            from advisor.tui.benchmark.benchmark_screen import BenchmarkScreen
 
             self.install_screen(BenchmarkScreen(self.size), "benchmark")
         return self.get_screen("benchmark")
@@ -156,7 +156,7 @@ class AdvisorApp(Program):
     async def action_quit(self) -> None:
         """Leave; where a benchmark runs, only when asked twice."""
         if self.is_screen_installed("benchmark"):
-            from advisor.tui.benchmark.screen import BenchmarkScreen
+            from advisor.tui.benchmark.benchmark_screen import BenchmarkScreen
 
             bench = self.get_screen("benchmark", BenchmarkScreen)
             if bench.is_busy and not self._warned_of_bench:

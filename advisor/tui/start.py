@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 from advisor.interrupt import quiet_interrupt
-from advisor.tui.preload import read_ahead
-from advisor.tui.settings import load_state, state_file
-from advisor.tui.store_reader import StoreReader
+from advisor.tui.program.preload import read_ahead
+from advisor.tui.program.settings import load_state, state_file
+from advisor.tui.program.store_reader import StoreReader
 
 
 def run(store_path: Path, *, state_path: Path | None = None) -> int:

@@ -13,8 +13,8 @@ from textual.widgets import Input, Static
 from textual.worker import WorkerCancelled
 
 from advisor.tui.app import AdvisorApp
-from advisor.tui.ranking.screen import RankingScreen
-from advisor.tui.settings import State
+from advisor.tui.program.settings import State
+from advisor.tui.ranking.ranking_screen import RankingScreen
 from advisor.tui.widgets.lines_view import LinesView
 
 TODAY = date(2026, 11, 21)

@@ -15,14 +15,14 @@ from textual.widgets import Static
 from advisor.cli.main import main
 from advisor.store import Store
 from advisor.tui.app import AdvisorApp
-from advisor.tui.benchmark.rows import BoardRows, columns
-from advisor.tui.benchmark.screen import BenchmarkScreen
+from advisor.tui.benchmark.benchmark_rows import BoardRows, columns
+from advisor.tui.benchmark.benchmark_screen import BenchmarkScreen
 from advisor.tui.pages.confirm import ConfirmScreen
+from advisor.tui.pages.model_picker import ModelInput
 from advisor.tui.pages.record import RecordScreen
-from advisor.tui.settings import State
+from advisor.tui.program.settings import State
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.lines_view import LinesView
-from advisor.tui.widgets.model_picker import ModelInput
 
 FAKE = Path(__file__).parents[1] / "fake_runner.py"
 WAIT_S = 20.0

@@ -10,8 +10,8 @@ import duckdb
 import pytest
 from textual.pilot import Pilot
 
-from advisor.tui.evidence.rows import PAGE_ROWS, TimesSource
-from advisor.tui.evidence.screen import EvidenceScreen
+from advisor.tui.evidence.evidence_rows import PAGE_ROWS, TimesSource
+from advisor.tui.evidence.evidence_screen import EvidenceScreen
 from advisor.tui.pages.record import RecordScreen
 from advisor.tui.widgets.filter_table import FilterTable
 from advisor.tui.widgets.lines_view import LinesView

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from advisor.tui.settings import State
+from advisor.tui.program.settings import State
 from tests.tui.program import ASKED, NARROW, WIDE, running, settled
 
 SIZES = {"120x40": WIDE, "80x24": NARROW}

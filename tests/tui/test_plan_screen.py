@@ -10,8 +10,8 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from advisor.tui.app import AdvisorApp
-from advisor.tui.plan.screen import EMPTY, PlanScreen
-from advisor.tui.settings import State
+from advisor.tui.plan.plan_screen import EMPTY, PlanScreen
+from advisor.tui.program.settings import State
 
 SMALL = """
 [grant]

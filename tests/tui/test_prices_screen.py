@@ -14,8 +14,8 @@ from advisor.costs.owned import own_machine
 from advisor.store import Store
 from advisor.tui.pages.export import ExportScreen
 from advisor.tui.pages.record import RecordScreen
-from advisor.tui.prices.dialogs import ImportScreen, QuoteForm
-from advisor.tui.prices.screen import PricesScreen
+from advisor.tui.prices.prices_screen import PricesScreen
+from advisor.tui.prices.quote_dialogs import ImportScreen, QuoteForm
 from advisor.tui.ranking.build_page import _price_lines
 from advisor.tui.widgets.filter_table import FilterTable
 from advisor.tui.widgets.lines_view import LinesView

@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 from textual.widgets import Markdown
 
-from advisor.tui.actions import ACTIONS, EVERYWHERE, MAX_FOOTER_KEYS, actions_of
 from advisor.tui.app import THEMES
-from advisor.tui.evidence.screen import EvidenceScreen
+from advisor.tui.evidence.evidence_screen import EvidenceScreen
 from advisor.tui.pages.bars import footer_actions
 from advisor.tui.pages.export import ExportScreen
 from advisor.tui.pages.help import FIELD_HELP, HelpScreen
 from advisor.tui.pages.welcome import WelcomeScreen
-from advisor.tui.settings import State, load_state
+from advisor.tui.program.actions import ACTIONS, EVERYWHERE, MAX_FOOTER_KEYS, actions_of
+from advisor.tui.program.settings import State, load_state
 from tests.tui.program import (
     ASKED,
     NARROW,
@@ -318,7 +318,7 @@ class TestTrouble:
 
     @pytest.fixture(autouse=True)
     def _impatient(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("advisor.tui.store_reader.STORE_WAIT_S", 0.1)
+        monkeypatch.setattr("advisor.tui.program.store_reader.STORE_WAIT_S", 0.1)
 
     async def test_a_missing_store_that_appears(self, paper_store: Path, tmp_path: Path) -> None:
         path = tmp_path / "results.duckdb"

@@ -10,10 +10,10 @@ import pytest
 from advisor.prediction.model.own_model import own_model
 from advisor.prediction.model.targets import Run, target_of_size
 from advisor.store import Store
+from advisor.tui.pages.model_picker import ModelPicker
 from advisor.tui.pages.record import RecordScreen
+from advisor.tui.program.settings import State
 from advisor.tui.ranking.left_out import ExcludedScreen
-from advisor.tui.settings import State
-from advisor.tui.widgets.model_picker import ModelPicker
 from tests.tui.program import (
     ASKED,
     NARROW,

@@ -34,7 +34,7 @@ run()
         ("argparse", ["paths"]),
         ("advisor.parse", ["paths"]),
         ("textual.app", []),
-        ("advisor.tui.ranking.screen", []),
+        ("advisor.tui.ranking.ranking_screen", []),
     ],
 )
 def test_ctrl_c_while_loading_ends_it_without_a_word(module: str, words: list[str]) -> None:

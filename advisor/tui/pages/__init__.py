@@ -1,1 +1,1 @@
-"""The terminal program."""
+"""What the screens have in common: bars, dialogs, lists under tabs, and the welcome."""

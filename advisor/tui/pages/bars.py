@@ -9,7 +9,7 @@ from textual.reactive import reactive
 from textual.style import Style
 from textual.widgets import Input, Static
 
-from advisor.tui.actions import ACTIONS, EVERYWHERE, MAX_FOOTER_KEYS, Action
+from advisor.tui.program.actions import ACTIONS, EVERYWHERE, MAX_FOOTER_KEYS, Action
 
 SCREENS = (
     ("F2", "ranking", "Ranking"),

@@ -20,7 +20,7 @@ from advisor.tui.widgets.lines_view import LinesView
 class ConfirmScreen(ModalScreen[bool]):
     """Answers True only where the person said so."""
 
-    CSS_PATH = "../benchmark/benchmark.tcss"
+    CSS_PATH = "dialogs.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,y", "answer(True)", "yes", show=False),
         Binding("escape,n,q", "answer(False)", "no", show=False),

@@ -23,7 +23,7 @@ from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.fetch_error import StoreReaderError
 
 if TYPE_CHECKING:
-    from advisor.tui.program import Program
+    from advisor.tui.program.program import Program
 
 FORMAT_WORDS = {
     ".csv": "table as CSV",

@@ -16,8 +16,8 @@ from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 from textual.widgets import Input, Markdown, Static
 
-from advisor.tui.actions import ACTIONS, EVERYWHERE, Action, actions_of
 from advisor.tui.pages.bars import clickable
+from advisor.tui.program.actions import ACTIONS, EVERYWHERE, Action, actions_of
 
 FIELD_HELP = {
     "budget": "## The budget\n\nWhat you can spend on one machine, in US dollars: `40000`, `40k` "

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.binding import Binding, BindingType
 
-from advisor.tui.messages import StoreChanged, StoreTrouble
 from advisor.tui.pages.bars import Tabs
 from advisor.tui.pages.record import RecordScreen
-from advisor.tui.pages.sizes import SizedScreen
+from advisor.tui.pages.sized_screen import SizedScreen
+from advisor.tui.program.messages import StoreChanged, StoreTrouble
 from advisor.tui.widgets.filter_table import FilterTable
 
 if TYPE_CHECKING:
-    from advisor.tui.program import Program
+    from advisor.tui.program.program import Program
 
 
 class ListScreen(SizedScreen):

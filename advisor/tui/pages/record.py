@@ -15,7 +15,7 @@ from advisor.tui.pages.bars import clickable
 from advisor.tui.widgets.lines_view import LinesView, Page
 
 if TYPE_CHECKING:
-    from advisor.tui.program import Program
+    from advisor.tui.program.program import Program
 
 
 class RecordScreen(ModalScreen[None]):

@@ -15,18 +15,18 @@ from textual.message import Message
 from advisor.answers.wording import days_shown, experiment_line, usd
 from advisor.ranking.question import Question
 from advisor.ranking.rank import RankedRow, rank
-from advisor.tui.messages import StoreChanged, StoreTrouble
 from advisor.tui.pages.bars import KeyBar, TitleBar, TooSmall
-from advisor.tui.pages.sizes import SizedScreen
-from advisor.tui.settings import State
+from advisor.tui.pages.sized_screen import SizedScreen
+from advisor.tui.program.messages import StoreChanged, StoreTrouble
+from advisor.tui.program.settings import State
 from advisor.tui.widgets.fetch_error import StoreReaderError
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
 from advisor.tui.widgets.lines_view import LinesView
 
 if TYPE_CHECKING:
     from advisor.ranking.snapshot import Snapshot
-    from advisor.tui.program import Program
-    from advisor.tui.store_reader import Reading
+    from advisor.tui.program.program import Program
+    from advisor.tui.program.store_reader import Reading
 
 SAMPLE_BUDGET = "40000"
 SAMPLE_MODEL = "pythia-1b"
@@ -36,7 +36,7 @@ class WelcomeScreen(SizedScreen):
     """What this program does."""
 
     WHERE = "welcome"
-    CSS_PATH = "../evidence/evidence.tcss"
+    CSS_PATH = "welcome.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "try_sample", "try the sample", show=False),
         Binding("escape", "app.go('ranking')", "back", show=False),

@@ -17,7 +17,7 @@ from advisor.ranking.snapshot import Snapshot
 from advisor.tui.pages.bars import clickable
 from advisor.tui.pages.record import RecordScreen
 from advisor.tui.ranking.build_page import excluded_lines
-from advisor.tui.ranking.rows import EXCLUDED_COLUMNS, REASON_WORDS, excluded_cells
+from advisor.tui.ranking.ranking_rows import EXCLUDED_COLUMNS, REASON_WORDS, excluded_cells
 from advisor.tui.widgets.filter_table import FilterTable, MemoryRows
 from advisor.tui.widgets.lines import Line
 from price_catalog.builds import Build

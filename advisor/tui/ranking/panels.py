@@ -11,23 +11,23 @@ from textual.containers import Container, Grid
 from textual.geometry import Size
 from textual.widgets import Static
 
-from advisor.tui.actions import RANKING
 from advisor.tui.pages.bars import PANELS, KeyBar, Tabs, TitleBar, TooSmall
-from advisor.tui.pages.sizes import SizedScreen
-from advisor.tui.points import plot_data
-from advisor.tui.ranking.rows import RankedRows, counted, ranking_columns, sorted_column
-from advisor.tui.ranking.session import Session
-from advisor.tui.settings import State
+from advisor.tui.pages.model_picker import ModelPicker
+from advisor.tui.pages.sized_screen import SizedScreen
+from advisor.tui.program.actions import RANKING
+from advisor.tui.program.points import plot_data
+from advisor.tui.program.settings import State
+from advisor.tui.ranking.ranking_rows import RankedRows, counted, ranking_columns, sorted_column
+from advisor.tui.ranking.ranking_session import Session
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.lines_view import LinesView
-from advisor.tui.widgets.model_picker import ModelPicker
 from advisor.tui.widgets.plot.plot import CostTimePlot
 from advisor.tui.widgets.plot.style import ANSI_COLOURS, palette, series_marks
 from advisor.tui.widgets.table import RankTable
 from advisor.tui.widgets.text_input import Field
 
 if TYPE_CHECKING:
-    from advisor.tui.program import Program
+    from advisor.tui.program.program import Program
 
 CHOICES = {
     "rule": (

@@ -1,1 +1,1 @@
-"""The terminal program."""
+"""Widgets that know nothing of what they show."""

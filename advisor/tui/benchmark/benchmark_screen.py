@@ -23,17 +23,17 @@ from advisor.benchmark.progress import Progress
 from advisor.benchmark.recorder import Recorder, follow
 from advisor.benchmark.runner_process import Run, last_log_line
 from advisor.parse import InputError
-from advisor.tui.actions import BENCHMARK, bindings_of
-from advisor.tui.benchmark.rows import (
+from advisor.tui.benchmark.benchmark_rows import (
     BoardRows,
     ending_lines,
     plan_lines,
     status_words,
     tried_lines,
 )
-from advisor.tui.benchmark.setup import STORE_WAIT_S, BenchmarkPlanning
+from advisor.tui.benchmark.benchmark_setup import STORE_WAIT_S, BenchmarkPlanning
 from advisor.tui.pages.confirm import ConfirmScreen
 from advisor.tui.pages.record import RecordScreen
+from advisor.tui.program.actions import BENCHMARK, bindings_of
 from advisor.tui.widgets.lines import FAINT, PLAIN, WARNING, Line, wrapped
 from advisor.tui.widgets.table import RankTable
 

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 from advisor.answers.wording import days_shown
 from advisor.ranking.rank import rank
 from advisor.ranking.typed_question import CandidatesKey, RankRequest, matching_models, read_inputs
-from advisor.tui.candidates_view import Answer, BuildKey, CandidatesView, answer, build_key
+from advisor.tui.program.candidates_view import Answer, BuildKey, CandidatesView, answer, build_key
+from advisor.tui.program.settings import State
 from advisor.tui.ranking.build_page import excluded_lines, one_line, ranked_lines
-from advisor.tui.ranking.rows import published_note, standing_note
-from advisor.tui.settings import State
+from advisor.tui.ranking.ranking_rows import published_note, standing_note
 from advisor.tui.widgets.lines import Line
 
 if TYPE_CHECKING:
     from advisor.ranking.candidates import Candidates
     from advisor.ranking.snapshot import Snapshot
     from advisor.ranking.times import Model
-    from advisor.tui.store_reader import Reading
+    from advisor.tui.program.store_reader import Reading
 
 MAX_KEPT_FIELDS = 16
 MAX_UNDO = 200

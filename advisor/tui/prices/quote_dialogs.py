@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from advisor.ranking.snapshot import Snapshot
-    from advisor.tui.program import Program
+    from advisor.tui.program.program import Program
 
 STORE_WAIT_S = 10.0
 FIELDS = (

@@ -17,15 +17,15 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from advisor.parse import InputError
-from advisor.tui.actions import PLAN, bindings_of
 from advisor.tui.pages.bars import KeyBar, TitleBar, TooSmall
-from advisor.tui.pages.sizes import SizedScreen
+from advisor.tui.pages.sized_screen import SizedScreen
+from advisor.tui.program.actions import PLAN, bindings_of
 from advisor.tui.widgets.fetch_error import StoreReaderError
 
 if TYPE_CHECKING:
     from advisor.planning.plan_grant import Planned
     from advisor.planning.solver_process import Search
-    from advisor.tui.program import Program
+    from advisor.tui.program.program import Program
 
 SECONDS = 120.0
 EMPTY = (

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from advisor.answers.wording import settings_words
-from advisor.tui.evidence.rows import Times, TimesSource
-from advisor.tui.store_reader import StoreReader
+from advisor.tui.evidence.evidence_rows import Times, TimesSource
+from advisor.tui.program.store_reader import StoreReader
 from advisor.tui.widgets.fetch_error import StoreReaderError
 from advisor.tui.widgets.table_rows import RowSource
 

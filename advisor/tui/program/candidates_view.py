@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from advisor.ranking.rank import rank
-from advisor.tui.points import Points, by_experiment, make_points
+from advisor.tui.program.points import Points, by_experiment, make_points
 
 if TYPE_CHECKING:
     from advisor.ranking.candidates import Candidates

@@ -10,19 +10,19 @@ from textual.binding import BindingType
 from textual.widgets import Input
 
 from advisor.ranking.typed_question import TEXT_FIELDS
-from advisor.tui.actions import RANKING, bindings_of
-from advisor.tui.messages import PublishedRead, StoreChanged, StoreRead, StoreTrouble
 from advisor.tui.pages.bars import PANELS, Tabs
+from advisor.tui.pages.model_picker import ModelInput, ModelPicker
+from advisor.tui.program.actions import RANKING, bindings_of
+from advisor.tui.program.messages import PublishedRead, StoreChanged, StoreRead, StoreTrouble
 from advisor.tui.ranking.panels import CHOICES, RETRY, RankingView
-from advisor.tui.ranking.rows import RankedRows, counted
+from advisor.tui.ranking.ranking_rows import RankedRows, counted
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.fetch_error import StoreReaderError
-from advisor.tui.widgets.model_picker import ModelInput, ModelPicker
 from advisor.tui.widgets.plot.plot import CostTimePlot
 from advisor.tui.widgets.table import RankTable
 
 if TYPE_CHECKING:
-    from advisor.tui.store_reader import Reading
+    from advisor.tui.program.store_reader import Reading
 
 
 class RankingScreen(RankingView):
@@ -247,15 +247,15 @@ class RankingScreen(RankingView):
             self.app.notify("There is nothing to save yet.")
             return
         from advisor.tui.pages.export import Exportable, ExportScreen
-        from advisor.tui.ranking import exports
+        from advisor.tui.ranking import ranking_exports
 
         self.app.push_screen(
             ExportScreen(
                 Exportable(
-                    name=exports.ranking_name(answer),
-                    columns=exports.RANKING_COLUMNS,
-                    rows=lambda: exports.ranking_rows(answer, excluded=True),
-                    picture=lambda: exports.ranking_picture(answer, selected),
+                    name=ranking_exports.ranking_name(answer),
+                    columns=ranking_exports.RANKING_COLUMNS,
+                    rows=lambda: ranking_exports.ranking_rows(answer, excluded=True),
+                    picture=lambda: ranking_exports.ranking_picture(answer, selected),
                 )
             )
         )
@@ -267,12 +267,12 @@ class RankingScreen(RankingView):
 
     def action_copy_table(self) -> None:
         """Copy the ranked builds as Markdown."""
-        from advisor.tui.ranking import exports
+        from advisor.tui.ranking import ranking_exports
 
         answer = self.session.answer
         if answer is not None:
-            rows = exports.ranking_rows(answer, excluded=False)
-            self.app.copy_text(exports.markdown(rows), f"{len(rows):,} rows as Markdown")
+            rows = ranking_exports.ranking_rows(answer, excluded=False)
+            self.app.copy_text(ranking_exports.markdown(rows), f"{len(rows):,} rows as Markdown")
 
     def action_restore_defaults(self) -> None:
         """Put every field back."""

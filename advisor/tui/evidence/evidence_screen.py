@@ -12,11 +12,11 @@ from textual.binding import BindingType
 from textual.geometry import Size
 from textual.widgets import Static
 
-from advisor.tui.actions import EVIDENCE, bindings_of
-from advisor.tui.evidence.rows import Times, TimesAndPredictions, price_rows, source_rows
-from advisor.tui.messages import StoreRead, StoreTrouble
+from advisor.tui.evidence.evidence_rows import Times, TimesAndPredictions, price_rows, source_rows
 from advisor.tui.pages.bars import EVIDENCE_TABS, KeyBar, Tabs, TitleBar, TooSmall
 from advisor.tui.pages.list_page import ListScreen
+from advisor.tui.program.actions import EVIDENCE, bindings_of
+from advisor.tui.program.messages import StoreRead, StoreTrouble
 from advisor.tui.widgets.fetch_error import StoreReaderError
 from advisor.tui.widgets.filter_table import FilterTable, MemorySource, Rows
 from price_catalog.model import Quote, Source
@@ -86,21 +86,21 @@ class EvidenceScreen(ListScreen):
 
     def action_export(self) -> None:
         """Ask where to save the rows that the filter shows."""
-        from advisor.tui.evidence import exports
+        from advisor.tui.evidence import evidence_exports
         from advisor.tui.pages.export import Exportable, ExportScreen
 
         rows, source = self.list.rows, self.list.table.source
         columns: tuple[str, ...]
         if isinstance(rows, Times):
             columns, make = (
-                exports.TIMES_COLUMNS,
-                partial(exports.times_rows, self.app.store_reader, rows, source),
+                evidence_exports.TIMES_COLUMNS,
+                partial(evidence_exports.times_rows, self.app.store_reader, rows, source),
             )
         elif isinstance(source, MemorySource) and self._snapshot is not None:
             kind = Quote if self.tab == "prices" else Source
             columns = tuple(field.name for field in fields(kind))
             records = [source.record(index) for index in range(len(source))]
-            make = partial(exports.record_rows, records, columns)
+            make = partial(evidence_exports.record_rows, records, columns)
         else:
             self.app.notify("There is nothing to save yet.")
             return

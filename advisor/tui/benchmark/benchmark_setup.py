@@ -28,27 +28,27 @@ from advisor.benchmark.runner_process import RUNNER, Run
 from advisor.benchmark.runner_process import look_here as look
 from advisor.parse import InputError, parse_positive
 from advisor.ranking.typed_question import matching_models
-from advisor.tui.actions import BENCHMARK
-from advisor.tui.benchmark.rows import (
+from advisor.tui.benchmark.benchmark_rows import (
     BoardRows,
     columns,
 )
-from advisor.tui.messages import StoreRead
 from advisor.tui.pages.bars import KeyBar, TitleBar, TooSmall
-from advisor.tui.pages.sizes import SizedScreen
+from advisor.tui.pages.model_picker import ModelInput, ModelPicker
+from advisor.tui.pages.sized_screen import SizedScreen
+from advisor.tui.program.actions import BENCHMARK
+from advisor.tui.program.messages import StoreRead
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.fetch_error import StoreReaderError
 from advisor.tui.widgets.lines import FAINT, Line, wrapped
 from advisor.tui.widgets.lines_view import LinesView
-from advisor.tui.widgets.model_picker import ModelInput, ModelPicker
 from advisor.tui.widgets.table import RankTable
 from advisor.tui.widgets.text_input import Field
 
 if TYPE_CHECKING:
     from advisor.benchmark.request import Ending
     from advisor.ranking.times import Model
-    from advisor.tui.program import Program
-    from advisor.tui.store_reader import Reading
+    from advisor.tui.program.program import Program
+    from advisor.tui.program.store_reader import Reading
 
 METHODS = {
     "all": "all",

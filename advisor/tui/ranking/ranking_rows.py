@@ -9,8 +9,8 @@ from rich.text import Text
 
 from advisor.answers.uncertainty import minutes_words
 from advisor.answers.wording import days_shown
-from advisor.tui.candidates_view import Answer, BuildKey, build_key
 from advisor.tui.pages.evidence_lines import VERDICT_MARKS
+from advisor.tui.program.candidates_view import Answer, BuildKey, build_key
 from advisor.tui.widgets.table_rows import Column, RowStyle
 
 if TYPE_CHECKING:

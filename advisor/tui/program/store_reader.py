@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from advisor.ranking.snapshot import Snapshot
     from advisor.ranking.times import BestTime
     from advisor.store import Reader
-    from advisor.tui.candidates_view import CandidatesView
-    from advisor.tui.preload import Preload
-    from advisor.tui.settings import State
+    from advisor.tui.program.candidates_view import CandidatesView
+    from advisor.tui.program.preload import Preload
+    from advisor.tui.program.settings import State
 
 STORE_WAIT_S = 2.0
 """How long one visit waits for a store that others hold; the program then says so, and retries."""
@@ -174,7 +174,7 @@ class StoreReader:
             _ = rank(candidates, replace(asked.question, rule=rule)).uncertainty.tied
         view = None
         if len(candidates.builds) > MANY_BUILDS:
-            from advisor.tui.candidates_view import CandidatesView
+            from advisor.tui.program.candidates_view import CandidatesView
 
             view = CandidatesView(candidates)
             view.points(state.cost_basis, asked.question.lifetime_years)

@@ -9,8 +9,8 @@ from typing import Any
 from advisor.answers.ranking import CSV_COLUMNS, excluded_object, ranked_object
 from advisor.answers.wording import settings_words
 from advisor.tables import to_markdown
-from advisor.tui.candidates_view import Answer
-from advisor.tui.points import plot_data
+from advisor.tui.program.candidates_view import Answer
+from advisor.tui.program.points import plot_data
 
 SHORT_COLUMNS = (
     "rank",

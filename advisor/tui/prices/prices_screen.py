@@ -15,11 +15,11 @@ from textual.widgets import Static
 
 from advisor.costs.price_book import RULE_WORDS
 from advisor.parse import InputError, parse_price_rule
-from advisor.tui.actions import PRICES, bindings_of
-from advisor.tui.messages import StoreTrouble
 from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar, TooSmall
 from advisor.tui.pages.list_page import ListScreen
-from advisor.tui.prices.rows import Entry, quote_table
+from advisor.tui.prices.prices_rows import Entry, quote_table
+from advisor.tui.program.actions import PRICES, bindings_of
+from advisor.tui.program.messages import StoreTrouble
 from advisor.tui.widgets.fetch_error import StoreReaderError
 from advisor.tui.widgets.filter_table import FilterTable, MemorySource
 from advisor.tui.widgets.lines import FAINT, PLAIN, STRONG, Line, wrapped
@@ -205,14 +205,14 @@ replaced by another.
             self._fill_in(cells, row["item"])
 
     def _fill_in(self, cells: dict[str, str], corrected: str | None) -> None:
-        from advisor.tui.prices.dialogs import QuoteForm
+        from advisor.tui.prices.quote_dialogs import QuoteForm
 
         if self._snapshot is not None:
             self.app.push_screen(QuoteForm(self._snapshot, cells, corrected), self._kept)
 
     def action_import(self) -> None:
         """Read a CSV file of quotes: first a preview, then all of it or nothing."""
-        from advisor.tui.prices.dialogs import ImportScreen
+        from advisor.tui.prices.quote_dialogs import ImportScreen
 
         if self._snapshot is not None:
             self.app.push_screen(ImportScreen(self._snapshot), self._kept)

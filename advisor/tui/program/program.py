@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from textual.app import App
 
 if TYPE_CHECKING:
-    from advisor.tui.settings import State
-    from advisor.tui.store_reader import StoreReader
+    from advisor.tui.program.settings import State
+    from advisor.tui.program.store_reader import StoreReader
 
 
 class Program(App[None]):

@@ -8,7 +8,7 @@ from textual.message import Message
 
 if TYPE_CHECKING:
     from advisor.ranking.candidates import Candidates
-    from advisor.tui.store_reader import Reading
+    from advisor.tui.program.store_reader import Reading
 
 
 class StoreRead(Message):

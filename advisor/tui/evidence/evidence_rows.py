@@ -20,7 +20,7 @@ from advisor.tui.widgets.table_rows import Column, RowSource
 if TYPE_CHECKING:
     from advisor.ranking.snapshot import Snapshot
     from advisor.ranking.times import TrainingTime
-    from advisor.tui.store_reader import StoreReader
+    from advisor.tui.program.store_reader import StoreReader
     from price_catalog.model import Quote, Source
 
 PAGE_ROWS = 200
