@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 from advisor.store.connection import (
@@ -12,9 +13,11 @@ from advisor.store.connection import (
     opened,
     wait_limit_s,
 )
+from advisor.store.digest import shipped_digest, stored_digest
 from advisor.store.migrate import check_known, migrate, migrations, schema_version
-from advisor.store.seed import update
-from advisor.store.shipped import read_shipped, shipped_digest
+from advisor.store.rows import KEYS
+from advisor.store.seed import replace_shipped, update
+from advisor.store.shipped import read_shipped
 
 
 def build_store(path: str | Path, *, wait_s: float | None = None) -> None:
@@ -22,10 +25,6 @@ def build_store(path: str | Path, *, wait_s: float | None = None) -> None:
 
     A user's own rows stay. Raises StoreError, and then has changed nothing.
     """
-    import tempfile  # late, as in all of this: a start that only reads pays for none of it
-
-    from advisor.store.seed import replace_shipped
-
     path = Path(path)
     if path.exists():
         with opened(path, write=True, wait_s=wait_limit_s(wait_s)) as connection:
@@ -64,10 +63,6 @@ def check_store(path: str | Path, *, wait_s: float | None = None) -> list[str]:
 
     Compares contents, changes nothing. Rows that a local one stands in for are passed over.
     """
-    import tempfile
-
-    from advisor.store.rows import KEYS
-
     path = Path(path)
     steps = migrations()
     differences = []
@@ -115,9 +110,6 @@ def check_store(path: str | Path, *, wait_s: float | None = None) -> list[str]:
                     f"{table}: {extra} rows are not as in the text, {missing} rows of the text are"
                     f" not there (such as {example})"
                 )
-        digest = connection.execute(
-            "SELECT value FROM meta WHERE key = 'shipped_digest'"
-        ).fetchone()
-        if not differences and (digest is None or digest[0] != shipped_digest()):
+        if not differences and stored_digest(connection) != shipped_digest():
             differences.append("meta: the digest of the text is not the stored one")
     return differences

@@ -7,9 +7,8 @@ from typing import Any
 
 import duckdb
 
-from advisor.store.connection import (
-    transaction,
-)
+from advisor.store.connection import transaction
+from advisor.store.digest import shipped_digest, stored_digest
 from advisor.store.migrate import check_known, migrate, migrations, schema_version
 from advisor.store.predictions import predict_anew
 from advisor.store.reader import Reader
@@ -24,7 +23,7 @@ from advisor.store.rows import (
     part_values,
     plain_values,
 )
-from advisor.store.shipped import Shipped, read_shipped, shipped_digest, stored_digest
+from advisor.store.shipped import Shipped, read_shipped
 
 _AUDITED = ("gpu_id", "implied_mfu", "implied_mfu_printed", "verdict", "verdict_reason")
 _AUDITED_TYPES = ("VARCHAR", "DOUBLE", "DOUBLE", "VARCHAR", "VARCHAR")

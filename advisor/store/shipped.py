@@ -1,32 +1,14 @@
-"""The rows that ship as text, and whether they are the ones that a store holds."""
+"""The rows that ship as text."""
 
 from __future__ import annotations
 
-from functools import cache
-from hashlib import blake2b
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import advisor
-import bench_runner
-import price_catalog
-
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
     from advisor.ranking.times import Model
     from bench_runner.recipes import Recipe
     from bench_runner.records import Measurement
     from price_catalog.model import Gpu, Host, Quote, Rental, Source
-
-_TEXT = (".csv", ".toml", ".jsonl", ".json")
-_DERIVING = (
-    (advisor, "ranking/audit.py"),
-    (advisor, "prediction/fitted.json"),
-    (advisor, "prediction/shipped.py"),
-    (bench_runner, "flops.py"),
-)
-"""What else the figures in the store follow from: when it changes, so do they."""
 
 
 class Shipped(NamedTuple):
@@ -41,32 +23,6 @@ class Shipped(NamedTuple):
     measurements: tuple[Measurement, ...]
     predictions: tuple[dict[str, Any], ...]
     """Columns of the table prediction."""
-
-
-@cache
-def shipped_digest() -> str:
-    """A digest over the text tables; a few milliseconds, nothing is parsed."""
-    paths = []
-    for package in (bench_runner, price_catalog):
-        folder = Path(package.__path__[0])
-        for path in folder.rglob("*"):
-            if path.suffix in _TEXT:
-                paths.append((f"{package.__name__}/{path.relative_to(folder).as_posix()}", path))
-    for package, name in _DERIVING:
-        paths.append((f"{package.__name__}/{name}", Path(package.__path__[0], name)))
-    digest = blake2b(digest_size=16)
-    for name, path in sorted(paths):
-        # A checkout with other line ends holds the same facts.
-        content = path.read_bytes().replace(b"\r\n", b"\n")
-        digest.update(f"{name}\0{len(content)}\0".encode())
-        digest.update(content)
-    return digest.hexdigest()
-
-
-def stored_digest(connection: DuckDBPyConnection) -> str | None:
-    """The digest of the text from which the shipped rows were made; None before the first time."""
-    row = connection.execute("SELECT value FROM meta WHERE key = 'shipped_digest'").fetchone()
-    return str(row[0]) if row else None
 
 
 def read_shipped() -> Shipped:

@@ -19,10 +19,10 @@ from advisor.store.connection import (
     transaction,
     wait_limit_s,
 )
+from advisor.store.digest import shipped_digest, stored_digest
 from advisor.store.locate import user_store
 from advisor.store.migrate import check_known, migrations, schema_version
 from advisor.store.reader import Reader
-from advisor.store.shipped import shipped_digest, stored_digest
 from bench_runner.records import Measurement
 from price_catalog.model import Gpu, Host, Quote, Rental, Source
 
@@ -279,7 +279,7 @@ class Store:
         return False
 
     def _update(self, connection: duckdb.DuckDBPyConnection) -> bool:
-        from advisor.store.seed import update  # late: who only reads never needs it
+        from advisor.store.seed import update  # late: who only reads pays for none of it
 
         return update(connection, self.path)
 

@@ -12,8 +12,6 @@ from pathlib import Path
 import duckdb
 import pytest
 
-import bench_runner
-import price_catalog
 from advisor.ranking.times import TrainingTime
 from advisor.store import (
     Store,
@@ -24,7 +22,6 @@ from advisor.store import (
     find_store,
     migrate,
     seed,
-    shipped,
 )
 from advisor.store import store as access
 from advisor.store.connection import created
@@ -206,23 +203,6 @@ def test_two_programs_with_different_text_do_not_rewrite_in_turns(
     store.models()
     assert store.change_token() == token
     assert notes == []
-
-
-def test_the_digest_follows_the_text_and_not_its_line_ends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for package in (bench_runner, price_catalog):
-        name = package.__name__
-        shutil.copytree(package.__path__[0], tmp_path / name)
-        monkeypatch.setattr(package, "__path__", [str(tmp_path / name)])
-    digest = shipped.shipped_digest.__wrapped__
-    first = digest()
-    table = tmp_path / "price_catalog" / "gpus.csv"
-    text = table.read_bytes()
-    table.write_bytes(text.replace(b"\n", b"\r\n"))
-    assert digest() == first
-    table.write_bytes(text.replace(b"3090", b"3091"))
-    assert digest() != first
 
 
 # Migrations.
