@@ -5,6 +5,13 @@ from __future__ import annotations
 import re
 from datetime import date
 from decimal import Decimal
+from typing import Literal, TypeVar, get_args
+
+NamedPrices = Literal["paper", "latest"]
+NAMED_PRICES: tuple[NamedPrices, ...] = get_args(NamedPrices)
+PriceRule = NamedPrices | date
+"""Which prices count: the paper's, the latest, or those known on a day."""
+T = TypeVar("T", bound=str)
 
 MAX_BUDGET_USD = Decimal(1_000_000_000)
 
@@ -27,6 +34,15 @@ def shown(text: str, limit: int = 40) -> str:
     """``text`` quoted for an error message: one line, printable, not endless."""
     clean = "".join(ch if ch.isprintable() else "?" for ch in text)
     return f"'{clean[: limit - 1]}…'" if len(clean) > limit else f"'{clean}'"
+
+
+def parse_choice(text: str, choices: tuple[T, ...], what: str, last: str = " or ") -> T:
+    """The one of a few words that the text is; ``last`` joins the last two. Raises InputError."""
+    for choice in choices:
+        if text == choice:
+            return choice
+    listed = last.join(filter(None, (", ".join(choices[:-1]), choices[-1])))
+    raise InputError(f"{what} {shown(text)} is not known: write {listed}")
 
 
 def parse_budget(text: str, what: str = "budget") -> Decimal:
@@ -93,10 +109,11 @@ def parse_lifetime_years(text: str) -> float:
     return parse_positive(text, "lifetime", "years", 50)
 
 
-def parse_price_rule(text: str) -> str | date:
+def parse_price_rule(text: str) -> PriceRule:
     """``paper``, ``latest``, or a day: prices as known on that day. Raises InputError."""
-    if text in {"paper", "latest"}:
-        return text
+    for named in NAMED_PRICES:
+        if text == named:
+            return named
     try:
         if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text, re.ASCII):
             raise ValueError

@@ -13,9 +13,10 @@ from advisor.answers.wording import build_words
 from advisor.costs.price_book import age_words
 from advisor.costs.rental import BreakEven, break_even, rent_offers, rented_usd, reserved_usd
 from advisor.costs.tco import PAPER_TERMS, CostTerms, TotalCostOfOwnership, total_cost_of_ownership
-from advisor.parse import InputError, parse_price_rule, shown
+from advisor.parse import InputError, PriceRule, parse_price_rule, shown
 from advisor.ranking.candidates import NO_PRICE, Candidates
-from advisor.ranking.snapshot import EVIDENCE, make_candidates, take_snapshot
+from advisor.ranking.snapshot import make_candidates, take_snapshot
+from advisor.ranking.times import EvidenceRule, parse_evidence_rule
 from advisor.store import Reader, Store
 from price_catalog.builds import Build, rack_units_of
 from price_catalog.power import wall_w
@@ -63,10 +64,7 @@ def ask(store: Store, options: argparse.Namespace) -> tuple[OwnershipRequest, An
     """The cheapest build that the options name, and the rentals. Raises InputError."""
     terms = read_terms(options)
     rule = parse_price_rule(options.prices)
-    if options.evidence not in EVIDENCE:
-        raise InputError(
-            f"evidence {shown(options.evidence)} is not known: write sound or published"
-        )
+    evidence = parse_evidence_rule(options.evidence)
     if not re.fullmatch(r"\d{1,3}", options.count, re.ASCII) or int(options.count) == 0:
         raise InputError(f"the count {shown(options.count)} is not a number of GPUs: write 1 to 8")
     count = int(options.count)
@@ -75,7 +73,7 @@ def ask(store: Store, options: argparse.Namespace) -> tuple[OwnershipRequest, An
         model = snapshot.model(options.model)
         gpu_ids = snapshot.gpu_ids([options.gpu])
         candidates = make_candidates(
-            reader, snapshot, model, prices=rule, evidence=options.evidence, gpu_ids=gpu_ids
+            reader, snapshot, model, prices=rule, evidence=evidence, gpu_ids=gpu_ids
         )
         rentals = reader.rentals()
         measured = reader.measured_power_w()
@@ -98,7 +96,7 @@ def about(
     i: int,
     *,
     terms: CostTerms,
-    rule: str | date,
+    rule: PriceRule,
     measured_w: float | None,
     given: str | None = None,
     units: str | None = None,
@@ -138,7 +136,7 @@ def about(
 
 
 def own_or_rent(
-    reader: Reader, recipe: str, rule: str | date, evidence: str, most: int = 60
+    reader: Reader, recipe: str, rule: PriceRule, evidence: EvidenceRule, most: int = 60
 ) -> list[tuple[OwnershipRequest, list[BreakEven]]]:
     """Each build that has a time and that somebody rents out, fastest first."""
     snapshot = take_snapshot(reader, rule)
@@ -157,7 +155,7 @@ def own_or_rent(
     return found
 
 
-def _as_of(candidates: Candidates, rule: str | date) -> date:
+def _as_of(candidates: Candidates, rule: PriceRule) -> date:
     """The day on which the question is asked: the paper's prices ask on the paper's day."""
     if isinstance(rule, date):
         return rule

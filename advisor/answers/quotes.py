@@ -14,6 +14,7 @@ from advisor.costs.price_book import (
     outlying_quotes,
     quote_marks,
 )
+from advisor.parse import PriceRule
 from advisor.ranking.snapshot import Snapshot
 from price_catalog.model import Host, Quote
 
@@ -32,7 +33,7 @@ def ledger_items(snapshot: Snapshot) -> Items:
 
 
 def ledger_rows(
-    snapshot: Snapshot, rule: str | date, *, today: date
+    snapshot: Snapshot, rule: PriceRule, *, today: date
 ) -> list[tuple[Quote, dict[str, Any]]]:
     """Every quote with what is shown of it, and every machine's price that was added up of them."""
     names = item_names(snapshot)
@@ -77,7 +78,7 @@ def ledger_rows(
 
 
 def part_rows(
-    book: PriceBook, hosts: Iterable[Host], rule: str | date, *, today: date
+    book: PriceBook, hosts: Iterable[Host], rule: PriceRule, *, today: date
 ) -> list[dict[str, Any]]:
     """Every parts list line by line, with the price that would count and where it comes from."""
     as_of = rule if isinstance(rule, date) else today

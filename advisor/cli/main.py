@@ -255,20 +255,20 @@ def _tui(options: argparse.Namespace) -> int:
 
 def _rank(options: argparse.Namespace) -> int:
     from advisor.cli.rank import answer_rank
+    from advisor.ranking.typed_question import TypedQuestion
 
-    text, answered = answer_rank(
-        _store(options),
+    typed = TypedQuestion(
         model=options.model,
         budget=options.budget,
         max_days=options.max_days,
         rule=options.by,
-        lifetime_years=options.lifetime_years,
+        lifetime=options.lifetime_years,
         prices=options.prices,
         evidence=options.evidence,
         gpus=options.gpus,
-        form=options.format,
         circuit=options.circuit,
     )
+    text, answered = answer_rank(_store(options), typed, options.format)
     print(text)
     return ANSWERED if answered else NO_ANSWER
 

@@ -272,14 +272,12 @@ def _refresh(options: argparse.Namespace, store: Store) -> int:
 
 def _builds(options: argparse.Namespace, store: Store) -> int:
     from advisor.answers.builds import build_rows
-    from advisor.answers.circuit import parse_circuit
+    from advisor.ranking.typed_question import match_gpus, parse_circuit
 
     snapshot = _snapshot(store)
-    names = None
-    if options.gpus is not None:
-        names = snapshot.gpu_ids(name for name in options.gpus.split(",") if name.strip())
+    gpu_ids = None if options.gpus is None else match_gpus(options.gpus, snapshot)
     supply = None if options.circuit is None else parse_circuit(options.circuit)
-    rows = build_rows(snapshot, names, supply)
+    rows = build_rows(snapshot, gpu_ids, supply)
     print(render_rows(rows, options.format))
     return ANSWERED if rows else NO_ANSWER
 

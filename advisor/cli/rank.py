@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from advisor.answers.circuit import circuit_line, parse_circuit
+from advisor.answers.circuit import circuit_line
 from advisor.answers.ranking import (
     CSV_COLUMNS,
     _grouped,
@@ -30,90 +30,45 @@ from advisor.answers.wording import (
     settings_words,
     time_words,
 )
-from advisor.costs.cost import DEFAULT_LIFETIME_YEARS
 from advisor.costs.price_book import RULE_WORDS as RULE_OF_PRICES
-from advisor.parse import (
-    InputError,
-    parse_budget,
-    parse_lifetime_years,
-    parse_max_days,
-    parse_price_rule,
-    shown,
-)
-from advisor.ranking.question import RULES, Question
+from advisor.parse import InputError, parse_price_rule
 from advisor.ranking.rank import Ranking, rank
-from advisor.ranking.snapshot import EVIDENCE, Snapshot, make_candidates, take_snapshot
+from advisor.ranking.snapshot import Snapshot, make_candidates, take_snapshot
+from advisor.ranking.typed_question import TypedQuestion, read_question
 from advisor.store import Store
 from advisor.tables import render_rows, to_csv, to_json
 from price_catalog.power import Supply
 
 
-def read_question(
-    budget: str | None, max_days: str | None, rule: str, lifetime_years: str | None
-) -> Question:
-    """The question as typed. Raises InputError."""
-    if rule not in RULES:
-        raise InputError(f"ranking by {shown(rule)} is not known: write {', '.join(RULES)}")
-    return Question(
-        budget_usd=None if budget is None else parse_budget(budget),
-        max_days=None if max_days is None else parse_max_days(max_days),
-        rule=rule,
-        lifetime_years=DEFAULT_LIFETIME_YEARS
-        if lifetime_years is None
-        else parse_lifetime_years(lifetime_years),
-    )
-
-
-def answer_rank(
-    store: Store,
-    *,
-    model: str,
-    budget: str | None,
-    max_days: str | None,
-    rule: str,
-    lifetime_years: str | None,
-    prices: str,
-    evidence: str,
-    gpus: str | None,
-    form: str,
-    circuit: str | None = None,
-) -> tuple[str, bool]:
+def answer_rank(store: Store, typed: TypedQuestion, form: str) -> tuple[str, bool]:
     """The text to print, and whether any build answers. Raises InputError and StoreError."""
-    question = read_question(budget, max_days, rule, lifetime_years)
-    price_rule = parse_price_rule(prices)
-    if evidence not in EVIDENCE:
-        raise InputError(f"evidence {shown(evidence)} is not known: write sound or published")
-    supply = None if circuit is None else parse_circuit(circuit)
+    prices = parse_price_rule(typed.prices)
     with store.reading() as reader:
-        snapshot = take_snapshot(reader, price_rule)
-        chosen = snapshot.model(model)
-        gpu_ids = None if gpus is None else snapshot.gpu_ids(_names(gpus))
-
+        snapshot = take_snapshot(reader, prices)
+        asked, errors = read_question(typed, snapshot)
+        if asked is None:
+            raise InputError(next(iter(errors.values())))
+        key = asked.key
         candidates = make_candidates(
             reader,
             snapshot,
-            chosen,
-            prices=price_rule,
-            evidence=evidence,
-            gpu_ids=gpu_ids,
-            supply=supply,
+            snapshot.model(key.recipe_id),
+            prices=key.prices,
+            evidence=key.evidence,
+            gpu_ids=key.gpu_ids,
+            supply=key.supply,
         )
-    answer = rank(candidates, question)
-    at_face_value = rank(candidates.at_face_value(), question) if evidence == "sound" else answer
+    answer = rank(candidates, asked.question)
+    at_face_value = answer
+    if key.evidence == "sound":
+        at_face_value = rank(candidates.at_face_value(), asked.question)
     if form == "json":
-        text = to_json(_object(answer, at_face_value, prices))
+        text = to_json(_object(answer, at_face_value, typed.prices))
     elif form == "csv":
         text = _csv(answer)
     else:
-        text = _table(answer, at_face_value, prices, snapshot, supply)
+        text = _table(answer, at_face_value, typed.prices, snapshot, key.supply)
     return text, len(answer) > 0
-
-
-def _names(text: str) -> list[str]:
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise InputError('no GPU is named: write them like --gpus "RTX 3090,H100"')
-    return names
 
 
 def _object(answer: Ranking, at_face_value: Ranking, prices: str) -> dict[str, Any]:

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Literal, get_args
 
 from advisor.costs.cost import DEFAULT_LIFETIME_YEARS
+from advisor.parse import parse_choice
 
-RULES = ("days", "cost", "experiment-cost")
+RankRule = Literal["days", "cost", "experiment-cost"]
+"""``days``: fastest first; ``cost``: cheapest; ``experiment-cost``: cheapest a run."""
+RANK_RULES: tuple[RankRule, ...] = get_args(RankRule)
+
+
+def parse_rank_rule(text: str) -> RankRule:
+    """How to rank. Raises InputError."""
+    return parse_choice(text, RANK_RULES, "ranking by", last=", ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,10 +26,5 @@ class Question:
     budget_usd: Decimal | None = None
     """None: no limit."""
     max_days: float | None = None
-    rule: str = "days"
-    """``days``: fastest first; ``cost``: cheapest; ``experiment-cost``: cheapest a run."""
+    rule: RankRule = "days"
     lifetime_years: float = DEFAULT_LIFETIME_YEARS
-
-    def __post_init__(self) -> None:
-        if self.rule not in RULES:
-            raise ValueError(f"rank by '{self.rule}' is not one of {', '.join(RULES)}")

@@ -1,6 +1,6 @@
 """From the store to a set of candidates: the one way that every screen and command asks.
 
-A `Snapshot` is what does not depend on the model; `make_field` adds the model's times.
+A `Snapshot` is what does not depend on the model; `make_candidates` adds the model's times.
 Both work on a reader that the store opened for a moment and closes again.
 """
 
@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from advisor.costs.parts import with_parts
 from advisor.costs.price_book import PriceBook, PriceRange, choose_quotes, owned_quote
-from advisor.parse import InputError, shown
+from advisor.parse import InputError, PriceRule, shown
 from advisor.ranking.candidates import Candidates
-from advisor.ranking.times import BestTime, Model
+from advisor.ranking.times import BestTime, EvidenceRule, Model
 from price_catalog.builds import Build, enumerate_builds
 from price_catalog.gpu_names import find_gpu, index_gpus
 from price_catalog.model import Gpu, Host, Quote, Source
@@ -24,8 +24,6 @@ from price_catalog.table import nearest
 
 if TYPE_CHECKING:
     from price_catalog.power import Supply
-
-EVIDENCE = ("sound", "published")
 
 
 class Evidence(Protocol):
@@ -36,8 +34,8 @@ class Evidence(Protocol):
     def hosts(self) -> tuple[Host, ...]: ...
     def quotes(self) -> tuple[Quote, ...]: ...
     def sources(self) -> tuple[Source, ...]: ...
-    def price_book(self, rule: str | date, today: date) -> PriceBook: ...
-    def best_times(self, recipe_id: str, evidence: str) -> tuple[BestTime, ...]: ...
+    def price_book(self, rule: PriceRule, today: date) -> PriceBook: ...
+    def best_times(self, recipe_id: str, evidence: EvidenceRule) -> tuple[BestTime, ...]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +49,7 @@ class Snapshot:
     quotes: tuple[Quote, ...]
     """() where the snapshot was taken for one price rule alone."""
     sources: tuple[Source, ...]
-    book: tuple[str | date, PriceBook] | None = None
+    book: tuple[PriceRule, PriceBook] | None = None
     """The price rule that it was taken for, and what that chose."""
 
     def model(self, name: str) -> Model:
@@ -79,7 +77,7 @@ class Snapshot:
             raise InputError(str(error)) from None
         return frozenset(found)
 
-    def prices(self, rule: str | date, *, today: date | None = None) -> PriceBook:
+    def prices(self, rule: PriceRule, *, today: date | None = None) -> PriceBook:
         """The quote that counts for each item under a price rule; what is owned costs nothing."""
         today = today or date.today()
         if self.book is not None and self.book[0] == rule:
@@ -97,7 +95,7 @@ class Snapshot:
         free = dict.fromkeys(owned, PriceRange(Decimal(0), Decimal(0), 1))
         return PriceBook({**book.chosen, **owned}, {**book.ranges, **free})
 
-    def builds_under(self, rule: str | date, book: PriceBook) -> tuple[Build, ...]:
+    def builds_under(self, rule: PriceRule, book: PriceBook) -> tuple[Build, ...]:
         """The builds that a price rule knows of; the paper's machines are taken at its word."""
         if rule != "paper":
             return self.builds
@@ -109,7 +107,7 @@ class Snapshot:
         return enumerate_builds(self.gpus, priced, checked=False)
 
 
-def take_snapshot(reader: Evidence, prices: str | date | None = None) -> Snapshot:
+def take_snapshot(reader: Evidence, prices: PriceRule | None = None) -> Snapshot:
     """Read everything that does not depend on the model.
 
     For one price rule alone, where given: then the store chooses among the quotes, and however
@@ -132,14 +130,12 @@ def make_candidates(
     snapshot: Snapshot,
     model: Model,
     *,
-    prices: str | date,
-    evidence: str,
+    prices: PriceRule,
+    evidence: EvidenceRule,
     gpu_ids: frozenset[str] | None = None,
     supply: Supply | None = None,
 ) -> Candidates:
     """Every build with its cost and its time for the model, as the open store knows them."""
-    if evidence not in EVIDENCE:
-        raise InputError(f"evidence {shown(evidence)} is not known: write sound or published")
     times = reader.best_times(model.recipe_id, evidence)
     return candidates_of(
         times,
@@ -157,8 +153,8 @@ def candidates_of(
     snapshot: Snapshot,
     model: Model,
     *,
-    prices: str | date,
-    evidence: str,
+    prices: PriceRule,
+    evidence: EvidenceRule,
     gpu_ids: frozenset[str] | None = None,
     supply: Supply | None = None,
 ) -> Candidates:

@@ -5,8 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import Literal, get_args
 
+from advisor.parse import parse_choice
 from bench_runner.records import Settings
+
+EvidenceRule = Literal["sound", "published"]
+"""``sound``: no impossible time is believed; ``published``: every time at face value."""
+EVIDENCE_RULES: tuple[EvidenceRule, ...] = get_args(EvidenceRule)
+
+
+def parse_evidence_rule(text: str) -> EvidenceRule:
+    """Which times are believed. Raises InputError."""
+    return parse_choice(text, EVIDENCE_RULES, "evidence")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

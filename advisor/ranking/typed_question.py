@@ -1,92 +1,126 @@
-"""From what stands in the fields to a question, field by field, with what is wrong (pure)."""
+"""From what a person typed to a question, field by field, with what is wrong (pure).
+
+The command line and the terminal program both read it here, so that a text means the same on both.
+They differ in two things only:
+
+- While somebody is still typing, the beginning of a model's name may stand for the first that it
+  fits (``guess_model_by``). A command must name it exactly: a wrong model is a wrong answer.
+- None is what was not asked. The terminal program hands over None for an empty field; an empty
+  text, as a script's unset variable leaves one (``--gpus ""``), is an error.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from advisor.costs.cost import DEFAULT_LIFETIME_YEARS
 from advisor.parse import (
     InputError,
+    PriceRule,
     parse_budget,
     parse_lifetime_years,
     parse_max_days,
+    parse_price_rule,
     shown,
 )
-from advisor.ranking.question import Question
+from advisor.ranking.question import Question, RankRule, parse_rank_rule
+from advisor.ranking.times import EvidenceRule, parse_evidence_rule
+from price_catalog.gpu_names import index_gpus, normalise
+from price_catalog.power import Supply
+from price_catalog.table import nearest
 
 if TYPE_CHECKING:
     from advisor.ranking.snapshot import Snapshot
     from advisor.ranking.times import Model
 
-
-class Typed(Protocol):
-    """What stands in the fields, as typed."""
-
-    @property
-    def budget(self) -> str: ...
-    @property
-    def model(self) -> str: ...
-    @property
-    def max_days(self) -> str: ...
-    @property
-    def lifetime(self) -> str: ...
-    @property
-    def gpus(self) -> str: ...
-    @property
-    def rule(self) -> str: ...
-    @property
-    def prices(self) -> str: ...
-    @property
-    def evidence(self) -> str: ...
+T = TypeVar("T")
+_CIRCUIT = re.compile(r"\s*(\d{2,3})\s*V?\s*[/x×,; ]\s*(\d{1,3})\s*A?\s*", re.ASCII | re.IGNORECASE)
 
 
-TEXT_FIELDS = ("budget", "model", "max_days", "lifetime", "gpus")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypedQuestion:
+    """The texts as typed; None where nothing was asked."""
+
+    model: str
+    budget: str | None = None
+    max_days: str | None = None
+    lifetime: str | None = None
+    gpus: str | None = None
+    circuit: str | None = None
+    rule: str = "days"
+    prices: str = "latest"
+    evidence: str = "sound"
 
 
 class CandidatesKey(NamedTuple):
     """What a set of candidates depends on; the question asked of it is apart."""
 
     recipe_id: str
-    prices: str
-    evidence: str
+    prices: PriceRule
+    evidence: EvidenceRule
     gpu_ids: frozenset[str] | None
+    """None: all."""
+    supply: Supply | None
+    """The lab's circuit; None: any."""
 
 
 class RankRequest(NamedTuple):
-    """The inputs, understood."""
+    """What was typed, understood."""
 
     key: CandidatesKey
     question: Question
 
 
-def read_inputs(
-    typed: Typed, snapshot: Snapshot, measured: Mapping[str, int]
+def read_question(
+    typed: TypedQuestion,
+    snapshot: Snapshot,
+    *,
+    guess_model_by: Mapping[str, int] | None = None,
 ) -> tuple[RankRequest | None, dict[str, str]]:
-    """The question, or for each broken field one line that says what and how to mend it."""
+    """The question, or for each broken field one line that says what and how to mend it.
+
+    ``guess_model_by`` is how many times each model has: where given, a part of a model's name
+    stands for the first that `matching_models` finds.
+    """
     errors: dict[str, str] = {}
-    values: dict[str, object] = {}
-    readers: dict[str, Callable[[], object]] = {
-        "budget": lambda: parse_budget(typed.budget),
-        "model": lambda: find_model(typed.model, snapshot, measured).recipe_id,
-        "max_days": lambda: parse_max_days(typed.max_days) if typed.max_days.strip() else None,
-        "lifetime": lambda: parse_lifetime_years(typed.lifetime),
-        "gpus": lambda: match_gpus(typed.gpus, snapshot),
-    }
-    for name, read in readers.items():
+
+    def read(field: str, text: str | None, parse: Callable[[str], T], absent: T) -> T:
         try:
-            values[name] = read()
+            return absent if text is None else parse(text)
         except InputError as error:
-            errors[name] = str(error)
-    if errors:
-        return None, errors
-    key = CandidatesKey(values["model"], typed.prices, typed.evidence, values["gpus"])  # type: ignore[arg-type]
+            errors[field] = str(error)
+            return absent
+
+    def model_id(text: str) -> str:
+        if guess_model_by is not None and text.strip():
+            guesses = matching_models(text, snapshot, guess_model_by)
+            if guesses:
+                return guesses[0].recipe_id
+        return snapshot.model(text).recipe_id
+
+    # In this order they are reported.
+    rule: RankRule = read("rule", typed.rule, parse_rank_rule, "days")
+    budget_usd = read("budget", typed.budget, parse_budget, None)
+    recipe_id = read("model", typed.model, model_id, "")
     question = Question(
-        budget_usd=values["budget"],  # type: ignore[arg-type]
-        max_days=values["max_days"],  # type: ignore[arg-type]
-        rule=typed.rule,
-        lifetime_years=values["lifetime"],  # type: ignore[arg-type]
+        rule=rule,
+        budget_usd=budget_usd,
+        max_days=read("max_days", typed.max_days, parse_max_days, None),
+        lifetime_years=read(
+            "lifetime", typed.lifetime, parse_lifetime_years, DEFAULT_LIFETIME_YEARS
+        ),
     )
-    return RankRequest(key=key, question=question), {}
+    key = CandidatesKey(
+        recipe_id=recipe_id,
+        prices=read("prices", typed.prices, parse_price_rule, "latest"),
+        evidence=read("evidence", typed.evidence, parse_evidence_rule, "sound"),
+        supply=read("circuit", typed.circuit, parse_circuit, None),
+        gpu_ids=read("gpus", typed.gpus, lambda text: match_gpus(text, snapshot), None),
+    )
+    return (None, errors) if errors else (RankRequest(key, question), errors)
 
 
 def matching_models(text: str, snapshot: Snapshot, measured: Mapping[str, int]) -> list[Model]:
@@ -111,36 +145,40 @@ def matching_models(text: str, snapshot: Snapshot, measured: Mapping[str, int]) 
     return [snapshot.models[n] for _, n in sorted(placed)]
 
 
-def find_model(text: str, snapshot: Snapshot, measured: Mapping[str, int]) -> Model:
-    """The model that the text names, or the first that it fits. Raises InputError."""
-    if text.strip():
-        found = matching_models(text, snapshot, measured)
-        if found:
-            return found[0]
-    return snapshot.model(text)
+def match_gpus(text: str, snapshot: Snapshot) -> frozenset[str]:
+    """The ids of the GPUs that a comma-separated filter lets through. Raises InputError.
 
-
-def match_gpus(text: str, snapshot: Snapshot) -> frozenset[str] | None:
-    """The GPUs that a comma-separated filter lets through; None lets all. Raises InputError.
-
-    A full name or alias means that GPU; anything else means every GPU whose name has it.
+    A full name or alias means that GPU; anything else means every GPU whose name has it. A filter
+    without a name is an error: None, and not an empty text, asks for all.
     """
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
-        return None
+        raise InputError('no GPU is named: write them like --gpus "RTX 3090,H100"')
+    index = index_gpus(snapshot.gpus)
     found: set[str] = set()
     for name in names:
-        try:
-            found |= snapshot.gpu_ids([name])
-        except InputError:
-            wanted = name.lower()
-            like = {gpu.gpu_id for gpu in snapshot.gpus if wanted in gpu.name.lower()}
-            if not like:
-                from price_catalog.table import nearest  # only when something was misspelt
-
-                known = [gpu.name for gpu in snapshot.gpus]
-                raise InputError(
-                    f"no GPU is called {shown(name)}: {nearest(name, known)}"
-                ) from None
-            found |= like
+        exact = index.get(normalise(name))
+        if exact is not None:
+            found.add(exact.gpu_id)
+            continue
+        wanted = name.lower()
+        like = {gpu.gpu_id for gpu in snapshot.gpus if wanted in gpu.name.lower()}
+        if not like:
+            known = [gpu.name for gpu in snapshot.gpus]
+            raise InputError(f"no GPU is called {shown(name)}: {nearest(name, known)}")
+        found |= like
     return frozenset(found)
+
+
+def parse_circuit(text: str) -> Supply:
+    """A circuit from ``120V/15A``. Raises InputError."""
+    match = _CIRCUIT.fullmatch(text)
+    if match is None:
+        raise InputError(f"the circuit {shown(text)} is not understood: write it like 120V/15A")
+    supply = Supply(int(match[1]), int(match[2]))
+    if not 90 <= supply.volts <= 480 or not 5 <= supply.breaker_a <= 400:
+        raise InputError(
+            f"a circuit of {supply.volts} V and {supply.breaker_a} A is not one: volts are 90 to "
+            "480, amperes 5 to 400"
+        )
+    return supply

@@ -54,7 +54,7 @@ WRONG = [
     (["--prices", "yesterday"], "paper, latest, or a day"),
     (["--evidence", "all"], "sound or published"),
     (["--gpus", ""], "no GPU is named"),
-    (["--gpus", "RTX 309"], "RTX 3090"),
+    (["--gpus", "RTX 309O"], "RTX 3090"),
     (["--format", "xml"], "table, json or csv"),
     (["--model", "pythia-1B-deduped"], "pythia-1b"),
     (["--model", ""], "no model is named"),

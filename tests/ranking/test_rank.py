@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.ranking.candidates import REASONS, Candidates
-from advisor.ranking.question import RULES, Question
+from advisor.ranking.question import RANK_RULES, Question, parse_rank_rule
 from advisor.ranking.rank import rank
 from tests.facts_for_tests import make_candidates, make_time
 
@@ -33,7 +33,7 @@ questions = st.builds(
     Question,
     budget_usd=st.none() | st.integers(1_000, 200_000).map(Decimal),
     max_days=st.none() | st.integers(1, 60).map(float),
-    rule=st.sampled_from(RULES),
+    rule=st.sampled_from(RANK_RULES),
 )
 
 
@@ -104,7 +104,7 @@ def test_a_larger_budget_never_loses_a_build(
     assert set(rank(candidates, asked).order) <= set(rank(candidates, richer).order)
 
 
-@given(st.integers(1_000, 30_000), st.integers(1, 20_000), st.sampled_from(RULES))
+@given(st.integers(1_000, 30_000), st.integers(1, 20_000), st.sampled_from(RANK_RULES))
 def test_a_higher_price_never_improves_a_rank(price: int, rise: int, rule: str) -> None:
     times = [make_time(gpu, n, 64 / n + ord(gpu) % 7) for gpu in "abc" for n in COUNTS]
     dear = {"a": str(price + rise), "b": "5000", "c": "9000"}
@@ -157,4 +157,4 @@ def test_a_budget_on_the_very_price_is_enough() -> None:
 
 def test_an_unknown_rule_is_refused() -> None:
     with pytest.raises(ValueError, match="days, cost, experiment-cost"):
-        Question(rule="price")
+        parse_rank_rule("price")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from advisor.answers.uncertainty import limit_lines, uncertainty_line, wanted_line
 from advisor.cli.main import main
 from advisor.ranking.candidates import Candidates
-from advisor.ranking.question import RULES, Question
+from advisor.ranking.question import RANK_RULES, Question
 from advisor.ranking.rank import Ranking, rank
 from advisor.ranking.ties import Contender, alike
 from advisor.ranking.times import TrainingTime
@@ -69,7 +69,7 @@ questions = st.builds(
     Question,
     budget_usd=st.none() | st.integers(1_000, 200_000).map(Decimal),
     max_days=st.none() | st.integers(1, 60).map(float),
-    rule=st.sampled_from(RULES),
+    rule=st.sampled_from(RANK_RULES),
 )
 
 

@@ -48,6 +48,7 @@ class TestState:
                     "budget": 5,
                     "model": "x" * 1000,
                     "rule": "best",
+                    "prices": "newest",
                     "welcomed": "yes",
                     "gpus": "a\x1b[31mb",
                     "evidence": "published",

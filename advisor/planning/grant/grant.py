@@ -7,11 +7,11 @@ from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
-from advisor.parse import InputError, parse_price_rule
+from advisor.parse import InputError, PriceRule, parse_price_rule
 from advisor.planning.grant.institution import NO_RULES, Institution, find_institution
 from advisor.planning.grant.toml_table import TomlTable, read_toml
 from advisor.planning.solver.problem import OBJECTIVES
-from advisor.ranking.snapshot import EVIDENCE
+from advisor.ranking.times import EVIDENCE_RULES
 
 MAX_YEARS = 15
 RENTAL_KINDS = ("on-demand", "spot")
@@ -93,7 +93,7 @@ class Grant:
     institution: Institution
 
     @property
-    def price_rule(self) -> str | date:
+    def price_rule(self) -> PriceRule:
         """The rule that chooses among quotes."""
         return parse_price_rule(self.prices)
 
@@ -145,7 +145,7 @@ def read_grant(path: Path) -> Grant:
         budget_usd=_to_usd(budget.money("total"), institution) if budget.has("total") else None,
         year_budget_usd=_year_budget(budget, years, institution),
         carry_over=budget.flag("carry_over", True),
-        evidence=evidence.choice("times", EVIDENCE, "sound"),
+        evidence=evidence.choice("times", EVIDENCE_RULES, "sound"),
         predictions=evidence.flag("predictions", True),
         prices=_prices(evidence),
         asked=_asked(root),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on, work
@@ -14,7 +13,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from advisor.costs.price_book import RULE_WORDS
-from advisor.parse import InputError, parse_price_rule
+from advisor.parse import InputError
 from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar, TooSmall
 from advisor.tui.pages.list_page import ListScreen
 from advisor.tui.prices.prices_rows import Entry, quote_table
@@ -95,11 +94,7 @@ replaced by another.
         from advisor.ranking.snapshot import take_snapshot
 
         inputs, today = self.app.inputs, self.app.today
-        rule: str | date
-        try:
-            rule = parse_price_rule(inputs.prices)
-        except InputError:
-            rule = "latest"
+        rule = inputs.prices
         try:
             with self.app.store_reader.visit() as reader:
                 snapshot = take_snapshot(reader)

@@ -13,7 +13,7 @@ from advisor.tui.program.points import Points, by_experiment, make_points
 
 if TYPE_CHECKING:
     from advisor.ranking.candidates import Candidates
-    from advisor.ranking.question import Question
+    from advisor.ranking.question import Question, RankRule
     from advisor.ranking.rank import Ranking
     from price_catalog.builds import Build
 
@@ -94,7 +94,7 @@ class Answer:
 def answer(view: CandidatesView, question: Question, basis: str) -> Answer:
     """Rank, and find the front for the kind of cost that is shown."""
     ranking = rank(view.candidates, question)
-    rule = "experiment-cost" if basis == "experiment" else "cost"
+    rule: RankRule = "experiment-cost" if basis == "experiment" else "cost"
     if (question.rule == "experiment-cost") == (rule == "experiment-cost"):
         front = ranking.front
     else:

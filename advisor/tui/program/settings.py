@@ -6,12 +6,20 @@ import json
 import os
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
+
+from advisor.parse import NAMED_PRICES, NamedPrices
+from advisor.ranking.question import RANK_RULES, RankRule
+from advisor.ranking.times import EVIDENCE_RULES, EvidenceRule
+from advisor.ranking.typed_question import TypedQuestion
 
 APP_NAME = "gpu-grant-advisor"
 MAX_STATE_BYTES = 64 * 1024
 MAX_TEXT = 200
-COST_BASES = ("overall", "experiment")
+CostBasis = Literal["overall", "experiment"]
+COST_BASES: tuple[CostBasis, ...] = get_args(CostBasis)
+TEXT_FIELDS = ("budget", "model", "max_days", "lifetime", "gpus")
+"""What of the question is typed; the rest is chosen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,14 +31,27 @@ class State:
     max_days: str = ""
     lifetime: str = "5"
     gpus: str = ""
-    rule: str = "days"
-    prices: str = "latest"
-    evidence: str = "sound"
-    cost_basis: str = "overall"
+    rule: RankRule = "days"
+    prices: NamedPrices = "latest"
+    evidence: EvidenceRule = "sound"
+    cost_basis: CostBasis = "overall"
     """Which cost the table and the picture show: of the machine, or of one experiment on it."""
     theme: str = "textual-dark"
     welcomed: bool = False
     """Whether the welcome page has been seen."""
+
+    def typed(self) -> TypedQuestion:
+        """The question in the fields; where they are empty, no limit and all GPUs."""
+        return TypedQuestion(
+            budget=self.budget,
+            model=self.model,
+            max_days=self.max_days if self.max_days.strip() else None,
+            lifetime=self.lifetime,
+            gpus=self.gpus if self.gpus.strip(" ,") else None,
+            rule=self.rule,
+            prices=self.prices,
+            evidence=self.evidence,
+        )
 
 
 def state_file() -> Path:
@@ -63,9 +84,12 @@ def load_state(path: Path) -> tuple[State, str | None]:
 
 def _usable(kept: dict[str, Any]) -> dict[str, Any]:
     """The entries that a State can hold; anything else keeps its default."""
-    from advisor.ranking.question import RULES
-
-    choices = {"rule": RULES, "evidence": ("sound", "published"), "cost_basis": COST_BASES}
+    choices: dict[str, tuple[str, ...]] = {
+        "rule": RANK_RULES,
+        "prices": NAMED_PRICES,
+        "evidence": EVIDENCE_RULES,
+        "cost_basis": COST_BASES,
+    }
     found: dict[str, Any] = {}
     for field in fields(State):
         value = kept.get(field.name)

@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from advisor.ranking.typed_question import CandidatesKey, read_inputs
+from advisor.ranking.question import RANK_RULES
+from advisor.ranking.typed_question import CandidatesKey, read_question
 from advisor.tui.widgets.fetch_error import StoreReaderError
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ class StoreReader:
                 reading = self._answer(reader, state, self._snapshot, token)
             self._token = token
             return reading
-        asked, _ = read_inputs(state, self._snapshot, self._measured)
+        asked, _ = read_question(state.typed(), self._snapshot, guess_model_by=self._measured)
         if asked is None or asked.key.recipe_id in self._times:
             return self._answer(None, state, self._snapshot, token)
         with store.reading() as reader:
@@ -153,7 +154,7 @@ class StoreReader:
         from advisor.ranking.snapshot import candidates_of
         from advisor.ranking.times import at_face_value
 
-        asked, _ = read_inputs(state, snapshot, self._measured)
+        asked, _ = read_question(state.typed(), snapshot, guess_model_by=self._measured)
         if asked is None:
             return self._reading(snapshot, token, None, None)
         key = asked.key
@@ -168,8 +169,9 @@ class StoreReader:
             prices=key.prices,
             evidence=key.evidence,
             gpu_ids=key.gpu_ids,
+            supply=key.supply,
         )
-        for rule in ("days", "cost", "experiment-cost"):
+        for rule in RANK_RULES:
             # Sorts the field now, in this thread, and not at the first key press.
             _ = rank(candidates, replace(asked.question, rule=rule)).uncertainty.tied
         view = None

@@ -9,11 +9,11 @@ from textual import on, work
 from textual.binding import BindingType
 from textual.widgets import Input
 
-from advisor.ranking.typed_question import TEXT_FIELDS
 from advisor.tui.pages.bars import PANELS, Tabs
 from advisor.tui.pages.model_picker import ModelInput, ModelPicker
 from advisor.tui.program.actions import RANKING, bindings_of
 from advisor.tui.program.messages import PublishedRead, StoreChanged, StoreRead, StoreTrouble
+from advisor.tui.program.settings import TEXT_FIELDS
 from advisor.tui.ranking.panels import CHOICES, RETRY, RankingView
 from advisor.tui.ranking.ranking_rows import RankedRows, counted
 from advisor.tui.widgets.choice import Choice

@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.answers.wording import days_shown
 from advisor.ranking.rank import rank
-from advisor.ranking.typed_question import CandidatesKey, RankRequest, matching_models, read_inputs
+from advisor.ranking.typed_question import (
+    CandidatesKey,
+    RankRequest,
+    matching_models,
+    read_question,
+)
 from advisor.tui.program.candidates_view import Answer, BuildKey, CandidatesView, answer, build_key
 from advisor.tui.program.settings import State
 from advisor.tui.ranking.build_page import excluded_lines, one_line, ranked_lines
@@ -118,7 +123,7 @@ class Session:
         """Answer the inputs, or keep the last answer; whether the store must be read first."""
         if self.snapshot is None:
             return True
-        asked, self.errors = read_inputs(self.inputs, self.snapshot, self.measured)
+        asked, self.errors = self._read(self.snapshot)
         if asked is None:
             return False
         view = self._views.get(asked.key)
@@ -134,8 +139,10 @@ class Session:
         """Whether the answer is to other inputs than those that stand in the fields."""
         if self.answer is None or self.snapshot is None:
             return False
-        asked, _ = read_inputs(self.inputs, self.snapshot, self.measured)
-        return asked != self.asked
+        return self._read(self.snapshot)[0] != self.asked
+
+    def _read(self, snapshot: Snapshot) -> tuple[RankRequest | None, dict[str, str]]:
+        return read_question(self.inputs.typed(), snapshot, guess_model_by=self.measured)
 
     def _select_again(self, new: Answer) -> None:
         """The person's own choice while it can be shown, ranked or left out; else the best."""

@@ -1,0 +1,136 @@
+"""The same texts mean the same question, or the same error, on the command line and on screen."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from advisor.cli.main import main
+from advisor.ranking.typed_question import parse_circuit
+from advisor.tui.program.settings import State
+from advisor.tui.program.store_reader import StoreReader
+from advisor.tui.ranking.ranking_session import Session
+
+FLAGS = {"max_days": "max-days", "lifetime": "lifetime-years", "rule": "by"}
+"""Where a flag has another name than the field."""
+DEFAULTS = {"model": "pythia-1b", "budget": "60000"}
+BUDGETS = ("40000", "40k", "$40,000", " 40000 ", "0.04m", "", "0", "-5", "40.000", "€40", "1e400")
+TEXTS: list[dict[str, str]] = [
+    *({"budget": text} for text in BUDGETS),
+    *({"max_days": text} for text in ("40", "0", "soon", "-3", "40 000")),
+    *({"lifetime": text} for text in ("5", "2.5", "", "nan", "0")),
+    *({"model": text} for text in ("Pythia-1B", " pythia-1b ", "RoBERTa 350M", "pythai", "", " ")),
+    *({"model": text} for text in ("my.toml", "a/b", "a\nb\x1b[2J")),
+    *({"gpus": text} for text in ("RTX", "RTX,H100", "rtx3090", "3090", "NVIDIA A100-SXM4-80GB")),
+    *({"gpus": text} for text in ("h100, rtx 3090,", "H1000", "RTX,FOO", "\x1b[2J", "a100")),
+    *({"rule": text} for text in ("days", "cost", "experiment-cost")),
+    *({"prices": text} for text in ("paper", "latest")),
+    *({"evidence": text} for text in ("sound", "published")),
+    {"budget": "minus", "model": "pythai", "gpus": "FOO"},
+    {"model": "pythai", "max_days": "soon"},
+]
+
+
+def asked_by_command(store: Path, texts: dict[str, str], capsys: Any) -> dict[str, Any] | str:
+    """What `advisor rank` understood, or the line with which it refuses."""
+    flags = [f"--{FLAGS.get(name, name)}={text}" for name, text in texts.items()]
+    code = main(["rank", "--store", str(store), "--format", "json", *flags])
+    printed = capsys.readouterr()
+    if code == 2:
+        return str(printed.err).removeprefix("advisor: ").rstrip("\n")
+    answer = json.loads(printed.out)
+    kept = ("model", "budget_usd", "max_days", "rule", "lifetime_years", "prices", "evidence")
+    gpus = {row["gpu"] for row in [*answer["ranked"], *answer["excluded"]]}
+    return {name: answer[name] for name in kept} | {"gpus": gpus}
+
+
+def asked_by_program(store: Path, texts: dict[str, str]) -> dict[str, Any] | str:
+    """What the terminal program understood, or the line that it shows."""
+    session = Session(State(**texts))  # type: ignore[arg-type]
+    session.accept(StoreReader(store).read(session.inputs))
+    assert not session.ask()
+    if session.errors:
+        assert session.answer is None
+        return next(iter(session.errors.values()))
+    assert session.asked is not None and session.answer is not None
+    question, candidates = session.asked.question, session.answer.view.candidates
+    assert question.budget_usd is not None
+    return {
+        "model": candidates.model.recipe_id,
+        "budget_usd": float(question.budget_usd),
+        "max_days": question.max_days,
+        "rule": question.rule,
+        "lifetime_years": question.lifetime_years,
+        "prices": session.asked.key.prices,
+        "evidence": candidates.evidence,
+        "gpus": {build.gpu.name for build in candidates.builds},
+    }
+
+
+@pytest.mark.parametrize("texts", TEXTS, ids=str)
+def test_both_understand_the_same_or_refuse_with_the_same_line(
+    texts: dict[str, str], store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = asked_by_command(store_path, DEFAULTS | texts, capsys)
+    shown = asked_by_program(store_path, DEFAULTS | texts)
+    if isinstance(shown, str):
+        shown = " ".join(shown.split())  # what a command says is one line
+    assert asked == shown
+    assert asked
+
+
+def test_a_part_of_a_gpu_s_name_means_every_gpu_that_has_it(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = asked_by_command(store_path, DEFAULTS | {"gpus": "RTX 3090"}, capsys)
+    many = asked_by_command(store_path, DEFAULTS | {"gpus": "RTX 309"}, capsys)
+    assert isinstance(one, dict) and one["gpus"] == {"RTX 3090"}
+    assert isinstance(many, dict) and many["gpus"] == {"RTX 3090", "RTX 3090 Ti"}
+
+
+def test_only_who_is_still_typing_gets_the_first_model_that_fits(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused = asked_by_command(store_path, DEFAULTS | {"model": "pythia"}, capsys)
+    assert isinstance(refused, str) and refused.startswith("the model 'pythia' is not known")
+    shown = asked_by_program(store_path, DEFAULTS | {"model": "pythia"})
+    assert isinstance(shown, dict) and shown["model"] == "pythia-160m"
+
+
+@pytest.mark.parametrize("empty", ["", " ", " , "])
+def test_an_empty_filter_means_all_on_screen_and_is_refused_in_a_script(
+    empty: str, store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused = asked_by_command(store_path, DEFAULTS | {"gpus": empty}, capsys)
+    assert isinstance(refused, str) and refused.startswith("no GPU is named")
+    every = asked_by_command(store_path, DEFAULTS, capsys)
+    assert asked_by_program(store_path, DEFAULTS | {"gpus": empty}) == every
+
+
+def test_an_empty_time_limit_means_none_on_screen_and_is_refused_in_a_script(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused = asked_by_command(store_path, DEFAULTS | {"max_days": ""}, capsys)
+    assert isinstance(refused, str) and refused.startswith("the time limit ''")
+    assert asked_by_program(store_path, DEFAULTS | {"max_days": " "}) == asked_by_command(
+        store_path, DEFAULTS, capsys
+    )
+
+
+@pytest.mark.parametrize("texts", [{"rule": "price"}, {"evidence": "all"}, {"prices": "newest"}])
+def test_what_can_only_be_chosen_on_screen_is_checked_all_the_same(
+    texts: dict[str, str], store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused = asked_by_command(store_path, DEFAULTS | texts, capsys)
+    assert isinstance(refused, str) and "write" in refused
+    assert asked_by_program(store_path, DEFAULTS | texts) == refused
+
+
+def test_circuits() -> None:
+    assert tuple(parse_circuit("208V/30A")) == (208, 30)
+    for wrong in ("", "120V", "12V/15A", "120V/900A"):
+        with pytest.raises(ValueError, match="circuit"):
+            parse_circuit(wrong)
