@@ -11,7 +11,7 @@ from math import inf
 from random import Random
 from typing import Any
 
-from advisor.planning.solver.charges import purchase_charge, rental_charge, run_charge
+from advisor.planning.solver.charges import purchase_cents, rental_cents, run_cents
 from advisor.planning.solver.problem import (
     Experiment,
     Machine,
@@ -232,7 +232,7 @@ def _best_with(problem: PlanningProblem, bought: list[Any]) -> tuple[float, ...]
     kept = 0
     units: list[Unit] = []
     for (machine, year), count in bought:
-        spent[year] += count * purchase_charge(machine, rules).cents
+        spent[year] += count * purchase_cents(machine, rules)
         kept += count * int(kept_value_usd(machine, year, problem) * 100)
         units += [Unit(machine, year, problem.year_days[year] + rules.lead_days)] * count
     if not within(problem, spent):
@@ -278,7 +278,7 @@ def _best_with(problem: PlanningProblem, bought: list[Any]) -> tuple[float, ...]
             if isinstance(unit.option, Rental):
                 if low >= problem.year_days[unit.year + 1] or low + time.days > due + 1e-6:
                     continue
-                cents = rental_charge(unit.option, time, rules).cents
+                cents = rental_cents(unit.option, e.model, rules)
                 spent[unit.year] += cents
                 value += e.value
                 visit(at + 1, jobs, max(finish, low + time.days))
@@ -288,7 +288,7 @@ def _best_with(problem: PlanningProblem, bought: list[Any]) -> tuple[float, ...]
             job = (float(low), float(min(due, unit.end)), problem.elapsed(time))
             if not fits_one_machine([*jobs[u], job]):
                 continue
-            cents = run_charge(unit.option, time, rules).cents
+            cents = run_cents(unit.option, e.model, rules)
             year = max(y for y in range(problem.years) if problem.year_days[y] <= low)
             spent[year] += cents
             value += e.value

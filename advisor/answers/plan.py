@@ -108,7 +108,7 @@ def _headline(loaded: Loaded, plan: Plan) -> str:
 
 
 def _what(loaded: Loaded, plan: Plan, width: int) -> str:
-    from advisor.planning.solver.charges import purchase_charge, rental_charge
+    from advisor.planning.solver.charges import purchase_cents, rental_cents
 
     problem = loaded.problem
     machines = {m.machine_id: m for m in problem.machines}
@@ -117,7 +117,7 @@ def _what(loaded: Loaded, plan: Plan, width: int) -> str:
     rows: list[dict[str, Any]] = []
     for p in plan.purchases:
         machine = machines[p.machine_id]
-        cents = purchase_charge(machine, problem.rules).cents * p.count
+        cents = purchase_cents(machine, problem.rules) * p.count
         rows.append(
             {
                 "do": f"{'buy' if machine.upgrade_of is None else 'add'} in year {p.year + 1}",
@@ -134,7 +134,7 @@ def _what(loaded: Loaded, plan: Plan, width: int) -> str:
     rented: dict[str, list[int]] = {}
     for r in plan.rented:
         rental = rentals[r.rental_id]
-        cents = rental_charge(rental, rental.times[models[r.experiment_id]], problem.rules).cents
+        cents = rental_cents(rental, models[r.experiment_id], problem.rules)
         tally = rented.setdefault(r.rental_id, [0, 0])
         tally[0] += r.runs
         tally[1] += cents * r.runs

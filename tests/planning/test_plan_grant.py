@@ -27,11 +27,13 @@ from advisor.planning.plan_grant import EXAMPLE, PlanTask, load_grant
 from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.explain import explain
 from advisor.planning.sensitivity.infeasible import relax
+from advisor.planning.solver.arithmetic import PLAIN
 from advisor.planning.solver.charges import (
-    equipment_base_usd,
+    equipment_base,
     kept_value_usd,
-    purchase_charge,
-    run_charge,
+    price_lines,
+    purchase_cents,
+    run_cents,
 )
 from advisor.planning.solver.problem import PlanningProblem, Rules
 from advisor.planning.solver.solve import NoPlan, is_feasible, solve
@@ -211,10 +213,10 @@ def test_no_broken_file_gets_a_traceback(tmp_path: Path) -> None:
 def test_equipment_is_judged_whole_or_by_its_parts() -> None:
     machine = make_machine("m", "6000", {"a": 1.0})
     rules = Rules(equipment_threshold_usd=Decimal(5000), overhead_rate=Decimal("0.5"))
-    assert purchase_charge(machine, rules).total_usd == 6000
-    assert purchase_charge(machine, replace(rules, equipment_in_base=True)).total_usd == 9000
+    assert purchase_cents(machine, rules) == 6000_00
+    assert purchase_cents(machine, replace(rules, equipment_in_base=True)) == 9000_00
     dearer = replace(rules, equipment_threshold_usd=Decimal(10_000))
-    assert purchase_charge(machine, dearer).total_usd == 9000
+    assert purchase_cents(machine, dearer) == 9000_00
     parts = replace(
         machine,
         lines=(
@@ -222,9 +224,10 @@ def test_equipment_is_judged_whole_or_by_its_parts() -> None:
             replace(machine.lines[0], unit_usd=Decimal(8000)),
         ),
     )
-    assert equipment_base_usd(parts, rules) == 0
+    lines = price_lines(PLAIN, parts)
+    assert equipment_base(PLAIN, parts, lines, rules) == 0
     apart = replace(rules, fabrication_is_equipment=False)
-    assert equipment_base_usd(parts, apart) == 4000
+    assert equipment_base(PLAIN, parts, lines, apart) == 4000
 
 
 def test_what_a_machine_keeps_falls_to_nothing_and_not_below() -> None:
@@ -524,13 +527,13 @@ def most_runs_by_filling(problem: PlanningProblem) -> int:
         time = machine.times.get(e.model)
         if time is None:
             continue
-        assert run_charge(machine, time, problem.rules).cents == 0
+        assert run_cents(machine, e.model, problem.rules) == 0
         lead = machine.ready_day if machine.owned else problem.rules.lead_days
         fits = int((problem.due(e) - lead + 1e-6) // problem.elapsed(time))
         if machine.owned:
             free += fits * machine.owned
         elif fits > 0:
-            options.append((purchase_charge(machine, problem.rules).cents, fits))
+            options.append((purchase_cents(machine, problem.rules), fits))
     cheapest = [0] * (free + 1)
     while len(cheapest) <= e.runs:
         n = len(cheapest)

@@ -26,13 +26,13 @@ from advisor.planning.grant.grant import Grant, read_grant
 from advisor.planning.plan_grant import EXAMPLE, Planned, load_grant, plan_loaded
 from advisor.planning.report.html import to_html
 from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text, to_markdown
-from advisor.planning.report.number_ledger import OPERATIONS
 from advisor.planning.report.pdf import to_pdf
 from advisor.planning.report.report import Picture, Report
 from advisor.planning.report.sections import build_report
 from advisor.planning.report.xlsx import to_xlsx
 from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.trials import decision
+from advisor.planning.solver.arithmetic import OPERATIONS
 from advisor.planning.solver.solve import NoPlan, solve
 from advisor.store import Store
 
@@ -244,6 +244,9 @@ class Walk:
 def test_every_number_is_walked_back_to_its_rows(variant: Planned, store_path: Path) -> None:
     found = json.loads(to_json_text(report_of(variant, pictures=False)), parse_float=Decimal)
     rows = {row["number"]: row for row in found["rows"]}
+    assert variant.plan is not None
+    (total,) = [row["value"] for row in found["rows"] if row["label"] == "total cost"]
+    assert Decimal(str(total)) * 100 == variant.plan.cost_cents
     cells = list(every({k: v for k, v in found.items() if k != "rows"}))
     numbers = [cell for cell in cells if isinstance(cell, dict)]
     assert not [cell for cell in cells if not isinstance(cell, dict | str)]

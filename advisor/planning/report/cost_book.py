@@ -1,4 +1,4 @@
-"""The money of a plan as ledger rows: every amount again from its quotes, times and settings."""
+"""The money of a plan as ledger rows, each amount from its quotes, times and settings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,20 @@ from decimal import Decimal
 
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.number_ledger import Num, NumberLedger
-from advisor.planning.solver.problem import Machine, Plan, PriceLine, RunTime
+from advisor.planning.solver.charges import (
+    Charge,
+    PricedLine,
+    RunCharge,
+    hours_in_a_day,
+    machine_price,
+    price_lines,
+    purchase_charge,
+    rental_charge,
+    run_charge,
+    run_days,
+    watts_in_a_kilowatt,
+)
+from advisor.planning.solver.problem import Machine, Plan, RunTime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,13 +33,8 @@ class EquipmentCost:
     year: int
     bought_on: date
     count: Num
-    lines: tuple[tuple[PriceLine, Num, Num, Num], ...]
-    """Line, quantity, price of one, price of all."""
-    unit: Num
-    """One machine."""
-    direct: Num
-    base: Num
-    indirect: Num
+    lines: tuple[PricedLine[Num], ...]
+    charge: Charge[Num]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,15 +46,7 @@ class RunningCost:
     rented: bool
     fiscal_year: str
     runs: Num
-    each: Num
-    """Direct cost of one run."""
-    direct: Num
-    base: Num
-    indirect: Num
-    amount: Num
-    """kWh, or hours, of one run."""
-    price: Num
-    """Per kWh or hour."""
+    charge: RunCharge[Num]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,38 +72,16 @@ class CostBook:
         self.machines = {m.machine_id: m for m in self.problem.machines}
         self.rentals = {r.rental_id: r for r in self.problem.rentals}
         self.experiments = {e.experiment_id: e for e in self.problem.experiments}
-        self.hours = ledger.leaf("unit", 24, "hours", "hours in a day", name="hours in a day")
-        self.kilo = ledger.leaf("unit", 1000, "W", "watts in a kilowatt", name="W in a kW")
+        hours_in_a_day(ledger)  # the first rows
+        watts_in_a_kilowatt(ledger)
 
     def setting(self, key: str, value: Decimal | int, unit: str, label: str) -> Num:
         """A setting of the grant or of its institution."""
         return self.ledger.leaf("setting", value, unit, label, key=key)
 
-    def rate(self) -> Num:
-        """The overhead rate."""
-        value = self.problem.rules.overhead_rate
-        return self.setting("institution.overhead_rate", value, "share", "overhead rate")
-
     def time(self, time: RunTime, label: str) -> Num:
         """Days of one run, from its measurement."""
-        return self.ledger.leaf(
-            "time",
-            time.days,
-            "days",
-            f"training days, {label}",
-            measurement_id=time.measurement_id,
-            column="training_days",
-        )
-
-    def quote(self, line: PriceLine) -> Num:
-        """A price, from its quote."""
-        return self.ledger.leaf(
-            "quote",
-            line.unit_usd,
-            "usd",
-            f"price of {line.label}, {line.vendor}, {line.quoted_on}",
-            quote_id=line.quote_id,
-        )
+        return run_days(self.ledger, time, label)
 
     def day(self, days: float) -> date:
         """A day of the plan on the calendar."""
@@ -117,19 +95,17 @@ class CostBook:
         return f"FY {day.year + ((day.month, day.day) >= (month, first))}"
 
     def costs(self, plan: Plan) -> Costs:
-        """All of it; the total is the plan's, to the cent."""
+        """All of it."""
         equipment = tuple(self._equipment(p.machine_id, p.year, p.count) for p in plan.purchases)
         running = tuple(self._running(plan))
         years = sorted(
             {self.fiscal_year(e.bought_on) for e in equipment} | {r.fiscal_year for r in running}
         )
-        everything: list[EquipmentCost | RunningCost] = [*equipment, *running]
+        everything = [*(e.charge for e in equipment), *(r.charge for r in running)]
         direct = self.ledger.total([c.direct for c in everything], "direct cost")
         base = self.ledger.total([c.base for c in everything], "overhead base")
         indirect = self.ledger.total([c.indirect for c in everything], "indirect cost")
         total = self.ledger.total([direct, indirect], "total cost")
-        if int(total.value * 100) != plan.cost_cents:
-            raise AssertionError(f"the report's total {total.value} is not the plan's")
         return Costs(
             equipment=equipment,
             running=running,
@@ -140,30 +116,10 @@ class CostBook:
             total=total,
         )
 
-    def machine_price(self, machine: Machine) -> tuple[Num, list[tuple[PriceLine, Num, Num, Num]]]:
-        """One machine, and its lines."""
-        lines = []
-        for line in machine.lines:
-            price = self.quote(line)
-            quantity = self.ledger.leaf(
-                "unit",
-                line.quantity,
-                "pieces",
-                f"{line.label} in {machine.label}",
-                name="pieces of a machine",
-                machine_id=machine.machine_id,
-                item_id=line.item_id,
-            )
-            amount = self.ledger.compute(
-                "product", [quantity, price], "usd", f"{line.label} for {machine.label}"
-            )
-            lines.append((line, quantity, price, amount))
-        unit = self.ledger.total([amount for *_, amount in lines], f"price of {machine.label}")
-        return unit, lines
-
     def _equipment(self, machine_id: str, year: int, count: int) -> EquipmentCost:
         machine, ledger = self.machines[machine_id], self.ledger
-        unit, lines = self.machine_price(machine)
+        lines = price_lines(ledger, machine)
+        machine_price(ledger, machine, lines)
         number = ledger.leaf(
             "plan",
             count,
@@ -172,54 +128,14 @@ class CostBook:
             machine_id=machine_id,
             year=year,
         )
-        base_of_one = self._base_of_one(machine, unit, lines)
-        one = ledger.compute(
-            "product", [base_of_one, self.rate()], "usd", f"overhead on {machine.label}", decimals=2
-        )
         return EquipmentCost(
             machine=machine,
             year=year,
             bought_on=self.day(self.problem.year_days[year]),
             count=number,
             lines=tuple(lines),
-            unit=unit,
-            direct=ledger.compute("product", [number, unit], "usd", f"{machine.label}, all"),
-            base=ledger.compute(
-                "product", [number, base_of_one], "usd", f"overhead base of {machine.label}, all"
-            ),
-            indirect=ledger.compute(
-                "product", [number, one], "usd", f"overhead on {machine.label}, all"
-            ),
+            charge=purchase_charge(ledger, machine, self.problem.rules, number),
         )
-
-    def _base_of_one(
-        self, machine: Machine, unit: Num, lines: list[tuple[PriceLine, Num, Num, Num]]
-    ) -> Num:
-        rules, ledger = self.problem.rules, self.ledger
-        if rules.equipment_in_base:
-            return unit
-        threshold = self.setting(
-            "institution.equipment_threshold_usd",
-            rules.equipment_threshold_usd,
-            "usd",
-            "equipment threshold",
-        )
-        label = f"overhead base of {machine.label}"
-        if rules.fabrication_is_equipment:
-            return ledger.compute("below", [unit, threshold], "usd", label)
-        parts = [
-            ledger.compute(
-                "product",
-                [
-                    quantity,
-                    ledger.compute("below", [price, threshold], "usd", f"{line.label} in the base"),
-                ],
-                "usd",
-                f"{line.label}, all, in the base",
-            )
-            for line, quantity, price, _ in lines
-        ]
-        return ledger.total(parts, label)
 
     def _running(self, plan: Plan) -> list[RunningCost]:
         starts: Counter[tuple[str, str, bool, str]] = Counter()
@@ -241,7 +157,7 @@ class CostBook:
         e = self.experiments[experiment_id]
         option = self.rentals[option_id] if rented else self.machines[option_id]
         label = option.label
-        days = self.time(option.times[e.model], f"{e.model} on {label}")
+        self.time(option.times[e.model], f"{e.model} on {label}")
         count = ledger.leaf(
             "plan",
             runs,
@@ -251,34 +167,21 @@ class CostBook:
             option_id=option_id,
             fiscal_year=fiscal,
         )
-        if rented:
-            rental = self.rentals[option_id]
-            amount = ledger.compute("product", [days, self.hours], "hours", f"hours, {e.name}")
-            price = ledger.leaf(
-                "rental",
-                rental.usd_per_hour,
-                "usd-per-hour",
-                f"{label}, {rental.priced_on}",
-                rental_id=option_id,
+        charge = (
+            rental_charge(
+                ledger, self.rentals[option_id], e.model, rules, count, name=e.name, year=fiscal
             )
-            in_base = rules.cloud_in_base
-        else:
-            amount = self.kwh(self.machines[option_id], days, e.model)
-            assert rules.usd_per_kwh is not None
-            price = self.setting(
-                "electricity.usd_per_kwh", rules.usd_per_kwh, "usd-per-kwh", "electricity"
+            if rented
+            else run_charge(
+                ledger,
+                self.machines[option_id],
+                e.model,
+                rules,
+                count,
+                watts=self.watts(self.machines[option_id]),
+                name=e.name,
+                year=fiscal,
             )
-            in_base = rules.electricity_in_base
-        what = f"{e.name} on {label}"
-        each = ledger.compute("product", [amount, price], "usd", f"one run, {what}", decimals=2)
-        direct = ledger.compute("product", [count, each], "usd", f"{what}, {fiscal}")
-        none = ledger.total([], "nothing")
-        one = (
-            ledger.compute(
-                "product", [each, self.rate()], "usd", f"overhead on one run, {what}", decimals=2
-            )
-            if in_base
-            else none
         )
         return RunningCost(
             experiment_id=experiment_id,
@@ -286,25 +189,7 @@ class CostBook:
             rented=rented,
             fiscal_year=fiscal,
             runs=count,
-            each=each,
-            direct=direct,
-            base=direct if in_base else none,
-            indirect=ledger.compute(
-                "product", [count, one], "usd", f"overhead on {what}, {fiscal}"
-            ),
-            amount=amount,
-            price=price,
-        )
-
-    def kwh(self, machine: Machine, days: Num, model: str) -> Num:
-        """Energy of one run."""
-        ledger = self.ledger
-        kw = ledger.compute(
-            "ratio", [self.watts(machine), self.kilo], "kW", f"power of {machine.label}"
-        )
-        pue = self.setting("electricity.pue", self.problem.rules.pue, "factor", "PUE")
-        return ledger.compute(
-            "product", [kw, self.hours, days, pue], "kwh", f"energy of {model} on {machine.label}"
+            charge=charge,
         )
 
     def watts(self, machine: Machine) -> Num:

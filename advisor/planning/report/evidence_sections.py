@@ -177,7 +177,7 @@ class EvidenceSections:
         """Every source that is used, and the versions of what computed this."""
         used = {time.source_id for _, _, time in used_times(self.loaded, self.plan)}
         for e in self.costs.equipment:
-            used.update(line.source_id for line, *_ in e.lines)
+            used.update(each.line.source_id for each in e.lines)
         rented = {r.rental_id for r in self.plan.rented}
         used.update(r.source_id for r in self.loaded.problem.rentals if r.rental_id in rented)
         sources = {source.source_id: source for source in self.loaded.snapshot.sources}

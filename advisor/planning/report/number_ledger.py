@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from typing import Any
 
-from price_catalog.power import at_the_wall_w
+from advisor.planning.solver.arithmetic import computed
 
 LEAVES = ("quote", "part", "rental", "time", "gpu", "host", "setting", "plan", "solve", "unit")
 """Rows of the store; settings of the grant; choices of the solver; solves with a change; and
 factors between units."""
-
-OPERATIONS: Mapping[str, Callable[[Sequence[Decimal]], Decimal]] = {
-    "sum": lambda values: sum(values, Decimal(0)),
-    "product": lambda values: _product(values),
-    "difference": lambda values: values[0] - values[1],
-    "ratio": lambda values: values[0] / values[1],
-    # Price and threshold: the price is in the overhead base where it stays below the threshold.
-    "below": lambda values: values[0] if values[0] < values[1] else Decimal(0),
-    "count": lambda values: Decimal(len(values)),
-    # W of one GPU, GPUs, W beside them and, where known, the efficiency of the power supplies.
-    "at-the-wall": lambda values: at_the_wall_w(*values),
-}
-
-
-def _product(values: Sequence[Decimal]) -> Decimal:
-    result = Decimal(1)
-    for value in values:
-        result *= value
-    return result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +50,7 @@ class NumberLedger:
     _known: dict[Any, Num] = field(default_factory=dict)
 
     def leaf(
-        self, kind: str, value: Decimal | int | float | str, unit: str, label: str, **origin: Any
+        self, kind: str, value: Decimal | int | float, unit: str, label: str, **origin: Any
     ) -> Num:
         """A number with its origin."""
         if kind not in LEAVES:
@@ -91,9 +72,7 @@ class NumberLedger:
         decimals: int | None = None,
     ) -> Num:
         """A number computed from others."""
-        value = OPERATIONS[operation]([num.value for num in of])
-        if decimals is not None:
-            value = value.quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_UP)
+        value = computed(operation, [num.value for num in of], decimals)
         rows = tuple(num.row for num in of)
         key = (operation, rows, decimals)
         held = self._known.get(key)

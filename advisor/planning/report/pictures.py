@@ -9,8 +9,8 @@ from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.drawing import MARKERS, OKABE_ITO, few_ticks, svg_of, thousands
 from advisor.planning.report.report import Picture
 from advisor.planning.sensitivity.explain import Explanation
-from advisor.planning.solver.charges import purchase_charge, rental_charge, run_charge
-from advisor.planning.solver.groups import cheapest_rental
+from advisor.planning.solver.charges import purchase_cents, run_cents
+from advisor.planning.solver.groups import cheapest_rental, rented_run_cents
 from advisor.planning.solver.problem import Plan
 
 MOST_MODELS = 6
@@ -243,6 +243,7 @@ def draw_break_even(loaded: Loaded, plan: Plan) -> Picture | None:
     problem = loaded.problem
     machines = {m.machine_id: m for m in problem.machines}
     experiments = {e.experiment_id: e for e in problem.experiments}
+    rents = rented_run_cents(problem)
     found = None
     for purchase in sorted(plan.purchases, key=lambda p: -machines[p.machine_id].price_usd):
         machine = machines[purchase.machine_id]
@@ -251,7 +252,8 @@ def draw_break_even(loaded: Loaded, plan: Plan) -> Picture | None:
                 continue
             e = experiments[work.experiment_id]
             rental = next(
-                filter(None, (cheapest_rental(problem, e, y) for y in range(problem.years))), None
+                filter(None, (cheapest_rental(problem, e, y, rents) for y in range(problem.years))),
+                None,
             )
             if rental is not None:
                 found = (machine, e, rental)
@@ -262,9 +264,9 @@ def draw_break_even(loaded: Loaded, plan: Plan) -> Picture | None:
         return None
     machine, e, rental = found
     rules = problem.rules
-    fixed = purchase_charge(machine, rules).cents / 100
-    own = run_charge(machine, machine.times[e.model], rules).cents / 100
-    rent = rental_charge(rental, rental.times[e.model], rules).cents / 100
+    fixed = purchase_cents(machine, rules) / 100
+    own = run_cents(machine, e.model, rules) / 100
+    rent = rents[rental.rental_id, e.model] / 100
     even = fixed / (rent - own) if rent > own else None
     most = max(4, int((even or 6) * 1.6) + 1)
 

@@ -135,14 +135,16 @@ class _Maker(EvidenceSections):
         items: list[Words] = []
         for e in self.costs.equipment:
             do = "Buy " if e.machine.upgrade_of is None else "Upgrade "
-            items.append((do, e.count, f" on {e.bought_on}: {e.machine.label}, ", e.unit, " each."))
+            items.append(
+                (do, e.count, f" on {e.bought_on}: {e.machine.label}, ", e.charge.each, " each.")
+            )
         by_label: dict[str, list[Any]] = {}
         for r in self.costs.running:
             if r.rented:
                 by_label.setdefault(r.label, []).append(r)
         for label, rented in by_label.items():
             runs = self.ledger.total([r.runs for r in rented], f"runs rented on {label}", "runs")
-            usd = self.ledger.total([r.direct for r in rented], f"rent of {label}")
+            usd = self.ledger.total([r.charge.direct for r in rented], f"rent of {label}")
             items.append((f"Rent {label} for ", runs, ": ", usd, " before overhead."))
         if not items:
             items.append(("Buy nothing and rent nothing: the machines of the lab do it all.",))
@@ -176,7 +178,7 @@ class _Maker(EvidenceSections):
         equipment: list[tuple[Cell, ...]] = []
         parts: list[tuple[Cell, ...]] = []
         for e in self.costs.equipment:
-            for line, quantity, price, _ in e.lines:
+            for line, quantity, price in ((p.line, p.quantity, p.price) for p in e.lines):
                 pieces = self.ledger.compute(
                     "product", [e.count, quantity], "pieces", f"{line.label}, pieces"
                 )
@@ -232,15 +234,17 @@ class _Maker(EvidenceSections):
                 r.label,
                 r.fiscal_year,
                 r.runs,
-                r.amount,
-                r.price,
-                r.each,
-                r.direct,
+                r.charge.amount,
+                r.charge.price,
+                r.charge.each,
+                r.charge.direct,
             )
             for r in self.costs.running
         ]
         if running:
-            total = self.ledger.total([r.direct for r in self.costs.running], "running, direct")
+            total = self.ledger.total(
+                [r.charge.direct for r in self.costs.running], "running, direct"
+            )
             blocks.append(
                 ReportTable(
                     name="Running",
@@ -271,16 +275,21 @@ class _Maker(EvidenceSections):
         kinds: list[tuple[str, list[tuple[str, Num]]]] = [
             (
                 "equipment",
-                [(self.book.fiscal_year(e.bought_on), e.direct) for e in self.costs.equipment],
+                [
+                    (self.book.fiscal_year(e.bought_on), e.charge.direct)
+                    for e in self.costs.equipment
+                ],
             ),
-            ("rental", [(r.fiscal_year, r.direct) for r in self.costs.running if r.rented]),
+            ("rental", [(r.fiscal_year, r.charge.direct) for r in self.costs.running if r.rented]),
             (
                 "electricity",
-                [(r.fiscal_year, r.direct) for r in self.costs.running if not r.rented],
+                [(r.fiscal_year, r.charge.direct) for r in self.costs.running if not r.rented],
             ),
         ]
-        indirect = [(self.book.fiscal_year(e.bought_on), e.indirect) for e in self.costs.equipment]
-        indirect += [(r.fiscal_year, r.indirect) for r in self.costs.running]
+        indirect = [
+            (self.book.fiscal_year(e.bought_on), e.charge.indirect) for e in self.costs.equipment
+        ]
+        indirect += [(r.fiscal_year, r.charge.indirect) for r in self.costs.running]
         kinds.append(("indirect", indirect))
         total = self.ledger.total
         rows: list[tuple[Cell, ...]] = []

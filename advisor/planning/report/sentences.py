@@ -13,6 +13,7 @@ from advisor.planning.report.report import Words
 from advisor.planning.sensitivity.changes import Change
 from advisor.planning.sensitivity.explain import Alternative
 from advisor.planning.sensitivity.findings import Finding, Value
+from advisor.planning.solver.charges import overhead_rate
 from advisor.planning.solver.problem import Plan, RunTime
 
 
@@ -93,9 +94,10 @@ def justification(
         sentence: list[str | Num] = ["We request ", e.count, f" of the kind {e.machine.label}, at "]
         if e.machine.upgrade_of is not None:
             sentence = ["We request parts to upgrade ", e.count, f": {e.machine.label}, at "]
-        sentence += [e.unit, " each: "]
-        for i, (line, quantity, price, _) in enumerate(e.lines):
-            sentence += ["; " if i else "", quantity, f" {line.label} at ", price]
+        sentence += [e.charge.each, " each: "]
+        for i, priced in enumerate(e.lines):
+            line = priced.line
+            sentence += ["; " if i else "", priced.quantity, f" {line.label} at ", priced.price]
             sentence.append(
                 f" ({line.quote_kind.replace('-', ' ')}, {line.vendor}, {line.quoted_on})"
             )
@@ -105,15 +107,15 @@ def justification(
         words.append(tuple(sentence))
     rent = [r for r in costs.running if r.rented]
     if rent:
-        total = ledger.total([r.direct for r in rent], "rental, direct")
+        total = ledger.total([r.charge.direct for r in rent], "rental, direct")
         labels = "; ".join(dict.fromkeys(r.label for r in rent))
         words.append(("Computers are rented for ", total, f" ({labels})."))
     power = [r for r in costs.running if not r.rented]
     if power:
-        total = ledger.total([r.direct for r in power], "electricity, direct")
-        price = power[0].price
+        total = ledger.total([r.charge.direct for r in power], "electricity, direct")
+        price = power[0].charge.price
         words.append(("Electricity costs ", total, ", at ", price, "."))
-    rate = book.rate()
+    rate = overhead_rate(ledger, book.problem.rules)
     words.append(
         ("Indirect costs are ", rate, " of a base of ", costs.base, f" ({_base_words(book)}).")
     )
@@ -199,7 +201,7 @@ def limits(book: CostBook, plan: Plan, costs: Costs) -> list[Words]:
                 " are predictions, not measurements; their intervals are in the table.",
             )
         )
-    days = [line.quoted_on for e in costs.equipment for line, *_ in e.lines]
+    days = [each.line.quoted_on for e in costs.equipment for each in e.lines]
     if days:
         found.append((f"The oldest quote is of {min(days)}; ask for a new one before the order.",))
     found.append(

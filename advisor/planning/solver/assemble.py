@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from advisor.planning.solver.charges import (
     kept_value_usd,
-    purchase_charge,
-    rental_charge,
-    run_charge,
+    purchase_cents,
+    rental_cents,
+    run_cents,
 )
 from advisor.planning.solver.groups import Group
 from advisor.planning.solver.milp import Cut, Program
@@ -172,14 +172,10 @@ def cost_of(
     rules = problem.rules
     cents = kept = 0
     for p in purchases:
-        cents += p.count * purchase_charge(machines[p.machine_id], rules).cents
+        cents += p.count * purchase_cents(machines[p.machine_id], rules)
         kept += p.count * int(kept_value_usd(machines[p.machine_id], p.year, problem) * 100)
     for w in work:
-        machine = machines[w.machine_id]
-        time = machine.times[models[w.experiment_id]]
-        cents += w.runs * run_charge(machine, time, rules).cents
+        cents += w.runs * run_cents(machines[w.machine_id], models[w.experiment_id], rules)
     for r in rented:
-        rental = rentals[r.rental_id]
-        time = rental.times[models[r.experiment_id]]
-        cents += r.runs * rental_charge(rental, time, rules).cents
+        cents += r.runs * rental_cents(rentals[r.rental_id], models[r.experiment_id], rules)
     return cents, cents - kept

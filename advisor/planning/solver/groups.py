@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import floor, inf
 
-from advisor.planning.solver.charges import purchase_charge, rental_charge, run_charge
+from advisor.planning.solver.charges import purchase_cents, rental_cents, run_cents
 from advisor.planning.solver.problem import EPSILON, Experiment, Machine, PlanningProblem, Rental
 
 
@@ -52,16 +53,14 @@ def undominated(problem: PlanningProblem) -> list[Machine]:
         return [m for m in (*buyable, *upgrades) if m.machine_id in both]
 
     def figures(machine: Machine) -> tuple[float, ...]:
-        dollars = [float(purchase_charge(machine, problem.rules).cents)]
+        dollars = [float(purchase_cents(machine, problem.rules))]
         if problem.rules.lifetime_years is not None:
             # What is judged lies between what is paid and that less the whole price.
             dollars.append(dollars[0] - 100 * float(machine.price_usd))
         for model in models:
             time = machine.times.get(model)
             dollars.append(inf if time is None else time.days)
-            dollars.append(
-                inf if time is None else float(run_charge(machine, time, problem.rules).cents)
-            )
+            dollars.append(inf if time is None else float(run_cents(machine, model, problem.rules)))
         return tuple(dollars)
 
     for numbers, machine in sorted(
@@ -85,8 +84,24 @@ def runs_that_fit(problem: PlanningProblem, group: Group, experiment: Experiment
     return min(max(floor((room + EPSILON) / elapsed), 0), experiment.runs)
 
 
-def cheapest_rental(problem: PlanningProblem, experiment: Experiment, year: int) -> Rental | None:
-    """The cheapest instance on which a run that starts in ``year`` ends in time.
+def rented_run_cents(problem: PlanningProblem) -> dict[tuple[str, str], int]:
+    """What one run costs, by rental and model, in whole cents with overhead."""
+    models = {e.model for e in problem.experiments}
+    return {
+        (rental.rental_id, model): rental_cents(rental, model, problem.rules)
+        for rental in problem.rentals
+        for model in models & rental.times.keys()
+    }
+
+
+def cheapest_rental(
+    problem: PlanningProblem,
+    experiment: Experiment,
+    year: int,
+    cents: Mapping[tuple[str, str], int],
+) -> Rental | None:
+    """The cheapest instance, by ``rented_run_cents``, on which a run that starts in ``year`` ends
+    in time.
 
     Nothing is shared between rented runs, so that no other instance can be better.
     """
@@ -100,8 +115,7 @@ def cheapest_rental(problem: PlanningProblem, experiment: Experiment, year: int)
         time = rental.times.get(experiment.model)
         if time is None or low + time.days > problem.due(experiment) + EPSILON:
             continue
-        cents = rental_charge(rental, time, problem.rules).cents
-        key = (cents, time.days, rental.rental_id)
+        key = (cents[rental.rental_id, experiment.model], time.days, rental.rental_id)
         if best is None or key < best:
             best, chosen = key, rental
     return chosen

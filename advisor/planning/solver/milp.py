@@ -16,11 +16,16 @@ from typing import Any
 
 from advisor.planning.solver.charges import (
     kept_value_usd,
-    purchase_charge,
-    rental_charge,
-    run_charge,
+    purchase_cents,
+    run_cents,
 )
-from advisor.planning.solver.groups import Group, cheapest_rental, groups, runs_that_fit
+from advisor.planning.solver.groups import (
+    Group,
+    cheapest_rental,
+    groups,
+    rented_run_cents,
+    runs_that_fit,
+)
 from advisor.planning.solver.problem import EPSILON, Experiment, Plan, PlanningProblem
 
 Row = tuple[dict[int, float], float, float]
@@ -100,16 +105,17 @@ class Program:
             count = self._column(machine.owned)
             self.lower[count] = machine.owned
         else:
-            dollars = purchase_charge(machine, problem.rules).cents / 100
+            dollars = purchase_cents(machine, problem.rules) / 100
             kept = float(kept_value_usd(machine, group.year, problem))
             most = sum(e.runs for e, *_ in jobs) if machine.upgrade_of is None else 1
             count = self._column(most, cost=dollars, judged=dollars - kept)
             self._spend(count, group.year)
         self.count[group.key] = count
+        models = {e.model for e, *_ in jobs}
+        run_usd = {m: run_cents(machine, m, problem.rules) / 100 for m in models}
         columns: list[tuple[int, float, int, int]] = []
         for e, low, elapsed, fits in jobs:
-            charge = run_charge(machine, machine.times[e.model], problem.rules)
-            column = self._column(e.runs, cost=charge.cents / 100)
+            column = self._column(e.runs, cost=run_usd[e.model])
             # Money for a run is set aside in the year in which it may first start.
             self._spend(column, self._year_of(low))
             self.work[e.experiment_id, *group.key] = column
@@ -170,13 +176,13 @@ class Program:
 
     def _add_rentals(self, done: Mapping[str, dict[int, float]]) -> None:
         problem = self.problem
+        cents = rented_run_cents(problem)
         for e in problem.experiments:
             for year in range(problem.years):
-                rental = cheapest_rental(problem, e, year)
+                rental = cheapest_rental(problem, e, year, cents)
                 if rental is None:
                     continue
-                charge = rental_charge(rental, rental.times[e.model], problem.rules)
-                column = self._column(e.runs, cost=charge.cents / 100)
+                column = self._column(e.runs, cost=cents[rental.rental_id, e.model] / 100)
                 self._spend(column, year)
                 self.rent[e.experiment_id, rental.rental_id, year] = column
                 done[e.experiment_id][column] = 1.0

@@ -1,0 +1,86 @@
+"""The numbers that a plan's money is counted in: plain ones, or ones that know where they are from.
+
+A formula is written once, over an `Arithmetic`. The solver hands it `PLAIN`, and gets Decimals; a
+report hands it its ledger, and gets numbers each of which is a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from decimal import ROUND_HALF_UP, Decimal
+from functools import cache, reduce
+from operator import mul
+from typing import Any, Protocol, TypeVar
+
+from price_catalog.power import at_the_wall_w
+
+N = TypeVar("N")
+
+
+OPERATIONS: Mapping[str, Callable[[Sequence[Decimal]], Decimal]] = {
+    "sum": lambda values: sum(values, Decimal(0)),
+    "product": lambda values: reduce(mul, values),
+    "difference": lambda values: values[0] - values[1],
+    "ratio": lambda values: values[0] / values[1],
+    # Price and threshold: the price is in the overhead base where it stays below the threshold.
+    "below": lambda values: values[0] if values[0] < values[1] else Decimal(0),
+    "count": lambda values: Decimal(len(values)),
+    # W of one GPU, GPUs, W beside them and, where it is known, the efficiency of the supplies.
+    "at-the-wall": lambda values: at_the_wall_w(*values),
+}
+
+
+def computed(operation: str, values: Sequence[Decimal], decimals: int | None) -> Decimal:
+    """An operation on numbers, rounded to so many decimals, halves up; None: not rounded."""
+    value = OPERATIONS[operation](values)
+    if decimals is None:
+        return value
+    return value.quantize(_quantum(decimals), rounding=ROUND_HALF_UP)
+
+
+@cache
+def _quantum(decimals: int) -> Decimal:
+    return Decimal(1).scaleb(-decimals)
+
+
+class Arithmetic(Protocol[N]):
+    """How numbers are made and computed with."""
+
+    def leaf(
+        self, kind: str, value: Decimal | int | float, unit: str, label: str, **origin: Any
+    ) -> N:
+        """A number with its origin."""
+
+    def compute(
+        self,
+        operation: str,
+        of: Sequence[N],
+        unit: str,
+        label: str,
+        *,
+        decimals: int | None = None,
+    ) -> N:
+        """A number computed from others by one of OPERATIONS."""
+
+
+class _Plain:
+    """Numbers alone: nobody asks where they are from."""
+
+    def leaf(
+        self, kind: str, value: Decimal | int | float, unit: str, label: str, **origin: Any
+    ) -> Decimal:
+        return value if isinstance(value, Decimal) else Decimal(str(value))
+
+    def compute(
+        self,
+        operation: str,
+        of: Sequence[Decimal],
+        unit: str,
+        label: str,
+        *,
+        decimals: int | None = None,
+    ) -> Decimal:
+        return computed(operation, of, decimals)
+
+
+PLAIN = _Plain()
