@@ -7,12 +7,11 @@ import json
 from pathlib import Path
 
 from bench_runner import search, space
-from bench_runner.recipes import PRECISIONS, Recipe, load_recipe, load_recipes
+from bench_runner.recipes import PEAK_KINDS, Recipe, load_recipe, load_recipes
 from bench_runner.records import Settings
 from bench_runner.results import LOCAL_SOURCE
 
 _VALIDATE_STEPS = 5
-_PEAK_KINDS = ("fp16", "bf16", "tf32", "fp32")
 
 
 def find_recipe(name: str) -> Recipe:
@@ -38,7 +37,7 @@ def parse_settings(text: str) -> Settings:
             f"--settings is {text!r}: give naive, or free-lunch, offloading, checkpointing and at "
             f"most one of {', '.join(s for s in space.SHARDINGS if s)}, joined by commas"
         )
-    sharding = shardings[0] if shardings else None
+    sharding = next((each for each in space.SHARDINGS if each in shardings), None)
     if "offloading" in words and sharding is None:
         raise ValueError(f"--settings is {text!r}: {space.OFFLOADING_NEEDS_SHARDING}")
     return space.settings_for(
@@ -54,7 +53,6 @@ def parse_peaks(text: str | None, recipe: Recipe) -> dict[str, float]:
     if text is None:
         return {}
     own = "tf32" if recipe.training.precision == "fp32" else recipe.training.precision
-    assert own in (*PRECISIONS, "tf32")
     peaks = {}
     for part in text.split(","):
         name, equals, number = part.rpartition("=")
@@ -62,9 +60,9 @@ def parse_peaks(text: str | None, recipe: Recipe) -> dict[str, float]:
             value = float(number)
         except ValueError:
             value = 0.0
-        if not 0 < value < float("inf") or (equals and name not in _PEAK_KINDS):
+        if not 0 < value < float("inf") or (equals and name not in PEAK_KINDS):
             raise ValueError(
-                f"--peak-tflops is {text!r}: give a number, or {'=N,'.join(_PEAK_KINDS)}=N"
+                f"--peak-tflops is {text!r}: give a number, or {'=N,'.join(PEAK_KINDS)}=N"
             )
         peaks[name if equals else own] = value
     return peaks

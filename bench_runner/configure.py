@@ -9,14 +9,15 @@ from typing import Any
 
 from bench_runner.recipes import IMAGE_FAMILIES, Recipe
 from bench_runner.records import Settings
+from bench_runner.space import STAGES
 
-ZERO_STAGES = {"zero-1": 1, "zero-2": 2, "zero-3": 3}
 _TF32_SINCE = (8, 0)
 
 
 def zero_stage(settings: Settings) -> int | None:
     """DeepSpeed's stage, or None without ZeRO."""
-    return ZERO_STAGES.get(settings.sharding or "")
+    sharding = settings.sharding
+    return STAGES[sharding] if sharding and sharding.startswith("zero-") else None
 
 
 def uses_fsdp(settings: Settings) -> bool:
@@ -41,13 +42,13 @@ def why_not_compiled(recipe: Recipe, settings: Settings) -> str | None:
 def model_arguments(recipe: Recipe) -> dict[str, Any]:
     """What the model's configuration is made from: the recipe's, and what its training implies."""
     if recipe.family not in IMAGE_FAMILIES:
-        return {"use_cache": False, **recipe.architecture.arguments}
+        return {"use_cache": False, **recipe.model.arguments}
     implied = {
         "num_labels": recipe.training.classes,
         "problem_type": "single_label_classification",
         "image_size": recipe.training.image_size,
     }
-    return implied | dict(recipe.architecture.arguments)
+    return implied | dict(recipe.model.arguments)
 
 
 def built_whole(recipe: Recipe, settings: Settings) -> bool:
@@ -64,7 +65,7 @@ def attention(recipe: Recipe, settings: Settings, *, flash_attn: bool) -> str | 
 
     None where the model has no attention: mamba and convolutional networks.
     """
-    if recipe.family in ("ssm", "convnet") or recipe.architecture.timm is not None:
+    if recipe.family in ("ssm", "convnet") or recipe.model.timm is not None:
         return None
     if not settings.free_lunch:
         return "eager"
@@ -206,13 +207,3 @@ def environment(settings: Settings, compute_capability: str | None) -> dict[str,
         # list may hold some that the compiler does not know.
         variables["TORCH_CUDA_ARCH_LIST"] = compute_capability
     return variables
-
-
-def input_bytes_per_sample(recipe: Recipe) -> int:
-    """Bytes of one sample's inputs and labels on the device: int64 tokens or fp32 pixels."""
-    training = recipe.training
-    if recipe.family in IMAGE_FAMILIES:
-        assert training.image_size is not None
-        return 3 * training.image_size**2 * 4 + 8
-    assert training.sequence_length is not None
-    return training.sequence_length * 8 * (2 if recipe.family == "encoder" else 1)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bench_runner import configure, space
+from bench_runner.architecture import Mamba, TextTransformer
 from bench_runner.recipes import IMAGE_FAMILIES, Recipe
 from bench_runner.records import Measurement, Settings
 
@@ -142,7 +143,10 @@ def _train_script(
     if recipe.family in IMAGE_FAMILIES:
         item = _IMAGE_ITEM.format(size=training.image_size, classes=training.classes)
     else:
-        vocabulary = recipe.architecture.arguments.get("vocab_size", "model_vocabulary")
+        architecture = recipe.architecture
+        vocabulary: object = f"{_configuration(recipe)}.vocab_size"
+        if isinstance(architecture, TextTransformer | Mamba):
+            vocabulary = architecture.vocab_size
         item = _TEXT_ITEM.format(vocabulary=vocabulary, length=training.sequence_length)
     return _TRAIN.format(
         name=recipe.name,
@@ -155,28 +159,28 @@ def _train_script(
 
 
 def _model_lines(recipe: Recipe, attention: str | None) -> str:
-    architecture = recipe.architecture
-    if architecture.timm is not None:
+    source = recipe.model
+    if source.timm is not None:
         return (
             "    from bench_runner.worker.models import TimmClassifier\n\n"
-            f"    model = TimmClassifier({architecture.timm!r}, {dict(architecture.arguments)!r}, "
+            f"    model = TimmClassifier({source.timm!r}, {dict(source.arguments)!r}, "
             f"{recipe.training.classes})"
         )
-    arguments = configure.model_arguments(recipe)
     if recipe.family in IMAGE_FAMILIES:
         auto = "AutoModelForImageClassification"
     else:
         auto = "AutoModelForMaskedLM" if recipe.family == "encoder" else "AutoModelForCausalLM"
-    build = (
-        f"transformers.{architecture.config_class}"
-        if architecture.config_class
-        else "transformers.AutoConfig.for_model"
-    )
     keyword = "" if attention is None else f", attn_implementation={attention!r}"
     return (
-        f"    config = {build}(**{arguments!r})\n"
+        f"    config = {_configuration(recipe)}\n"
         f"    model = transformers.{auto}.from_config(config, dtype=torch.float32{keyword})"
     )
+
+
+def _configuration(recipe: Recipe) -> str:
+    """The expression that makes the library's configuration of the model."""
+    name = recipe.model.config_class or "AutoConfig.for_model"
+    return f"transformers.{name}(**{configure.model_arguments(recipe)!r})"
 
 
 def _optimizer_line(recipe: Recipe, on_cpu: bool) -> str:

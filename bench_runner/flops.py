@@ -18,10 +18,19 @@ one. Mamba is a sixth of `full`, for a reason that the paper does not give.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from bench_runner.architecture import (
+    KINDS,
+    Architecture,
+    Bert,
+    ConvNext,
+    Gpt2,
+    GptNeoX,
+    Llama,
+    Mamba,
+    Vit,
+)
 from bench_runner.recipes import Recipe
 
 TRAIN_OVER_FORWARD = 3
@@ -80,23 +89,26 @@ class FlopCount:
         return self.samples * self.train_sample_lowest
 
 
+def counted_architecture(recipe: Recipe) -> Architecture:
+    """What is counted of a recipe's model; UncountedArchitectureError where nothing is."""
+    if recipe.architecture is None:
+        model = recipe.model
+        name = model.timm or model.config_class or model.arguments.get("model_type")
+        raise UncountedArchitectureError(
+            f"recipe '{recipe.recipe_id}': the operations of {name} are not counted without "
+            "torch; measure it, or give a Hugging Face configuration of one of "
+            + ", ".join(kind.config_class for kind in KINDS)
+        )
+    return recipe.architecture
+
+
 def count_flops(recipe: Recipe) -> FlopCount:
     """Count one recipe; UncountedArchitectureError where the architecture is not known here."""
-    architecture, training = recipe.architecture, recipe.training
-    kind = str(architecture.config_class or architecture.arguments.get("model_type"))
-    if architecture.timm is not None or kind not in _COUNTERS:
-        raise UncountedArchitectureError(
-            f"recipe '{recipe.recipe_id}': the operations of {architecture.timm or kind} are not "
-            "counted without torch; measure it, or give a Hugging Face configuration of one of "
-            + ", ".join(name for name in _COUNTERS if name.endswith("Config"))
-        )
+    architecture, training = counted_architecture(recipe), recipe.training
     length = training.sequence_length or training.image_size
     if length is None:
         raise ValueError(f"recipe '{recipe.recipe_id}': has no sequence_length or image_size")
-    arguments = dict(architecture.arguments)
-    if training.classes is not None:
-        arguments["num_labels"] = training.classes
-    model = _COUNTERS[kind](_Config(recipe.recipe_id, arguments), length)
+    model = _count(architecture, length)
     return FlopCount(
         parameters=model.parameters,
         forward_full=model.forward(model.attention_full),
@@ -120,37 +132,24 @@ class _Model:
         )
 
 
-class _Config:
-    """A Hugging Face configuration: what the recipe gives, else the class's own default."""
-
-    def __init__(self, recipe_id: str, arguments: Mapping[str, Any]) -> None:
-        self.recipe_id = recipe_id
-        self.arguments = arguments
-
-    def whole(self, key: str, default: int) -> int:
-        value = self.arguments.get(key)
-        if value is None:
-            return default
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise ValueError(
-                f"recipe '{self.recipe_id}', architecture key '{key}': is {value!r}; "
-                "write a whole number above 0"
-            )
-        return value
-
-    def wholes(self, key: str, default: tuple[int, ...]) -> tuple[int, ...]:
-        value = self.arguments.get(key, default)
-        if not isinstance(value, list | tuple) or not all(
-            isinstance(item, int) and item > 0 for item in value
-        ):
-            raise ValueError(
-                f"recipe '{self.recipe_id}', architecture key '{key}': is {value!r}; "
-                "write a list of whole numbers above 0"
-            )
-        return tuple(value)
-
-    def flag(self, key: str, *, default: bool) -> bool:
-        return bool(self.arguments.get(key, default))
+def _count(architecture: Architecture, length: int) -> _Model:
+    """``length``: tokens of a sample, or pixels a side."""
+    match architecture:
+        case GptNeoX():
+            return _gpt_neox(architecture, length)
+        case Gpt2():
+            return _gpt2(architecture, length)
+        case Llama():
+            return _llama(architecture, length)
+        case Bert():
+            return _bert(architecture, length)
+        case Mamba():
+            return _mamba(architecture, length)
+        case ConvNext():
+            return _convnext(architecture, length)
+        case Vit():
+            return _vit(architecture, length)
+    raise TypeError(f"{type(architecture).__name__} is not counted")
 
 
 def _causal(square: int) -> int:
@@ -162,14 +161,14 @@ def _linear(inputs: int, outputs: int, *, bias: bool = True) -> int:
     return inputs * outputs + (outputs if bias else 0)
 
 
-def _gpt_neox(config: _Config, tokens: int) -> _Model:
+def _gpt_neox(config: GptNeoX, tokens: int) -> _Model:
     """Decoder of Black et al. 2022: 4h² + 2hf weights a layer; input and output tables differ."""
-    hidden = config.whole("hidden_size", 6144)
-    layers = config.whole("num_hidden_layers", 44)
-    inner = config.whole("intermediate_size", 24576)
-    vocabulary = config.whole("vocab_size", 50432)
-    bias = config.flag("attention_bias", default=True)
-    tables = 1 if config.flag("tie_word_embeddings", default=False) else 2
+    hidden = config.hidden_size
+    layers = config.num_hidden_layers
+    inner = config.intermediate_size
+    vocabulary = config.vocab_size
+    bias = config.attention_bias
+    tables = 1 if config.tie_word_embeddings else 2
     layer = (
         _linear(hidden, 3 * hidden, bias=bias)
         + _linear(hidden, hidden, bias=bias)
@@ -186,13 +185,13 @@ def _gpt_neox(config: _Config, tokens: int) -> _Model:
     )
 
 
-def _gpt2(config: _Config, tokens: int) -> _Model:
+def _gpt2(config: Gpt2, tokens: int) -> _Model:
     """Decoder of Radford et al. 2019; positions are learnt, input and output tables shared."""
-    hidden = config.whole("n_embd", 768)
-    layers = config.whole("n_layer", 12)
-    inner = config.whole("n_inner", 4 * hidden)
-    vocabulary = config.whole("vocab_size", 50257)
-    tables = 1 if config.flag("tie_word_embeddings", default=True) else 2
+    hidden = config.hidden_size
+    layers = config.num_hidden_layers
+    inner = config.intermediate_size
+    vocabulary = config.vocab_size
+    tables = 1 if config.tie_word_embeddings else 2
     layer = (
         _linear(hidden, 3 * hidden)
         + _linear(hidden, hidden)
@@ -202,27 +201,25 @@ def _gpt2(config: _Config, tokens: int) -> _Model:
     )
     square = layers * 4 * tokens**2 * hidden
     return _Model(
-        parameters=(tables * vocabulary + config.whole("n_positions", 1024)) * hidden
-        + layers * layer
-        + 2 * hidden,
+        parameters=(tables * vocabulary + config.positions) * hidden + layers * layer + 2 * hidden,
         matmul=2 * tokens * (layers * (4 * hidden**2 + 2 * hidden * inner) + hidden * vocabulary),
         attention_full=square,
         attention_lowest=_causal(square),
     )
 
 
-def _llama(config: _Config, tokens: int) -> _Model:
+def _llama(config: Llama, tokens: int) -> _Model:
     """Decoder of Touvron et al. 2023: gated feed-forward layer, grouped keys and values."""
-    hidden = config.whole("hidden_size", 4096)
-    layers = config.whole("num_hidden_layers", 32)
-    inner = config.whole("intermediate_size", 11008)
-    heads = config.whole("num_attention_heads", 32)
-    groups = config.whole("num_key_value_heads", heads)
-    head_size = config.whole("head_dim", hidden // heads)
-    vocabulary = config.whole("vocab_size", 32000)
-    bias = config.flag("attention_bias", default=False)
-    mlp_bias = config.flag("mlp_bias", default=False)
-    tables = 1 if config.flag("tie_word_embeddings", default=False) else 2
+    hidden = config.hidden_size
+    layers = config.num_hidden_layers
+    inner = config.intermediate_size
+    heads = config.num_attention_heads
+    groups = config.num_key_value_heads
+    head_size = config.head_dim
+    vocabulary = config.vocab_size
+    bias = config.attention_bias
+    mlp_bias = config.mlp_bias
+    tables = 1 if config.tie_word_embeddings else 2
     layer = (
         _linear(hidden, heads * head_size, bias=bias)
         + 2 * _linear(hidden, groups * head_size, bias=bias)
@@ -241,27 +238,25 @@ def _llama(config: _Config, tokens: int) -> _Model:
     )
 
 
-def _bert(config: _Config, tokens: int) -> _Model:
+def _bert(config: Bert, tokens: int) -> _Model:
     """Encoder of Devlin et al. 2019 with its masked-language head at every position.
 
     The head could do with the masked positions alone, but the code that is timed does not.
     """
-    hidden = config.whole("hidden_size", 768)
-    layers = config.whole("num_hidden_layers", 12)
-    inner = config.whole("intermediate_size", 3072)
-    vocabulary = config.whole("vocab_size", 30522)
+    hidden = config.hidden_size
+    layers = config.num_hidden_layers
+    inner = config.intermediate_size
+    vocabulary = config.vocab_size
     layer = (
         4 * _linear(hidden, hidden)
         + _linear(hidden, inner)
         + _linear(inner, hidden)
         + 2 * 2 * hidden
     )
-    rows = (
-        vocabulary
-        + config.whole("max_position_embeddings", 512)
-        + config.whole("type_vocab_size", 2)
-    )
+    rows = vocabulary + config.max_position_embeddings + config.type_vocab_size
     head = _linear(hidden, hidden) + 2 * hidden + vocabulary  # output table tied, its bias not
+    if not config.tie_word_embeddings:
+        head += vocabulary * hidden + vocabulary  # the library then holds two biases
     weights = layers * (4 * hidden**2 + 2 * hidden * inner) + hidden**2 + hidden * vocabulary
     square = layers * 4 * tokens**2 * hidden
     return _Model(
@@ -272,35 +267,27 @@ def _bert(config: _Config, tokens: int) -> _Model:
     )
 
 
-def _roberta(config: _Config, tokens: int) -> _Model:
-    """Encoder of Liu et al. 2019: BERT's, with another vocabulary."""
-    arguments = {"vocab_size": 50265, **config.arguments}
-    return _bert(_Config(config.recipe_id, arguments), tokens)
-
-
-def _mamba(config: _Config, tokens: int) -> _Model:
+def _mamba(config: Mamba, tokens: int) -> _Model:
     """State-space model of Gu and Dao 2023, section 3.
 
     Scan, for each of the inner channels and states: decay (exponent's product), input (product),
     h = decay x h + input (product, sum), y += C h (product, sum): 6 operations, exponentials
     not among them. torch's counter sees none of it in the fused kernel.
     """
-    hidden = config.whole("hidden_size", 768)
-    layers = config.whole("num_hidden_layers", 32)
-    states = config.whole("state_size", 16)
-    kernel = config.whole("conv_kernel", 4)
-    vocabulary = config.whole("vocab_size", 50280)
-    inner = config.whole("expand", 2) * hidden
-    rank = -(-hidden // 16)
-    if config.arguments.get("time_step_rank", "auto") != "auto":
-        rank = config.whole("time_step_rank", rank)
-    bias = config.flag("use_bias", default=False)
-    tables = 1 if config.flag("tie_word_embeddings", default=True) else 2
+    hidden = config.hidden_size
+    layers = config.num_hidden_layers
+    states = config.state_size
+    kernel = config.conv_kernel
+    vocabulary = config.vocab_size
+    inner = config.expand * hidden
+    rank = config.time_step_rank
+    bias = config.use_bias
+    tables = 1 if config.tie_word_embeddings else 2
     layer = (
         hidden  # norm
         + _linear(hidden, 2 * inner, bias=bias)
         + inner * kernel
-        + (inner if config.flag("use_conv_bias", default=True) else 0)
+        + (inner if config.use_conv_bias else 0)
         + _linear(inner, rank + 2 * states, bias=False)
         + _linear(rank, inner)
         + inner * states  # A
@@ -316,14 +303,14 @@ def _mamba(config: _Config, tokens: int) -> _Model:
     )
 
 
-def _convnext(config: _Config, pixels: int) -> _Model:
+def _convnext(config: ConvNext, pixels: int) -> _Model:
     """Convolutional network of Liu et al. 2022: depthwise 7 x 7, then two linear layers."""
-    depths = config.wholes("depths", (3, 3, 9, 3))
-    widths = config.wholes("hidden_sizes", (96, 192, 384, 768))
-    patch = config.whole("patch_size", 4)
-    channels = config.whole("num_channels", 3)
-    classes = config.whole("num_labels", 2)
-    scale = 1 if config.arguments.get("layer_scale_init_value", 1e-6) > 0 else 0
+    depths = config.depths
+    widths = config.hidden_sizes
+    patch = config.patch_size
+    channels = config.num_channels
+    classes = config.num_labels
+    scale = 1 if config.layer_scale_init_value > 0 else 0
     parameters = widths[0] * (channels * patch**2 + 1) + 2 * widths[0]  # stem and its norm
     side = pixels // patch
     convolution = 2 * side**2 * widths[0] * channels * patch**2
@@ -348,15 +335,15 @@ def _convnext(config: _Config, pixels: int) -> _Model:
     )
 
 
-def _vit(config: _Config, pixels: int) -> _Model:
+def _vit(config: Vit, pixels: int) -> _Model:
     """Vision transformer of Dosovitskiy et al. 2021; one class token is read out."""
-    hidden = config.whole("hidden_size", 768)
-    layers = config.whole("num_hidden_layers", 12)
-    inner = config.whole("intermediate_size", 3072)
-    patch = config.whole("patch_size", 16)
-    channels = config.whole("num_channels", 3)
-    classes = config.whole("num_labels", 2)
-    qkv_bias = config.flag("qkv_bias", default=True)
+    hidden = config.hidden_size
+    layers = config.num_hidden_layers
+    inner = config.intermediate_size
+    patch = config.patch_size
+    channels = config.num_channels
+    classes = config.num_labels
+    qkv_bias = config.qkv_bias
     patches = (pixels // patch) ** 2
     tokens = patches + 1
     layer = (
@@ -378,24 +365,3 @@ def _vit(config: _Config, pixels: int) -> _Model:
         attention_lowest=square,
         convolution=2 * patches * hidden * channels * patch**2,
     )
-
-
-_COUNTERS: Mapping[str, Callable[[_Config, int], _Model]] = {
-    "GPTNeoXConfig": _gpt_neox,
-    "gpt_neox": _gpt_neox,
-    "GPT2Config": _gpt2,
-    "gpt2": _gpt2,
-    "LlamaConfig": _llama,
-    "llama": _llama,
-    "BertConfig": _bert,
-    "bert": _bert,
-    "RobertaConfig": _roberta,
-    "roberta": _roberta,
-    "MambaConfig": _mamba,
-    "mamba": _mamba,
-    "ConvNextConfig": _convnext,
-    "convnext": _convnext,
-    "ViTConfig": _vit,
-    "vit": _vit,
-}
-"""By the class that a recipe names and by the model_type of a config.json."""

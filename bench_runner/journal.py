@@ -11,7 +11,15 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from bench_runner.records import Measurement, Settings
+from bench_runner.records import (
+    METHODS,
+    SHARDINGS,
+    STATUSES,
+    TIMINGS,
+    Measurement,
+    Settings,
+    one_of,
+)
 
 _FIELDS = {field.name for field in fields(Measurement)}
 _RAW_SECONDS = ("pass_s", "sync_pass_s", "update_s", "first_pass_s", "fetch_s")
@@ -37,9 +45,15 @@ def from_json(row: dict[str, Any]) -> Measurement:
         **{name: tuple(row.get(name) or ()) for name in _RAW_SECONDS},
     }
     try:
-        return Measurement(**values)
+        read = Measurement(**values)
     except TypeError as error:
         raise ValueError(f"{error}: the record is incomplete") from None
+    one_of(read.method, METHODS, "method")
+    one_of(read.status, STATUSES, "status")
+    one_of(read.timing, TIMINGS, "timing")
+    if read.settings is not None and read.settings.sharding is not None:
+        one_of(read.settings.sharding, SHARDINGS, "sharding")
+    return read
 
 
 def with_id(measurement: Measurement) -> Measurement:

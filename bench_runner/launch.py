@@ -15,11 +15,11 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import Any, Literal
 
 from bench_runner import configure
 from bench_runner.processes import MARK, end_group
-from bench_runner.trial import Outcome, TrialSpec
+from bench_runner.trial import Ending, Outcome, TrialSpec
 
 EventHandler = Callable[[dict[str, Any]], None]
 PARENT = "BENCH_RUNNER_PARENT"
@@ -159,7 +159,7 @@ def run_group(
     tail = _EventTail(directory / "events.jsonl")
     log_file = directory / "log.txt"
     started = time.monotonic()
-    ended_by: str | None = None
+    ended_by: Literal["cancelled", "timed-out"] | None = None
     with log_file.open("wb") as log:
         process = subprocess.Popen(
             command(spec_file, spec.gpu_count, launcher, environment),
@@ -213,7 +213,7 @@ def log_tail(path: Path, lines: int = _TAIL_LINES) -> str:
 def _outcome(
     *,
     events: tuple[dict[str, Any], ...],
-    ended_by: str | None,
+    ended_by: Literal["cancelled", "timed-out"] | None,
     exit_code: int | None,
     log_tail: str,
     wall_s: float,
@@ -224,11 +224,12 @@ def _outcome(
     misfit = next((e for e in events if e["event"] == "probe" and not e["fits"]), None)
     fitted = any(event["event"] == "probe" and event["fits"] for event in events)
     error = next((event for event in events if event["event"] == "error"), None)
-    status, reason = "failed", None
+    status: Ending = "failed"
+    reason: str | None = None
     if "done" in kinds:
         status = "ok"
     elif ended_by == "cancelled":
-        status, reason = "cancelled", "cancelled"
+        status, reason = ended_by, ended_by
     elif misfit is not None:
         # Sizes that fitted before it are in the events; the caller times the largest of them.
         status = "infeasible"
@@ -236,7 +237,7 @@ def _outcome(
         if fitted:
             status = "climbed"
     elif ended_by == "timed-out":
-        status = "timed-out"
+        status = ended_by
         reason = f"the time limit of {time_limit_s:.0f} s passed; the process group was ended"
     elif error is not None:
         reason = f"{error['type']}: {error['message']}"

@@ -6,19 +6,22 @@ records of this program's own runs. What the files say is never corrected here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import TypeVar
 
-from bench_runner.records import Measurement, Settings
+from bench_runner.records import TIMINGS, Measurement, Method, Settings, Sharding, Status
 
 PUBLISHED_FOLDER = Path(__file__).parent / "published"
 
 ROUNDING_DAYS = 0.5
 """The paper prints whole days, so that each may be off by half of one."""
-METHODS = ("naive", "optimal")
-SHARDINGS = {
+_METHODS: tuple[Method, ...] = ("naive", "optimal")
+_STATUSES: tuple[Status, ...] = ("ok", "infeasible")
+_Choice = TypeVar("_Choice", bound=str)
+SHARDINGS: Mapping[str, Sharding | None] = {
     "": None,
     "Zero (1)": "zero-1",
     "Zero (2)": "zero-2",
@@ -163,8 +166,8 @@ def load_original(folder: Path | None = None) -> tuple[Measurement, ...]:
 def _paper_record(row: _Row, settings: dict[_Key, Settings]) -> Measurement:
     recipe_id, gpu = row.text("recipe_id"), row.text("gpu")
     gpu_count = row.whole("gpu_count")
-    method = row.choice("method", METHODS)
-    status = row.choice("status", ("ok", "infeasible"))
+    method = row.choice("method", _METHODS)
+    status = row.choice("status", _STATUSES)
     if (status == "ok") != bool(row.cells["training_days"]):
         raise row.error(
             "training_days", f"does not go with status {status}: an ok row has days, no other has"
@@ -199,7 +202,7 @@ def _paper_record(row: _Row, settings: dict[_Key, Settings]) -> Measurement:
         training_days=days,
         training_days_low=None if days is None else days - ROUNDING_DAYS,
         training_days_high=None if days is None else days + ROUNDING_DAYS,
-        timing=row.choice("timing", ("synchronised", "unsynchronised")),
+        timing=row.choice("timing", TIMINGS),
         source_id=source_id,
         measured_on=None,
         environment=environment,
@@ -258,11 +261,12 @@ class _Row:
             raise self.error(column, "is empty; this column needs a value")
         return self.cells[column]
 
-    def choice(self, column: str, known: Iterable[str]) -> str:
+    def choice(self, column: str, known: Iterable[_Choice]) -> _Choice:
         value = self.text(column)
-        if value not in known:
-            raise self.error(column, f"'{value}' is not known; write one of {', '.join(known)}")
-        return value
+        for each in known:
+            if each == value:
+                return each
+        raise self.error(column, f"'{value}' is not known; write one of {', '.join(known)}")
 
     def flag(self, column: str) -> bool:
         return self.choice(column, ("yes", "no")) == "yes"

@@ -42,24 +42,31 @@ A recipe is one file, `recipes/pythia-160m.toml` for example. A user's own has t
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeVar, get_args
+
+from bench_runner.architecture import Architecture, kind_of, read_architecture
 
 RECIPES_FOLDER = Path(__file__).parent / "recipes"
 
 TEXT_FAMILIES = ("decoder", "encoder", "ssm")
 IMAGE_FAMILIES = ("convnet", "vit")
 FAMILIES = TEXT_FAMILIES + IMAGE_FAMILIES
-PRECISIONS = ("fp16", "bf16", "fp32")
+Precision = Literal["fp16", "bf16", "fp32"]
+"""``fp16`` or ``bf16`` (mixed), or ``fp32`` (TF32 with free-lunch settings)."""
+PRECISIONS: tuple[Precision, ...] = get_args(Precision)
+PEAK_KINDS = ("fp16", "bf16", "tf32", "fp32")
+"""What a GPU's dense peak is given for."""
 OPTIMIZERS = ("adam", "adamw", "sgd")
 SCHEDULERS = ("constant", "linear", "cosine")
 ATTENTIONS = ("sdpa", "flash_attention_2", "eager")
-ARCHITECTURES = ("config_class", "hf_config_json", "timm")
+_Choice = TypeVar("_Choice", bound=str)
+MODEL_KEYS = ("config_class", "hf_config_json", "timm")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Architecture:
+class ModelSource:
     """What is built, with random weights: exactly one of the three kinds."""
 
     config_class: str | None = None
@@ -85,8 +92,7 @@ class Training:
     image_size: int | None = None
     """Pixels a side, for images."""
     classes: int | None = None
-    precision: str
-    """``fp16`` or ``bf16`` (mixed precision), or ``fp32``."""
+    precision: Precision
     optimizer: str
     learning_rate: float | None = None
     beta1: float | None = None
@@ -121,12 +127,27 @@ class Recipe:
     name: str
     family: str
     """``decoder``, ``encoder``, ``ssm``, ``convnet`` or ``vit``."""
-    architecture: Architecture
+    model: ModelSource
     training: Training
     support: Support
     source: str
     """Id of a published source, or in words."""
     note: str | None = None
+    architecture: Architecture | None = field(init=False, repr=False, compare=False)
+    """What ``model`` is made of; None where only building it would tell."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "architecture", self._architecture())
+
+    def _architecture(self) -> Architecture | None:
+        arguments = self.model.arguments
+        kind = kind_of(str(self.model.config_class or arguments.get("model_type")))
+        if kind is None or self.model.timm is not None:
+            return None
+        if self.training.classes is not None:
+            arguments = {**arguments, "num_labels": self.training.classes}
+        where = f"recipe '{self.recipe_id}', architecture key"
+        return read_architecture(kind, arguments, where=where)
 
 
 def load_recipes(folder: Path | None = None) -> tuple[Recipe, ...]:
@@ -208,11 +229,12 @@ class _Table:
             raise self.error(key, f'is {value!r}, not text; write {key} = "..."')
         return value.strip()
 
-    def choice(self, key: str, known: Collection[str]) -> str:
+    def choice(self, key: str, known: Collection[_Choice]) -> _Choice:
         value = self.text(key)
-        if value not in known:
-            raise self.error(key, f"'{value}' is not known; {_nearest(value, known)}")
-        return value
+        for each in known:
+            if each == value:
+                return each
+        raise self.error(key, f"'{value}' is not known; {_nearest(value, known)}")
 
     def optional_choice(self, key: str, known: Collection[str]) -> str | None:
         return self.choice(key, known) if key in self.content else None
@@ -271,7 +293,7 @@ def _recipe(root: _Table) -> Recipe:
         recipe_id=recipe_id,
         name=root.text("name"),
         family=family,
-        architecture=_architecture(root.table("architecture"), training),
+        model=_model(root.table("architecture"), training),
         training=training,
         support=_support(root.table("support")),
         source=root.text("source"),
@@ -279,13 +301,13 @@ def _recipe(root: _Table) -> Recipe:
     )
 
 
-def _architecture(table: _Table, training: Training) -> Architecture:
-    table.refuse_unknown((*ARCHITECTURES, "arguments"))
-    given = [key for key in ARCHITECTURES if key in table.content]
+def _model(table: _Table, training: Training) -> ModelSource:
+    table.refuse_unknown((*MODEL_KEYS, "arguments"))
+    given = [key for key in MODEL_KEYS if key in table.content]
     if len(given) != 1:
         raise ValueError(
             f"{table.path.name}, table [architecture]: has {' and '.join(given) or 'no model'}; "
-            f"write exactly one of {', '.join(ARCHITECTURES)}"
+            f"write exactly one of {', '.join(MODEL_KEYS)}"
         )
     arguments = table.content.get("arguments", {})
     if not isinstance(arguments, dict):
@@ -311,7 +333,7 @@ def _architecture(table: _Table, training: Training) -> Architecture:
                 f"arguments.{key}",
                 f"is {arguments[key]!r} where [training] says {wanted}; make them the same",
             )
-    return Architecture(
+    return ModelSource(
         config_class=config_class,
         arguments=arguments,
         hf_config_json=hf_config_json,
@@ -401,13 +423,13 @@ def recipe_hash(recipe: Recipe) -> str:
     training = recipe.training
     timed = {
         "family": recipe.family,
-        "config_class": recipe.architecture.config_class,
+        "config_class": recipe.model.config_class,
         "arguments": {
             name: value
-            for name, value in recipe.architecture.arguments.items()
+            for name, value in recipe.model.arguments.items()
             if not name.startswith("_") and name != "transformers_version"
         },
-        "timm": recipe.architecture.timm,
+        "timm": recipe.model.timm,
         "batch_size": training.batch_size,
         "training_steps": training.training_steps,
         "sequence_length": training.sequence_length,

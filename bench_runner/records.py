@@ -5,9 +5,33 @@ Light on purpose (standard library only): the store reads these without torch.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any
+from typing import Any, Literal, TypeVar, get_args
+
+Sharding = Literal["zero-1", "zero-2", "zero-3", "fsdp-shard-grad-op", "fsdp-full-shard"]
+Method = Literal["naive", "free-lunch", "memory-saving", "optimal", "original"]
+"""``optimal`` is the best of a search; ``original`` how the model was first trained: for
+comparison, on no machine of ours."""
+Status = Literal["ok", "infeasible", "failed", "pruned"]
+"""``infeasible`` does not fit, ``pruned`` was not tried; only ``ok`` has a time."""
+Timing = Literal["synchronised", "unsynchronised"]
+"""Whether the clock waited for the device."""
+
+SHARDINGS: tuple[Sharding, ...] = get_args(Sharding)
+METHODS: tuple[Method, ...] = get_args(Method)
+STATUSES: tuple[Status, ...] = get_args(Status)
+TIMINGS: tuple[Timing, ...] = get_args(Timing)
+_Choice = TypeVar("_Choice", bound=str)
+
+
+def one_of(value: object, known: Sequence[_Choice], what: str) -> _Choice:
+    """The value, known to be a choice; ValueError names those that there are."""
+    for each in known:
+        if each == value:
+            return each
+    raise ValueError(f"{what} {value!r} is not one of {', '.join(known)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,8 +41,7 @@ class Settings:
     free_lunch: bool
     """Compilation, fused kernels and TF32 together."""
     activation_checkpointing: bool
-    sharding: str | None
-    """``zero-1``, ``zero-2``, ``zero-3``, ``fsdp-shard-grad-op``, ``fsdp-full-shard``, or None."""
+    sharding: Sharding | None
     offloading: bool
     micro_batch_size: int | None
     gradient_accumulation_steps: int | None
@@ -40,18 +63,14 @@ class Measurement:
     gpu: str
     """A name or an alias from the GPU catalogue; for a CPU run, ``cpu``."""
     gpu_count: int
-    method: str
-    """``naive``, ``free-lunch``, ``memory-saving``, ``optimal`` (the best of a search), or
-    ``original`` (how the model was first trained: for comparison, on no machine of ours)."""
+    method: Method
     settings: Settings | None
-    status: str
-    """``ok``, ``infeasible`` (does not fit), ``failed`` or ``pruned``; only ``ok`` has a time."""
+    status: Status
     reason: str | None
     training_days: float | None
     training_days_low: float | None
     training_days_high: float | None
-    timing: str
-    """``synchronised`` with the device, or ``unsynchronised``."""
+    timing: Timing
     source_id: str
     measured_on: date | None
     pass_s: tuple[float, ...] = ()

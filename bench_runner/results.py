@@ -14,7 +14,7 @@ from bench_runner.flops import UncountedArchitectureError, count_flops
 from bench_runner.hardware import Machine
 from bench_runner.journal import with_id
 from bench_runner.recipes import Recipe, recipe_hash
-from bench_runner.records import Measurement, Settings
+from bench_runner.records import Measurement, Settings, Status
 from bench_runner.trial import Outcome
 
 LOCAL_SOURCE = "measured-here"
@@ -48,9 +48,8 @@ class Setup:
     def peak_for(self, settings: Settings) -> float | None:
         """The peak that these settings can reach; None where it was not given."""
         precision = self.recipe.training.precision
-        if precision == "fp32" and settings.free_lunch:
-            precision = "tf32"
-        return self.peak_tflops.get(precision)
+        tf32 = precision == "fp32" and settings.free_lunch
+        return self.peak_tflops.get("tf32" if tf32 else precision)
 
     @property
     def machine_key(self) -> str:
@@ -155,7 +154,7 @@ def record_of(
         reason = f"fits up to micro-batch {fitting}; no steps were timed"
         return with_id(replace(base, status="ok", settings=fits, reason=reason, environment=facts))
     if timed is None or outcome.status != "ok":
-        status = "infeasible" if outcome.status in ("infeasible", "climbed") else "failed"
+        status: Status = "infeasible" if outcome.status in ("infeasible", "climbed") else "failed"
         if outcome.status not in ("infeasible", "climbed", "ok"):
             facts["log_tail"] = outcome.log_tail
         reason = outcome.reason or "no steps were timed"

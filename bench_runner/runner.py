@@ -12,19 +12,19 @@ from typing import Any
 
 from bench_runner import journal, search, space
 from bench_runner.launch import run_group
-from bench_runner.records import Measurement, Settings
+from bench_runner.records import Measurement, Settings, Status
 from bench_runner.results import Setup, configuration_key, flops_per_sample, left_out, record_of
 from bench_runner.trial import Outcome, TrialSpec, recipe_to_json
 
 Emit = Callable[[dict[str, Any]], None]
-_NOT_REPEATED = ("ok", "infeasible", "failed")
+_NOT_REPEATED: tuple[Status, ...] = ("ok", "infeasible", "failed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """How a search is to be run."""
 
-    strategy: str
+    strategy: search.Strategy
     records_file: Path
     work_directory: Path
     minutes: float | None = None

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
+from typing import Literal, get_args
 
-from bench_runner.records import Measurement, Settings
+from bench_runner.records import Measurement, Settings, Sharding
 from bench_runner.space import SHARDINGS, label
 
-STRATEGIES = ("fast", "exhaustive")
+Strategy = Literal["fast", "exhaustive"]
+STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 
 WORTH_TRYING = 0.02
 """A candidate must be able to save this share of the best step; so much may the answer miss."""
@@ -38,6 +40,14 @@ SHARDED_FSDP = 0.93
 CANNOT_FIT = 1.05
 """Predicted states must exceed the memory by this factor before a candidate is left out."""
 
+_BY_COST: tuple[Sharding | None, ...] = (
+    None,
+    "zero-1",
+    "fsdp-shard-grad-op",
+    "zero-2",
+    "fsdp-full-shard",
+    "zero-3",
+)
 GIB = 1024**3
 
 
@@ -78,8 +88,7 @@ def without_micro_batch(settings: Settings) -> Settings:
 
 def promise(settings: Settings) -> tuple[int, int, int]:
     """Sort key: what costs least first; offloading last, because it is the dearest."""
-    order = ("zero-1", "fsdp-shard-grad-op", "zero-2", "fsdp-full-shard", "zero-3")
-    place = 0 if settings.sharding is None else 1 + order.index(settings.sharding)
+    place = _BY_COST.index(settings.sharding)
     return (int(settings.offloading), int(settings.activation_checkpointing), place)
 
 
@@ -87,7 +96,7 @@ def next_action(
     candidates: Sequence[Settings],
     done: Sequence[Measurement],
     situation: Situation,
-    strategy: str,
+    strategy: Strategy,
 ) -> Try | LeaveOut | None:
     """The next thing to do about the candidates that ``done`` says nothing of; None at the end."""
     if strategy not in STRATEGIES:

@@ -6,18 +6,22 @@ GPU and 22 on several. Light on purpose: the advisor imports it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bench_runner.records import Settings
+from bench_runner import records
+from bench_runner.records import Method, Settings, Sharding
 
-SHARDINGS: tuple[str | None, ...] = (
-    None,
-    "zero-1",
-    "zero-2",
-    "zero-3",
-    "fsdp-shard-grad-op",
-    "fsdp-full-shard",
-)
+SHARDINGS: tuple[Sharding | None, ...] = (None, *records.SHARDINGS)
+STAGES: Mapping[Sharding | None, int] = {
+    None: 0,
+    "zero-1": 1,
+    "zero-2": 2,
+    "zero-3": 3,
+    "fsdp-shard-grad-op": 2,
+    "fsdp-full-shard": 3,
+}
+"""The ZeRO stage of each: 1 shards the optimiser's states, 2 gradients, 3 parameters as well."""
 MINUTES_PER_TRIAL = 1.5
 """For the estimate before anything was measured, compilation included."""
 FAST_TRIES = 1 / 6
@@ -40,7 +44,7 @@ def settings_for(
     *,
     free_lunch: bool,
     activation_checkpointing: bool = False,
-    sharding: str | None = None,
+    sharding: Sharding | None = None,
     offloading: bool = False,
 ) -> Settings:
     """The settings before a micro-batch size is found for them."""
@@ -93,7 +97,7 @@ def settings_of_method(method: str, gpu_count: int) -> tuple[Settings, ...]:
     raise ValueError(f"--methods is {method!r}: choose among {', '.join(METHODS)}")
 
 
-def method_name(settings: Settings) -> str:
+def method_name(settings: Settings) -> Method:
     """The method that a record of these settings is filed under."""
     if settings.sharding or settings.offloading or settings.activation_checkpointing:
         return "memory-saving"
@@ -102,7 +106,7 @@ def method_name(settings: Settings) -> str:
 
 def label(settings: Settings) -> str:
     """The settings in a few words, e.g. ``zero-1 + offloading + checkpointing``."""
-    words = [settings.sharding or ("free lunch" if settings.free_lunch else "naive")]
+    words: list[str] = [settings.sharding or ("free lunch" if settings.free_lunch else "naive")]
     if settings.offloading:
         words.append("offloading")
     if settings.activation_checkpointing:

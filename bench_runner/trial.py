@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from bench_runner.recipes import Architecture, Recipe, Support, Training
+from bench_runner.recipes import ModelSource, Recipe, Support, Training
 from bench_runner.records import Settings
 
-CLIMBS = ("largest", "fastest", "none")
+Ending = Literal["ok", "infeasible", "climbed", "failed", "timed-out", "cancelled"]
+"""Of a process group. ``climbed``: memory ended it, and some sizes had fitted before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +24,7 @@ class TrialSpec:
     gpu_count: int
     device: str = "cuda"
     """``cuda`` or ``cpu``."""
-    climb: str = "largest"
+    climb: Literal["largest", "fastest", "none"] = "largest"
     """``largest`` doubles until memory ends, as the paper does; ``fastest`` stops as soon as
     throughput stops growing or the next size is predicted not to fit; ``none`` takes the size."""
     largest_micro_batch: int | None = None
@@ -66,8 +67,7 @@ class TrialSpec:
 class Outcome:
     """How a process group ended, and what it reported before."""
 
-    status: str
-    """``ok``, ``infeasible``, ``failed``, ``timed-out`` or ``cancelled``."""
+    status: Ending
     reason: str | None
     events: tuple[dict[str, Any], ...]
     log_tail: str
@@ -90,21 +90,22 @@ class Outcome:
 def recipe_to_json(recipe: Recipe) -> dict[str, Any]:
     """A recipe as JSON takes it, for the task's file."""
     row = asdict(recipe)
-    if recipe.architecture.hf_config_json is not None:
-        row["architecture"]["hf_config_json"] = str(recipe.architecture.hf_config_json)
+    del row["architecture"]  # read anew from the model's arguments
+    if recipe.model.hf_config_json is not None:
+        row["model"]["hf_config_json"] = str(recipe.model.hf_config_json)
     return row
 
 
 def recipe_from_json(row: dict[str, Any]) -> Recipe:
     """The recipe of a task's file."""
-    architecture = dict(row["architecture"])
-    if architecture["hf_config_json"] is not None:
-        architecture["hf_config_json"] = Path(architecture["hf_config_json"])
+    model = dict(row["model"])
+    if model["hf_config_json"] is not None:
+        model["hf_config_json"] = Path(model["hf_config_json"])
     support = {**row["support"], "fsdp_wrap": tuple(row["support"]["fsdp_wrap"])}
     return Recipe(
         **{
             **row,
-            "architecture": Architecture(**architecture),
+            "model": ModelSource(**model),
             "training": Training(**row["training"]),
             "support": Support(**support),
         }

@@ -15,13 +15,6 @@ if TYPE_CHECKING:
     from advisor.store import Store
     from bench_runner.recipes import Recipe
 
-_POSITIONS = {
-    "GPT2Config": "n_positions",
-    "BertConfig": "max_position_embeddings",
-    "RobertaConfig": "max_position_embeddings",
-}
-"""Where each position has weights of its own, and a longer sequence has none."""
-
 
 def kept_model(store: Store, model: Model) -> OwnModel:
     """What is kept of a model of the user's own.
@@ -44,6 +37,7 @@ def kept_model(store: Store, model: Model) -> OwnModel:
 
 def _lack(own: OwnModel | None, recipe_hash: str) -> str | None:
     """What a measurement needs and a kept model does not say, after the model's name."""
+    from bench_runner.architecture import TextTransformer
     from bench_runner.recipes import recipe_hash as hash_of
 
     if own is None:
@@ -55,12 +49,12 @@ def _lack(own: OwnModel | None, recipe_hash: str) -> str | None:
             "kept whole)"
         )
     architecture, training = own.recipe.architecture, own.recipe.training
-    arguments, kind = architecture.arguments, architecture.config_class
-    if "attn_implementation" in arguments:
+    if "attn_implementation" in own.recipe.model.arguments:
         # It may be a kernel on a hub, and a definition from somebody else must fetch nothing.
         return "names an attn_implementation in its architecture, which support.attention is for"
-    length, positions = training.sequence_length, arguments.get(_POSITIONS.get(str(kind), ""))
-    if length and isinstance(positions, int) and positions < length:
+    length = training.sequence_length
+    positions = architecture.longest if isinstance(architecture, TextTransformer) else None
+    if length and positions and positions < length:
         plural = "" if positions == 1 else "s"
         return (
             f"has {positions:,} position{plural} in its architecture and trains on {length:,} "
@@ -80,7 +74,7 @@ def kept_words(recipe: Recipe) -> str:
     if training.sequence_length is None:
         sample = f"{training.image_size} pixels a side"
     return (
-        f"{recipe.architecture.config_class}, {training.batch_size:,} samples of {sample} a step, "
+        f"{recipe.model.config_class}, {training.batch_size:,} samples of {sample} a step, "
         f"{training.precision}, {training.optimizer}"
     )
 

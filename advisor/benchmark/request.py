@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bench_runner.recipes import PEAK_KINDS
 from price_catalog.model import Gpu
 
 
@@ -88,12 +89,9 @@ class MachineState:
     """What speaks against starting now, a sentence each."""
 
 
-PRECISIONS = ("fp16", "bf16", "tf32", "fp32")
-
-
 def peak_tflops(gpu: Gpu | None) -> dict[str, float]:
     """The dense peaks that the catalogue knows of a GPU, as the runner wants them."""
     if gpu is None:
         return {}
-    peaks = {name: getattr(gpu, f"{name}_tflops") for name in PRECISIONS}
+    peaks = {name: getattr(gpu, f"{name}_tflops") for name in PEAK_KINDS}
     return {name: value for name, value in peaks.items() if value is not None}

@@ -11,14 +11,14 @@ from advisor.prediction.model.targets import Target
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.memory import HOST_GIB_A_GPU
-from bench_runner.records import Settings
+from bench_runner.records import Method, Settings
 
 if TYPE_CHECKING:
     from advisor.prediction.physics.memory import Option
 
 MOST_GPUS = 64
 """Beyond it the evidence is six rows of one source."""
-METHODS = ("naive", "free-lunch", "optimal")
+METHODS: tuple[Method, ...] = ("naive", "free-lunch", "optimal")
 SECONDS_PER_DAY = 86_400.0
 
 

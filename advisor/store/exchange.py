@@ -29,7 +29,7 @@ from advisor.store.predictions import predict_anew
 from advisor.store.rows import KEYS, Values, insert_missing, measurement_values, plain_values
 from advisor.store.seed import audit_local, auditor_of
 from bench_runner.journal import from_json
-from bench_runner.records import Measurement
+from bench_runner.records import STATUSES, Measurement
 from price_catalog.model import Quote, Rental, Source
 
 Tables = Mapping[str, list[Values]]
@@ -40,7 +40,6 @@ _DERIVED = ("prediction",)
 """Tables that follow from the others: never handed on."""
 _WITH_TABLE = KEYS.keys() - {"measurement", *_DERIVED}
 _PRICES = {"quote": ("price_usd",), "rental": ("price_per_hour_usd",)}
-_STATUSES = ("ok", "infeasible", "failed", "pruned")
 
 
 def record_tables(records: Iterable[Measurement], sources: Iterable[Source]) -> Tables:
@@ -88,8 +87,8 @@ def rental_tables(rentals: Iterable[Rental], sources: Iterable[Source]) -> Table
 def _problem(record: Measurement) -> str | None:
     """What is wrong with a record; None where it can be kept."""
     days = record.training_days
-    if record.status not in _STATUSES:
-        return f"status '{record.status}' is not one of {', '.join(_STATUSES)}"
+    if record.status not in STATUSES:
+        return f"status '{record.status}' is not one of {', '.join(STATUSES)}"
     if not isinstance(record.gpu_count, int) or record.gpu_count < 1:
         return f"gpu_count is {record.gpu_count}, not a whole number above 0"
     if (record.status == "ok") != (days is not None):

@@ -8,6 +8,7 @@ import torch
 import torch.distributed as dist
 
 from bench_runner import configure
+from bench_runner.architecture import Transformer
 from bench_runner.worker import models
 from bench_runner.worker.session import Session
 
@@ -34,8 +35,10 @@ def about(session: Session) -> dict[str, Any]:
         "memory_limit_gib": session.spec.memory_limit_gib,
         "capability": session.capability,
     }
-    if facts["attention"] == "sdpa" and session.device.type == "cuda":
-        facts["sdpa_kernel"] = _sdpa_kernel(session)
+    architecture = recipe.architecture
+    on_gpu = session.device.type == "cuda"
+    if facts["attention"] == "sdpa" and on_gpu and isinstance(architecture, Transformer):
+        facts["sdpa_kernel"] = _sdpa_kernel(session, architecture)
     return facts
 
 
@@ -43,7 +46,7 @@ def _device_name(device: torch.device) -> str:
     return torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu"
 
 
-def _sdpa_kernel(session: Session) -> str:
+def _sdpa_kernel(session: Session, architecture: Transformer) -> str:
     """The kernel that torch's SDPA would take for this recipe's attention."""
     from torch.backends.cuda import (
         SDPAParams,
@@ -51,15 +54,12 @@ def _sdpa_kernel(session: Session) -> str:
         can_use_flash_attention,
     )
 
-    arguments = session.recipe.architecture.arguments
-    heads = int(arguments.get("num_attention_heads", 1))
-    head_size = int(arguments.get("hidden_size", heads)) // heads
     dtype = {"fp16": torch.float16, "bf16": torch.bfloat16}.get(
         session.recipe.training.precision, torch.float32
     )
-    query = torch.empty(1, heads, 128, head_size, device=session.device, dtype=dtype)
-    causal = session.recipe.family == "decoder"
-    parameters = SDPAParams(query, query, query, None, 0.0, causal, False)
+    shape = (1, architecture.num_attention_heads, 128, architecture.head_size)
+    query = torch.empty(shape, device=session.device, dtype=dtype)
+    parameters = SDPAParams(query, query, query, None, 0.0, architecture.causal, False)
     if can_use_flash_attention(parameters):
         return "flash"
     return "memory-efficient" if can_use_efficient_attention(parameters) else "math"

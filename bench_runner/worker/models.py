@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -77,14 +75,11 @@ class TimmClassifier(nn.Module):  # type: ignore[misc]
 
 def build_model(recipe: Recipe, attention: str | None) -> nn.Module:
     """The model in fp32 with random weights, on the default device of the moment."""
-    architecture = recipe.architecture
-    if architecture.timm is not None:
-        return TimmClassifier(
-            architecture.timm, dict(architecture.arguments), recipe.training.classes
-        )
+    source = recipe.model
+    if source.timm is not None:
+        return TimmClassifier(source.timm, dict(source.arguments), recipe.training.classes)
     import transformers
 
-    arguments = model_arguments(recipe)
     if recipe.family in IMAGE_FAMILIES:
         auto = transformers.AutoModelForImageClassification
     else:
@@ -93,26 +88,32 @@ def build_model(recipe: Recipe, attention: str | None) -> nn.Module:
             if recipe.family == "encoder"
             else transformers.AutoModelForCausalLM
         )
-    if architecture.config_class is not None:
-        config_class = getattr(transformers, architecture.config_class, None)
-        if config_class is None:
-            raise ValueError(
-                f"transformers {transformers.__version__} has no {architecture.config_class}: "
-                "correct architecture.config_class in the recipe"
-            )
-        config = config_class(**arguments)
-    else:
-        config = transformers.AutoConfig.for_model(**arguments)
     keywords: dict[str, Any] = {"dtype": torch.float32}
     if attention is not None:
         keywords["attn_implementation"] = attention
-    model: nn.Module = auto.from_config(config, **keywords)
+    model: nn.Module = auto.from_config(_configuration(recipe), **keywords)
     try:
         model.get_input_embeddings()
     except NotImplementedError:
         # accelerate asks before it shards, and a convolutional network has none to give.
         model.get_input_embeddings = lambda: None
     return model
+
+
+def _configuration(recipe: Recipe) -> Any:
+    """The library's own configuration of a model that is none of timm's."""
+    import transformers
+
+    arguments, name = model_arguments(recipe), recipe.model.config_class
+    if name is None:
+        return transformers.AutoConfig.for_model(**arguments)
+    config_class = getattr(transformers, name, None)
+    if config_class is None:
+        raise ValueError(
+            f"transformers {transformers.__version__} has no {name}: "
+            "correct architecture.config_class in the recipe"
+        )
+    return config_class(**arguments)
 
 
 def checkpoint_by_hand(model: nn.Module, recipe: Recipe) -> bool:
@@ -165,7 +166,7 @@ class RandomBatches:
                 ),
             }
             return
-        vocabulary = _vocabulary(recipe)
+        vocabulary = int(_configuration(recipe).vocab_size)
         shape = (samples, training.sequence_length or 1)
         tokens = torch.randint(vocabulary, shape, device=device, generator=generator)
         labels = tokens
@@ -185,18 +186,6 @@ class RandomBatches:
                 start = 0
             yield {name: value[start : start + size] for name, value in self._inputs.items()}
             start += size
-
-
-def _vocabulary(recipe: Recipe) -> int:
-    arguments = recipe.architecture.arguments
-    if "vocab_size" in arguments:
-        return int(arguments["vocab_size"])
-    path = recipe.architecture.hf_config_json
-    if path is not None:
-        return int(json.loads(Path(path).read_text())["vocab_size"])
-    import transformers
-
-    return int(getattr(transformers, str(recipe.architecture.config_class))().vocab_size)
 
 
 def has_flash_attention() -> bool:

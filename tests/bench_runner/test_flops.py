@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench_runner.flops import FlopCount, UncountedArchitectureError, count_flops
-from bench_runner.recipes import Architecture, Recipe, Support, Training, load_recipes
+from bench_runner.recipes import ModelSource, Recipe, Support, Training, load_recipes
 
 RECIPES = {recipe.recipe_id: recipe for recipe in load_recipes()}
 
@@ -47,7 +47,7 @@ def own_recipe(config_class: str, *, family: str = "decoder", **arguments: Any) 
         recipe_id="own",
         name="Own",
         family=family,
-        architecture=Architecture(config_class=config_class, arguments=arguments),
+        model=ModelSource(config_class=config_class, arguments=arguments),
         training=Training(
             batch_size=4,
             training_steps=10,
@@ -85,10 +85,10 @@ def test_pythia_160m_by_hand() -> None:
 def test_convnext_counts_depthwise_convolutions_as_depthwise() -> None:
     # Liu et al. 2022, table 12: ConvNeXt-XL at 224 pixels needs 60.9 GMAC with 1000 classes.
     xlarge = RECIPES["convnext-xlarge-22k"]
-    arguments = {**xlarge.architecture.arguments, "num_labels": 1000}
+    arguments = {**xlarge.model.arguments, "num_labels": 1000}
     thousand = replace(
         xlarge,
-        architecture=replace(xlarge.architecture, arguments=arguments),
+        model=replace(xlarge.model, arguments=arguments),
         training=replace(xlarge.training, classes=1000),
     )
     assert count_flops(thousand).forward_lowest.total / 2e9 == pytest.approx(60.9, abs=0.1)
@@ -146,7 +146,7 @@ def test_needs_no_torch() -> None:
 def test_an_architecture_that_is_not_known_is_refused_with_those_that_are() -> None:
     for recipe in (
         own_recipe("T5Config"),
-        replace(RECIPES["vit"], architecture=Architecture(timm="resnet50", arguments={})),
+        replace(RECIPES["vit"], model=ModelSource(timm="resnet50", arguments={})),
     ):
         with pytest.raises(UncountedArchitectureError, match=r"GPTNeoXConfig.*MambaConfig"):
             count_flops(recipe)
@@ -186,6 +186,10 @@ class TestAgainstTorch:
         ),
         own_recipe("BertConfig", family="encoder", hidden_size=48, num_hidden_layers=2),
         own_recipe("RobertaConfig", family="encoder", hidden_size=48, num_hidden_layers=1),
+        *(
+            own_recipe(name, family="encoder", num_hidden_layers=1, tie_word_embeddings=False)
+            for name in ("BertConfig", "RobertaConfig")
+        ),
         own_recipe("GPTNeoXConfig", num_hidden_layers=2, attention_bias=False),
         own_recipe("ConvNextConfig", family="convnet", layer_scale_init_value=0.0),
         own_recipe("ViTConfig", family="vit", image_size=64, patch_size=8, qkv_bias=False),
@@ -204,7 +208,7 @@ class TestAgainstTorch:
     @pytest.mark.parametrize(
         "recipe",
         [*RECIPES.values(), *OWN],
-        ids=lambda recipe: f"{recipe.recipe_id}-{recipe.architecture.config_class}",
+        ids=lambda recipe: f"{recipe.recipe_id}-{recipe.model.config_class}",
     )
     def test_parameters_and_forward_pass(self, recipe: Recipe) -> None:
         torch = pytest.importorskip("torch")
@@ -263,26 +267,24 @@ class TestAgainstTorch:
 
         for recipe_id in ("pythia-160m", "roberta", "mamba", "vit", "convnext-large-1k"):
             recipe = RECIPES[recipe_id]
-            assert recipe.architecture.config_class is not None
-            config = getattr(transformers, recipe.architecture.config_class)(
-                **recipe.architecture.arguments
-            )
+            assert recipe.model.config_class is not None
+            config = getattr(transformers, recipe.model.config_class)(**recipe.model.arguments)
             path = tmp_path / "config.json"
             config.to_json_file(path)
-            saved = Architecture(
+            saved = ModelSource(
                 hf_config_json=path, arguments=json.loads(path.read_text(encoding="utf-8"))
             )
-            assert count_flops(replace(recipe, architecture=saved)) == count_flops(recipe)
+            assert count_flops(replace(recipe, model=saved)) == count_flops(recipe)
 
     @staticmethod
     def build(recipe: Recipe) -> Any:
         torch = pytest.importorskip("torch")
         transformers = pytest.importorskip("transformers")
-        arguments = dict(recipe.architecture.arguments)
+        arguments = dict(recipe.model.arguments)
         if recipe.training.classes is not None:
             arguments["num_labels"] = recipe.training.classes
-        assert recipe.architecture.config_class is not None
-        config = getattr(transformers, recipe.architecture.config_class)(**arguments)
+        assert recipe.model.config_class is not None
+        config = getattr(transformers, recipe.model.config_class)(**arguments)
         auto = {
             "encoder": transformers.AutoModelForMaskedLM,
             "convnet": transformers.AutoModelForImageClassification,

@@ -105,6 +105,16 @@ def test_a_line_that_cannot_be_read_is_named(tmp_path: Path, line: str, words: s
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("key", ["method", "status", "timing", "sharding"])
+def test_a_choice_that_there_is_none_of_is_named(tmp_path: Path, key: str) -> None:
+    path = tmp_path / "records.jsonl"
+    row = journal.to_json(record())
+    (row["settings"] if key == "sharding" else row)[key] = "quickly"
+    path.write_text(json.dumps(row) + "\n")
+    with pytest.raises(ValueError, match=f":1: {key} 'quickly' is not one of "):
+        journal.read(path)
+
+
 def test_no_file_is_no_record_and_a_folder_is_an_error(tmp_path: Path) -> None:
     assert journal.read(tmp_path / "none.jsonl") == []
     with pytest.raises(ValueError, match="cannot be read"):

@@ -147,9 +147,7 @@ class TestShippedRecipes:
         transformers = pytest.importorskip("transformers")
         torch = pytest.importorskip("torch")
         for recipe in RECIPES.values():
-            config = getattr(transformers, recipe.architecture.config_class)(
-                **recipe.architecture.arguments
-            )
+            config = getattr(transformers, recipe.model.config_class)(**recipe.model.arguments)
             auto = {"encoder": "AutoModelForMaskedLM", "convnet": "AutoModelForImageClassification"}
             auto |= {"vit": "AutoModelForImageClassification"}
             build = getattr(transformers, auto.get(recipe.family, "AutoModelForCausalLM"))
@@ -163,7 +161,7 @@ class TestOwnRecipe:
     def test_reads_the_least_that_is_needed(self, write: Write) -> None:
         recipe = load_recipe(write())
         assert recipe.recipe_id == "my-model"
-        assert recipe.architecture.arguments == {"hidden_size": 64, "num_hidden_layers": 2}
+        assert recipe.model.arguments == {"hidden_size": 64, "num_hidden_layers": 2}
         assert recipe.training.learning_rate is None
         assert recipe.support.activation_checkpointing
         assert recipe.support.attention is None
@@ -176,7 +174,7 @@ class TestOwnRecipe:
             ('config_class = "GPTNeoXConfig"\n', 'hf_config_json = "config.json"\n'),
             ("arguments = { hidden_size = 64, num_hidden_layers = 2 }\n", ""),
         )
-        architecture = load_recipe(path).architecture
+        architecture = load_recipe(path).model
         assert architecture.hf_config_json == tmp_path / "config.json"
         assert architecture.arguments == config
         assert architecture.config_class is None
@@ -189,8 +187,8 @@ class TestOwnRecipe:
             ("sequence_length = 32", "image_size = 224\nclasses = 1000"),
         )
         recipe = load_recipe(path)
-        assert recipe.architecture.timm == "vit_base_patch16_224"
-        assert recipe.architecture.arguments == {"drop_rate": 0.1}
+        assert recipe.model.timm == "vit_base_patch16_224"
+        assert recipe.model.arguments == {"drop_rate": 0.1}
         assert recipe.training.classes == 1000
 
     def test_every_key_of_the_schema_is_read(self) -> None:
@@ -198,7 +196,7 @@ class TestOwnRecipe:
         import bench_runner.recipes as module
 
         shown = set(re.findall(r"^    (\w+) = ", module.__doc__ or "", flags=re.MULTILINE))
-        fields = {"id", "name", "family", "source", "note", "arguments", *module.ARCHITECTURES}
+        fields = {"id", "name", "family", "source", "note", "arguments", *module.MODEL_KEYS}
         fields |= set(module.Training.__dataclass_fields__) - {"min_lr_rate"}
         fields |= set(module.Support.__dataclass_fields__)
         assert shown == fields

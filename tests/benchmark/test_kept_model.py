@@ -127,6 +127,17 @@ def keep_toml_with_a_config(store: Path, tmp_path: Path) -> None:
     keep(store, file)
 
 
+def keep_gpt2_without_its_positions(store: Path, tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    head, _, tail = TINY.read_text().partition("config_class")
+    said = 'config_class = "GPT2Config"\narguments = { n_embd = 64, n_layer = 2, n_head = 2 }\n'
+    tail = tail[tail.index("[training]") :].replace(
+        "sequence_length = 32", "sequence_length = 2048"
+    )
+    file.write_text(head + said + tail)
+    keep(store, file)
+
+
 def keep_kernel(store: Path, tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     kernel = 'attn_implementation = "somebody/kernel"'
@@ -153,6 +164,7 @@ def keep_without_a_definition(store: Path, tmp_path: Path) -> None:
         ),
         (keep_bloom, "has 1 position in its architecture and trains on 2,048 tokens"),
         (keep_long_bert, "has 512 positions in its architecture and trains on 1,024 tokens"),
+        (keep_gpt2_without_its_positions, "has 1,024 positions in its architecture and trains on"),
         (keep_toml_with_a_config, "was kept without all of its architecture"),
         (keep_kernel, "names an attn_implementation in its architecture"),
         (keep_without_a_definition, "was kept without its architecture"),
@@ -223,7 +235,7 @@ def test_every_shipped_recipe_could_be_a_kept_one() -> None:
     import tomllib
 
     for recipe in load_recipes():
-        if recipe.architecture.config_class is not None:
+        if recipe.model.config_class is not None:
             text = recipe_text(OwnModel(recipe=recipe))
             assert recipe_from(tomllib.loads(text), TINY) == recipe
 

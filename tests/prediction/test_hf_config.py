@@ -86,6 +86,32 @@ def test_real_configurations_are_counted(
     assert target.workload.parameters == pytest.approx(parameters, rel=0.005)
 
 
+@pytest.mark.parametrize(
+    ("content", "parameters"),
+    [  # of the library's own classes, with the defaults that each has for itself
+        ({"model_type": "roberta"}, 124_696_665),
+        ({"model_type": "distilbert"}, 66_985_530),
+        ({"model_type": "vit", "hidden_size": 1024, "num_attention_heads": 16}, 126_970_882),
+    ],
+)
+def test_what_a_file_leaves_out_is_its_own_class_s_default(
+    tmp_path: Path, content: dict[str, Any], parameters: int
+) -> None:
+    run = IMAGES if content["model_type"] == "vit" else TEXT
+    target = target_of_config(write(tmp_path, content), run)
+    assert target.workload.parameters == pytest.approx(parameters, rel=0.005)
+
+
+def test_biases_and_untied_tables_that_the_file_names_are_counted(tmp_path: Path) -> None:
+    plain = target_of_config(write(tmp_path, LLAMA_32_1B), TEXT).workload.parameters
+    biased = target_of_config(write(tmp_path, {**LLAMA_32_1B, "attention_bias": True}), TEXT)
+    assert biased.workload.parameters - plain == 16 * (2 * 2048 + 2 * 512)
+    small = {"model_type": "gpt2", "vocab_size": 1000}
+    tied = target_of_config(write(tmp_path, small), TEXT).workload.parameters
+    untied = target_of_config(write(tmp_path, {**small, "tie_word_embeddings": False}), TEXT)
+    assert untied.workload.parameters - tied == 1000 * 768
+
+
 def test_what_the_file_does_not_say_is_named_as_assumed(tmp_path: Path) -> None:
     target = target_of_config(write(tmp_path, LLAMA_32_1B), TEXT)
     assert target.assumptions == ("sequences of 2,048 tokens",)

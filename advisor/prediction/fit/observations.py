@@ -17,8 +17,9 @@ from advisor.prediction.model.workload import Workload, workload_of
 from advisor.prediction.physics.chip import Chip, chip_of
 from advisor.prediction.physics.memory import NAIVE, Option
 from bench_runner.published import load_published
-from bench_runner.recipes import Architecture, Recipe, Support, Training, load_recipes
-from bench_runner.records import Measurement, Settings
+from bench_runner.recipes import PRECISIONS, ModelSource, Recipe, Support, Training, load_recipes
+from bench_runner.records import SHARDINGS, Measurement, Settings, one_of
+from bench_runner.space import STAGES
 from price_catalog.load import load_catalog
 
 EVIDENCE_FOLDER = Path(__file__).parent / "evidence"
@@ -66,22 +67,12 @@ class Observation:
         return 0.5 if self.harness == PAPER else 0.0
 
 
-_STAGES: Mapping[str | None, int] = {
-    None: 0,
-    "zero-1": 1,
-    "zero-2": 2,
-    "fsdp-shard-grad-op": 2,
-    "zero-3": 3,
-    "fsdp-full-shard": 3,
-}
-
-
 def option_of(settings: Settings) -> Option:
     """The runner's settings as prediction sees them: ZeRO and FSDP of one stage are one."""
     return Option(
         free_lunch=settings.free_lunch,
         checkpointing=settings.activation_checkpointing,
-        stage=_STAGES[settings.sharding],
+        stage=STAGES[settings.sharding],
         offloading=settings.offloading,
     )
 
@@ -176,7 +167,9 @@ def from_throughput(path: Path, chips: Mapping[str, Chip]) -> list[Observation]:
                 Settings(
                     free_lunch=True,
                     activation_checkpointing=row["activation_checkpointing"] == "yes",
-                    sharding=None if row["sharding"] == "none" else row["sharding"],
+                    sharding=None
+                    if row["sharding"] == "none"
+                    else one_of(row["sharding"], SHARDINGS, "sharding"),
                     offloading=False,
                     micro_batch_size=None,
                     gradient_accumulation_steps=None,
@@ -210,7 +203,7 @@ def from_images(path: Path, chips: Mapping[str, Chip]) -> list[Observation]:
             batch_size=batch,
             images=batch,
             image_size=int(row["image_size"]),
-            precision=row["precision"],
+            precision=one_of(row["precision"], PRECISIONS, "precision"),
         )
         naive = row["method"] == "naive"
         observations.append(
@@ -288,12 +281,12 @@ def _row_recipe(row: Mapping[str, str]) -> Recipe:
         recipe_id=row["model"],
         name=row["model"],
         family=row["family"],
-        architecture=Architecture(config_class=config, arguments={**arguments, **sizes}),
+        model=ModelSource(config_class=config, arguments={**arguments, **sizes}),
         training=Training(
             batch_size=int(row["global_batch_size"]),
             training_steps=1,
             sequence_length=int(row["sequence_length"]),
-            precision=row["precision"],
+            precision=one_of(row["precision"], PRECISIONS, "precision"),
             optimizer="adamw",
         ),
         support=Support(),

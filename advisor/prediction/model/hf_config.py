@@ -2,62 +2,173 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from advisor.prediction.model.targets import Run, Target, make_target
+from bench_runner.architecture import (
+    Architecture,
+    Bert,
+    ConvNext,
+    Gpt2,
+    GptNeoX,
+    Llama,
+    Mamba,
+    Roberta,
+    Vit,
+    read_architecture,
+    whole,
+)
+from bench_runner.recipes import IMAGE_FAMILIES, Precision
 
 LARGEST_FILE = 8 * 2**20
 """Bytes; the largest real ones name 21,841 classes in under two million."""
 CODE_KEYS = ("auto_map", "trust_remote_code", "custom_pipelines", "custom_code")
 """Keys that name Python code to fetch or run."""
+_LONGEST = 100_000_000
+"""Tokens of a sequence, or pixels a side: more than any model's."""
+_STORED: Mapping[str, Precision] = {"bfloat16": "bf16", "float16": "fp16"}
+_WIDEST = 1_000_000
+_LARGEST_RATIO = 10_000
 
-_LIMITS: Mapping[str, int] = {
-    "layers": 10_000,
-    "hidden": 1_000_000,
-    "heads": 10_000,
-    "vocabulary": 100_000_000,
-    "length": 100_000_000,
-}
 
-_LLAMAS = (
-    "llama",
-    "mistral",
-    "qwen2",
-    "qwen3",
-    "gemma",
-    "gemma2",
-    "gemma3_text",
-    "phi3",
-    "olmo",
-    "olmo2",
-    "olmo3",
-    "stablelm",
-    "granite",
-    "smollm3",
-    "cohere",
-    "cohere2",
-    "exaone4",
-    "internlm2",
-    "seed_oss",
-    "ministral",
-    "helium",
-    "glm",
-    "glm4",
-    "arcee",
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kin:
+    """How the files of some model types say the numbers of an architecture that stands for them.
+
+    Keys are those of the architecture's configuration class, which is what a recipe keeps.
+    """
+
+    kind: type[Architecture]
+    kept: str
+    """The keys that a recipe is always told, separated by spaces."""
+    spelling: Mapping[str, str] = field(default_factory=dict)
+    """The file's own keys, the first that it has, separated by spaces."""
+    required: str = ""
+    """The keys that must be there, for their defaults are another model's."""
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    """What the files leave out, where it is not the architecture's own default."""
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    """What stands for the model, whatever the file says under this key."""
+    longest: str = ""
+    """The file's own keys of the longest sequence or the image's side; "": it cannot say."""
+    usual: int = 2048
+    """... and what they default to, in tokens or pixels."""
+
+
+_LONGEST_BERT = 512
+"""Tokens; RoBERTa's kin reserve two positions more."""
+_SIZES = "hidden_size num_hidden_layers num_attention_heads intermediate_size vocab_size"
+_LLAMA = _Kin(
+    kind=Llama,
+    kept=f"{_SIZES} num_key_value_heads head_dim tie_word_embeddings",
+    required=_SIZES,
+    longest="max_position_embeddings",
 )
-"""Decoders with gated feed-forward layers, under the same keys as Llama's."""
-_TIED_LLAMAS = ("gemma", "gemma2", "gemma3_text", "smollm3", "cohere", "cohere2")
-_UNGATED = ("opt", "bloom", "mpt", "gptj", "gpt_neo", "phi", "starcoder2", "gpt_bigcode", "falcon")
-_BERTS = ("bert", "roberta", "xlm-roberta", "camembert", "electra", "ernie", "mpnet", "distilbert")
-_VITS = ("vit", "deit", "dinov2", "beit", "vit_mae", "ijepa")
+_UNGATED = _Kin(
+    kind=Gpt2,
+    kept="n_embd n_layer n_head n_inner n_positions vocab_size tie_word_embeddings",
+    spelling={
+        "n_embd": "hidden_size n_embd d_model n_embed",
+        "n_layer": "num_hidden_layers n_layer n_layers num_layers",
+        "n_head": "num_attention_heads n_head n_heads num_heads",
+        "n_inner": "ffn_dim ffn_hidden_size intermediate_size n_inner",
+    },
+    required="n_embd n_layer n_head vocab_size",
+    fixed={"n_positions": 2048},
+    longest="max_position_embeddings n_positions max_seq_len seq_length",
+)
+"""Decoders with a plain feed-forward layer, whatever their keys are called."""
+_UNPLACED = replace(_UNGATED, fixed={"n_positions": 1})
+"""Of these, the ones that learn no positions."""
+_BERT = _Kin(
+    kind=Bert,
+    kept=f"{_SIZES} max_position_embeddings",
+    spelling={
+        "hidden_size": "hidden_size dim",
+        "num_hidden_layers": "num_hidden_layers n_layers",
+        "num_attention_heads": "num_attention_heads n_heads",
+        "intermediate_size": "intermediate_size hidden_dim",
+    },
+    longest="max_position_embeddings",
+    usual=_LONGEST_BERT,
+)
+_MAMBA = _Kin(
+    kind=Mamba,
+    kept="hidden_size num_hidden_layers state_size conv_kernel expand vocab_size "
+    "tie_word_embeddings",
+    spelling={
+        "hidden_size": "hidden_size d_model",
+        "num_hidden_layers": "num_hidden_layers n_layer",
+    },
+)
+_VIT = _Kin(
+    kind=Vit,
+    kept="hidden_size num_hidden_layers num_attention_heads intermediate_size patch_size "
+    "num_labels",
+    longest="image_size",
+    usual=224,
+)
+_CONVNEXT = _Kin(
+    kind=ConvNext,
+    kept="depths hidden_sizes patch_size num_labels",
+    longest="image_size",
+    usual=224,
+)
+_WIDE_HEADS = {"head_dim": 256}
+_TIED = {"tie_word_embeddings": True}
+_KIN: Mapping[str, _Kin] = {
+    # Decoders with gated feed-forward layers, under the same keys as Llama's.
+    **dict.fromkeys(
+        (
+            *("llama", "mistral", "qwen2", "phi3", "olmo", "olmo2", "olmo3", "stablelm"),
+            *("granite", "exaone4", "internlm2", "ministral", "helium", "arcee"),
+        ),
+        _LLAMA,
+    ),
+    **dict.fromkeys(
+        ("qwen3", "seed_oss", "glm", "glm4"), replace(_LLAMA, defaults={"head_dim": 128})
+    ),
+    **dict.fromkeys(
+        ("gemma", "gemma2", "gemma3_text"), replace(_LLAMA, defaults=_TIED | _WIDE_HEADS)
+    ),
+    **dict.fromkeys(("smollm3", "cohere", "cohere2"), replace(_LLAMA, defaults=_TIED)),
+    **dict.fromkeys(("opt", "mpt", "gpt_neo", "gpt_bigcode"), _UNGATED),
+    **dict.fromkeys(("bloom", "falcon", "starcoder2"), _UNPLACED),
+    **dict.fromkeys(("gptj", "phi"), replace(_UNPLACED, defaults={"tie_word_embeddings": False})),
+    "gpt2": _Kin(
+        kind=Gpt2,
+        kept="n_embd n_layer n_head n_inner n_positions vocab_size",
+        longest="n_positions",
+        usual=Gpt2().positions,
+    ),
+    "gpt_neox": _Kin(
+        kind=GptNeoX,
+        kept=f"{_SIZES} tie_word_embeddings",
+        longest="max_position_embeddings",
+    ),
+    **dict.fromkeys(("bert", "xlm-roberta", "camembert", "ernie"), _BERT),
+    "roberta": replace(_BERT, defaults={"vocab_size": Roberta().vocab_size}),
+    "mpnet": replace(_BERT, defaults={"vocab_size": 30527}),
+    "distilbert": replace(_BERT, defaults={"num_hidden_layers": 6}),
+    "electra": replace(
+        _BERT,
+        defaults={"hidden_size": 256, "num_attention_heads": 4, "intermediate_size": 1024},
+    ),
+    "mamba": _MAMBA,
+    "falcon_mamba": _MAMBA,
+    **dict.fromkeys(("vit", "deit", "beit", "vit_mae", "ijepa"), _VIT),
+    "dinov2": replace(_VIT, defaults={"patch_size": 14, "mlp_ratio": 4}),
+    "convnext": _CONVNEXT,
+    "convnextv2": _CONVNEXT,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A parsed config.json: hands out checked numbers and knows its own name."""
+    """A parsed config.json, which knows its own name."""
 
     name: str
     content: Mapping[str, Any]
@@ -65,31 +176,24 @@ class _File:
     def error(self, key: str, problem: str) -> ValueError:
         return ValueError(f"{self.name}, key '{key}': {problem}")
 
-    def first(self, keys: tuple[str, ...]) -> str | None:
+    def first(self, keys: Iterable[str]) -> str | None:
         """Which of the spellings the file has."""
         return next((key for key in keys if self.content.get(key) is not None), None)
 
-    def whole(self, keys: str, kind: str, default: int | None = None) -> int:
+    def whole(self, keys: str, most: int, default: int) -> int:
         """A number above 0 under one of the spellings, separated by spaces."""
-        spellings = tuple(keys.split())
-        key = self.first(spellings)
+        key = self.first(keys.split())
         if key is None:
-            if default is None:
-                raise self.error(spellings[0], "is missing; the model cannot be counted without it")
             return default
-        value = self.content[key]
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)  # mlp_ratio is often 4.0
-        limit = _LIMITS[kind]
-        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= limit:
-            shown = repr(value)
-            shown = shown if len(shown) <= 40 else shown[:37] + "..."
-            raise self.error(key, f"is {shown}; write a whole number from 1 to {limit:,}")
-        return value
+        try:
+            return whole(_plain(self.content[key]), most)
+        except ValueError as problem:
+            raise self.error(key, str(problem)) from None
 
-    def flag(self, key: str, default: bool) -> bool:
-        value = self.content.get(key, default)
-        return value if isinstance(value, bool) else default
+
+def _plain(value: Any) -> Any:
+    """4.0, which some files say, is 4."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def target_of_config(path: Path, run: Run) -> Target:
@@ -106,30 +210,37 @@ def target_of_config(path: Path, run: Run) -> Target:
     kind = file.content.get("model_type")
     if not isinstance(kind, str) or not kind:
         raise file.error("model_type", "is missing; write the architecture's name, as llama")
-    if kind not in _READERS:
+    if kind not in _KIN:
         shown = kind if len(kind) <= 40 else kind[:37] + "..."
         raise file.error(
             "model_type",
             f"'{shown}' is not an architecture that can be predicted; known: "
-            + ", ".join(sorted(_READERS)),
+            + ", ".join(sorted(_KIN)),
         )
     if any(isinstance(file.content.get(key), int) and file.content[key] > 1 for key in _EXPERTS):
         raise file.error(
             file.first(_EXPERTS) or "num_experts",
             "the model is a mixture of experts, of which there is no evidence; measure it",
         )
-    model = _READERS[kind](file, kind)
+    kin = _KIN[kind]
+    arguments = _arguments(file, kin)
+    longest = file.whole(kin.longest, _LONGEST, kin.usual) if kin.longest else None
+    if issubclass(kin.kind, Bert):
+        longest = min(longest or _LONGEST_BERT, _LONGEST_BERT)
+    elif issubclass(kin.kind, Vit) and longest and arguments["patch_size"] > longest:
+        raise file.error(
+            "patch_size", f"is {arguments['patch_size']}, larger than the image ({longest})"
+        )
     folder = path.resolve().parent.name
     return make_target(
         # Its folder, where the file is called config.json like all others.
         name=folder if path.name == "config.json" and folder else path.stem,
-        family=model.family,
-        config_class=model.config_class,
-        arguments=model.arguments,
+        kind=kin.kind,
+        arguments=arguments,
         run=run,
-        longest=model.longest,
+        longest=longest,
         # How a model of images was stored does not say how it was trained.
-        precision=None if model.family in ("vit", "convnet") else _precision(file),
+        precision=None if kin.kind.family in IMAGE_FAMILIES else _precision(file),
     )
 
 
@@ -174,207 +285,34 @@ def _read(path: Path) -> Mapping[str, Any]:
     return content
 
 
-def _precision(file: _File) -> str | None:
+def _precision(file: _File) -> Precision | None:
     stored = file.content.get("dtype") or file.content.get("torch_dtype")
-    return {"bfloat16": "bf16", "float16": "fp16"}.get(str(stored))
+    return _STORED.get(str(stored))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Model:
-    """What a file describes, in the words of the class that it is counted as."""
-
-    family: str
-    config_class: str
-    arguments: Mapping[str, Any]
-    longest: int | None = None
-    """Tokens of the longest sequence, or pixels of the image's side; None: the file cannot say."""
-
-
-def _heads(file: _File, hidden: int, keys: str, default: int | None = None) -> int:
-    heads = file.whole(keys, "heads", default)
-    if heads > hidden:
-        raise file.error(keys.split()[0], f"is {heads}, more than the hidden size {hidden}")
-    return heads
-
-
-def _llama(file: _File, kind: str) -> _Model:
-    hidden = file.whole("hidden_size", "hidden")
-    heads = _heads(file, hidden, "num_attention_heads")
-    groups = file.whole("num_key_value_heads", "heads", heads)
-    if heads % groups:
-        raise file.error("num_key_value_heads", f"is {groups}, which does not divide {heads}")
-    return _Model(
-        family="decoder",
-        config_class="LlamaConfig",
-        arguments={
-            "hidden_size": hidden,
-            "num_hidden_layers": file.whole("num_hidden_layers", "layers"),
-            "num_attention_heads": heads,
-            "num_key_value_heads": groups,
-            "head_dim": file.whole("head_dim", "hidden", max(1, hidden // heads)),
-            "intermediate_size": file.whole("intermediate_size", "hidden"),
-            "vocab_size": file.whole("vocab_size", "vocabulary"),
-            "tie_word_embeddings": file.flag("tie_word_embeddings", kind in _TIED_LLAMAS),
-        },
-        longest=file.whole("max_position_embeddings", "length", 2048),
-    )
-
-
-def _ungated(file: _File, kind: str) -> _Model:
-    """Decoders with a plain feed-forward layer, whatever their keys are called."""
-    hidden = file.whole("hidden_size n_embd d_model n_embed", "hidden")
-    inner = "ffn_dim ffn_hidden_size intermediate_size n_inner"
-    return _Model(
-        family="decoder",
-        config_class="GPT2Config",
-        arguments={
-            "n_embd": hidden,
-            "n_layer": file.whole("num_hidden_layers n_layer n_layers num_layers", "layers"),
-            "n_head": _heads(file, hidden, "num_attention_heads n_head n_heads num_heads"),
-            "n_inner": file.whole(inner, "hidden", 4 * hidden),
-            "n_positions": 1 if kind in ("bloom", "falcon", "gptj", "phi", "starcoder2") else 2048,
-            "vocab_size": file.whole("vocab_size", "vocabulary"),
-            "tie_word_embeddings": file.flag("tie_word_embeddings", kind not in ("gptj", "phi")),
-        },
-        longest=file.whole(
-            "max_position_embeddings n_positions max_seq_len seq_length", "length", 2048
-        ),
-    )
-
-
-def _gpt2(file: _File, kind: str) -> _Model:
-    hidden = file.whole("n_embd", "hidden", 768)
-    positions = file.whole("n_positions", "length", 1024)
-    return _Model(
-        family="decoder",
-        config_class="GPT2Config",
-        arguments={
-            "n_embd": hidden,
-            "n_layer": file.whole("n_layer", "layers", 12),
-            "n_head": _heads(file, hidden, "n_head", 12),
-            "n_inner": file.whole("n_inner", "hidden", 4 * hidden),
-            "n_positions": positions,
-            "vocab_size": file.whole("vocab_size", "vocabulary", 50257),
-        },
-        longest=positions,
-    )
-
-
-def _neox(file: _File, kind: str) -> _Model:
-    hidden = file.whole("hidden_size", "hidden", 6144)
-    return _Model(
-        family="decoder",
-        config_class="GPTNeoXConfig",
-        arguments={
-            "hidden_size": hidden,
-            "num_hidden_layers": file.whole("num_hidden_layers", "layers", 44),
-            "num_attention_heads": _heads(file, hidden, "num_attention_heads", 64),
-            "intermediate_size": file.whole("intermediate_size", "hidden", 24576),
-            "vocab_size": file.whole("vocab_size", "vocabulary", 50432),
-            "tie_word_embeddings": file.flag("tie_word_embeddings", False),
-        },
-        longest=file.whole("max_position_embeddings", "length", 2048),
-    )
-
-
-def _bert(file: _File, kind: str) -> _Model:
-    hidden = file.whole("hidden_size dim", "hidden", 768)
-    positions = file.whole("max_position_embeddings", "length", 512)
-    return _Model(
-        family="encoder",
-        config_class="BertConfig",
-        arguments={
-            "hidden_size": hidden,
-            "num_hidden_layers": file.whole("num_hidden_layers n_layers", "layers", 12),
-            "num_attention_heads": _heads(file, hidden, "num_attention_heads n_heads", 12),
-            "intermediate_size": file.whole("intermediate_size hidden_dim", "hidden", 3072),
-            "vocab_size": file.whole("vocab_size", "vocabulary", 30522),
-            "max_position_embeddings": positions,
-        },
-        longest=min(positions, 512),  # RoBERTa's kin reserve two positions more
-    )
-
-
-def _mamba(file: _File, kind: str) -> _Model:
-    return _Model(
-        family="ssm",
-        config_class="MambaConfig",
-        arguments={
-            "hidden_size": file.whole("hidden_size d_model", "hidden", 768),
-            "num_hidden_layers": file.whole("num_hidden_layers n_layer", "layers", 32),
-            "state_size": file.whole("state_size", "hidden", 16),
-            "conv_kernel": file.whole("conv_kernel", "hidden", 4),
-            "expand": file.whole("expand", "heads", 2),
-            "vocab_size": file.whole("vocab_size", "vocabulary", 50280),
-            "tie_word_embeddings": file.flag("tie_word_embeddings", True),
-        },
-    )
-
-
-def _vit(file: _File, kind: str) -> _Model:
-    hidden = file.whole("hidden_size", "hidden", 768)
-    ratio = file.whole("mlp_ratio", "heads", 4)
-    size = file.whole("image_size", "length", 224)
-    patch = file.whole("patch_size", "length", 16)
-    if patch > size:
-        raise file.error("patch_size", f"is {patch}, larger than the image ({size})")
-    return _Model(
-        family="vit",
-        config_class="ViTConfig",
-        arguments={
-            "hidden_size": hidden,
-            "num_hidden_layers": file.whole("num_hidden_layers", "layers", 12),
-            "num_attention_heads": _heads(file, hidden, "num_attention_heads", 12),
-            "intermediate_size": file.whole("intermediate_size", "hidden", ratio * hidden),
-            "patch_size": patch,
-            "num_labels": _labels(file),
-        },
-        longest=size,
-    )
-
-
-def _convnext(file: _File, kind: str) -> _Model:
-    sizes: dict[str, list[int]] = {}
-    for key, default in (("depths", [3, 3, 9, 3]), ("hidden_sizes", [96, 192, 384, 768])):
-        value = file.content.get(key) or default
-        good = isinstance(value, list) and all(
-            isinstance(v, int) and not isinstance(v, bool) and 1 <= v <= _LIMITS["hidden"]
-            for v in value
-        )
-        if not good or not 1 <= len(value) <= 8:
-            raise file.error(key, "is no list of one to eight whole numbers above 0")
-        sizes[key] = value
-    if len(sizes["depths"]) != len(sizes["hidden_sizes"]):
-        raise file.error("depths", "has not as many stages as hidden_sizes")
-    return _Model(
-        family="convnet",
-        config_class="ConvNextConfig",
-        arguments={
-            **sizes,
-            "patch_size": file.whole("patch_size", "length", 4),
-            "num_labels": _labels(file),
-        },
-        longest=file.whole("image_size", "length", 224),
-    )
-
-
-def _labels(file: _File) -> int:
+def _arguments(file: _File, kin: _Kin) -> dict[str, Any]:
+    """What a recipe is told of the model: the keys that are always kept, and what else the file
+    says that differs from what they imply."""
+    spelling: dict[str, str] = {}
+    given = dict(kin.defaults)
+    for key in kin.kind().arguments():
+        own = kin.spelling.get(key, key).split()
+        spelling[key] = file.first(own) or own[0]
+        if (value := file.content.get(spelling[key])) is not None:
+            given[key] = _plain(value)
+    given |= kin.fixed
     names = file.content.get("id2label")
     if isinstance(names, dict) and names:
-        return len(names)
-    return file.whole("num_labels", "vocabulary", 2)
-
-
-_Reader = Callable[[_File, str], _Model]
-_READERS: Mapping[str, _Reader] = {
-    **dict.fromkeys(_LLAMAS, _llama),
-    **dict.fromkeys(_UNGATED, _ungated),
-    **dict.fromkeys(_BERTS, _bert),
-    **dict.fromkeys(_VITS, _vit),
-    "gpt2": _gpt2,
-    "gpt_neox": _neox,
-    "mamba": _mamba,
-    "falcon_mamba": _mamba,
-    "convnext": _convnext,
-    "convnextv2": _convnext,
-}
+        given["num_labels"] = len(names)
+    told = "mlp_ratio" in kin.defaults or file.content.get("mlp_ratio") is not None
+    if kin.kind is Vit and told and "intermediate_size" not in given:
+        ratio = file.whole("mlp_ratio", _LARGEST_RATIO, 4)
+        given["intermediate_size"] = ratio * file.whole("hidden_size", _WIDEST, Vit().hidden_size)
+    where = f"{file.name}, key"
+    architecture = read_architecture(
+        kin.kind, given, where=where, spelling=spelling, required=kin.required.split()
+    )
+    kept = set(kin.kept.split())
+    every = architecture.arguments()
+    plain = read_architecture(kin.kind, {key: every[key] for key in kept}, where=where).arguments()
+    return {key: value for key, value in every.items() if key in kept or value != plain[key]}

@@ -14,8 +14,8 @@ from typing import Any
 
 from advisor.parse import shown
 from advisor.prediction.model.targets import Target
-from advisor.prediction.model.workload import SHAPES, Workload, sized, workload_of
-from bench_runner.flops import UncountedArchitectureError
+from advisor.prediction.model.workload import Workload, sized, workload_of
+from bench_runner.flops import counted_architecture
 from bench_runner.recipes import Recipe, recipe_from
 
 LARGEST_TEXT = 64 * 1024
@@ -62,8 +62,7 @@ def own_model(target: Target, name: str) -> OwnModel:
 def to_text(own: OwnModel) -> str:
     """The definition of a model; ValueError where `from_text` would not take it back."""
     recipe = own.recipe
-    architecture = recipe.architecture
-    kind = architecture.config_class or _class_of(str(architecture.arguments.get("model_type")))
+    source = recipe.model
     content = {
         "id": recipe.recipe_id,
         "name": recipe.name,
@@ -71,11 +70,12 @@ def to_text(own: OwnModel) -> str:
         "source": recipe.source,
         "note": recipe.note,
         "architecture": {
-            "config_class": kind,
+            # The class of a config.json, too, whose file is not kept.
+            "config_class": source.config_class or counted_architecture(recipe).config_class,
             # What counts are numbers; labels and code to fetch, which a config.json may have, not.
             "arguments": {
                 key: value
-                for key, value in architecture.arguments.items()
+                for key, value in source.arguments.items()
                 if isinstance(value, int | float | str | list) and not key.startswith("_")
             },
         },
@@ -126,17 +126,6 @@ def _check(own: OwnModel) -> None:
         counted = False
     if not counted or training.training_steps >= 2**63:
         raise ValueError(f"the model {shown(own.recipe.name)} cannot be counted: mend its numbers")
-
-
-def _class_of(model_type: str) -> str:
-    """``LlamaConfig`` for ``llama``: the class of a config.json, whose file is not kept."""
-    wanted = f"{model_type.replace('_', '')}config"
-    found = next((name for name in SHAPES if name.casefold() == wanted), None)
-    if found is None:
-        raise UncountedArchitectureError(
-            f"the operations of {shown(model_type)} are not counted: measure it"
-        )
-    return found
 
 
 def _given(table: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from advisor.prediction.model.hf_config import target_of_config
 from advisor.prediction.model.targets import LARGEST, Run, Target, target_of_recipe, target_of_timm
 from advisor.prediction.model.workload import sized
-from bench_runner.recipes import TEXT_FAMILIES, Recipe, load_recipe
+from bench_runner.recipes import PRECISIONS, TEXT_FAMILIES, Precision, Recipe, load_recipe
 
 if TYPE_CHECKING:
     from advisor.prediction.model.own_model import OwnModel
@@ -29,11 +29,11 @@ class Ask:
     batch_size: int | None = None
     sequence_length: int | None = None
     image_size: int | None = None
-    precision: str | None = None
+    precision: Precision | None = None
 
     def __post_init__(self) -> None:
-        if self.precision not in (None, "fp16", "bf16", "fp32"):
-            raise ValueError(f"precision '{self.precision}' is not one of fp16, bf16, fp32")
+        if self.precision not in (None, *PRECISIONS):
+            raise ValueError(f"precision '{self.precision}' is not one of {', '.join(PRECISIONS)}")
         for name, option in (
             ("tokens", "--tokens"),
             ("images", "--images"),

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from advisor.prediction.model.workload import Workload, sized, workload_of
-from bench_runner.recipes import Architecture, Recipe, Support, Training
+from bench_runner.architecture import Architecture, Bert, ConvNext, GptNeoX, Vit
+from bench_runner.recipes import TEXT_FAMILIES, ModelSource, Precision, Recipe, Support, Training
 
 DEFAULT_TEXT_LENGTH = 2048
 DEFAULT_IMAGE_SIZE = 224
@@ -29,7 +30,7 @@ class Run:
     """... or images, an epoch's as often as it is seen."""
     sequence_length: int | None = None
     image_size: int | None = None
-    precision: str | None = None
+    precision: Precision | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,18 +53,18 @@ def target_of_recipe(recipe: Recipe) -> Target:
 def make_target(
     *,
     name: str,
-    family: str,
-    config_class: str,
+    kind: type[Architecture],
     arguments: Mapping[str, Any],
     run: Run,
     longest: int | None = None,
-    precision: str | None = None,
+    precision: Precision | None = None,
     assumptions: tuple[str, ...] = (),
 ) -> Target:
     """A model of a known class trained as ``run`` says. ``longest`` and ``precision`` are what the
     model's own file says of them; what nobody says is assumed."""
     assumed = list(assumptions)
-    text = family in ("decoder", "encoder", "ssm")
+    text = kind.family in TEXT_FAMILIES
+    recurrent = kind.family == "ssm"
     length = size = None
     if text:
         length = run.sequence_length
@@ -84,8 +85,8 @@ def make_target(
     recipe = Recipe(
         recipe_id=name,
         name=name,
-        family=family,
-        architecture=Architecture(config_class=config_class, arguments=dict(arguments)),
+        family=kind.family,
+        model=ModelSource(config_class=kind.config_class, arguments=dict(arguments)),
         training=Training(
             batch_size=run.batch_size,
             training_steps=steps,
@@ -95,7 +96,7 @@ def make_target(
             precision=chosen,
             optimizer="adamw",
         ),
-        support=Support(attention="sdpa" if family != "ssm" else None, compile=family != "ssm"),
+        support=Support(attention=None if recurrent else "sdpa", compile=not recurrent),
         source="a model of your own",
     )
     return Target(workload=workload_of(recipe), assumptions=tuple(assumed), recipe=recipe)
@@ -162,8 +163,7 @@ def target_of_timm(name: str, run: Run) -> Target:
             raise ValueError(f"timm name '{name}': patches of {patch} pixels do not fit {size}")
         return make_target(
             name=name,
-            family="vit",
-            config_class="ViTConfig",
+            kind=Vit,
             arguments={
                 "hidden_size": hidden,
                 "num_hidden_layers": layers,
@@ -180,8 +180,7 @@ def target_of_timm(name: str, run: Run) -> Target:
         depths, width = _CONVNEXTS[found[1]]
         return make_target(
             name=name,
-            family="convnet",
-            config_class="ConvNextConfig",
+            kind=ConvNext,
             arguments={
                 "depths": list(depths),
                 "hidden_sizes": [width * 2**stage for stage in range(4)],
@@ -197,6 +196,8 @@ def target_of_timm(name: str, run: Run) -> Target:
 
 
 VOCABULARY = 50_304
+_USUAL: Mapping[str, type[Architecture]] = {"decoder": GptNeoX, "encoder": Bert, "vit": Vit}
+"""What stands in for a model of each family of which only the size is known."""
 
 
 def target_of_size(name: str, family: str, parameters: float, run: Run) -> Target:
@@ -205,7 +206,8 @@ def target_of_size(name: str, family: str, parameters: float, run: Run) -> Targe
         raise ValueError(
             f"{parameters:g} parameters is no model that can be predicted; give 1e5 to 1e13"
         )
-    if family not in ("decoder", "encoder", "vit"):
+    kind = _USUAL.get(family)
+    if kind is None:
         raise ValueError(
             f"family '{family}' cannot be predicted from its size alone; give a config.json, or "
             "one of decoder, encoder, vit"
@@ -226,12 +228,10 @@ def target_of_size(name: str, family: str, parameters: float, run: Run) -> Targe
         "num_attention_heads": max(1, hidden // 64),
         "intermediate_size": 4 * hidden,
     }
-    classes = {"decoder": "GPTNeoXConfig", "encoder": "BertConfig", "vit": "ViTConfig"}
     extra = {"num_labels": CLASSES} if family == "vit" else {"vocab_size": vocabulary}
     target = make_target(
         name=name,
-        family=family,
-        config_class=classes[family],
+        kind=kind,
         arguments={**shape, **extra},
         run=run,
         assumptions=(f"{layers} layers of width {hidden:,}, the usual shape of this size",),

@@ -7,12 +7,18 @@ Prediction works on columns of these numbers, so that a hundred thousand cost wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
-from bench_runner.flops import count_flops
-from bench_runner.recipes import Recipe
+from bench_runner.architecture import (
+    Architecture,
+    ConvNext,
+    Mamba,
+    TextTransformer,
+    Transformer,
+    Vit,
+)
+from bench_runner.flops import count_flops, counted_architecture
+from bench_runner.recipes import Precision, Recipe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,8 +28,7 @@ class Workload:
     workload_id: str
     family: str
     """``decoder``, ``encoder``, ``ssm``, ``convnet`` or ``vit``."""
-    precision: str
-    """``fp16`` or ``bf16`` (mixed), or ``fp32`` (TF32 with free-lunch settings)."""
+    precision: Precision
     batch_size: int
     training_steps: int
     tokens: int
@@ -72,14 +77,10 @@ class _Shape:
 def workload_of(recipe: Recipe) -> Workload:
     """Count a recipe; ValueError (UncountedArchitectureError among them) where it cannot be."""
     count = count_flops(recipe)
-    architecture, training, support = recipe.architecture, recipe.training, recipe.support
-    kind = str(architecture.config_class or architecture.arguments.get("model_type"))
+    training, support = recipe.training, recipe.support
     length = training.sequence_length or training.image_size
     assert length is not None  # count_flops refuses a recipe without one
-    arguments = dict(architecture.arguments)
-    if training.classes is not None:
-        arguments["num_labels"] = training.classes
-    shape = SHAPES[kind](arguments, length)
+    shape = _shape(counted_architecture(recipe), length)
     forward = count.forward_full
     return Workload(
         workload_id=recipe.recipe_id,
@@ -118,154 +119,69 @@ def sized(workload: Workload, parameters: float | None) -> Workload:
     )
 
 
-def _transformer(
-    *,
-    hidden: int,
-    layers: int,
-    heads: int,
-    key_heads: int | None = None,
-    inner: int,
-    gated: bool = False,
-    tokens: int,
-    vocabulary: int,
-    causal: bool,
-    logits_a_sample: bool = False,
-) -> _Shape:
-    """A layer keeps its two normalised inputs, queries, keys, values, the attention's output, two
-    residual sums and the inner activations: 9 hidden and 2 inner (3 where gated) elements a token,
-    less the keys and values that grouped queries share (Korthikanti et al. 2022, section 4)."""
-    shared = 2 * hidden * (1 - (key_heads or heads) / heads)
-    elements = 11 * hidden - shared + (3 if gated else 2) * inner
+def _shape(architecture: Architecture, length: int) -> _Shape:
+    """``length``: tokens of a sample, or pixels a side."""
+    match architecture:
+        case TextTransformer():
+            return _transformer(architecture, length, length * architecture.vocab_size)
+        case Vit():
+            tokens = (length // architecture.patch_size) ** 2 + 1
+            return _transformer(architecture, tokens, architecture.num_labels)
+        case Mamba():
+            return _mamba(architecture, length)
+        case ConvNext():
+            return _convnext(architecture, length)
+    raise TypeError(f"{type(architecture).__name__} has no workload")
+
+
+def _transformer(model: Transformer, tokens: int, logits: int) -> _Shape:
+    """A layer keeps 11 hidden and 2 inner (3 where gated) elements a token: normalised inputs,
+    queries, keys, values, the attention's output, residual sums and the inner activations, less
+    the keys and values that grouped queries share (Korthikanti et al. 2022, section 4)."""
+    hidden, layers, heads = model.hidden_size, model.num_hidden_layers, model.num_attention_heads
+    shared = 2 * hidden * (1 - model.key_value_heads / heads)
+    elements = 11 * hidden - shared + (3 if model.gated else 2) * model.intermediate_size
     return _Shape(
         layers=layers,
         width=hidden,
         tokens=tokens,
         layer_elements=float(tokens * layers * elements),
-        logit_elements=float(vocabulary if logits_a_sample else tokens * vocabulary),
+        logit_elements=float(logits),
         score_elements=float(heads * tokens**2 * layers),
-        causal=causal,
+        causal=model.causal,
     )
 
 
-_Reader = Callable[[Mapping[str, Any], int], _Shape]
-
-
-def _text(
-    *,
-    hidden: tuple[str, int],
-    layers: tuple[str, int],
-    heads: tuple[str, int],
-    inner: tuple[str, int],
-    vocabulary: int,
-    causal: bool,
-    gated: bool = False,
-) -> _Reader:
-    """Reads a transformer of tokens from the keys that its configuration uses, each with the
-    class's own default (an inner size of 0: four times the hidden one)."""
-
-    def read(arguments: Mapping[str, Any], tokens: int) -> _Shape:
-        width, depth, count, wide = (
-            arguments.get(key) or default for key, default in (hidden, layers, heads, inner)
-        )
-        return _transformer(
-            hidden=width,
-            layers=depth,
-            heads=count,
-            key_heads=arguments.get("num_key_value_heads"),
-            inner=wide or 4 * width,
-            gated=gated,
-            tokens=tokens,
-            vocabulary=arguments.get("vocab_size") or vocabulary,
-            causal=causal,
-        )
-
-    return read
-
-
-def _hf(hidden: int, layers: int, heads: int, inner: int, **other: Any) -> _Reader:
-    """Under the keys that most configurations share."""
-    return _text(
-        hidden=("hidden_size", hidden),
-        layers=("num_hidden_layers", layers),
-        heads=("num_attention_heads", heads),
-        inner=("intermediate_size", inner),
-        **other,
-    )
-
-
-def _vit(arguments: Mapping[str, Any], pixels: int) -> _Shape:
-    return _transformer(
-        hidden=arguments.get("hidden_size", 768),
-        layers=arguments.get("num_hidden_layers", 12),
-        heads=arguments.get("num_attention_heads", 12),
-        inner=arguments.get("intermediate_size", 3072),
-        tokens=(pixels // arguments.get("patch_size", 16)) ** 2 + 1,
-        vocabulary=arguments.get("num_labels", 2),
-        causal=False,
-        logits_a_sample=True,
-    )
-
-
-def _mamba(arguments: Mapping[str, Any], tokens: int) -> _Shape:
+def _mamba(model: Mamba, tokens: int) -> _Shape:
     """A layer keeps 2 hidden and 6 inner elements a token; its scan walks inner x states."""
-    hidden = arguments.get("hidden_size", 768)
-    layers = arguments.get("num_hidden_layers", 32)
-    inner = arguments.get("expand", 2) * hidden
+    hidden, layers = model.hidden_size, model.num_hidden_layers
+    inner = model.expand * hidden
     return _Shape(
         layers=layers,
         width=hidden,
         tokens=tokens,
         layer_elements=float(tokens * layers * (2 * hidden + 6 * inner)),
-        logit_elements=float(tokens * arguments.get("vocab_size", 50280)),
-        scan_elements=float(tokens * layers * inner * arguments.get("state_size", 16)),
+        logit_elements=float(tokens * model.vocab_size),
+        scan_elements=float(tokens * layers * inner * model.state_size),
         causal=True,
     )
 
 
-def _convnext(arguments: Mapping[str, Any], pixels: int) -> _Shape:
+def _convnext(model: ConvNext, pixels: int) -> _Shape:
     """A block keeps 4 elements a channel and pixel around its 7 x 7 convolution and 8 inside its
     inverted bottleneck."""
-    depths = arguments.get("depths", (3, 3, 9, 3))
-    widths = arguments.get("hidden_sizes", (96, 192, 384, 768))
-    side = pixels // arguments.get("patch_size", 4)
+    side = pixels // model.patch_size
     first = side**2
     elements = taps = 0
-    for depth, width in zip(depths, widths, strict=True):
+    for depth, width in zip(model.depths, model.hidden_sizes, strict=True):
         elements += depth * side**2 * 12 * width
         taps += depth * side**2 * 49 * width
         side //= 2
     return _Shape(
-        layers=sum(depths),
-        width=widths[0],
+        layers=sum(model.depths),
+        width=model.hidden_sizes[0],
         tokens=first,
         layer_elements=float(elements),
-        logit_elements=float(arguments.get("num_labels", 2)),
+        logit_elements=float(model.num_labels),
         scan_elements=float(taps),
     )
-
-
-_GPT2 = _text(
-    hidden=("n_embd", 768),
-    layers=("n_layer", 12),
-    heads=("n_head", 12),
-    inner=("n_inner", 0),
-    vocabulary=50257,
-    causal=True,
-)
-SHAPES: Mapping[str, _Reader] = {
-    name: reader
-    for names, reader in {
-        ("GPTNeoXConfig", "gpt_neox"): _hf(6144, 44, 64, 24576, vocabulary=50432, causal=True),
-        ("GPT2Config", "gpt2"): _GPT2,
-        ("LlamaConfig", "llama"): _hf(
-            4096, 32, 32, 11008, vocabulary=32000, causal=True, gated=True
-        ),
-        ("BertConfig", "bert"): _hf(768, 12, 12, 3072, vocabulary=30522, causal=False),
-        ("RobertaConfig", "roberta"): _hf(768, 12, 12, 3072, vocabulary=50265, causal=False),
-        ("MambaConfig", "mamba"): _mamba,
-        ("ConvNextConfig", "convnext"): _convnext,
-        ("ViTConfig", "vit"): _vit,
-    }.items()
-    for name in names
-}
-"""By the class or model_type that `bench_runner.flops` counts, too."""

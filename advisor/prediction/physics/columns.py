@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
+from bench_runner.recipes import PRECISIONS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,7 +23,6 @@ NODE_LINK = GPUS_A_NODE * 50e9
 """Bytes a second between machines: a 400 Gb/s port for each GPU, as in every record with more than
 eight GPUs that the evidence holds. A ring through all of a machine's ports uses them together."""
 
-_PRECISIONS = ("fp16", "bf16", "fp32")
 _WORKLOAD_NUMBERS = (
     "batch_size",
     "tokens",
@@ -110,10 +110,10 @@ class WorkloadTable:
             ],
             dtype=bool,
         ).T
-        self.precision = np.array([_PRECISIONS.index(item.precision) for item in workloads])
+        self.precision = np.array([PRECISIONS.index(item.precision) for item in workloads])
         self.peaks, self.naive_peaks = (
             np.array(
-                [[chip.peak_tflops(p, free_lunch=lunch) for p in _PRECISIONS] for chip in chips],
+                [[chip.peak_tflops(p, free_lunch=lunch) for p in PRECISIONS] for chip in chips],
                 dtype=float,
             )
             * 1e12

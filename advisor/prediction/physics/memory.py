@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bench_runner.records import Settings
+from bench_runner.space import SHARDINGS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -84,11 +85,11 @@ class Option:
     offloading: bool
 
     def settings(self, micro_batch_size: int, accumulation_steps: int) -> Settings:
-        """The same in the runner's terms."""
+        """The same in the runner's terms, which list no sharding and ZeRO's stages first."""
         return Settings(
             free_lunch=self.free_lunch,
             activation_checkpointing=self.checkpointing,
-            sharding=f"zero-{self.stage}" if self.stage else None,
+            sharding=SHARDINGS[self.stage],
             offloading=self.offloading,
             micro_batch_size=micro_batch_size,
             gradient_accumulation_steps=accumulation_steps,
