@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from advisor.costs.break_even import _steps, _usd, cost_lines, crossings
+from advisor.costs.amounts import usd_tick
+from advisor.costs.break_even import cost_lines, crossings, round_steps
 from advisor.costs.rental import BreakEven
 
 if TYPE_CHECKING:
@@ -51,15 +52,15 @@ def break_even_svg(asked: OwnershipRequest, evens: Sequence[BreakEven]) -> str:
     build, _, rest = asked.heading.partition(": ")
     _text(svg, 12, 18, build, size="12")
     _text(svg, 12, 34, rest, size="12")
-    for step in _steps(top):
+    for step in round_steps(top):
         at = f"{y(step):.1f}"
         ET.SubElement(
             svg,
             "line",
             {"x1": str(LEFT), "x2": f"{WIDTH - RIGHT}", "y1": at, "y2": at, "stroke": "#dddddd"},
         )
-        _text(svg, LEFT - 8, y(step) + 4, _usd(step), anchor="end")
-    for step in _steps(right):
+        _text(svg, LEFT - 8, y(step) + 4, usd_tick(step), anchor="end")
+    for step in round_steps(right):
         _text(svg, x(step), HEIGHT - BOTTOM + 20, f"{step:g}", anchor="middle")
     _text(svg, (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12, "training runs", anchor="middle")
     for line in lines:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from advisor.answers.wording import gpus_words
 from price_catalog.builds import Build
 from price_catalog.power import Supply, supply_obstacle
 
@@ -13,11 +14,7 @@ MOST_NAMED = 6
 
 def circuit_line(builds: Iterable[Build]) -> list[str]:
     """One sentence that tells which builds an ordinary outlet does not carry; [] where it does."""
-    heavy = [
-        f"{build.gpu_count} × {build.gpu.name}"
-        for build in builds
-        if supply_obstacle(build, OUTLET) is not None
-    ]
+    heavy = [gpus_words(build) for build in builds if supply_obstacle(build, OUTLET) is not None]
     if not heavy:
         return []
     named = list(dict.fromkeys(heavy))

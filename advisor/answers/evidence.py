@@ -5,19 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from advisor.answers.wording import SHARDING_AS_PRINTED, item_names
 from advisor.parse import InputError, shown
 from advisor.store import Reader, Store
 from bench_runner.space import label
 from price_catalog.table import nearest
 
 TABLES = ("times", "predictions", "settings", "prices", "gpus", "sources")
-_SHARDING_AS_PRINTED = {
-    "zero-1": "Zero (1)",
-    "zero-2": "Zero (2)",
-    "zero-3": "Zero (3)",
-    "fsdp-shard-grad-op": "FSDP (2)",
-    "fsdp-full-shard": "FSDP (3)",
-}
 
 
 def data_rows(store: Store, table: str) -> list[dict[str, Any]]:
@@ -91,7 +85,7 @@ def _settings(reader: Reader) -> list[dict[str, Any]]:
             "free_lunch": time.settings.free_lunch,
             "activation_checkpointing": time.settings.activation_checkpointing,
             "sharding": time.settings.sharding,
-            "sharding_as_printed": _SHARDING_AS_PRINTED.get(time.settings.sharding or ""),
+            "sharding_as_printed": SHARDING_AS_PRINTED.get(time.settings.sharding or ""),
             "offloading": time.settings.offloading,
             "micro_batch_size": time.settings.micro_batch_size,
             "gradient_accumulation_steps": time.settings.gradient_accumulation_steps,
@@ -104,11 +98,7 @@ def _settings(reader: Reader) -> list[dict[str, Any]]:
 
 
 def _prices(reader: Reader) -> list[dict[str, Any]]:
-    names = {("gpu", gpu.gpu_id): gpu.name for gpu in reader.gpus()}
-    names |= {
-        ("host" if host.gpu_id is None else "server", host.host_id): host.name
-        for host in reader.hosts()
-    }
+    names = item_names(reader.gpus(), reader.hosts())
     return [
         {
             "item_kind": quote.item_kind,

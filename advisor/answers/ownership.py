@@ -9,9 +9,16 @@ from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from advisor.answers.wording import build_words
-from advisor.costs.price_book import age_words
-from advisor.costs.rental import BreakEven, break_even, rent_offers, rented_usd, reserved_usd
+from advisor.answers.wording import age_words, build_words
+from advisor.costs.amounts import days_exact, usd_and_cents
+from advisor.costs.rental import (
+    BreakEven,
+    RentOffer,
+    break_even,
+    rent_offers,
+    rented_usd,
+    reserved_usd,
+)
 from advisor.costs.tco import PAPER_TERMS, CostTerms, TotalCostOfOwnership, total_cost_of_ownership
 from advisor.parse import InputError, PriceRule, parse_price_rule, shown
 from advisor.ranking.candidates import NO_PRICE, Candidates
@@ -52,7 +59,7 @@ class OwnershipRequest:
         gpu, host = candidates.gpu_quotes[i], candidates.host_quotes[i]
         assert gpu is not None and host is not None  # only builds with a price are asked about
         oldest = min(gpu.quoted_on, host.quoted_on)
-        days = "no time" if self.training_days is None else f"{self.training_days:g} days"
+        days = "no time" if self.training_days is None else f"{days_exact(self.training_days)} days"
         where = "" if self.build.host.gpu_id is not None else f" in a {self.build.host.name}"
         return (
             f"{candidates.model.name} on {build_words(self.build)}{where}: {days} a training run, "
@@ -293,6 +300,15 @@ def rent_row(
             else _cents(rented_usd(offer.price_per_hour_usd, days, number))
         )
     return row
+
+
+def offer_words(offer: RentOffer) -> str:
+    """What renting costs, from whom and since when, in one sentence."""
+    return (
+        f"{offer.kind}: {usd_and_cents(offer.price_per_hour_usd)} an hour "
+        f"({usd_and_cents(offer.low_usd)} to {usd_and_cents(offer.high_usd)}, {offer.providers} "
+        f"offers), the middle one {offer.middle.provider} of {offer.middle.priced_on}"
+    )
 
 
 def even_words(evens: list[BreakEven]) -> list[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from advisor.costs.amounts import days_short_grouped
+
 if TYPE_CHECKING:
     from advisor.prediction.predict_one import Prediction
 
@@ -28,8 +30,8 @@ def as_lines(answer: Prediction) -> list[str]:
     else:
         low, high = answer.training_days_low, answer.training_days_high
         lines = [
-            f"{machine}: {days_words(answer.training_days)} days, predicted "
-            f"(9 in 10 such times lie between {days_words(low)} and {days_words(high)})",
+            f"{machine}: {_days(answer.training_days)} days, predicted "
+            f"(9 in 10 such times lie between {_days(low)} and {_days(high)})",
             f"  {answer.reason}",
         ]
     if answer.settings is not None:
@@ -38,7 +40,7 @@ def as_lines(answer: Prediction) -> list[str]:
     if answer.analytic_days is not None:
         lines.append(
             f"  analytic estimate (all FLOPs at the peak, the optimist): "
-            f"{days_words(answer.analytic_days)} days, which no training reaches"
+            f"{_days(answer.analytic_days)} days, which no training reaches"
         )
     if answer.assumptions:
         lines.append(f"  assumed: {'; '.join(answer.assumptions)}")
@@ -47,8 +49,6 @@ def as_lines(answer: Prediction) -> list[str]:
     return lines
 
 
-def days_words(days: float | None) -> str:
+def _days(days: float | None) -> str:
     """Three significant digits: more would promise what no prediction holds."""
-    if days is None:
-        return "no data"
-    return f"{days:,.0f}" if days >= 100 else f"{days:.3g}"
+    return "no data" if days is None else days_short_grouped(days)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from advisor.answers.wording import item_names
+from advisor.costs.amounts import usd_as_quoted, usd_whole
 from advisor.costs.price_book import kind_class, kind_order
 from advisor.parse import InputError
 from advisor.ranking.snapshot import Snapshot
@@ -23,11 +25,10 @@ Every quote is kept. Which one counts is a rule, which `advisor rank` prints.
 def shipped_prices(snapshot: Snapshot) -> str:
     """Every shipped quote of GPUs and machines, oldest first, and the sources."""
     shipped = [quote for quote in snapshot.quotes if quote.origin == "shipped"]
-    names = {("gpu", gpu.gpu_id): gpu.name for gpu in snapshot.gpus}
+    names = item_names(snapshot.gpus, snapshot.hosts)
     order = {("gpu", gpu.gpu_id): at for at, gpu in enumerate(snapshot.gpus)}
     for at, host in enumerate(snapshot.hosts):
         kind = "host" if host.gpu_id is None else "server"
-        names[kind, host.host_id] = host.name
         order[kind, host.host_id] = 10_000 + at
 
     def key(quote: Quote) -> tuple[int, str, str]:
@@ -37,7 +38,7 @@ def shipped_prices(snapshot: Snapshot) -> str:
     rows = [
         {
             "item": names.get((quote.item_kind, quote.item_id), quote.item_id),
-            "price": f"${quote.price_usd:,}",
+            "price": usd_as_quoted(quote.price_usd),
             "kind": quote.kind,
             "vendor": quote.vendor,
             "date": quote.quoted_on,
@@ -77,7 +78,7 @@ def short_prices(snapshot: Snapshot) -> str:
     rows = [
         {
             "GPU": gpu.name,
-            "newest price": f"${newest[gpu.gpu_id].price_usd:,.0f}",
+            "newest price": usd_whole(newest[gpu.gpu_id].price_usd),
             "date": newest[gpu.gpu_id].quoted_on,
             "kind": newest[gpu.gpu_id].kind,
             "vendor": newest[gpu.gpu_id].vendor,

@@ -6,25 +6,17 @@ from collections.abc import Iterable
 from datetime import date
 from typing import Any
 
+from advisor.answers.wording import age_words, item_names
 from advisor.costs.own_quotes import Items
 from advisor.costs.parts import PREFIX, _line, parts_in_use
 from advisor.costs.price_book import (
     PriceBook,
-    age_words,
     outlying_quotes,
     quote_marks,
 )
 from advisor.parse import PriceRule
 from advisor.ranking.snapshot import Snapshot
 from price_catalog.model import Host, Quote
-
-
-def item_names(snapshot: Snapshot) -> dict[tuple[str, str], str]:
-    """What a person calls each item."""
-    names = {("gpu", gpu.gpu_id): gpu.name for gpu in snapshot.gpus}
-    for host in snapshot.hosts:
-        names["host" if host.gpu_id is None else "server", host.host_id] = host.name
-    return names
 
 
 def ledger_items(snapshot: Snapshot) -> Items:
@@ -36,7 +28,7 @@ def ledger_rows(
     snapshot: Snapshot, rule: PriceRule, *, today: date
 ) -> list[tuple[Quote, dict[str, Any]]]:
     """Every quote with what is shown of it, and every machine's price that was added up of them."""
-    names = item_names(snapshot)
+    names = item_names(snapshot.gpus, snapshot.hosts)
     book = snapshot.prices(rule, today=today)
     used = parts_in_use(book, snapshot.hosts, rule, today=today)
     counts = {q.quote_id for q in book.values() if q.item_kind != "part" or q.quote_id in used}

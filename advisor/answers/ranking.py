@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from datetime import date
-from decimal import Decimal
 from typing import Any
 
 from advisor.answers.wording import (
+    RULE_WORDS,
     build_words,
+    gpus_words,
     price_marks,
+    reason_words,
 )
+from advisor.costs.amounts import days_exact, usd_whole
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.question import Question
 from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
 from bench_runner.records import Settings
-
-RULE_WORDS = {
-    "days": "fastest first",
-    "cost": "cheapest first",
-    "experiment-cost": "cheapest per experiment first",
-}
 
 
 def ranked_object(row: RankedRow) -> dict[str, Any]:
@@ -117,11 +114,6 @@ CSV_COLUMNS = (
 )
 
 
-def usd(amount: Decimal) -> str:
-    """Whole dollars, as a person reads them."""
-    return f"${amount:,.0f}"
-
-
 def published_note(answer: Ranking, at_face_value: Ranking) -> str | None:
     """What taking the published times at face value would have put first, where it differs."""
     if answer.candidates.evidence != "sound" or not len(at_face_value):
@@ -135,9 +127,8 @@ def published_note(answer: Ranking, at_face_value: Ranking) -> str | None:
     else:
         reason = f"that time {first.time.verdict_reason or 'was not checked'}"
     return (
-        f"Published times at face value would put {first.build.gpu_count} × "
-        f"{first.build.gpu.name} first ({first.training_days:g} days, "
-        f"{usd(first.overall_cost_usd)}); {reason}."
+        f"Published times at face value would put {gpus_words(first.build)} first "
+        f"({days_exact(first.training_days)} days, {usd_whole(first.overall_cost_usd)}); {reason}."
     )
 
 
@@ -145,9 +136,9 @@ def headline(candidates: Candidates, question: Question, prices: str) -> str:
     """The question in one line."""
     words = [candidates.model.name]
     budget = question.budget_usd
-    words.append("any budget" if budget is None else f"budget {usd(budget)}")
+    words.append("any budget" if budget is None else f"budget {usd_whole(budget)}")
     if question.max_days is not None:
-        words.append(f"at most {question.max_days:g} days")
+        words.append(f"at most {days_exact(question.max_days)} days")
     words.append(RULE_WORDS[question.rule])
     words.append(f"prices {prices}")
     words.append(f"{candidates.evidence} evidence")
@@ -159,7 +150,7 @@ def count_words(answer: Ranking) -> str:
     text = f"{len(answer)} of {len(answer.candidates.builds)} builds"
     counts = answer.excluded_counts
     if counts:
-        left = ", ".join(f"{n} {reason.replace('-', ' ')}" for reason, n in counts.items())
+        left = ", ".join(f"{n} {reason_words(reason)}" for reason, n in counts.items())
         text += f"; left out: {left}"
     return text
 

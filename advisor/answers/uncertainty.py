@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from advisor.answers.wording import build_words
+from advisor.costs.amounts import days_exact, days_short, usd_whole
 from advisor.ranking.price_ranges import LOOKED_AT, rank_spans
 from advisor.ranking.rank import Ranking
 from advisor.ranking.uncertainty import PASSES_PER_TRIAL, Wanted
@@ -56,13 +57,15 @@ def uncertainty_line(ranking: Ranking) -> str | None:
 def limit_lines(ranking: Ranking) -> list[str]:
     """Which builds the limit of days may sort wrongly."""
     uncertainty, limit = ranking.uncertainty, ranking.question.max_days
+    if limit is None:
+        return []
     lines = []
     if uncertainty.perhaps_slow:
         builds = _named(ranking, uncertainty.perhaps_slow)
-        lines.append(f"Ranked, but perhaps slower than {limit:g} days: {builds}.")
+        lines.append(f"Ranked, but perhaps slower than {days_exact(limit)} days: {builds}.")
     if uncertainty.perhaps_fast:
         builds = _named(ranking, uncertainty.perhaps_fast)
-        lines.append(f"Left out, but perhaps within {limit:g} days: {builds}.")
+        lines.append(f"Left out, but perhaps within {days_exact(limit)} days: {builds}.")
     return lines
 
 
@@ -153,17 +156,13 @@ def _open(ranking: Ranking) -> int:
 def _with_interval(ranking: Ranking, i: int) -> str:
     low, high = ranking.candidates.interval(i)
     words = build_words(ranking.candidates.builds[i])
-    return words if low == high else f"{words} ({_days(low)}–{_days(high)} days)"
+    return words if low == high else f"{words} ({days_short(low)}–{days_short(high)} days)"
 
 
 def _named(ranking: Ranking, builds: list[int]) -> str:
     names = [_with_interval(ranking, i).replace(" days)", ")") for i in builds[:NAMED]]
     more = len(builds) - len(names)
     return ", ".join(names) + (f" and {more} more" if more else "")
-
-
-def _days(days: float) -> str:
-    return f"{days:.0f}" if days >= 100 else f"{days:.3g}"
 
 
 def _caveat(ranking: Ranking, first: int) -> str:
@@ -191,7 +190,7 @@ def _over_and_under(ranking: Ranking) -> Iterator[str]:
         if row.overall_cost_high_usd > budget:
             yield (
                 f"{build_words(row.build)} is over the budget at the high end of its prices "
-                f"(${row.overall_cost_high_usd:,.0f})."
+                f"({usd_whole(row.overall_cost_high_usd)})."
             )
     candidates, cents = ranking.candidates, int(budget * 100)
     for i, reason in ranking.excluded_order[:LOOKED_AT]:
@@ -199,7 +198,7 @@ def _over_and_under(ranking: Ranking) -> Iterator[str]:
         if reason == "over-budget" and low <= cents:
             yield (
                 f"{build_words(candidates.builds[i])} fits the budget at the low end of its prices "
-                f"(${low / 100:,.0f})."
+                f"({usd_whole(low / 100)})."
             )
 
 

@@ -1,23 +1,75 @@
-"""How days, dollars, dates, settings and marks are written, once for every surface."""
+"""What a build, a time, a price and their marks are called, once for every surface.
+
+The figures themselves, dollars and days, are written by advisor.costs.amounts.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import date
-from decimal import Decimal
-from typing import TYPE_CHECKING
 
-from advisor.costs.price_book import age_words, quote_marks
+from advisor.costs.amounts import days_exact, days_to_a_tenth, usd_and_cents, usd_exact
+from advisor.costs.price_book import quote_marks
 from advisor.ranking.rank import RankedRow
 from advisor.ranking.times import TrainingTime
 from bench_runner.records import Settings
 from price_catalog.builds import Build
-from price_catalog.model import Quote
+from price_catalog.model import Gpu, Host, Quote
 
-if TYPE_CHECKING:
-    from advisor.ranking.rank import RankedRow
-    from advisor.ranking.times import TrainingTime
-    from price_catalog.builds import Build
-    from price_catalog.model import Quote
+RULE_WORDS = {
+    "days": "fastest first",
+    "cost": "cheapest first",
+    "experiment-cost": "cheapest per experiment first",
+}
+RULE_CHOICES = {"days": "fastest", "cost": "cheapest", "experiment-cost": "per experiment"}
+"""The same where somebody chooses one."""
+REASONS_SHORT = {
+    "over-budget": "over budget",
+    "too-slow": "too slow",
+    "does-not-fit": "does not fit",
+    "implausible-time": "implausible",
+    "cannot-be-built": "cannot be built",
+    "no-time": "not measured",
+    "no-price": "no price",
+}
+"""Why a build is left out, for a narrow column; `reason_words` has it in full."""
+KIND_WORDS = {
+    "reseller-quote": "reseller's quote",
+    "parts-list": "sum of the parts list",
+    "list": "list price",
+    "street": "street price",
+    "used": "used, resale",
+    "secondary": "as reported by others",
+    "rounded": "rounded by the paper",
+}
+"""The kinds of a quote."""
+STATUS_WORDS = {"infeasible": "does not fit", "failed": "failed", "pruned": "not tried"}
+"""What became of a tried setting without a time."""
+VERDICT_MARKS = {"plausible": "✓", "doubtful": "?", "implausible": "✗", "unchecked": "–"}
+MARK_WORDS = {
+    "stale": "a year old or older",
+    "expired": "no longer valid",
+    "unsourced": "no page or file to check it by",
+    "outlying": "far from the other quotes of its item",
+    "corrected": "another quote stands in for it",
+}
+"""The marks of a quote."""
+MARK_GLYPHS = {"stale": "~", "expired": "x", "unsourced": "?", "outlying": "!", "corrected": "<"}
+"""One sign a mark, plain enough for every terminal, so that a narrow column still tells."""
+SHARDING_AS_PRINTED = {
+    "zero-1": "Zero (1)",
+    "zero-2": "Zero (2)",
+    "zero-3": "Zero (3)",
+    "fsdp-shard-grad-op": "FSDP (2)",
+    "fsdp-full-shard": "FSDP (3)",
+}
+"""What the paper's tables call it."""
+PREDICTED_MARK = "≈"
+
+
+def reason_words(reason: str) -> str:
+    """Why a build is left out: ``over budget``."""
+    return reason.replace("-", " ")
 
 
 def settings_words(settings: Settings | None) -> str:
@@ -38,7 +90,7 @@ def settings_words(settings: Settings | None) -> str:
     return ", ".join(words)
 
 
-def time_words(time: TrainingTime) -> str:
+def trust_words(time: TrainingTime) -> str:
     """How far to trust a time, as a few words."""
     if time.basis == "predicted":
         words = ["predicted"]
@@ -53,20 +105,26 @@ def time_words(time: TrainingTime) -> str:
     return ", ".join(words)
 
 
-def days_words(row: RankedRow) -> str:
-    """Days with their interval: ``34 (33.5–34.5)``."""
+def rank_words(row: RankedRow) -> str:
+    """``3=`` where it cannot be told from first place, ``3 `` where it can."""
+    return f"{row.rank}{'=' if row.tied_with_first else ' '}"
+
+
+def days_and_interval(row: RankedRow) -> str:
+    """``34 (33.5–34.5)``."""
     low, high = row.training_days_low, row.training_days_high
-    interval = "" if low == high else f" ({_days(low)}–{_days(high)})"
-    return f"{_days(row.training_days)}{interval}"
+    interval = "" if low == high else f" ({days_to_a_tenth(low)}–{days_to_a_tenth(high)})"
+    return f"{days_to_a_tenth(row.training_days)}{interval}"
 
 
-def _days(days: float) -> str:
-    return f"{days:,.0f}" if days >= 1000 else f"{days:.1f}".removesuffix(".0")
+def gpus_words(build: Build) -> str:
+    """``4 × A6000``."""
+    return f"{build.gpu_count} × {build.gpu.name}"
 
 
 def build_words(build: Build) -> str:
     """``4 × A6000``; a whole server, an owned machine or an upgrade says so."""
-    words = f"{build.gpu_count} × {build.gpu.name}"
+    words = gpus_words(build)
     if build.host.gpu_id is not None:
         return f"{words} ({build.host.name})"
     if build.gpus_owned:
@@ -74,10 +132,29 @@ def build_words(build: Build) -> str:
     return words
 
 
+def item_names(gpus: Iterable[Gpu], hosts: Iterable[Host]) -> dict[tuple[str, str], str]:
+    """What a person calls each item that a quote is for, by its kind and id."""
+    names = {("gpu", gpu.gpu_id): gpu.name for gpu in gpus}
+    for host in hosts:
+        names["host" if host.gpu_id is None else "server", host.host_id] = host.name
+    return names
+
+
+def age_words(day: date, today: date) -> str:
+    """How old a price is: ``12 days``, ``5 months``, ``2.2 years``."""
+    days = (today - day).days
+    if days < 1:
+        return "today"
+    if days < 60:
+        return f"{days} days"
+    return f"{days // 30} months" if days < 730 else f"{days / 365:.1f} years"
+
+
 def price_note(row: RankedRow, today: date) -> str:
     """The date, age and marks of a build's oldest price: ``2024-09-21, 2.2 years, stale``."""
     oldest = min((row.gpu_quote, row.host_quote), key=lambda quote: quote.quoted_on)
-    marks = dict.fromkeys(mark for quote in _both(row) for mark in price_marks(row, quote, today))
+    both = dict.fromkeys((row.gpu_quote, row.host_quote))
+    marks = dict.fromkeys(mark for quote in both for mark in price_marks(row, quote, today))
     if oldest.kind == "owned":
         return "owned"
     return ", ".join([str(oldest.quoted_on), age_words(oldest.quoted_on, today), *marks])
@@ -88,23 +165,16 @@ def price_marks(row: RankedRow, quote: Quote, today: date) -> tuple[str, ...]:
     return quote_marks(quote, today=today, outlying=quote.item_kind in row.outlying_prices)
 
 
-def _both(row: RankedRow) -> tuple[Quote, ...]:
-    return tuple(dict.fromkeys((row.gpu_quote, row.host_quote)))
-
-
-def usd(amount: Decimal) -> str:
-    """Dollars as a person reads them: cents only where there are any."""
-    return f"${amount:,.0f}" if amount == amount.to_integral_value() else f"${amount:,.2f}"
-
-
-def days_shown(days: float) -> str:
-    """Three digits, but never a whole day rounded away: 0.153, 36.3, 370, 1992."""
-    return f"{days:.0f}" if days >= 100 else f"{days:.3g}"
+def marks_words(marks: str) -> str:
+    """``~ stale, ? unsourced``; of several marks all signs first: ``~? stale, unsourced``."""
+    names = [mark for mark in marks.split(", ") if mark]
+    signs = "".join(MARK_GLYPHS[name] for name in names)
+    return f"{signs} {', '.join(names)}" if names else "–"
 
 
 def experiment_line(row: RankedRow, lifetime_years: float) -> str:
     """The cost of one experiment, worked out: ``$20,900 × 30 d / (5 y × 365 d) = $343.56``."""
     return (
-        f"{usd(row.overall_cost_usd)} × {row.training_days:g} d / "
-        f"({lifetime_years:g} y × 365 d) = ${row.experiment_cost_usd:,.2f}"
+        f"{usd_exact(row.overall_cost_usd)} × {days_exact(row.training_days)} d / "
+        f"({lifetime_years:g} y × 365 d) = {usd_and_cents(row.experiment_cost_usd)}"
     )

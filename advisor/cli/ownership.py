@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from advisor.answers.ownership import _decimal, ask, cost_rows, even_words, rent_row
+from advisor.costs.amounts import usd_whole
 from advisor.costs.rental import break_even, rent_offers
 from advisor.parse import InputError
 from advisor.store import Store
@@ -53,6 +54,6 @@ def answer_rent(store: Store, options: argparse.Namespace) -> list[str]:
     if options.format == "csv":
         return [render_rows(rows, "csv")]
     life = asked.own.life_usd
-    words = "no data: the power is not known" if life is None else f"${life:,.0f}"
+    words = "no data: the power is not known" if life is None else usd_whole(life)
     own_line = f"Own for {asked.own.terms.lifetime_years} years: {words}"
     return [asked.heading, own_line, render_rows(rows, "table"), *even_words(evens)]

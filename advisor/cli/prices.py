@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from pathlib import Path
 
-from advisor.answers.quotes import item_names, ledger_items, ledger_rows
+from advisor.answers.quotes import ledger_items, ledger_rows
+from advisor.answers.wording import item_names
+from advisor.costs.amounts import usd_as_quoted
 from advisor.costs.own_quotes import COLUMNS, INCLUDES, KINDS, OWN, make_quote
 from advisor.parse import InputError, parse_price_rule, shown
 from advisor.ranking.snapshot import Snapshot, take_snapshot
@@ -178,7 +180,10 @@ def _add(options: argparse.Namespace, store: Store) -> int:
         raise InputError("; ".join(str(problem) for problem in made))
     added = store.add_quotes([made], [OWN])
     again = "" if added else " (it was there already)"
-    print(f"{made.quote_id}: {_quote_words(made, item_names(snapshot))}{again}", file=sys.stderr)
+    print(
+        f"{made.quote_id}: {_quote_words(made, item_names(snapshot.gpus, snapshot.hosts))}{again}",
+        file=sys.stderr,
+    )
     _tell_unused_parts([made], snapshot)
     return ANSWERED
 
@@ -200,7 +205,9 @@ def _tell_unused_parts(quotes: Iterable[Quote], snapshot: Snapshot) -> None:
 
 def _quote_words(quote: Quote, names: Mapping[tuple[str, str], str]) -> str:
     item = names.get((quote.item_kind, quote.item_id), quote.item_id)
-    return f"{item} ${quote.price_usd:,}, {quote.kind}, {quote.vendor}, {quote.quoted_on}"
+    return (
+        f"{item} {usd_as_quoted(quote.price_usd)}, {quote.kind}, {quote.vendor}, {quote.quoted_on}"
+    )
 
 
 def _import(options: argparse.Namespace, store: Store) -> int:
@@ -222,7 +229,7 @@ def _import(options: argparse.Namespace, store: Store) -> int:
         )
         return WRONG_INPUT
     if options.dry_run:
-        names = item_names(snapshot)
+        names = item_names(snapshot.gpus, snapshot.hosts)
         for quote in preview.quotes:
             print(_quote_words(quote, names))
         print(f"{len(preview.quotes)} quotes can be read; none was kept", file=sys.stderr)
@@ -244,7 +251,9 @@ def _export(options: argparse.Namespace, store: Store) -> int:
     own = [quote for quote in snapshot.quotes if quote.origin == "local"]
     path = Path(options.file)
     try:
-        write_whole(path, quotes_csv(own, item_names(snapshot)), overwrite=False)
+        write_whole(
+            path, quotes_csv(own, item_names(snapshot.gpus, snapshot.hosts)), overwrite=False
+        )
     except FileExistsError:
         raise InputError(f"{path} is already there: name a new file") from None
     print(f"{path}: {len(own)} quotes of your own", file=sys.stderr)

@@ -14,7 +14,6 @@ from advisor.answers.ranking import (
     headline,
     published_note,
     ranked_object,
-    usd,
 )
 from advisor.answers.uncertainty import (
     doubt_lines,
@@ -25,11 +24,13 @@ from advisor.answers.uncertainty import (
 )
 from advisor.answers.wording import (
     build_words,
-    days_words,
+    days_and_interval,
     price_note,
+    rank_words,
     settings_words,
-    time_words,
+    trust_words,
 )
+from advisor.costs.amounts import usd_and_cents, usd_whole
 from advisor.costs.price_book import RULE_WORDS as RULE_OF_PRICES
 from advisor.parse import InputError, parse_price_rule
 from advisor.ranking.rank import Ranking, rank
@@ -129,13 +130,13 @@ def _table(
             render_rows(
                 [
                     {
-                        "#": f"{row.rank}{'=' if row.tied_with_first else ' '}",
+                        "#": rank_words(row),
                         "build": build_words(row.build),
-                        "cost": usd(row.overall_cost_usd),
-                        "days": days_words(row),
-                        "per experiment": f"${row.experiment_cost_usd:,.2f}",
+                        "cost": usd_whole(row.overall_cost_usd),
+                        "days": days_and_interval(row),
+                        "per experiment": usd_and_cents(row.experiment_cost_usd),
                         "front": "*" if row.on_pareto_front else "-",
-                        "time": time_words(row.time),
+                        "time": trust_words(row.time),
                         "prices of": price_note(row, date.today()),
                         "settings": settings_words(row.time.settings),
                     }

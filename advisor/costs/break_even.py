@@ -54,12 +54,8 @@ def crossings(lines: Sequence[Line], most: float) -> list[tuple[str, float, floa
     return found
 
 
-def _steps(highest: float) -> list[float]:
+def round_steps(highest: float) -> list[float]:
     """Round numbers up to ``highest``, about five of them."""
     size: float = 10 ** (len(str(int(highest / 5))) - 1) if highest >= 5 else 0.1
     step = next(size * m for m in (1, 2, 5, 10, 20, 50) if highest / (size * m) <= 6)
     return [step * n for n in range(int(highest / step) + 1)]
-
-
-def _usd(amount: float) -> str:
-    return f"${amount / 1000:,.0f}K" if amount >= 1000 else f"${amount:,.0f}"

@@ -7,6 +7,7 @@ from datetime import date
 from decimal import Decimal
 from typing import NamedTuple
 
+from advisor.costs.amounts import usd_as_quoted
 from advisor.costs.price_book import (
     OWN_SOURCE,
     PriceBook,
@@ -91,7 +92,9 @@ def _sum_quality(lines: list[_Line]) -> Quality:
 
 def _sum(host: Host, lines: list[_Line]) -> Quote:
     quotes = [line.quote for line in lines if line.quote is not None]
-    words = "; ".join(f"{q.item_id} ${q.price_usd:,} ({q.vendor}, {q.quoted_on})" for q in quotes)
+    words = "; ".join(
+        f"{q.item_id} {usd_as_quoted(q.price_usd)} ({q.vendor}, {q.quoted_on})" for q in quotes
+    )
     rest = len(lines) - len(quotes)
     others = f"; the other {rest} as the parts list has them" if rest else ""
     checkable = all(quote.url or quote.file for quote in quotes)

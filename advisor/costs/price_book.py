@@ -211,16 +211,6 @@ def quote_marks(
     return tuple(marks)
 
 
-def age_words(day: date, today: date) -> str:
-    """How old a price is: ``12 days``, ``5 months``, ``2.2 years``."""
-    days = (today - day).days
-    if days < 1:
-        return "today"
-    if days < 60:
-        return f"{days} days"
-    return f"{days // 30} months" if days < 730 else f"{days / 365:.1f} years"
-
-
 def owned_quote(host: Host, today: date) -> Quote:
     """A machine that the user has costs nothing to have; it stands in the book like a server."""
     return Quote(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+from advisor.costs.amounts import days_exact, usd_and_cents, usd_whole
 from advisor.ranking.audit import SECONDS_PER_DAY, dense_peak
 from advisor.ranking.question import Question
 from advisor.ranking.rank import rank
@@ -182,8 +183,8 @@ def _cost_per_experiment(reader: Reader) -> list[Finding]:
         found.append(
             Finding(
                 finding=f"Pythia 1B on {count} x {row.build.gpu.name}: cost, days, per experiment",
-                recomputed=f"${row.overall_cost_usd:,.0f}, {row.training_days:g} days, "
-                f"${row.experiment_cost_usd:,.2f}",
+                recomputed=f"{usd_whole(row.overall_cost_usd)}, "
+                f"{days_exact(row.training_days)} days, {usd_and_cents(row.experiment_cost_usd)}",
                 paper_says=says,
                 how=f"paper's prices, published time at face value, 5 years; the time is {verdict}",
             )

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
+from advisor.costs.amounts import usd_exact
 from advisor.planning.sensitivity.changes import Change
 
 Value = int | float | Decimal
@@ -57,7 +58,7 @@ def number_words(value: Value, unit: str) -> str:
     """A number with its unit, as a person reads it."""
     number = Decimal(str(value))
     if unit == "usd":
-        return f"${number:,.0f}" if number == number.to_integral_value() else f"${number:,.2f}"
+        return usd_exact(number)
     if unit == "usd-per-hour":
         return f"${number.normalize():f} an hour"
     if unit == "usd-per-kwh":

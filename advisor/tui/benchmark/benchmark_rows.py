@@ -17,6 +17,7 @@ from advisor.benchmark.progress import (
     clock_words,
     time_words,
 )
+from advisor.costs.amounts import days_of_four_digits
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line
 from advisor.tui.widgets.table_rows import Column, RowStyle
 
@@ -171,7 +172,9 @@ def tried_lines(row: Tried) -> list[Line]:
     lines.append(("", PLAIN))
     if row.training_days is not None:
         low, high = row.training_days_low, row.training_days_high
-        interval = "" if low is None or high is None else f" ({low:.4g} to {high:.4g} days)"
+        interval = ""
+        if low is not None and high is not None:
+            interval = f" ({days_of_four_digits(low)} to {days_of_four_digits(high)} days)"
         lines.append((f"training time  {time_words(row.training_days)}{interval}", PLAIN))
     facts = (
         ("one optimiser step", row.step_s, "{:.4g} s"),

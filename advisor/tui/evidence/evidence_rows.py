@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from advisor.answers.wording import usd
-from advisor.tui.pages.evidence_lines import (
+from advisor.answers.wording import (
     KIND_WORDS,
+    PREDICTED_MARK,
+    STATUS_WORDS,
     VERDICT_MARKS,
-    settings_lines,
-    source_lines,
-    verdict_line,
+    item_names,
 )
+from advisor.costs.amounts import days_exact, days_of_four_digits, usd_exact
+from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line
 from advisor.tui.widgets.filter_table import Cells, MemoryRows, Query
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, Line, wrapped
 from advisor.tui.widgets.table_rows import Column, RowSource
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from price_catalog.model import Quote, Source
 
 PAGE_ROWS = 200
-STATUS_WORDS = {"infeasible": "does not fit", "failed": "failed", "pruned": "not tried"}
 
 
 class TimesSource:
@@ -66,18 +66,20 @@ class TimesSource:
             return ("…",)
         verdict = time.verdict or STATUS_WORDS.get(time.status, time.status)
         predicted = time.basis == "predicted"
-        days = "no data" if time.training_days is None else f"{time.training_days:.4g}"
+        days = "no data" if time.training_days is None else days_of_four_digits(time.training_days)
         named = (time.recipe_id, f"{time.gpu_count} × {self._times.gpu_name(time.gpu_id)}")
         share = "" if time.implied_mfu is None else f"{time.implied_mfu:.0%}"
         judged = f"{VERDICT_MARKS.get(time.verdict or '', ' ')} {verdict}"
         if not self._times.predictions:
             day = str(time.measured_on or "no date")
             return (*named, days, share, judged, time.method, time.source_id, day)
-        low, high = time.training_days_low, time.training_days_high
+        low, high, interval = time.training_days_low, time.training_days_high, ""
+        if low is not None and high is not None:
+            interval = f"{days_of_four_digits(low)}–{days_of_four_digits(high)}"
         return (
             *named,
-            f"≈{days}" if predicted and time.training_days is not None else days,
-            "" if low is None or high is None else f"{low:.4g}–{high:.4g}",
+            f"{PREDICTED_MARK}{days}" if predicted and time.training_days is not None else days,
+            interval,
             time.basis if predicted or time.timing == "none" else time.timing,
             share,
             judged,
@@ -175,11 +177,12 @@ class Times:
             lines.append((time.reason or "no reason on record", PLAIN))
         else:
             low, high = time.training_days_low, time.training_days_high
-            interval = "" if low is None or high is None else f"  ({low:.4g} to {high:.4g})"
-            about = "≈ " if time.basis == "predicted" else ""
-            lines.append(
-                (f"TRAINING TIME  {about}{time.training_days:.6g} days{interval}", HEADING)
-            )
+            interval = ""
+            if low is not None and high is not None:
+                interval = f"  ({days_of_four_digits(low)} to {days_of_four_digits(high)})"
+            about = f"{PREDICTED_MARK} " if time.basis == "predicted" else ""
+            days = days_exact(time.training_days)
+            lines.append((f"TRAINING TIME  {about}{days} days{interval}", HEADING))
             lines.append(verdict_line(time))
         lines += [("", PLAIN), ("WHERE IT COMES FROM", HEADING)]
         lines += source_lines(time, self._sources.get(time.source_id))
@@ -207,11 +210,7 @@ class TimesAndPredictions(Times):
 
 def price_rows(snapshot: Snapshot) -> MemoryRows:
     """Every quote."""
-    names = {("gpu", gpu.gpu_id): gpu.name for gpu in snapshot.gpus}
-    names |= {
-        ("host" if host.gpu_id is None else "server", host.host_id): host.name
-        for host in snapshot.hosts
-    }
+    names = item_names(snapshot.gpus, snapshot.hosts)
     sources = {source.source_id: source for source in snapshot.sources}
 
     def item(quote: Quote) -> str:
@@ -220,7 +219,7 @@ def price_rows(snapshot: Snapshot) -> MemoryRows:
     def lines(quote: Quote, width: int) -> list[Line]:
         source = sources.get(quote.source_id)
         out: list[Line] = [
-            (f"{item(quote)}  {usd(quote.price_usd)}", STRONG),
+            (f"{item(quote)}  {usd_exact(quote.price_usd)}", STRONG),
             (f"{KIND_WORDS.get(quote.kind, quote.kind)} of {quote.quoted_on}", PLAIN),
             (f"vendor: {quote.vendor}", PLAIN),
         ]
@@ -246,7 +245,7 @@ def price_rows(snapshot: Snapshot) -> MemoryRows:
         snapshot.quotes,
         cells=lambda quote: (
             item(quote),
-            usd(quote.price_usd),
+            usd_exact(quote.price_usd),
             str(quote.quoted_on),
             KIND_WORDS.get(quote.kind, quote.kind),
             quote.vendor,

@@ -5,25 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from advisor.answers.wording import VERDICT_MARKS
 from advisor.tui.widgets.lines import FAINT, PLAIN, WARNING, Line
 
 if TYPE_CHECKING:
     from advisor.ranking.times import TrainingTime
     from price_catalog.model import Source
-
-
-VERDICT_MARKS = {"plausible": "✓", "doubtful": "?", "implausible": "✗", "unchecked": "–"}
-
-
-KIND_WORDS = {
-    "reseller-quote": "reseller's quote",
-    "parts-list": "sum of the parts list",
-    "list": "list price",
-    "street": "street price",
-    "used": "used, resale",
-    "secondary": "as reported by others",
-    "rounded": "rounded by the paper",
-}
 
 
 def verdict_line(time: TrainingTime) -> Line:

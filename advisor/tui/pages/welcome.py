@@ -12,7 +12,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from advisor.answers.wording import days_shown, experiment_line, usd
+from advisor.answers.wording import experiment_line, gpus_words
+from advisor.costs.amounts import days_short, usd_exact, usd_whole
 from advisor.ranking.question import Question
 from advisor.ranking.rank import RankedRow, rank
 from advisor.tui.pages.bars import KeyBar, TitleBar, TooSmall
@@ -129,7 +130,7 @@ def introduction() -> list[Line]:
 def sample_lines(reading: Reading) -> list[Line]:
     """A budget worked out."""
     model = reading.snapshot.model(SAMPLE_MODEL)
-    lines: list[Line] = [(f"A SAMPLE: ${int(SAMPLE_BUDGET):,} for {model.name}", HEADING)]
+    lines: list[Line] = [(f"A SAMPLE: {usd_whole(int(SAMPLE_BUDGET))} for {model.name}", HEADING)]
     question = Question(budget_usd=Decimal(SAMPLE_BUDGET))
     ranking = None if reading.candidates is None else rank(reading.candidates, question)
     if ranking is None or not len(ranking):
@@ -139,7 +140,7 @@ def sample_lines(reading: Reading) -> list[Line]:
         *lines,
         (
             f"Of {len(ranking)} builds inside the budget the fastest is "
-            f"{row.build.gpu_count} × {row.build.gpu.name}: {usd(row.overall_cost_usd)}, "
+            f"{gpus_words(row.build)}: {usd_exact(row.overall_cost_usd)}, "
             f"{_days(row)}.",
             PLAIN,
         ),
@@ -151,11 +152,11 @@ def sample_lines(reading: Reading) -> list[Line]:
 
 def _days(row: RankedRow) -> str:
     """``39 days``, or what is predicted with its interval."""
-    days, time = f"{days_shown(row.training_days)} days", row.time
+    days, time = f"{days_short(row.training_days)} days", row.time
     if time.basis != "predicted" or time.training_days_low is None:
         return days
     assert time.training_days_high is not None
-    low, high = days_shown(time.training_days_low), days_shown(time.training_days_high)
+    low, high = days_short(time.training_days_low), days_short(time.training_days_high)
     return f"{days} (predicted: {low} to {high})"
 
 

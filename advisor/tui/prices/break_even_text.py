@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from advisor.costs.break_even import _steps, _usd, cost_lines, crossings
+from advisor.costs.amounts import usd_tick
+from advisor.costs.break_even import cost_lines, crossings, round_steps
 from advisor.costs.rental import BreakEven
 
 if TYPE_CHECKING:
@@ -39,14 +40,14 @@ def break_even_text(
     for _, at, usd in meets:
         if at <= right:
             grid[row_of(usd)][round(at / right * (columns - 1))] = "×"
-    labels = {row_of(step): _usd(step) for step in _steps(top) if step <= top}
+    labels = {row_of(step): usd_tick(step) for step in round_steps(top) if step <= top}
     drawn = [
         f"{labels.get(at, ''):>{left - 2}} │{''.join(cells)} {', '.join(ends.get(at, []))}"
         for at, cells in enumerate(grid)
     ]
     drawn.append(" " * (left - 1) + "└" + "─" * columns)
     axis = [" "] * (columns + tail)
-    for step in _steps(right):
+    for step in round_steps(right):
         text = f"{step:g}"
         at = round(step / right * (columns - 1))
         if (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from advisor.answers.wording import usd
-from advisor.tui.pages.evidence_lines import KIND_WORDS
+from advisor.answers.wording import KIND_WORDS, MARK_GLYPHS, MARK_WORDS, marks_words
+from advisor.costs.amounts import usd_exact
 from advisor.tui.widgets.filter_table import MemoryRows
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
 from advisor.tui.widgets.table_rows import Column
@@ -16,22 +16,6 @@ if TYPE_CHECKING:
     from price_catalog.model import Quote, Source
 
 Entry = tuple["Quote", dict[str, Any]]
-MARK_WORDS = {
-    "stale": "a year old or older",
-    "expired": "no longer valid",
-    "unsourced": "no page or file to check it by",
-    "outlying": "far from the other quotes of its item",
-    "corrected": "another quote stands in for it",
-}
-MARK_GLYPHS = {"stale": "~", "expired": "x", "unsourced": "?", "outlying": "!", "corrected": "<"}
-"""One sign a mark, plain enough for every terminal, so that a narrow column still tells."""
-
-
-def marks_words(marks: str) -> str:
-    """``~ stale, ? unsourced``; of several marks all signs first: ``~? stale, unsourced``."""
-    names = [mark for mark in marks.split(", ") if mark]
-    signs = "".join(MARK_GLYPHS[name] for name in names)
-    return f"{signs} {', '.join(names)}" if names else "–"
 
 
 def quote_table(entries: Sequence[Entry], sources: Sequence[Source]) -> MemoryRows:
@@ -50,7 +34,7 @@ def quote_table(entries: Sequence[Entry], sources: Sequence[Source]) -> MemoryRo
         entries,
         cells=lambda entry: (
             ("★ " if entry[1]["counts"] else "  ") + entry[1]["item"],
-            usd(entry[0].price_usd),
+            usd_exact(entry[0].price_usd),
             entry[1]["age"],
             marks_words(entry[1]["marks"]),
             KIND_WORDS.get(entry[0].kind, entry[0].kind),
@@ -78,7 +62,7 @@ def quote_page(entry: Entry, source: Source | None, width: int) -> list[Line]:
     """Everything known about one quote."""
     quote, row = entry
     lines: list[Line] = [
-        (f"{row['item']}  {usd(quote.price_usd)}", STRONG),
+        (f"{row['item']}  {usd_exact(quote.price_usd)}", STRONG),
         ("it counts under the price rule" if row["counts"] else "another quote counts", PLAIN),
         (f"{KIND_WORDS.get(quote.kind, quote.kind)} of {quote.quoted_on}, {row['age']}", PLAIN),
         (f"vendor: {quote.vendor}", PLAIN),

@@ -128,7 +128,7 @@ replaced by another.
 
     def _rent_page(self, width: int) -> list[Line]:
         """The picture of one build and what it says, for a width."""
-        from advisor.answers.ownership import even_words
+        from advisor.answers.ownership import even_words, offer_words
         from advisor.tui.prices.break_even_text import break_even_text
 
         if self._problem is not None:
@@ -144,21 +144,7 @@ replaced by another.
         lines += [(text, PLAIN) for text in break_even_text(asked, evens, width, height)]
         lines.append(("", PLAIN))
         lines += wrapped([(words, PLAIN) for words in even_words(evens)], width)
-        for even in evens:
-            offer = even.offer
-            lines += wrapped(
-                [
-                    (
-                        f"{offer.kind}: ${offer.price_per_hour_usd:,.2f} an hour "
-                        f"(${offer.low_usd:,.2f} to ${offer.high_usd:,.2f}, {offer.providers} "
-                        f"offers), the middle one {offer.middle.provider} of "
-                        f"{offer.middle.priced_on}",
-                        FAINT,
-                    )
-                ],
-                width,
-            )
-        return lines
+        return lines + wrapped([(offer_words(even.offer), FAINT) for even in evens], width)
 
     def action_next_build(self, by: int) -> None:
         """Show another build's break-even."""

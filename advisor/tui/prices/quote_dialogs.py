@@ -15,8 +15,9 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from advisor.answers.quotes import item_names, ledger_items
-from advisor.answers.wording import usd
+from advisor.answers.quotes import ledger_items
+from advisor.answers.wording import item_names
+from advisor.costs.amounts import usd_exact
 from advisor.costs.own_quotes import OWN, make_quote
 from advisor.costs.own_quotes_csv import Preview, read_quotes
 from advisor.tui.pages.bars import clickable
@@ -123,7 +124,7 @@ A correction is a new quote that stands in for the old one, which is kept.
     def __init__(self, snapshot: Snapshot, cells: dict[str, str], corrected: str | None) -> None:
         super().__init__()
         self._items = ledger_items(snapshot)
-        self._names = item_names(snapshot)
+        self._names = item_names(snapshot.gpus, snapshot.hosts)
         self._cells = cells
         self._corrected = corrected
 
@@ -163,7 +164,7 @@ A correction is a new quote that stands in for the old one, which is kept.
             self.say(made)
         else:
             name = self._names.get((made.item_kind, made.item_id), made.item_id)
-            self.say(f"{name} {usd(made.price_usd)}: Enter keeps it", wrong=False)
+            self.say(f"{name} {usd_exact(made.price_usd)}: Enter keeps it", wrong=False)
 
     @on(Input.Submitted)
     def action_keep(self) -> None:
@@ -173,7 +174,7 @@ A correction is a new quote that stands in for the old one, which is kept.
             self.say(made)
         else:
             name = self._names.get((made.item_kind, made.item_id), made.item_id)
-            self.keep([made], f"Kept {name} {usd(made.price_usd)}.")
+            self.keep([made], f"Kept {name} {usd_exact(made.price_usd)}.")
 
 
 class ImportScreen(_Keeping):
@@ -197,7 +198,7 @@ would be read and what is wrong, row by row. `Enter` again reads it in: all of i
     def __init__(self, snapshot: Snapshot) -> None:
         super().__init__()
         self._items = ledger_items(snapshot)
-        self._names = item_names(snapshot)
+        self._names = item_names(snapshot.gpus, snapshot.hosts)
         self._ready: tuple[Path, Preview] | None = None
 
     def compose(self) -> ComposeResult:
@@ -251,6 +252,8 @@ would be read and what is wrong, row by row. `Enter` again reads it in: all of i
         for quote in preview.quotes:
             item = self._names.get((quote.item_kind, quote.item_id), quote.item_id)
             known = " (there already)" if quote.quote_id in self._items.quote_ids else ""
-            lines.append((f"{item}  {usd(quote.price_usd)}{known}", STRONG if not known else FAINT))
+            lines.append(
+                (f"{item}  {usd_exact(quote.price_usd)}{known}", STRONG if not known else FAINT)
+            )
             lines.append((f"  {quote.kind}, {quote.vendor}, {quote.quoted_on}", PLAIN))
         return wrapped(lines, width)

@@ -7,8 +7,15 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from advisor.answers.uncertainty import uncertainty_line, wanted_line
-from advisor.answers.wording import days_shown, experiment_line, usd
-from advisor.tui.pages.evidence_lines import KIND_WORDS, settings_lines, source_lines, verdict_line
+from advisor.answers.wording import (
+    KIND_WORDS,
+    PREDICTED_MARK,
+    experiment_line,
+    gpus_words,
+    reason_words,
+)
+from advisor.costs.amounts import days_exact, days_short, usd_and_cents, usd_exact
+from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
 
 if TYPE_CHECKING:
@@ -30,7 +37,7 @@ def ranked_lines(
     """Everything known about one ranked build, wrapped to ``width`` cells."""
     build = row.build
     lines: list[Line] = [
-        (f"{build.gpu_count} × {build.gpu.name}", STRONG),
+        (gpus_words(build), STRONG),
         (
             f"rank {row.rank}" + (" · ★ on the Pareto front" if row.on_pareto_front else ""),
             FAINT,
@@ -40,7 +47,7 @@ def ranked_lines(
         ("COST PER EXPERIMENT", HEADING),
         (experiment_line(row, lifetime_years), PLAIN),
         ("", PLAIN),
-        (f"OVERALL COST  {usd(row.overall_cost_usd)}", HEADING),
+        (f"OVERALL COST  {usd_exact(row.overall_cost_usd)}", HEADING),
         *_price_lines(row.build, row.gpu_quote, row.host_quote),
         ("", PLAIN),
         *_time_lines(row.time, best, snapshot),
@@ -62,15 +69,15 @@ def excluded_lines(
     build_index = ranking.candidates.builds.index(build)
     best = ranking.candidates.times[build_index]
     lines: list[Line] = [
-        (f"{build.gpu_count} × {build.gpu.name}", STRONG),
-        (f"left out: {row.reason.replace('-', ' ')}", WARNING),
+        (gpus_words(build), STRONG),
+        (f"left out: {reason_words(row.reason)}", WARNING),
         (row.detail, PLAIN),
     ]
     if row.reason == "too-slow" and build_index in ranking.uncertainty.perhaps_fast:
         lines.append(("its interval reaches below the limit: it may be fast enough", WARNING))
     lines.append(("", PLAIN))
     if row.overall_cost_usd is not None:
-        lines += [(f"OVERALL COST  {usd(row.overall_cost_usd)}", HEADING)]
+        lines += [(f"OVERALL COST  {usd_exact(row.overall_cost_usd)}", HEADING)]
         gpu, host = (
             ranking.candidates.gpu_quotes[build_index],
             ranking.candidates.host_quotes[build_index],
@@ -93,8 +100,9 @@ def _standing_lines(ranking: Ranking, i: int) -> Iterable[Line]:
             yield text, PLAIN if uncertainty.is_sure else WARNING
     elif i in uncertainty.tied:
         yield "= cannot be told from first place: the doubt is larger than the difference", WARNING
-    if i in uncertainty.perhaps_slow:
-        yield f"may take longer than {ranking.question.max_days:g} days", WARNING
+    limit = ranking.question.max_days
+    if limit is not None and i in uncertainty.perhaps_slow:
+        yield f"may take longer than {days_exact(limit)} days", WARNING
 
 
 def _settling_lines(ranking: Ranking, i: int) -> Iterable[Line]:
@@ -112,18 +120,16 @@ def _price_lines(build: Build, gpu: Quote, host: Quote) -> Iterable[Line]:
         yield f"{build.host.name}: already yours, nothing to buy", STRONG
         return
     if build.host.gpu_id is not None:
-        yield f"{build.host.name} with its GPUs {usd(host.price_usd)}", PLAIN
+        yield f"{build.host.name} with its GPUs {usd_exact(host.price_usd)}", PLAIN
         yield from _quote_lines(host)
         return
     if build.gpus_owned:
         yield f"{build.gpus_owned} × {build.gpu.name}: already yours, nothing to buy", PLAIN
     bought = build.gpu_count - build.gpus_owned
-    yield (
-        f"{bought} × {build.gpu.name} at {usd(gpu.price_usd)} = {usd(gpu.price_usd * bought)}",
-        PLAIN,
-    )
+    each, all_usd = gpu.price_usd, gpu.price_usd * bought
+    yield f"{bought} × {build.gpu.name} at {usd_exact(each)} = {usd_exact(all_usd)}", PLAIN
     yield from _quote_lines(gpu)
-    yield f"{build.host.name} {usd(host.price_usd)}", PLAIN
+    yield f"{build.host.name} {usd_exact(host.price_usd)}", PLAIN
     yield from _quote_lines(host)
 
 
@@ -138,9 +144,9 @@ def _quote_lines(quote: Quote) -> Iterable[Line]:
 
 def _time_lines(time: TrainingTime, best: BestTime | None, snapshot: Snapshot) -> Iterable[Line]:
     low, high = time.training_days_low, time.training_days_high
-    interval = "" if low is None or high is None else f"  ({days_shown(low)} to {days_shown(high)})"
-    about = "≈ " if time.basis == "predicted" else ""
-    yield f"TRAINING TIME  {about}{days_shown(time.training_days or 0)} days{interval}", HEADING
+    interval = "" if low is None or high is None else f"  ({days_short(low)} to {days_short(high)})"
+    about = f"{PREDICTED_MARK} " if time.basis == "predicted" else ""
+    yield f"TRAINING TIME  {about}{days_short(time.training_days or 0)} days{interval}", HEADING
     if time.comparison_factor is not None:
         yield f"beside other predictions: × or ÷ {time.comparison_factor:.3g}", PLAIN
     yield verdict_line(time)
@@ -148,13 +154,13 @@ def _time_lines(time: TrainingTime, best: BestTime | None, snapshot: Snapshot) -
     naive = best.naive if best is not None else None
     if naive is not None and naive.training_days and time.training_days:
         times = naive.training_days / time.training_days
-        yield f"naive settings: {naive.training_days:g} days ({times:.2g}×)", PLAIN
+        yield f"naive settings: {days_exact(naive.training_days)} days ({times:.2g}×)", PLAIN
     elif naive is None and best is not None and time.method != "naive":
         yield "naive settings: no time on record", PLAIN
     published = best.published if best is not None else None
     if published is not None and published.training_days is not None:
         yield (
-            f"published: {published.training_days:g} days ({published.source_id}) "
+            f"published: {days_exact(published.training_days)} days ({published.source_id}) "
             f"{published.verdict_reason or ''}",
             WARNING if published.verdict == "implausible" else PLAIN,
         )
@@ -165,12 +171,12 @@ def _parts_lines(row: RankedRow) -> Iterable[Line]:
     if not host.parts:
         return
     total = sum((part.price_usd for part in host.parts), Decimal(0))
-    yield f"PARTS OF THE HOST  {usd(total)}", HEADING
+    yield f"PARTS OF THE HOST  {usd_exact(total)}", HEADING
     for part in host.parts:
-        yield f"{part.role}  {usd(part.price_usd)}", PLAIN
+        yield f"{part.role}  {usd_exact(part.price_usd)}", PLAIN
         yield f"  {part.detail} · {part.priced_on}", FAINT
     if host.parts and total != row.host_quote.price_usd:
-        yield f"the ranking counts {usd(row.host_quote.price_usd)} for it", FAINT
+        yield f"the ranking counts {usd_exact(row.host_quote.price_usd)} for it", FAINT
 
 
 def _source(snapshot: Snapshot, source_id: str) -> Source | None:
@@ -181,7 +187,8 @@ def one_line(row: RankedRow) -> str:
     """The selected build in one line, for the clipboard and the narrow screen."""
     build, time = row.build, row.time
     return (
-        f"{build.gpu_count} × {build.gpu.name} · {usd(row.overall_cost_usd)} · "
-        f"{row.training_days:g} days · ${row.experiment_cost_usd:,.2f} an experiment · "
+        f"{gpus_words(build)} · {usd_exact(row.overall_cost_usd)} · "
+        f"{days_exact(row.training_days)} days · "
+        f"{usd_and_cents(row.experiment_cost_usd)} an experiment · "
         f"{time.source_id} · prices of {min(row.gpu_quote.quoted_on, row.host_quote.quoted_on)}"
     )

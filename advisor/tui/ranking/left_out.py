@@ -12,12 +12,13 @@ from textual.events import Click
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from advisor.answers.wording import REASONS_SHORT, gpus_words
 from advisor.ranking.rank import ExcludedRow, Ranking
 from advisor.ranking.snapshot import Snapshot
 from advisor.tui.pages.bars import clickable
 from advisor.tui.pages.record import RecordScreen
 from advisor.tui.ranking.build_page import excluded_lines
-from advisor.tui.ranking.ranking_rows import EXCLUDED_COLUMNS, REASON_WORDS, excluded_cells
+from advisor.tui.ranking.ranking_rows import EXCLUDED_COLUMNS, excluded_cells
 from advisor.tui.widgets.filter_table import FilterTable, MemoryRows
 from advisor.tui.widgets.lines import Line
 from price_catalog.builds import Build
@@ -107,7 +108,7 @@ def excluded_rows(ranking: Ranking, snapshot: Snapshot) -> MemoryRows:
 
     def text(position: int) -> str:
         build, reason = build_and_reason(position)
-        return f"{build.gpu_count} × {build.gpu.name} {REASON_WORDS.get(reason, reason)}"
+        return f"{gpus_words(build)} {REASONS_SHORT.get(reason, reason)}"
 
     def lines(position: int, width: int) -> list[Line]:
         return excluded_lines(ranking, row(position), snapshot, width)

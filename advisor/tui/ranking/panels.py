@@ -11,6 +11,7 @@ from textual.containers import Container, Grid
 from textual.geometry import Size
 from textual.widgets import Static
 
+from advisor.answers.wording import RULE_CHOICES
 from advisor.tui.pages.bars import PANELS, KeyBar, Tabs, TitleBar, TooSmall
 from advisor.tui.pages.model_picker import ModelPicker
 from advisor.tui.pages.sized_screen import SizedScreen
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 CHOICES = {
     "rule": (
         "Rank by",
-        {"days": "fastest", "cost": "cheapest", "experiment-cost": "per experiment"},
+        RULE_CHOICES,
     ),
     "prices": ("Prices", {"latest": "latest", "paper": "paper"}),
     "evidence": ("Evidence", {"sound": "sound", "published": "published"}),

@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from advisor.answers.uncertainty import minutes_words
-from advisor.answers.wording import days_shown
-from advisor.tui.pages.evidence_lines import VERDICT_MARKS
+from advisor.answers.wording import (
+    PREDICTED_MARK,
+    REASONS_SHORT,
+    VERDICT_MARKS,
+    gpus_words,
+    rank_words,
+)
+from advisor.costs.amounts import days_exact, days_short, usd_and_cents, usd_whole
 from advisor.tui.program.candidates_view import Answer, BuildKey, build_key
 from advisor.tui.widgets.table_rows import Column, RowStyle
 
@@ -17,15 +23,6 @@ if TYPE_CHECKING:
     from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
 
 
-REASON_WORDS = {
-    "over-budget": "over budget",
-    "too-slow": "too slow",
-    "does-not-fit": "does not fit",
-    "implausible-time": "implausible",
-    "cannot-be-built": "cannot be built",
-    "no-time": "not measured",
-    "no-price": "no price",
-}
 _COST = Column(key="overall_cost_usd", title="cost", align="right", sort_key="cost", width=8)
 _EXPERIMENT = Column(
     key="experiment_cost_usd",
@@ -77,7 +74,7 @@ class RankedRows:
         row = self.row(index)
         time = row.time
         name = row.build.gpu.name
-        words = f"{row.build.gpu_count} × {name}"
+        words = gpus_words(row.build)
         if (row.build.gpu.gpu_id, row.build.gpu_count) in self.view.ambiguous:
             words += f" · {row.build.host.name}"
         if row.build.gpus_owned and not row.build.host_owned:
@@ -90,15 +87,15 @@ class RankedRows:
         verdict = VERDICT_MARKS.get(time.verdict or "unchecked", "–")
         doubtful = time.verdict in ("doubtful", "implausible")
         star = "★" if self.build_index(index) in self.answer.front else " "
-        rank = f"{row.rank}{'=' if row.tied_with_first else ' '}{star}"
-        costs = [f"${row.overall_cost_usd:,.0f}", f"${row.experiment_cost_usd:,.2f}"]
+        rank = f"{rank_words(row)}{star}"
+        costs = [usd_whole(row.overall_cost_usd), usd_and_cents(row.experiment_cost_usd)]
         if self.answer.basis == "experiment":
             costs.reverse()
         return (
             rank,
             build,
             costs[0],
-            f"{'≈' if time.basis == 'predicted' else ''}{days_shown(row.training_days)}",
+            f"{PREDICTED_MARK if time.basis == 'predicted' else ''}{days_short(row.training_days)}",
             costs[1],
             Text(f"{share} {verdict}", style=self.warning if doubtful else ""),
             "owned"
@@ -161,10 +158,10 @@ def excluded_cells(row: ExcludedRow) -> tuple[str, ...]:
     """One left-out build as a row of the table."""
     cost, days = row.overall_cost_usd, row.training_days
     return (
-        f"{row.build.gpu_count} × {row.build.gpu.name}",
-        REASON_WORDS.get(row.reason, row.reason),
-        "no price" if cost is None else f"${cost:,.0f}",
-        "no data" if days is None else days_shown(days),
+        gpus_words(row.build),
+        REASONS_SHORT.get(row.reason, row.reason),
+        "no price" if cost is None else usd_whole(cost),
+        "no data" if days is None else days_short(days),
         row.detail,
     )
 
@@ -179,7 +176,7 @@ def counted(answer: Answer) -> str:
     counts = dict(ranking.excluded_counts)
     unmeasured = counts.pop("no-time", 0)
     words = [f"{len(ranking):,} of {len(candidates.builds) - unmeasured:,} builds"]
-    words += [f"{count:,} {REASON_WORDS.get(reason, reason)}" for reason, count in counts.items()]
+    words += [f"{count:,} {REASONS_SHORT.get(reason, reason)}" for reason, count in counts.items()]
     if unmeasured:
         words.append(f"{unmeasured:,} more unmeasured")
     budget, limit = ranking.question.budget_usd, ranking.question.max_days
@@ -211,7 +208,7 @@ def standing_note(ranking: Ranking) -> str | None:
     if wanted is None:
         return text
     build = ranking.candidates.builds[wanted.build]
-    return f"{text}: measure {build.gpu_count} × {build.gpu.name}, {minutes_words(wanted)}"
+    return f"{text}: measure {gpus_words(build)}, {minutes_words(wanted)}"
 
 
 def _is_predicted(ranking: Ranking) -> bool:
@@ -236,6 +233,6 @@ def published_note(ranking: Ranking, published: Ranking) -> str | None:
     elif len(ranking) and _is_predicted(ranking):
         why = ": they have no time for the first here"
     return (
-        f"Published times would put {build.gpu_count} × {build.gpu.name} first "
-        f"({candidates.days[first]:g} d, ${candidates.cents[first] / 100:,.0f}){why}"
+        f"Published times would put {gpus_words(build)} first "
+        f"({days_exact(candidates.days[first])} d, {usd_whole(candidates.cents[first] / 100)}){why}"
     )

@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from advisor.answers.wording import days_shown
+from advisor.costs.amounts import days_short, usd_whole
 from advisor.ranking.rank import rank
 from advisor.ranking.typed_question import (
     CandidatesKey,
@@ -178,7 +178,7 @@ class Session:
         assert self.answer is not None
         ranking = self.answer.ranking
         budget = ranking.question.budget_usd
-        amount = "any budget" if budget is None else f"${budget:,.0f}"
+        amount = "any budget" if budget is None else usd_whole(budget)
         return f"{ranking.candidates.model.recipe_id} for {amount}"
 
     def why_empty(self) -> str:
@@ -195,15 +195,15 @@ class Session:
         if inside:
             fastest = min(inside, key=candidates.days.__getitem__)
             low, high = candidates.interval(fastest)
-            interval = "" if low == high else f" ({days_shown(low)} to {days_shown(high)})"
+            interval = "" if low == high else f" ({days_short(low)} to {days_short(high)})"
             return (
                 "Nothing inside the budget is as fast as that: the fastest takes "
-                f"{days_shown(candidates.days[fastest])} days{interval}. Press t and allow more."
+                f"{days_short(candidates.days[fastest])} days{interval}. Press t and allow more."
             )
         if "over-budget" in counts:
             cheapest = candidates.cents[candidates.by_cost[0]] / 100
             return (
-                f"Nothing fits this budget: the cheapest costs ${cheapest:,.0f}. "
+                f"Nothing fits this budget: the cheapest costs {usd_whole(cheapest)}. "
                 "Press b and raise it."
             )
         name = candidates.model.name

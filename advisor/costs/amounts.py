@@ -1,0 +1,61 @@
+"""Dollars and days as text, the figure alone, for every room; advisor.answers.wording owns the
+phrases around them.
+
+One amount is written in several ways because the places differ in what they have room for and in
+what the figure is worth; each way has its name here.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+
+def usd_exact(amount: Decimal) -> str:
+    """``$20,900`` or ``$4.50``: cents only where there are any."""
+    whole = amount == amount.to_integral_value()
+    return usd_whole(amount) if whole else usd_and_cents(amount)
+
+
+def usd_whole(amount: Decimal | float) -> str:
+    """``$20,900``, rounded."""
+    return f"${amount:,.0f}"
+
+
+def usd_and_cents(amount: Decimal) -> str:
+    """``$343.56``, ``$20,900.00``."""
+    return f"${amount:,.2f}"
+
+
+def usd_as_quoted(amount: Decimal) -> str:
+    """With the digits that the quote has: ``$900``, ``$900.00``."""
+    return f"${amount:,}"
+
+
+def usd_tick(amount: float) -> str:
+    """A mark of an axis: ``$40K``, ``$500``."""
+    return f"${amount / 1000:,.0f}K" if amount >= 1000 else f"${amount:,.0f}"
+
+
+def days_exact(days: float) -> str:
+    """As typed or published, six digits at most: ``30``, ``3.5``."""
+    return f"{days:g}"
+
+
+def days_short(days: float) -> str:
+    """Three digits, but never a whole day rounded away: ``0.153``, ``36.3``, ``1992``."""
+    return f"{days:.0f}" if days >= 100 else f"{days:.3g}"
+
+
+def days_short_grouped(days: float) -> str:
+    """The same with thousands set apart: ``1,992``."""
+    return f"{days:,.0f}" if days >= 100 else f"{days:.3g}"
+
+
+def days_to_a_tenth(days: float) -> str:
+    """For a column: ``33.5``, ``34``, ``1,992``."""
+    return f"{days:,.0f}" if days >= 1000 else f"{days:.1f}".removesuffix(".0")
+
+
+def days_of_four_digits(days: float) -> str:
+    """As measured: ``0.1532``, ``33.51``, ``1992``."""
+    return f"{days:.4g}"
