@@ -11,7 +11,16 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 TRAINING = {"torch", "transformers", "deepspeed", "accelerate", "timm", "mamba_ssm"}
-LIGHT = TRAINING | {"textual", "scipy", "numpy", "pandas", "pyarrow", "tomllib", "platformdirs"}
+LIGHT = TRAINING | {
+    "textual",
+    "scipy",
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "tomllib",
+    "platformdirs",
+    "msgspec",
+}
 
 
 def loaded_by(code: str) -> set[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from advisor.parse import InputError
+from advisor.planning.grant.checked_toml import Line
 from advisor.planning.grant.grant import Grant, GrantExperiment
 from advisor.planning.grant.problem_of_grant import load
 from advisor.planning.solver.problem import Plan, PlanningProblem
@@ -46,17 +47,10 @@ def problem_of(
 
     The experiments that the grant itself asks for are left aside.
     """
-    asked = GrantExperiment(
-        name=model.name,
-        model=model.recipe_id,
-        runs=MOST_RUNS,
-        not_before=None,
-        by=by,
-        each_year=False,
-        who=None,
-        value=1,
+    most = GrantExperiment(
+        name=Line(model.name), model=Line(model.recipe_id), runs=MOST_RUNS, by=by
     )
-    alone = replace(grant, asked=(asked,), objective="most-runs")
+    alone = replace(grant, experiments=(most,), objective="most-runs")
     return load(reader, snapshot, alone, today).problem
 
 

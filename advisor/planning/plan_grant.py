@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
-from advisor.parse import InputError, shown
+from advisor.parse import InputError, parse_choice
 from advisor.planning.grant.grant import Grant, read_grant
 from advisor.planning.grant.problem_of_grant import Loaded, load
 from advisor.planning.sensitivity.explain import Explanation, explain
@@ -47,11 +47,8 @@ def _read(path: Path, objective: str | None) -> Grant:
     grant = read_grant(path)
     if objective is None:
         return grant
-    if objective not in OBJECTIVES:
-        raise InputError(
-            f"the objective {shown(objective)} is not known: write {', '.join(OBJECTIVES)}"
-        )
-    return replace(grant, objective=objective)
+    chosen = parse_choice(objective, OBJECTIVES, "the objective", last=", ")
+    return replace(grant, objective=chosen)
 
 
 def plan_grant(

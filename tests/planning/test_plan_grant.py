@@ -15,6 +15,7 @@ from time import monotonic
 from urllib.parse import unquote
 
 import pytest
+from msgspec import structs
 
 from advisor.answers.plan_calendar import calendar_lines
 from advisor.cli.main import main
@@ -82,7 +83,7 @@ def refused(folder: Path, text: str) -> str:
 def test_the_example_and_the_shipped_rules_are_read() -> None:
     grant = read_grant(EXAMPLE)
     assert grant.budget_usd == 120_000
-    assert (grant.years, len(grant.asked), grant.owned[0].gpu_count) == (3, 6, 2)
+    assert (grant.years, len(grant.experiments), grant.owned[0].gpu_count) == (3, 6, 2)
     assert shipped() == ["us-equipment-10000", "us-equipment-5000"]
     assert set(grant.institution.sources) <= set(MEANINGS)
     assert grant.institution.equipment_threshold_usd == 10_000
@@ -247,11 +248,11 @@ def test_a_build_draws_the_same_everywhere(store_path: Path, host_watts: int) ->
     grant = replace(
         read_grant(EXAMPLE), objective="most-runs", host_watts=Decimal(host_watts), owned=()
     )
-    asked, loaded = grant.asked[0], []
+    wanted, loaded = grant.experiments[0], []
     with Store(store_path).reading() as reader:
         snapshot = take_snapshot(reader)
         for model in snapshot.models:
-            only = replace(grant, asked=(replace(asked, model=model.recipe_id),))
+            only = replace(grant, experiments=(structs.replace(wanted, model=model.recipe_id),))
             loaded.append(load(reader, snapshot, only, date(2026, 11, 21)))
     counted = 0
     for machine, build in {

@@ -66,7 +66,7 @@ def report(planned: Planned) -> Report:
 def variant(request: pytest.FixtureRequest, store_path: Path) -> Planned:
     """Plans that differ in what they pay for and by which rules."""
     if request.param == "bought":
-        return planned_from(store_path, asked=read_grant(EXAMPLE).asked[:3])
+        return planned_from(store_path, experiments=read_grant(EXAMPLE).experiments[:3])
     if request.param == "rented":
         return planned_from(store_path, rent_providers=None, predictions=False)
     if request.param == "most":
@@ -74,7 +74,7 @@ def variant(request: pytest.FixtureRequest, store_path: Path) -> Planned:
             store_path,
             objective="most-runs",
             predictions=False,
-            asked=read_grant(EXAMPLE).asked[3:],
+            experiments=read_grant(EXAMPLE).experiments[3:],
             budget_usd=Decimal(20_000),
             year_budget_usd=(Decimal(9_000), Decimal(9_000), Decimal(2_000)),
         )
@@ -106,7 +106,7 @@ def setting(grant: Grant, key: str) -> Decimal:
     if key.startswith("institution."):
         return Decimal(getattr(grant.institution, key.removeprefix("institution.")))
     if match := re.fullmatch(r"experiments\[(\d+)\]\.runs", key):
-        return Decimal(grant.asked[int(match[1]) - 1].runs)
+        return Decimal(grant.experiments[int(match[1]) - 1].runs)
     if match := re.fullmatch(r"owned\[(\d+)\]\.(machines|free_slots)", key):
         return Decimal(getattr(grant.owned[int(match[1]) - 1], match[2]))
     if match := re.fullmatch(r"budget\.per_year\[(\d+)\]", key):
@@ -302,7 +302,7 @@ def test_cells_of_tables_hold_no_number_that_has_no_row(report: Report, planned:
     names = {m.label for m in planned.loaded.problem.machines}
     names |= {r.label for r in planned.loaded.problem.rentals}
     names |= {e.name for e in planned.loaded.problem.experiments}
-    names |= {asked.name for asked in planned.loaded.grant.asked}
+    names |= {asked.name for asked in planned.loaded.grant.experiments}
     names |= {m.name for m in planned.loaded.models.values()}
     names |= {m.gpu_name for m in planned.loaded.problem.machines}
     for table in report.tables():

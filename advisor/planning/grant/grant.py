@@ -1,4 +1,4 @@
-"""Reads grant.toml: what is asked, by when, with which money and under which rules."""
+"""Reads grant.toml: what is wanted, by when, with which money and under which rules."""
 
 from __future__ import annotations
 
@@ -6,54 +6,136 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+from msgspec.structs import force_setattr
 
 from advisor.parse import InputError, PriceRule, parse_price_rule
+from advisor.planning.grant.checked_toml import (
+    Amount,
+    AmountOrZero,
+    Line,
+    exact,
+    read_toml,
+    wrong,
+)
 from advisor.planning.grant.institution import NO_RULES, Institution, find_institution
-from advisor.planning.grant.toml_table import TomlTable, read_toml
-from advisor.planning.solver.problem import OBJECTIVES
-from advisor.ranking.times import EVIDENCE_RULES
+from advisor.planning.solver.problem import Objective
+from advisor.ranking.times import EvidenceRule
 
 MAX_YEARS = 15
-RENTAL_KINDS = ("on-demand", "spot")
-
-_TABLES = (
-    "grant",
-    "budget",
-    "evidence",
-    "experiments",
-    "owned",
-    "purchases",
-    "rentals",
-    "running",
-    "electricity",
-    "institution",
-)
+RentalKind = Literal["on-demand", "spot"]
+Names = Annotated[tuple[Line, ...], Meta(min_length=1)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GrantExperiment:
+class _Table(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A table of the file; its fields are the keys that it may have."""
+
+
+class GrantExperiment(_Table, frozen=True):
     """Runs of one model that somebody wants."""
 
-    name: str
-    model: str
-    runs: int
-    not_before: date | None
-    by: date | None
-    each_year: bool
-    who: str | None
-    value: int
+    model: Line
+    name: Line = Line()
+    """The model's, unless it has one of its own."""
+    runs: Annotated[int, Meta(ge=1, le=10_000)] = 1
+    not_before: date | None = None
+    by: date | None = None
+    each_year: bool = False
+    who: Line | None = None
+    value: Annotated[int, Meta(ge=1, le=1000)] = 1
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            force_setattr(self, "name", self.model)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Owned:
+class Owned(_Table, frozen=True):
     """Machines that the lab has."""
 
-    gpu: str
-    gpu_count: int
-    machines: int
-    usable_from: date | None
-    free_slots: int
+    gpu: Line
+    gpu_count: Annotated[int, Meta(ge=1, le=64)]
+    machines: Annotated[int, Meta(ge=1, le=1000)] = 1
+    usable_from: date | None = None
+    free_slots: Annotated[int, Meta(ge=0, le=64)] = 0
     """How many more GPUs of the same kind fit into each: its slots, power supply and cooling."""
+
+
+class _General(_Table, frozen=True):
+    start: date
+    years: Annotated[int, Meta(ge=1, le=MAX_YEARS)]
+    title: Line | None = None
+    objective: Objective = "cheapest"
+
+
+class _Budget(_Table, frozen=True):
+    total: Amount | None = None
+    per_year: tuple[AmountOrZero, ...] | None = None
+    carry_over: bool = True
+
+
+class _Prices(Line):
+    """A price rule; a day may be written without quotes."""
+
+    @classmethod
+    def read(cls, value: Any) -> _Prices:
+        """Raises ValueError."""
+        text = value.isoformat() if isinstance(value, date) else Line.read(value)
+        parse_price_rule(text)
+        return cls(text)
+
+
+class _Evidence(_Table, frozen=True):
+    times: EvidenceRule = "sound"
+    predictions: bool = True
+    prices: _Prices = _Prices("latest")
+
+
+class _Purchases(_Table, frozen=True):
+    allowed: bool = True
+    gpus: Names | None = None
+    years: tuple[Annotated[int, Meta(ge=1, le=MAX_YEARS)], ...] | None = None
+    max_machines: Annotated[int, Meta(ge=0, le=10_000)] | None = None
+    lead_days: Annotated[int, Meta(ge=0, le=1000)] = 0
+    lifetime_years: Annotated[float, Meta(gt=0, le=50)] | None = None
+
+
+class _Rentals(_Table, frozen=True):
+    allowed: bool = True
+    gpus: Names | None = None
+    kinds: Annotated[tuple[RentalKind, ...], Meta(min_length=1)] = ("on-demand",)
+    providers: Names | None = None
+
+
+class _Running(_Table, frozen=True):
+    utilisation: Annotated[float, Meta(gt=0, le=1)] = 1.0
+    queue_days: Annotated[float, Meta(ge=0, le=365)] = 0.0
+
+
+class _Electricity(_Table, frozen=True):
+    paid_by: Literal["grant", "institution"] = "grant"
+    usd_per_kwh: Annotated[float, Meta(gt=0, le=10)] | None = None
+    pue: Annotated[float, Meta(ge=1, le=5)] = 1.0
+    host_watts: Annotated[float, Meta(ge=0, le=20_000)] = 0.0
+    source: Line | None = None
+
+
+class _Rules(_Table, frozen=True):
+    rules: Line | None = None
+
+
+class _GrantFile(_Table, frozen=True):
+    grant: _General
+    budget: _Budget = _Budget()
+    evidence: _Evidence = _Evidence()
+    experiments: tuple[GrantExperiment, ...] = ()
+    owned: tuple[Owned, ...] = ()
+    purchases: _Purchases = _Purchases()
+    rentals: _Rentals = _Rentals()
+    running: _Running = _Running()
+    electricity: _Electricity = _Electricity()
+    institution: _Rules = _Rules()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,15 +146,15 @@ class Grant:
     title: str
     start: date
     years: int
-    objective: str
+    objective: Objective
     budget_usd: Decimal | None
     year_budget_usd: tuple[Decimal, ...] | None
     carry_over: bool
-    evidence: str
+    evidence: EvidenceRule
     predictions: bool
     """Whether times that nobody measured may be planned with."""
-    prices: str
-    asked: tuple[GrantExperiment, ...]
+    prices: PriceRule
+    experiments: tuple[GrantExperiment, ...]
     owned: tuple[Owned, ...]
     buy: bool
     buy_gpus: tuple[str, ...] | None
@@ -82,7 +164,7 @@ class Grant:
     lifetime_years: Decimal | None
     rent: bool
     rent_gpus: tuple[str, ...] | None
-    rent_kinds: tuple[str, ...]
+    rent_kinds: tuple[RentalKind, ...]
     rent_providers: tuple[str, ...] | None
     utilisation: Decimal
     queue_days: Decimal
@@ -91,11 +173,6 @@ class Grant:
     host_watts: Decimal
     electricity_source: str | None
     institution: Institution
-
-    @property
-    def price_rule(self) -> PriceRule:
-        """The rule that chooses among quotes."""
-        return parse_price_rule(self.prices)
 
     @property
     def year_dates(self) -> tuple[date, ...]:
@@ -113,163 +190,111 @@ def _later(day: date, years: int) -> date:
 def read_grant(path: Path) -> Grant:
     """A grant from its file. Raises InputError, in one line with file and key."""
     instead = "give the path of a grant file, or write one: advisor plan --example > grant.toml"
-    root = read_toml(path, instead).only(_TABLES)
-    grant = root.table("grant", ("title", "start", "years", "objective"))
-    budget = root.table("budget", ("total", "per_year", "carry_over"))
-    evidence = root.table("evidence", ("times", "predictions", "prices"))
-    buy = root.table(
-        "purchases",
-        ("allowed", "gpus", "years", "max_machines", "lead_days", "lifetime_years"),
-    )
-    rent = root.table("rentals", ("allowed", "gpus", "kinds", "providers"))
-    running = root.table("running", ("utilisation", "queue_days"))
-    power = root.table("electricity", ("usd_per_kwh", "pue", "host_watts", "paid_by", "source"))
-    house = root.table("institution", ("rules",))
-    institution = (
-        find_institution(house.text("rules"), path.parent, house)
-        if house.has("rules")
-        else NO_RULES
-    )
-    years = grant.count("years", 1, MAX_YEARS)
-    buy_years = buy.wholes("years", 1, years)
-    kinds = rent.texts("kinds") or ("on-demand",)
-    for kind in kinds:
-        if kind not in RENTAL_KINDS:
-            raise rent.error("kinds", f"'{kind}' is not known; known: {', '.join(RENTAL_KINDS)}")
+    file = read_toml(path, _GrantFile, instead)
+    general, buy, rent, power = file.grant, file.purchases, file.rentals, file.electricity
+    rules = file.institution.rules
+    institution = NO_RULES if rules is None else find_institution(rules, path)
+    budget, per_year = file.budget.total, file.budget.per_year
     found = Grant(
         file=path.name,
-        title=grant.text("title", path.stem),
-        start=_start(grant),
-        years=years,
-        objective=grant.choice("objective", OBJECTIVES, "cheapest"),
-        budget_usd=_to_usd(budget.money("total"), institution) if budget.has("total") else None,
-        year_budget_usd=_year_budget(budget, years, institution),
-        carry_over=budget.flag("carry_over", True),
-        evidence=evidence.choice("times", EVIDENCE_RULES, "sound"),
-        predictions=evidence.flag("predictions", True),
-        prices=_prices(evidence),
-        asked=_asked(root),
-        owned=_owned(root),
-        buy=buy.flag("allowed", True),
-        buy_gpus=buy.texts("gpus"),
-        buy_years=None if buy_years is None else tuple(year - 1 for year in buy_years),
-        max_machines=buy.whole("max_machines", 0, 10_000, needed=False),
-        lead_days=buy.count("lead_days", 0, 1000, 0),
-        lifetime_years=buy.optional_number("lifetime_years", "0", "50"),
-        rent=rent.flag("allowed", True),
-        rent_gpus=rent.texts("gpus"),
-        rent_kinds=kinds,
-        rent_providers=rent.texts("providers"),
-        utilisation=running.number("utilisation", "0", "1", "1", above=True),
-        queue_days=running.number("queue_days", "0", "365", "0"),
-        usd_per_kwh=_electricity(power),
-        pue=power.number("pue", "1", "5", "1"),
-        host_watts=power.number("host_watts", "0", "20000", "0"),
-        electricity_source=power.optional_text("source"),
+        title=path.stem if general.title is None else general.title,
+        start=general.start,
+        years=general.years,
+        objective=general.objective,
+        budget_usd=None if budget is None else _to_usd(budget, institution),
+        year_budget_usd=None
+        if per_year is None
+        else tuple(_to_usd(amount, institution) for amount in per_year),
+        carry_over=file.budget.carry_over,
+        evidence=file.evidence.times,
+        predictions=file.evidence.predictions,
+        prices=parse_price_rule(file.evidence.prices),
+        experiments=file.experiments,
+        owned=file.owned,
+        buy=buy.allowed,
+        buy_gpus=buy.gpus,
+        buy_years=None if buy.years is None else tuple(year - 1 for year in sorted(set(buy.years))),
+        max_machines=buy.max_machines,
+        lead_days=buy.lead_days,
+        lifetime_years=None if buy.lifetime_years is None else exact(buy.lifetime_years),
+        rent=rent.allowed,
+        rent_gpus=rent.gpus,
+        rent_kinds=rent.kinds,
+        rent_providers=rent.providers,
+        utilisation=exact(file.running.utilisation),
+        queue_days=exact(file.running.queue_days),
+        usd_per_kwh=_electricity(path.name, power),
+        pue=exact(power.pue),
+        host_watts=exact(power.host_watts),
+        electricity_source=power.source,
         institution=institution,
     )
-    _check_dates(root, found)
+    _check(found)
     return found
-
-
-def _start(grant: TomlTable) -> date:
-    start = grant.day("start")
-    if not 2000 <= start.year <= 2200:
-        raise grant.error("start", f"{start} is not between the years 2000 and 2200")
-    return start
 
 
 def _to_usd(amount: Decimal, institution: Institution) -> Decimal:
     return (amount * institution.usd_per_unit).quantize(Decimal("0.01"))
 
 
-def _year_budget(
-    budget: TomlTable, years: int, institution: Institution
-) -> tuple[Decimal, ...] | None:
-    if not budget.has("per_year"):
-        return None
-    amounts = budget.moneys("per_year")
-    if len(amounts) != years:
-        raise budget.error(
-            "per_year", f"has {len(amounts)} amounts for {years} years: write one for each"
-        )
-    return tuple(_to_usd(amount, institution) for amount in amounts)
-
-
-def _prices(evidence: TomlTable) -> str:
-    value = evidence.values.get("prices", "latest")
-    text = value.isoformat() if isinstance(value, date) else evidence.text("prices", "latest")
-    try:
-        parse_price_rule(text)
-    except InputError as error:
-        raise evidence.error("prices", str(error)) from None
-    return text
-
-
-def _electricity(power: TomlTable) -> Decimal | None:
+def _electricity(file: str, power: _Electricity) -> Decimal | None:
     """Price per kWh, None where the grant is not charged."""
-    if not power.values:
+    if power.paid_by == "institution" or power == _Electricity():
         return None
-    payer = power.choice("paid_by", ("grant", "institution"), "grant")
-    if payer == "institution":
-        return None
-    return power.number("usd_per_kwh", "0", "10", above=True)
+    if power.usd_per_kwh is None:
+        raise wrong(file, "electricity.usd_per_kwh", "must be a number above 0 and at most 10")
+    return exact(power.usd_per_kwh)
 
 
-def _asked(root: TomlTable) -> tuple[GrantExperiment, ...]:
-    found: list[GrantExperiment] = []
-    keys = ("name", "model", "runs", "by", "not_before", "each_year", "who", "value")
-    for table in root.tables("experiments", keys):
-        model = table.text("model")
-        name = table.text("name", model)
-        if any(other.name == name for other in found):
-            raise table.error("name", f"'{name}' is there twice: give each its own name")
-        found.append(
-            GrantExperiment(
-                name=name,
-                model=model,
-                runs=table.count("runs", 1, 10_000, 1),
-                not_before=table.optional_day("not_before"),
-                by=table.optional_day("by"),
-                each_year=table.flag("each_year", False),
-                who=table.optional_text("who"),
-                value=table.count("value", 1, 1000, 1),
-            )
+def _check(grant: Grant) -> None:
+    """What one key alone does not show. Raises InputError."""
+    if not 2000 <= grant.start.year <= 2200:
+        raise wrong(
+            grant.file, "grant.start", f"{grant.start} is not between the years 2000 and 2200"
         )
-    if not found:
+    amounts = grant.year_budget_usd
+    if amounts is not None and len(amounts) != grant.years:
+        raise wrong(
+            grant.file,
+            "budget.per_year",
+            f"has {len(amounts)} amounts for {grant.years} years: write one for each",
+        )
+    if grant.buy_years and grant.buy_years[-1] >= grant.years:
+        raise wrong(
+            grant.file,
+            "purchases.years",
+            f"must be a list of whole numbers from 1 to {grant.years}",
+        )
+    if not grant.experiments:
         raise InputError(
-            f"{root.file} asks for no experiment: write [[experiments]] with a model at least"
+            f"{grant.file} asks for no experiment: write [[experiments]] with a model at least"
         )
-    return tuple(found)
+    names: set[str] = set()
+    for number, experiment in enumerate(grant.experiments, start=1):
+        _check_experiment(grant, f"experiments[{number}]", experiment)
+        if experiment.name in names:
+            raise wrong(
+                grant.file,
+                f"experiments[{number}].name",
+                f"'{experiment.name}' is there twice: give each its own name",
+            )
+        names.add(experiment.name)
 
 
-def _owned(root: TomlTable) -> tuple[Owned, ...]:
-    return tuple(
-        Owned(
-            gpu=table.text("gpu"),
-            gpu_count=table.count("gpu_count", 1, 64),
-            machines=table.count("machines", 1, 1000, 1),
-            usable_from=table.optional_day("usable_from"),
-            free_slots=table.count("free_slots", 0, 64, 0),
-        )
-        for table in root.tables(
-            "owned", ("gpu", "gpu_count", "machines", "usable_from", "free_slots")
-        )
-    )
-
-
-def _check_dates(root: TomlTable, grant: Grant) -> None:
-    end = grant.year_dates[-1]
-    for number, asked in enumerate(grant.asked, start=1):
-        table = TomlTable(root.file, f"experiments[{number}]", {})
-        for key, day in (("by", asked.by), ("not_before", asked.not_before)):
-            if day is not None and not grant.start <= day <= end:
-                raise table.error(
-                    key, f"{day} is outside the grant, which runs from {grant.start} to {end}"
-                )
-            if day is not None and asked.each_year:
-                raise table.error(
-                    key, "an experiment of each year ends with its year: remove one of the two"
-                )
-        if asked.by and asked.not_before and asked.by <= asked.not_before:
-            raise table.error("by", f"{asked.by} is not after not_before, {asked.not_before}")
+def _check_experiment(grant: Grant, place: str, experiment: GrantExperiment) -> None:
+    by, not_before, end = experiment.by, experiment.not_before, grant.year_dates[-1]
+    for key, day in (("by", by), ("not_before", not_before)):
+        if day is not None and not grant.start <= day <= end:
+            raise wrong(
+                grant.file,
+                f"{place}.{key}",
+                f"{day} is outside the grant, which runs from {grant.start} to {end}",
+            )
+        if day is not None and experiment.each_year:
+            raise wrong(
+                grant.file,
+                f"{place}.{key}",
+                "an experiment of each year ends with its year: remove one of the two",
+            )
+    if by and not_before and by <= not_before:
+        raise wrong(grant.file, f"{place}.by", f"{by} is not after not_before, {not_before}")

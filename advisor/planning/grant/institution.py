@@ -9,9 +9,12 @@ from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
 
 from advisor.parse import shown
-from advisor.planning.grant.toml_table import TomlTable, read_toml
+from advisor.planning.grant.checked_toml import Line, exact, read_toml, wrong
 from price_catalog.table import nearest
 
 FOLDER = Path(__file__).with_name("institutions")
@@ -29,7 +32,6 @@ MEANINGS = {
     "usd_per_unit": "US dollars for one unit of it.",
     "usd_per_unit_on": "The day of that exchange rate.",
 }
-_KEYS = ("name", "note", "sources", *MEANINGS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,56 +61,81 @@ def shipped() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
-def find_institution(name: str, beside: Path, where: TomlTable) -> Institution:
-    """Shipped rules by name, or a file (relative to the grant). Raises InputError."""
+def find_institution(name: str, grant: Path) -> Institution:
+    """Shipped rules by name, or a file (relative to the grant's). Raises InputError."""
     if name.endswith(".toml"):
-        return read_institution(beside / name)
+        return read_institution(grant.parent / name)
     if name not in shipped():
-        raise where.error(
-            "rules",
+        raise wrong(
+            grant.name,
+            "institution.rules",
             f"{shown(name)} is neither a .toml file nor shipped; {nearest(name, shipped())}",
         )
     return read_institution(FOLDER / f"{name}.toml")
 
 
+class _RulesFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The keys of the file."""
+
+    name: Line
+    note: Line | None = None
+    equipment_threshold_usd: Annotated[float, Meta(ge=0, le=1_000_000)]
+    overhead_rate: Annotated[float, Meta(ge=0, le=2)]
+    equipment_in_base: bool = False
+    fabrication_is_equipment: bool = True
+    cloud_in_base: bool = True
+    electricity_in_base: bool = True
+    fiscal_year_start: Line = Line("01-01")
+    currency: Line = Line("USD")
+    usd_per_unit: Annotated[float, Meta(gt=0, le=1_000_000)] | None = None
+    usd_per_unit_on: date | None = None
+    sources: dict[str, Any] = {}
+
+
 def read_institution(path: Path) -> Institution:
     """Rules from a file. Raises InputError."""
     instead = f"give rules as a file beside the grant, or shipped ones: {', '.join(shipped())}"
-    table = read_toml(path, instead).only(_KEYS)
-    sources = table.table("sources", list(MEANINGS))
-    start = table.text("fiscal_year_start", "01-01")
-    currency = table.text("currency", "USD").upper()
-    if currency != "USD" and not (table.has("usd_per_unit") and table.has("usd_per_unit_on")):
-        raise table.error(
-            "currency", f"amounts in {shown(currency)} need usd_per_unit and usd_per_unit_on"
-        )
-    if currency == "USD" and table.has("usd_per_unit"):
-        raise table.error("usd_per_unit", "US dollars need no exchange rate: remove this key")
+    file = read_toml(path, _RulesFile, instead)
+    sources: dict[str, str] = {}
+    for key, source in file.sources.items():
+        if key not in MEANINGS:
+            problem = f"this key is not known; {nearest(key, MEANINGS)}"
+            raise wrong(path.name, f"sources.{key}", problem)
+        try:
+            sources[key] = Line.read(source)
+        except ValueError as error:
+            raise wrong(path.name, f"sources.{key}", str(error)) from None
+    currency, rate = file.currency.upper(), file.usd_per_unit
+    if currency != "USD" and (rate is None or file.usd_per_unit_on is None):
+        problem = f"amounts in {shown(currency)} need usd_per_unit and usd_per_unit_on"
+        raise wrong(path.name, "currency", problem)
+    if currency == "USD" and rate is not None:
+        problem = "US dollars need no exchange rate: remove this key"
+        raise wrong(path.name, "usd_per_unit", problem)
     return Institution(
-        name=table.text("name"),
+        name=file.name,
         file=path.name,
-        note=table.optional_text("note"),
-        equipment_threshold_usd=table.number("equipment_threshold_usd", "0", "1000000"),
-        overhead_rate=table.number("overhead_rate", "0", "2"),
-        equipment_in_base=table.flag("equipment_in_base", False),
-        fabrication_is_equipment=table.flag("fabrication_is_equipment", True),
-        cloud_in_base=table.flag("cloud_in_base", True),
-        electricity_in_base=table.flag("electricity_in_base", True),
-        fiscal_year_start=_month_and_day(table, start),
+        note=file.note,
+        equipment_threshold_usd=exact(file.equipment_threshold_usd),
+        overhead_rate=exact(file.overhead_rate),
+        equipment_in_base=file.equipment_in_base,
+        fabrication_is_equipment=file.fabrication_is_equipment,
+        cloud_in_base=file.cloud_in_base,
+        electricity_in_base=file.electricity_in_base,
+        fiscal_year_start=_month_and_day(path.name, file.fiscal_year_start),
         currency=currency,
-        usd_per_unit=table.number("usd_per_unit", "0", "1000000", "1", above=True),
-        usd_per_unit_on=table.optional_day("usd_per_unit_on"),
-        sources={key: sources.text(key) for key in sources.values},
+        usd_per_unit=Decimal(1) if rate is None else exact(rate),
+        usd_per_unit_on=file.usd_per_unit_on,
+        sources=sources,
     )
 
 
-def _month_and_day(table: TomlTable, text: str) -> tuple[int, int]:
+def _month_and_day(file: str, text: str) -> tuple[int, int]:
     try:
         day = date.fromisoformat(f"2027-{text}")
     except ValueError:
-        raise table.error(
-            "fiscal_year_start", f"{shown(text)} is not a day of the year: write 07-01"
-        ) from None
+        problem = f"{shown(text)} is not a day of the year: write 07-01"
+        raise wrong(file, "fiscal_year_start", problem) from None
     return day.month, day.day
 
 

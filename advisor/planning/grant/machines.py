@@ -8,8 +8,8 @@ from datetime import date
 from decimal import Decimal
 
 from advisor.parse import InputError
+from advisor.planning.grant.checked_toml import wrong
 from advisor.planning.grant.grant import Grant, Owned
-from advisor.planning.grant.toml_table import TomlTable
 from advisor.planning.solver.problem import Machine, PriceLine, RunTime
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.snapshot import Snapshot
@@ -35,7 +35,7 @@ def gpu_ids_of(
     try:
         return snapshot.gpu_ids(names)
     except InputError as error:
-        raise TomlTable(grant.file, where, {}).error("gpus", str(error)) from None
+        raise wrong(grant.file, f"{where}.gpus", str(error)) from None
 
 
 def day_of(grant: Grant, day: date | None, default: int) -> int:
@@ -85,14 +85,15 @@ def owned_machines(
     snapshot: Snapshot, grant: Grant, number: int, owned: Owned, best: Best
 ) -> list[Machine]:
     """What the lab has: one record, or one for each machine where they may be upgraded."""
-    table = TomlTable(grant.file, f"owned[{number + 1}]", {})
+    place = f"owned[{number + 1}].gpu"
     try:
         (gpu_id,) = snapshot.gpu_ids([owned.gpu])
     except InputError as error:
-        raise table.error("gpu", str(error)) from None
+        raise wrong(grant.file, place, str(error)) from None
     gpu = next(gpu for gpu in snapshot.gpus if gpu.gpu_id == gpu_id)
     if grant.usd_per_kwh is not None and gpu.tdp_w is None:
-        raise table.error("gpu", f"the power of {gpu.name} is not known, electricity is asked")
+        problem = f"the power of {gpu.name} is not known, electricity is asked"
+        raise wrong(grant.file, place, problem)
     every = Machine(
         machine_id=f"owned:{number + 1}:{gpu_id}:{owned.gpu_count}",
         label=f"{owned.gpu_count} × {gpu.name} (owned)",
@@ -134,7 +135,7 @@ def upgrades(
     """
     found: list[Machine] = []
     quotes: dict[str, Quote] = {}
-    book = snapshot.prices(grant.price_rule, today=today)
+    book = snapshot.prices(grant.prices, today=today)
     wanted = gpu_ids_of(snapshot, grant, "purchases", grant.buy_gpus)
     gpus = {gpu.gpu_id: gpu for gpu in snapshot.gpus}
     for table, machines in zip(grant.owned, owned, strict=True):
@@ -185,12 +186,12 @@ def buyable(
     machines: list[Machine] = []
     if not grant.buy:
         return machines, builds, quotes
-    book = snapshot.prices(grant.price_rule, today=today)
+    book = snapshot.prices(grant.prices, today=today)
     wanted = gpu_ids_of(snapshot, grant, "purchases", grant.buy_gpus)
     timed = {time.gpu_id for times in best.values() for time in times}
     considered = tuple(
         build
-        for build in snapshot.builds_under(grant.price_rule, book)
+        for build in snapshot.builds_under(grant.prices, book)
         if build.host.kind != "owned"
         and not build.gpus_owned
         and build.gpu.gpu_id in (timed if wanted is None else wanted)

@@ -8,6 +8,7 @@ from datetime import date, timedelta
 from itertools import chain
 
 from advisor.parse import InputError
+from advisor.planning.grant.checked_toml import wrong
 from advisor.planning.grant.grant import Grant
 from advisor.planning.grant.machines import (
     Best,
@@ -19,7 +20,6 @@ from advisor.planning.grant.machines import (
     times_of,
     upgrades,
 )
-from advisor.planning.grant.toml_table import TomlTable
 from advisor.planning.solver.problem import Experiment, PlanningProblem, Rental, Rules
 from advisor.ranking.snapshot import Snapshot
 from advisor.ranking.times import Model
@@ -50,7 +50,9 @@ class Loaded:
 
 def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loaded:
     """Everything that a plan is made from. Raises InputError."""
-    models = {asked.model: _model(snapshot, grant, n) for n, asked in enumerate(grant.asked)}
+    models: dict[str, Model] = {
+        each.model: _model(snapshot, grant, n) for n, each in enumerate(grant.experiments)
+    }
     recipes = sorted({model.recipe_id for model in models.values()})
     by_recipe = {model.recipe_id: model for model in models.values()}
     best = {recipe: reader.best_times(recipe, grant.evidence) for recipe in recipes}
@@ -109,34 +111,33 @@ def rules_of(grant: Grant) -> Rules:
 
 def _model(snapshot: Snapshot, grant: Grant, number: int) -> Model:
     try:
-        return snapshot.model(grant.asked[number].model)
+        return snapshot.model(grant.experiments[number].model)
     except InputError as error:
-        table = TomlTable(grant.file, f"experiments[{number + 1}]", {})
-        raise table.error("model", str(error)) from None
+        raise wrong(grant.file, f"experiments[{number + 1}].model", str(error)) from None
 
 
 def _experiments(grant: Grant, models: Mapping[str, Model]) -> tuple[Experiment, ...]:
     days = [(day - grant.start).days for day in grant.year_dates]
     found: list[Experiment] = []
-    for asked in grant.asked:
+    for wanted in grant.experiments:
         spans = [
             (
-                f"{asked.name}, year {year + 1}" if asked.each_year else asked.name,
-                days[year] if asked.each_year else day_of(grant, asked.not_before, 0),
-                days[year + 1] if asked.each_year else day_of(grant, asked.by, days[-1]),
+                f"{wanted.name}, year {year + 1}" if wanted.each_year else wanted.name,
+                days[year] if wanted.each_year else day_of(grant, wanted.not_before, 0),
+                days[year + 1] if wanted.each_year else day_of(grant, wanted.by, days[-1]),
             )
-            for year in range(grant.years if asked.each_year else 1)
+            for year in range(grant.years if wanted.each_year else 1)
         ]
         found.extend(
             Experiment(
                 experiment_id=name,
                 name=name,
-                model=models[asked.model].recipe_id,
-                runs=asked.runs,
+                model=models[wanted.model].recipe_id,
+                runs=wanted.runs,
                 release_day=release,
                 due_day=due,
-                who=asked.who,
-                value=asked.value,
+                who=wanted.who,
+                value=wanted.value,
             )
             for name, release, due in spans
         )
@@ -156,7 +157,7 @@ def _rentals(
         if grant.rent:
             left_out.append(LeftOut(label="every rental", reason="the paper has no rental prices"))
         return [], {}
-    rule = grant.price_rule
+    rule = grant.prices
     as_of = rule if isinstance(rule, date) else today
     wanted = gpu_ids_of(snapshot, grant, "rentals", grant.rent_gpus)
     names = {gpu.gpu_id: gpu.name for gpu in snapshot.gpus}
@@ -205,6 +206,5 @@ def _check_providers(grant: Grant, wanted: set[str], known: set[str]) -> None:
     from price_catalog.table import nearest
 
     for name in sorted(wanted - known):
-        raise TomlTable(grant.file, "rentals", {}).error(
-            "providers", f"'{name}' is not known; {nearest(name, sorted(known))}"
-        )
+        problem = f"'{name}' is not known; {nearest(name, sorted(known))}"
+        raise wrong(grant.file, "rentals.providers", problem)

@@ -90,7 +90,7 @@ class _Maker(EvidenceSections):
                 "each year's end" if asked.each_year else str(asked.by or grant.year_dates[-1]),
                 asked.who or "not said",
             )
-            for n, asked in enumerate(grant.asked, start=1)
+            for n, asked in enumerate(grant.experiments, start=1)
         ]
         blocks: list[Block] = [
             Paragraph(words=tuple(words)),

@@ -1,6 +1,7 @@
 """What a plan is made from: experiments, machines, rentals, money rules (pure records).
 
-Days count from the first day of the grant. Money is in whole US cents.
+Days count from the first day of the grant. Prices and rates are exact US dollars; what is paid and
+what may be spent is whole US cents.
 """
 
 from __future__ import annotations
@@ -9,10 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
+from typing import Literal, get_args
 
 from price_catalog.power import PowerFigures
 
-OBJECTIVES = ("cheapest", "most-runs", "soonest")
+Objective = Literal["cheapest", "most-runs", "soonest"]
+"""Everything in time for the least money; the most runs, or the earliest end, within the budget."""
+OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 EPSILON = 1e-6
 """Days and dollars below this are rounding."""
 
@@ -146,7 +150,7 @@ class PlanningProblem:
     machines: tuple[Machine, ...]
     rentals: tuple[Rental, ...]
     rules: Rules
-    objective: str = "cheapest"
+    objective: Objective = "cheapest"
     budget_cents: int | None = None
     """None: no limit."""
     year_budget_cents: tuple[int, ...] | None = None
@@ -161,10 +165,6 @@ class PlanningProblem:
     """Everything must be over by then, whatever its own due day."""
     min_runs: int | None = None
     """At least so much value of runs must be done (to price one run more)."""
-
-    def __post_init__(self) -> None:
-        if self.objective not in OBJECTIVES:
-            raise ValueError(f"objective '{self.objective}' is not one of {', '.join(OBJECTIVES)}")
 
     @property
     def years(self) -> int:

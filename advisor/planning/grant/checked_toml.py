@@ -1,0 +1,161 @@
+"""Reads a TOML file into a Struct: every error is one line with file, key and what to write."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import inspect
+
+from advisor.parse import InputError, parse_budget, shown
+from price_catalog.table import nearest
+
+MAX_BYTES = 1_000_000
+S = TypeVar("S", bound=msgspec.Struct)
+_SAID = re.compile(r"(.*?)(?: - at `\$((?:\.\w+|\[\d+\])*)`)?", re.DOTALL)
+"""An error of msgspec: the problem and the path to it."""
+_STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
+
+
+class Line(str):
+    """One printable line."""
+
+    @classmethod
+    def read(cls, value: Any) -> Line:
+        """Without blanks around it. Raises ValueError."""
+        if not isinstance(value, str) or not value.strip():
+            raise ValueError('must be text: write it between quotes, like "Pythia 1B"')
+        if len(value) > 500 or not value.isprintable():
+            raise ValueError("must be one printable line of at most 500 characters")
+        return cls(value.strip())
+
+
+class Amount(Decimal):
+    """Money, typed as a number or as people write it."""
+
+    @classmethod
+    def read(cls, value: Any) -> Amount:
+        """Raises ValueError."""
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise ValueError('must be an amount, like "$40,000" or 40000')
+        text = value if isinstance(value, str) else format(Decimal(str(value)), "f")
+        return cls(parse_budget(text, "amount"))
+
+
+class AmountOrZero(Amount):
+    """Money that may be 0."""
+
+    @classmethod
+    def read(cls, value: Any) -> AmountOrZero:
+        """Raises ValueError."""
+        return cls(0) if value == 0 and value is not False else cls(Amount.read(value))
+
+
+def exact(number: float) -> Decimal:
+    """A number as it was typed."""
+    return Decimal(int(number)) if number.is_integer() else Decimal(str(number))
+
+
+def read_toml(path: Path, kind: type[S], instead: str) -> S:
+    """The whole file, checked. Raises InputError, which says what to give ``instead``."""
+    import tomllib
+
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise InputError(f"{path.name} is larger than {MAX_BYTES:,} bytes: {instead}")
+        found = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise InputError(f"there is no file {shown(str(path), 200)}: {instead}") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path.name} is not UTF-8 text (byte {error.start}): {instead}") from None
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path.name} is not valid TOML: {error}") from None
+    except OSError as error:
+        raise InputError(
+            f"{shown(str(path), 200)} cannot be read ({error.strerror}): {instead}"
+        ) from None
+    try:
+        return msgspec.convert(
+            found, kind, dec_hook=lambda own, value: own.read(value), builtin_types=(date,)
+        )
+    except msgspec.ValidationError as error:
+        raise _explained(path.name, found, kind, error) from None
+
+
+def wrong(file: str, place: str, problem: str) -> InputError:
+    """An InputError that names file, table and key."""
+    return InputError(f"{file}, {place}: {problem}")
+
+
+def _explained(
+    file: str, value: Any, kind: type[msgspec.Struct], error: msgspec.ValidationError
+) -> InputError:
+    """What msgspec found, with what to write instead: the type at the place says it."""
+    said = _SAID.fullmatch(str(error))
+    assert said is not None
+    problem, path = said[1], said[2] or ""
+    key = re.search("(?:unknown|required) field `(.*)`", problem, re.DOTALL)
+    steps: list[str | int] = [
+        int(number) if number else name for name, number in _STEP.findall(path)
+    ]
+    if key is not None and problem.startswith("Object missing"):
+        steps.append(key[1])
+    node: Any = inspect.type_info(kind)
+    place = ""
+    for step in steps:
+        if isinstance(step, int):
+            node, value, place = node.item_type, value[step], f"{place}[{step + 1}]"
+        else:
+            node = next(field.type for field in node.fields if field.name == step)
+            value = value.get(step)
+            place = f"{place}.{step}" if place else step
+        if isinstance(node, inspect.UnionType):
+            node = next(each for each in node.types if not isinstance(each, inspect.NoneType))
+    if error.__cause__ is not None:  # a type of our own, which has said it
+        return wrong(file, place, str(error.__cause__))
+    if key is not None and problem.startswith("Object contains"):
+        known = [field.name for field in node.fields]
+        place = f"{place}.{key[1]}" if place else key[1]
+        return wrong(file, place, f"this key is not known; {nearest(key[1], known)}")
+    return wrong(file, place, _what_to_write(node, value, place))
+
+
+def _what_to_write(node: Any, value: Any, place: str) -> str:
+    if isinstance(node, inspect.LiteralType) and isinstance(value, str):
+        return f"{shown(value)} is not known; {nearest(value, [str(v) for v in node.values])}"
+    if isinstance(node, inspect.IntType):
+        return f"must be a whole number from {node.ge} to {node.le}"
+    if isinstance(node, inspect.FloatType):
+        low = f"above {node.gt} and at most" if node.ge is None else f"from {node.ge} to"
+        return f"must be a number {low} {node.le}"
+    if isinstance(node, inspect.BoolType):
+        return "must be true or false"
+    if isinstance(node, inspect.DateType):
+        return "must be a date: write it without quotes, like 2027-01-31"
+    if isinstance(node, inspect.StructType):
+        if place.endswith("]"):
+            return f"must be a table: write [[{place.partition('[')[0]}]] above each"
+        return f"must be a table: write [{place}] on a line of its own"
+    if isinstance(node, inspect.VarTupleType):
+        if isinstance(node.item_type, inspect.StructType):
+            return f"must be tables: write [[{place}]] above each"
+        if value == []:
+            return "is empty: name at least one, or leave the key out for all"
+        return f"must be a list of {_list_words(node.item_type)}"
+    return 'must be text: write it between quotes, like "Pythia 1B"'
+
+
+def _list_words(item: Any) -> str:
+    if isinstance(item, inspect.IntType):
+        return f"whole numbers from {item.ge} to {item.le}"
+    if isinstance(item, inspect.LiteralType):
+        return f"texts from these: {', '.join(map(str, item.values))}"
+    if issubclass(item.cls, Amount):
+        return 'amounts, like ["40k", "40k", "20k"]'
+    return 'texts, like ["RTX 3090", "H100"]'
