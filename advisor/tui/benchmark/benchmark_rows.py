@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
+from advisor.benchmark.plan import CPU, CPU_REMARK
 from advisor.benchmark.progress import (
     FAILED,
     LEFT_OUT,
@@ -23,7 +24,7 @@ from advisor.tui.widgets.table_rows import Column, RowStyle
 
 if TYPE_CHECKING:
     from advisor.benchmark.plan import Plan
-    from advisor.benchmark.request import Ending
+    from advisor.benchmark.request import Ending, MachineState
 
 MARKS = {
     WAITING: "·",
@@ -34,6 +35,7 @@ MARKS = {
     LEFT_OUT: "–",
     NOT_TRIED: "·",
 }
+NO_GPU = "No GPU here (nvidia-smi lists none)."
 _WIDE = 100
 
 
@@ -106,6 +108,31 @@ class BoardRows:
             "why": row.detail,
         }
         return [cells[key] for key in self._keys]
+
+
+def here_words(here: MachineState, plan: Plan | None, problem: str | None) -> tuple[str, str]:
+    """What was found here, what would run or what speaks against it, and the class of the line."""
+    if problem is not None:
+        return f"⚠ {problem}", "-error"
+    words = NO_GPU + f" {CPU_REMARK[0].upper()}{CPU_REMARK[1:]}."
+    if here.gpus:
+        names = [gpu.name for gpu in here.gpus]
+        memory = here.gpus[0].memory_gib
+        kinds = ", ".join(f"{names.count(n)} × {n}" for n in dict.fromkeys(names))
+        words = f"Here {kinds}, {memory:.0f} GiB"
+    if plan is None:
+        return words, ""
+    count = len(plan.labels)
+    words += (
+        f" · {count} setting{'s' if count > 1 else ''}, {plan.takes_words} · "
+        f"{here.disk_free_gib:.0f} GiB disk"
+    )
+    remarks = [remark for remark in plan.remarks() if remark != CPU_REMARK]
+    if here.gpus and plan.request.device == CPU:
+        remarks.append(CPU_REMARK)
+    if not remarks:
+        return words, ""
+    return words + f" ! {remarks[0]}" + (" …" if len(remarks) > 1 else ""), "-warning"
 
 
 def plan_lines(plan: Plan) -> list[Line]:

@@ -1,4 +1,4 @@
-"""Measuring this machine: each setting as it is tried, and how it ended.
+"""Measuring this machine: what would run, each setting as it is tried, and how it ended.
 
 The screen outlives its visits: a benchmark goes on while another screen is shown. A thread follows
 the runner and posts what happens; handlers own the widgets.
@@ -7,41 +7,55 @@ the runner and posts what happens; handlers own the widgets.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on, work
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.geometry import Size
 from textual.message import Message
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
-from advisor.benchmark.plan import Plan
+from advisor.benchmark.packages import check_packages
+from advisor.benchmark.plan import Plan, bench_folders, make_plan
 from advisor.benchmark.progress import Progress
 from advisor.benchmark.recorder import Recorder, follow
-from advisor.benchmark.runner_process import Run, last_log_line
+from advisor.benchmark.request import MachineState, Request
+from advisor.benchmark.runner_process import RUNNER, Run, last_log_line
+from advisor.benchmark.runner_process import look_here as look
 from advisor.parse import InputError
 from advisor.tui.benchmark.benchmark_rows import (
     BoardRows,
+    columns,
     ending_lines,
+    here_words,
     plan_lines,
     status_words,
     tried_lines,
 )
-from advisor.tui.benchmark.benchmark_setup import STORE_WAIT_S, BenchmarkPlanning
+from advisor.tui.benchmark.benchmark_setup import BenchmarkSetup
+from advisor.tui.pages.bars import KeyBar, TitleBar, TooSmall
 from advisor.tui.pages.confirm import ConfirmScreen
 from advisor.tui.pages.record import RecordScreen
+from advisor.tui.pages.sized_screen import SizedScreen
 from advisor.tui.program.actions import BENCHMARK, bindings_of
+from advisor.tui.program.messages import StoreRead
+from advisor.tui.widgets.fetch_error import StoreReaderError
 from advisor.tui.widgets.lines import FAINT, PLAIN, WARNING, Line, wrapped
+from advisor.tui.widgets.lines_view import LinesView
 from advisor.tui.widgets.table import RankTable
 
 if TYPE_CHECKING:
     from advisor.benchmark.request import Ending
+    from advisor.tui.program.program import Program
 
 
-class BenchmarkScreen(BenchmarkPlanning):
+class BenchmarkScreen(SizedScreen):
     """How long would this machine train?"""
 
     WHERE = BENCHMARK
@@ -51,6 +65,22 @@ class BenchmarkScreen(BenchmarkPlanning):
         Binding("escape", "leave_field", "back", show=False),
     ]
     AUTO_FOCUS = "#table"
+    app: Program
+
+    @dataclass
+    class Looked(Message):
+        """The machine was looked at."""
+
+        here: MachineState | None
+        problem: str | None
+
+    @dataclass
+    class Planned(Message):
+        """What would run, or why nothing can."""
+
+        number: int
+        plan: Plan | None
+        problem: str | None
 
     @dataclass
     class Started(Message):
@@ -81,8 +111,163 @@ class BenchmarkScreen(BenchmarkPlanning):
 
         line: str
 
+    def __init__(
+        self,
+        size: Size,
+        *,
+        runner: Sequence[str] = RUNNER,
+        folders: tuple[Path, Path] | None = None,
+    ) -> None:
+        """``folders``: the file of records and the folder of work, else the user's own."""
+        super().__init__(size)
+        self._runner = runner
+        self._records, self._work = folders or bench_folders()
+        self._here: MachineState | None = None
+        self._trouble: str | None = None
+        """Why nothing can be measured here."""
+        self.plan: Plan | None = None
+        """What would run now, or what runs."""
+        self._plan_number = 0
+        self._plan_problem: str | None = None
+        self._starting = False
+        self._drawing = False
+        self.run: Run | None = None
+        """The child while it lives."""
+        self.progress: Progress | None = None
+        self.ending: Ending | None = None
+        self._began_s = 0.0
+        self._began_wall_s = 0.0
+        self._took_s = 0.0
+
+    def compose(self) -> ComposeResult:
+        yield TitleBar(BENCHMARK)
+        yield BenchmarkSetup(self.app.inputs.model)
+        yield Static("looking at this machine …", id="here", markup=False)
+        yield Static("", id="status", markup=False)
+        yield RankTable(columns(80), id="table", fixed_columns=1)
+        yield LinesView(id="said")
+        yield KeyBar(BENCHMARK)
+        yield TooSmall()
+
     def on_mount(self) -> None:
+        self.table.empty_message = "The settings stand here once it is clear what would run."
+        self.read_store()
+        self.look_here()
         self.set_interval(1.0, self._tick)
+
+    def on_unmount(self) -> None:
+        if self.run is not None:
+            self.run.cancel()
+
+    def on_screen_resume(self) -> None:
+        if self._here is not None and not self.is_busy:
+            # Somebody else may use the GPUs by now.
+            self.look_here()
+
+    @property
+    def setup(self) -> BenchmarkSetup:
+        return self.query_one(BenchmarkSetup)
+
+    @property
+    def table(self) -> RankTable:
+        return self.query_one("#table", RankTable)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a benchmark runs or is about to."""
+        return self._starting or self.run is not None
+
+    # What would run
+
+    @work(thread=True, exclusive=True, group="read", exit_on_error=False)
+    def read_store(self) -> None:
+        """Read the models, and post them."""
+        try:
+            self.post_message(StoreRead(self.app.store_reader.read(self.app.inputs)))
+        except StoreReaderError as error:
+            self.post_message(self.Planned(self._plan_number, None, str(error)))
+
+    @on(StoreRead)
+    def _store_read(self, event: StoreRead) -> None:
+        self.setup.reading = event.reading
+        self._plan_again()
+
+    @work(thread=True, exclusive=True, group="look", exit_on_error=False)
+    def look_here(self) -> None:
+        """Ask the runner what is here, and post it."""
+        try:
+            check_packages()
+            here = look(self._work, runner=self._runner)
+        except InputError as error:
+            self.post_message(self.Looked(None, str(error)))
+        else:
+            self.post_message(self.Looked(here, None))
+
+    @on(Looked)
+    def _looked(self, event: Looked) -> None:
+        self._here, self._trouble = event.here, event.problem
+        self.setup.offer(event.here)
+        self._plan_again()
+
+    @on(BenchmarkSetup.Changed)
+    def _setup_changed(self) -> None:
+        if self.is_busy:
+            self.app.notify("A benchmark is running: this is for the next one.")
+        self._plan_again()
+
+    def _plan_again(self) -> None:
+        """Work out what the fields mean, in a thread."""
+        if self.is_busy:
+            return
+        self._show_here()
+        if self._here is None or self.setup.reading is None:
+            return
+        self._plan_number += 1
+        try:
+            request = self.setup.request(records_file=self._records, work_directory=self._work)
+        except InputError as error:
+            self.post_message(self.Planned(self._plan_number, None, str(error)))
+        else:
+            self._make_plan(self._plan_number, request, self._here)
+
+    @work(thread=True, exclusive=True, group="plan", exit_on_error=False)
+    def _make_plan(self, number: int, request: Request, here: MachineState) -> None:
+        from advisor.store import StoreError
+
+        store = self.app.store_reader.patient_store()
+        try:
+            plan = make_plan(store, request, here, gpu_count=request.gpu_count)
+        except (InputError, StoreError) as error:
+            self.post_message(self.Planned(number, None, str(error)))
+        else:
+            self.post_message(self.Planned(number, plan, None))
+
+    @on(Planned)
+    def _planned(self, event: Planned) -> None:
+        if event.number != self._plan_number or self.is_busy:
+            return
+        changed = event.plan != self.plan
+        self.plan, self._plan_problem = event.plan, event.problem
+        if changed and event.plan is not None:
+            self.progress = Progress(event.plan.labels, event.plan.estimated_minutes, "")
+            self.ending = None
+            self.remove_class("-ended", "-bad")
+            self._show_rows()
+            self._say([("Press s to start: it asks first.", FAINT)])
+            self.query_one("#status", Static).update("")
+        self._show_here()
+
+    def _show_here(self) -> None:
+        """What was found, what would run, and what speaks against it."""
+        line = self.query_one("#here", Static)
+        line.set_classes("")
+        if self._trouble is not None:
+            line.add_class("-error")
+            line.update(f"⚠ {self._trouble}")
+        elif self._here is not None:
+            words, kind = here_words(self._here, self.plan, self._plan_problem)
+            line.set_classes(kind)
+            line.update(words)
 
     # Running
 
@@ -120,9 +305,7 @@ class BenchmarkScreen(BenchmarkPlanning):
     @work(thread=True, group="bench", exit_on_error=False)
     def _measure(self, plan: Plan) -> None:
         """Follow the runner to its end, post what happens, keep what it measures."""
-        from advisor.store import Store
-
-        store = Store(self.app.store_reader.path, wait_s=STORE_WAIT_S, note=lambda _: None)
+        store = self.app.store_reader.patient_store()
         run: Run | None = None
         kept = ""
         try:
@@ -197,10 +380,6 @@ class BenchmarkScreen(BenchmarkPlanning):
         text = "ending it harder …" if again else "ending it; finished trials are kept …"
         self._say([(text, PLAIN), ("c again does not wait for it to end by itself.", FAINT)])
 
-    def on_unmount(self) -> None:
-        if self.run is not None:
-            self.run.cancel()
-
     # Drawing
 
     def _tick(self) -> None:
@@ -232,3 +411,39 @@ class BenchmarkScreen(BenchmarkPlanning):
         if isinstance(source, BoardRows) and at < len(source):
             row = source.row(at)
             self.app.push_screen(RecordScreen(row.label, partial(wrapped, tried_lines(row))))
+
+    def _show_rows(self) -> None:
+        if self.progress is None:
+            return
+        shown = columns(self.table.size.width or 80)
+        if shown != self.table.columns:
+            self.table.columns = shown
+        self.table.source = BoardRows(self.progress, [column.key for column in shown])
+
+    def _say(self, lines: list[Line]) -> None:
+        self.query_one("#said", LinesView).show(lambda width: wrapped(lines, width), from_top=True)
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._show_rows)
+
+    # The fields
+
+    def action_focus_field(self, name: str) -> None:
+        """Go to a field."""
+        self.query_one(f"#{name}").focus()
+
+    def action_leave_field(self) -> None:
+        """Go from a field to the table, and from there to the ranking."""
+        if self.focused is self.table:
+            self.app.action_go("ranking")
+            return
+        self.setup.picker.close()
+        self.table.focus()
+
+    @on(Input.Submitted)
+    def _entered(self) -> None:
+        self.action_leave_field()
+
+    def action_undo(self) -> None:
+        """Clear the time limit."""
+        self.setup.minutes.value = ""

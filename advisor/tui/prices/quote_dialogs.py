@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from advisor.ranking.snapshot import Snapshot
     from advisor.tui.program.program import Program
 
-STORE_WAIT_S = 10.0
 FIELDS = (
     ("item", "Item", "RTX 3090, or a machine's name"),
     ("price", "Price", "of one piece: 900"),
@@ -77,11 +76,10 @@ class _Keeping(ModalScreen["str | None"]):
 
     @work(thread=True, exclusive=True, group="write", exit_on_error=False)
     def _write(self, quotes: tuple[Quote, ...], words: str) -> None:
-        from advisor.store import Store, StoreError
+        from advisor.store import StoreError
 
-        store = Store(self.app.store_reader.path, wait_s=STORE_WAIT_S, note=lambda _: None)
         try:
-            store.add_quotes(quotes, [OWN])
+            self.app.store_reader.patient_store().add_quotes(quotes, [OWN])
         except StoreError as error:
             self.post_message(self.Failed(str(error)))
         else:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.ranking.question import RANK_RULES
 from advisor.ranking.typed_question import CandidatesKey, read_question
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from advisor.ranking.candidates import Candidates
     from advisor.ranking.snapshot import Snapshot
     from advisor.ranking.times import BestTime
-    from advisor.store import Reader
+    from advisor.store import Reader, Store
     from advisor.tui.program.candidates_view import CandidatesView
     from advisor.tui.program.preload import Preload
     from advisor.tui.program.settings import State
 
 STORE_WAIT_S = 2.0
 """How long one visit waits for a store that others hold; the program then says so, and retries."""
-
-
+PATIENT_WAIT_S = 10.0
+"""The same where a person waits for what is kept."""
 AHEAD_WAIT_S = 0.1
 """A wait that is shorter than drawing an empty screen first, and the answer after it."""
 MANY_BUILDS = 5_000
@@ -77,7 +77,7 @@ class StoreReader:
         """Whether the store may be another than when it was last read; not while it is read."""
         if self._lock.locked():
             return False
-        return bool(self._store().change_token() != self._token)
+        return self._store().change_token() != self._token
 
     def read(self, state: State) -> Reading:
         """The ingredients of the answer to these inputs, from the store as it is now.
@@ -93,7 +93,13 @@ class StoreReader:
         with self._worded(), self._store().reading() as reader:
             yield reader
 
-    def _store(self) -> Any:
+    def patient_store(self) -> Store:
+        """The store for a thread that keeps something in it; it waits longer and says nothing."""
+        from advisor.store import Store
+
+        return Store(self.path, wait_s=PATIENT_WAIT_S, note=lambda _: None)
+
+    def _store(self) -> Store:
         from advisor.store import Store
 
         return Store(self.path, wait_s=STORE_WAIT_S, note=self.note)

@@ -2,49 +2,68 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
+from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.widgets import Input
+from textual.geometry import Size
+from textual.widgets import Input, Static
 
-from advisor.tui.pages.bars import PANELS, Tabs
-from advisor.tui.pages.model_picker import ModelInput, ModelPicker
+from advisor.tui.pages.bars import PANELS, KeyBar, Tabs, TitleBar, TooSmall
+from advisor.tui.pages.model_picker import ModelInput
+from advisor.tui.pages.sized_screen import SizedScreen
 from advisor.tui.program.actions import RANKING, bindings_of
 from advisor.tui.program.messages import PublishedRead, StoreChanged, StoreRead, StoreTrouble
-from advisor.tui.program.settings import TEXT_FIELDS
-from advisor.tui.ranking.panels import CHOICES, RETRY, RankingView
-from advisor.tui.ranking.ranking_rows import RankedRows, counted
+from advisor.tui.program.settings import State
+from advisor.tui.ranking.build_panels import BuildPanels
+from advisor.tui.ranking.question_fields import QuestionFields
+from advisor.tui.ranking.ranking_rows import counted
+from advisor.tui.ranking.ranking_session import Session
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.fetch_error import StoreReaderError
+from advisor.tui.widgets.lines_view import LinesView
 from advisor.tui.widgets.plot.plot import CostTimePlot
 from advisor.tui.widgets.table import RankTable
 
 if TYPE_CHECKING:
+    from advisor.tui.program.program import Program
     from advisor.tui.program.store_reader import Reading
 
+RETRY = "(tried again every 2 s)"
 
-class RankingScreen(RankingView):
+
+class RankingScreen(SizedScreen):
     """Which machine to buy."""
 
     WHERE = RANKING
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(RANKING)]
     AUTO_FOCUS = "#table"
+    app: Program
+
+    def __init__(self, state: State, size: Size) -> None:
+        super().__init__(size)
+        self.session = Session(state)
+        self._trouble: str | None = None
+
+    def compose(self) -> ComposeResult:
+        yield TitleBar(RANKING)
+        yield QuestionFields(
+            self.session.inputs,
+            models=self.session.models,
+            remark=self._times_words,
+            typed=lambda name, text: self._change(**{name: text}),
+        )
+        yield Static("reading the store …", id="message", markup=False)
+        yield Static("", id="note", markup=False)
+        yield Tabs(PANELS, "show_panel")
+        yield BuildPanels(self.session)
+        yield KeyBar(RANKING)
+        yield TooSmall()
 
     def on_mount(self) -> None:
-        self.table.border_title = "1 Builds"
-        self.table.empty_message = "Reading the store …"
-        self.picture.border_title = "2 Cost against time"
-        self.picture.empty_message = "No build to draw."
-        self.detail.border_title = "3 Selected build"
         self.watch(self.app, "theme", self._restyle, init=False)
-        for name in TEXT_FIELDS:
-            if name != "model":
-                # Watched, not heard by message: the answer is then drawn together with the key.
-                field = self.query_one(f"#{name}", Input)
-                self.watch(field, "value", partial(self._typed, name), init=False)
         reading = self.app.store_reader.first_reading(wait=False)
         if reading is None:
             self.read_store()
@@ -53,6 +72,33 @@ class RankingScreen(RankingView):
             # does a thread take turns with the one that draws.
             self._store_read(StoreRead(reading))
             self.call_after_refresh(self._make_published, reading)
+
+    @property
+    def fields(self) -> QuestionFields:
+        return self.query_one(QuestionFields)
+
+    @property
+    def panels(self) -> BuildPanels:
+        return self.query_one(BuildPanels)
+
+    @property
+    def table(self) -> RankTable:
+        return self.panels.table
+
+    @property
+    def picture(self) -> CostTimePlot:
+        return self.panels.picture
+
+    @property
+    def detail(self) -> LinesView:
+        return self.panels.detail
+
+    def _times_words(self, recipe_id: str) -> str:
+        times = self.session.measured.get(recipe_id)
+        return f"{times:,} times" if times else "not measured"
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self.panels.fit_columns)
 
     # Reading, in threads
 
@@ -111,12 +157,11 @@ class RankingScreen(RankingView):
         session = self.session
         if session.ask():
             self.read_store()
-        for name in TEXT_FIELDS:
-            self.query_one(f"#{name}").set_class(name in session.errors, "-broken")
+        self.fields.mark(session.errors)
         old = session.is_old
-        self.query_one("#panels").set_class(old, "-old")
+        self.panels.set_class(old, "-old")
         if not old and session.answer is not None:
-            self._show_rows()
+            self.panels.show()
         elif session.answer is None and session.errors:
             self.table.empty_message = "No answer yet: the line above says what to mend."
         self._show_note()
@@ -125,14 +170,32 @@ class RankingScreen(RankingView):
     def _restyle(self) -> None:
         self.call_after_refresh(self.show_answer)
 
+    def _show_message(self) -> None:
+        session, line = self.session, self.query_one("#message", Static)
+        answer = session.answer
+        line.set_class(bool(session.errors or self._trouble), "-error")
+        if session.errors:
+            text = "⚠ " + next(iter(session.errors.values()))
+        elif self._trouble is not None:
+            text = f"⚠ {self._trouble} {RETRY}"
+        elif answer is not None:
+            text = counted(answer)
+            # Where there is room; the footer has the key in any case.
+            if len(text) + 10 < self.app.size.width and self.has_class("-wide"):
+                text += " · x: why"
+        else:
+            return
+        _write(line, text)
+
+    def _show_note(self) -> None:
+        note = self.session.note()
+        if self.session.errors and self.session.answer is not None:
+            note = f"Below is the last good answer: {self.session.answered_words()}."
+        line = self.query_one("#note", Static)
+        line.set_class(note is not None, "-said")
+        _write(line, note or "")
+
     # The fields
-
-    def _typed(self, name: str, value: str) -> None:
-        self._change(**{name: value})
-
-    @on(ModelPicker.Changed)
-    def _model_typed(self, event: ModelPicker.Changed) -> None:
-        self._change(model=event.text)
 
     @on(Choice.Changed)
     def _chosen(self, event: Choice.Changed) -> None:
@@ -142,7 +205,7 @@ class RankingScreen(RankingView):
     def _choose(self, name: str, value: str) -> None:
         values = {name: value}
         if name == "rule":
-            self._descending = False
+            self.panels.descending = False
             if value != "days":
                 # Ranked by a cost, that cost is the one to look at.
                 values["cost_basis"] = "overall" if value == "cost" else "experiment"
@@ -160,31 +223,9 @@ class RankingScreen(RankingView):
         """Put a question into the fields for the person."""
         self.session.pause()
         self._change(**values)
-        self._write_fields()
+        self.fields.write(self.session.inputs)
 
-    # Selection, both ways
-
-    @on(RankTable.RowHighlighted)
-    def _row_highlighted(self, event: RankTable.RowHighlighted) -> None:
-        rows = self.table.source
-        # New rows may have moved the cursor since the message was sent: the table knows best.
-        if isinstance(rows, RankedRows) and len(rows):
-            i = rows.build_index(self.table.cursor)
-            if i != self.session.selected:
-                self.session.select(i)
-                self._show_selected(from_top=True)
-
-    @on(CostTimePlot.PointSelected)
-    def _point_selected(self, event: CostTimePlot.PointSelected) -> None:
-        rows, answer = self.table.source, self.session.answer
-        if answer is None or not isinstance(rows, RankedRows):
-            return
-        i = answer.points.builds[event.index]
-        self.session.select(i)
-        row = rows.row_of(i)
-        if row is not None:
-            self.table.cursor = row
-        self.detail.show(self.session.page(), from_top=True)
+    # The panels
 
     @on(RankTable.RowOpened)
     @on(CostTimePlot.PointOpened)
@@ -198,12 +239,12 @@ class RankingScreen(RankingView):
     @on(RankTable.HeaderClicked)
     def _header_clicked(self, event: RankTable.HeaderClicked) -> None:
         if event.sort_key == self.session.inputs.rule:
-            self._descending = not self._descending
+            self.panels.descending = not self.panels.descending
             self.show_answer()
         else:
             self.session.pause()
             self._choose("rule", event.sort_key)
-            self._write_fields()
+            self.fields.write(self.session.inputs)
 
     # Actions
 
@@ -214,8 +255,8 @@ class RankingScreen(RankingView):
     def action_leave_field(self) -> None:
         """Go from a field to the panel that is shown."""
         self.session.pause()
-        self.query_one(ModelPicker).close()
-        self.query_one(f"#{self.panel}").focus()
+        self.fields.picker.close()
+        self.query_one(f"#{self.panels.front}").focus()
 
     def action_next_choice(self, name: str) -> None:
         """Take the next of a few values."""
@@ -230,7 +271,7 @@ class RankingScreen(RankingView):
             values["rule"] = "cost" if basis == "overall" else "experiment-cost"
         self.session.pause()
         self._change(**values)
-        self._write_fields()
+        self.fields.write(self.session.inputs)
 
     def action_show_excluded(self) -> None:
         """Open the list of what is left out."""
@@ -277,48 +318,34 @@ class RankingScreen(RankingView):
     def action_restore_defaults(self) -> None:
         """Put every field back."""
         self.session.restore_defaults()
-        self._write_fields()
+        self.fields.write(self.session.inputs)
         self.show_answer()
 
     def action_undo(self) -> None:
         """Take back the last change of a field."""
         if self.session.undo():
-            self._write_fields()
+            self.fields.write(self.session.inputs)
             self.show_answer()
         else:
             self.app.notify("Nothing to undo.")
 
-    def _write_fields(self) -> None:
-        """Make the fields show the session's inputs."""
-        inputs = self.session.inputs
-        for name in TEXT_FIELDS:
-            if name == "model":
-                self.query_one(ModelPicker).write(inputs.model)
-                continue
-            field = self.query_one(f"#{name}", Input)
-            with field.prevent(Input.Changed):
-                field.value = getattr(inputs, name)
-        for name in CHOICES:
-            self.query_one(f"#{name}", Choice).value = getattr(inputs, name)
-
-    @property
-    def panel(self) -> str:
-        """Which panel is in front where there is room for one only."""
-        panels = self.query_one("#panels")
-        return next(name for name in PANELS if panels.has_class(f"-{name}"))
-
     def action_show_panel(self, name: str) -> None:
         """Bring a panel to the front and go to it."""
         self.query_one(Tabs).here = name
-        panels = self.query_one("#panels")
-        for each in PANELS:
-            panels.set_class(each == name, f"-{each}")
+        self.panels.bring(name)
         self.query_one(f"#{name}").focus()
 
     def key_escape(self) -> None:
         """Leave a field, or close the list of models first."""
-        picker = self.query_one(ModelPicker)
+        picker = self.fields.picker
         if picker.is_open and isinstance(self.focused, ModelInput):
             picker.close()
         else:
             self.action_leave_field()
+
+
+def _write(line: Static, text: str) -> None:
+    """Show another text; the screen is laid out anew only where it takes other lines."""
+    old, width = str(line.content), max(1, line.size.width)
+    if text != old:
+        line.update(text, layout=-(-len(text) // width) != -(-len(old) // width))

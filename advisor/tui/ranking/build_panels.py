@@ -1,0 +1,166 @@
+"""The ranked builds, their picture, and the selected build."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Container
+
+from advisor.tui.pages.bars import PANELS
+from advisor.tui.program.points import plot_data
+from advisor.tui.ranking.ranking_rows import RankedRows, ranking_columns, sorted_column
+from advisor.tui.ranking.ranking_session import Session
+from advisor.tui.widgets.lines_view import LinesView
+from advisor.tui.widgets.plot.plot import CostTimePlot
+from advisor.tui.widgets.plot.style import ANSI_COLOURS, palette, series_marks
+from advisor.tui.widgets.table import RankTable
+
+if TYPE_CHECKING:
+    from advisor.tui.program.program import Program
+
+DETAIL_WIDTH, FRAME_WIDTH, SCROLLBAR_WIDTH = 47, 2, 1
+"""As in ranking.tcss."""
+
+
+class BuildPanels(Container):
+    """Shows the session's answer, side by side or one panel at a time; selects in all at once."""
+
+    app: Program
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(id="panels", classes="-table")
+        self._session = session
+        self.descending = False
+        """Whether the table shows the ranking from its end."""
+        self._marked: Sequence[str] = ()
+        self._marked_in: tuple[str, bool] | None = None
+        self._kept_marks: dict[str, Text] = {}
+
+    def compose(self) -> ComposeResult:
+        with Container(id="left"):
+            yield RankTable(id="table", fixed_columns=2)
+            yield CostTimePlot(id="picture")
+        yield LinesView(id="detail")
+
+    def on_mount(self) -> None:
+        self.table.border_title = "1 Builds"
+        self.table.empty_message = "Reading the store …"
+        self.picture.border_title = "2 Cost against time"
+        self.picture.empty_message = "No build to draw."
+        self.detail.border_title = "3 Selected build"
+
+    @property
+    def table(self) -> RankTable:
+        return self.query_one("#table", RankTable)
+
+    @property
+    def picture(self) -> CostTimePlot:
+        return self.query_one("#picture", CostTimePlot)
+
+    @property
+    def detail(self) -> LinesView:
+        return self.query_one("#detail", LinesView)
+
+    @property
+    def front(self) -> str:
+        """Which panel is in front where there is room for one only."""
+        return next(name for name in PANELS if self.has_class(f"-{name}"))
+
+    def bring(self, name: str) -> None:
+        """Bring a panel to the front."""
+        for each in PANELS:
+            self.set_class(each == name, f"-{each}")
+
+    # The answer
+
+    def show(self) -> None:
+        """Draw the session's answer."""
+        session = self._session
+        answer = session.answer
+        assert answer is not None
+        ranking, points, question = answer.ranking, answer.points, answer.ranking.question
+        rows = RankedRows(
+            answer, self._marks(points.series_names), self._warning(), descending=self.descending
+        )
+        table, picture = self.table, self.picture
+        if not len(rows):
+            table.empty_message = session.why_empty()
+        table.columns = ranking_columns(answer.basis, self._table_width())
+        table.sorted_by = sorted_column(question.rule)
+        table.sort_descending = self.descending
+        table.source = rows
+        row = None if session.selected is None else rows.row_of(session.selected)
+        table.cursor = 0 if row is None else row
+        table.border_subtitle = ranking.candidates.model.name
+        picture.data = plot_data(points, ranking, answer.front, answer.basis)
+        budget = question.budget_usd if answer.basis == "overall" else None
+        picture.budget_usd = None if budget is None else float(budget)
+        picture.max_days = question.max_days
+        self._show_selected(from_top=False)
+
+    def _show_selected(self, *, from_top: bool) -> None:
+        session = self._session
+        assert session.answer is not None
+        i = session.selected
+        self.picture.selected = None if i is None else session.answer.points.at.get(i)
+        self.detail.show(session.page(), from_top=from_top)
+
+    def _marks(self, names: Sequence[str]) -> dict[str, Text]:
+        """The picture's glyphs in its colours, for the table."""
+        look = (self.app.theme, self.app.no_color)
+        if self._marked is not names or self._marked_in != look:
+            self._marked, self._marked_in = names, look
+            marks = series_marks(len(names), coloured=not self.app.no_color)
+            colours: Sequence[str] = ANSI_COLOURS
+            if not self.app.native_ansi_color:
+                colours = palette(self.table.background_colors[1].hex6, 3.0)
+            self._kept_marks = {
+                name: Text(mark.filled, style=colours[mark.colour])
+                for name, mark in zip(names, marks, strict=True)
+            }
+        return self._kept_marks
+
+    def _warning(self) -> str:
+        return "yellow" if self.app.native_ansi_color else self.app.theme_variables["text-warning"]
+
+    def fit_columns(self) -> None:
+        """Give the table the columns that it has room for."""
+        columns = ranking_columns(self._session.inputs.cost_basis, self._table_width())
+        if columns != self.table.columns:
+            self.table.columns = columns
+
+    def _table_width(self) -> int:
+        """In cells; before the first layout, what it is going to be."""
+        laid_out = self.table.scrollable_content_region.width
+        if laid_out:
+            return laid_out
+        beside = DETAIL_WIDTH + FRAME_WIDTH if self.screen.has_class("-wide") else 0
+        return self.app.size.width - beside - SCROLLBAR_WIDTH
+
+    # Selection, both ways
+
+    @on(RankTable.RowHighlighted)
+    def _row_highlighted(self, event: RankTable.RowHighlighted) -> None:
+        rows = self.table.source
+        # New rows may have moved the cursor since the message was sent: the table knows best.
+        if isinstance(rows, RankedRows) and len(rows):
+            i = rows.build_index(self.table.cursor)
+            if i != self._session.selected:
+                self._session.select(i)
+                self._show_selected(from_top=True)
+
+    @on(CostTimePlot.PointSelected)
+    def _point_selected(self, event: CostTimePlot.PointSelected) -> None:
+        rows, answer = self.table.source, self._session.answer
+        if answer is None or not isinstance(rows, RankedRows):
+            return
+        i = answer.points.builds[event.index]
+        self._session.select(i)
+        row = rows.row_of(i)
+        if row is not None:
+            self.table.cursor = row
+        self.detail.show(self._session.page(), from_top=True)
