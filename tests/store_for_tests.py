@@ -73,8 +73,8 @@ def program(code: str, *arguments: object, **options: Any) -> subprocess.Popen[s
     )
 
 
-def answer(running: subprocess.Popen[str]) -> str:
+def answer(running: subprocess.Popen[str], timeout_s: float = 120) -> str:
     """What a program printed, once it has ended well."""
-    out, err = running.communicate(timeout=120)
+    out, err = running.communicate(timeout=timeout_s)
     assert running.returncode == 0, err
     return out

@@ -180,8 +180,8 @@ print(json.dumps({"finished": len(finished), "kept_but_not_told": interrupted}))
 
 
 def test_a_killed_writer_leaves_every_finished_append(own_store: Path) -> None:
-    told = json.loads(answer(program(KILL, own_store, 24, 1)))
-    assert told["finished"] >= 12  # which the killer waited for
+    told = json.loads(answer(program(KILL, own_store, 16, 1), timeout_s=280))
+    assert told["finished"] >= 8  # which the killer waited for
     store = Store(own_store)
     held = [time.measurement_id for time in store.times(origin="local")]
     assert len(held) == len(set(held)) >= told["finished"]
@@ -201,18 +201,19 @@ def test_a_killed_creation_leaves_no_half_store(tmp_path: Path) -> None:
     path = tmp_path / "results.duckdb"
     kill = """
 import os, random, signal, sys, time
-from advisor.store import build, check_store, seed
-from advisor.store.shipped import read_shipped
+from advisor.store import build_store, check_store
 path = sys.argv[1]
-kept = read_shipped()
-build.read_shipped = seed.read_shipped = lambda: kept
+began_s = time.monotonic()
+build_store(path)
+took_s = time.monotonic() - began_s
+os.unlink(path)
 made = 0
-for kill in range(15):
+for kill in range(10):
     child = os.fork()
     if child == 0:
-        build.build_store(path)
+        build_store(path)
         os._exit(0)
-    time.sleep(random.Random(kill).uniform(0.0, 0.2))
+    time.sleep(random.Random(kill).uniform(0.0, took_s))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     if os.path.exists(path):
@@ -221,6 +222,6 @@ for kill in range(15):
         made += 1
 print(made)
 """
-    answer(program(kill, path))
+    answer(program(kill, path), timeout_s=280)
     build_store(path)
     assert check_store(path) == []

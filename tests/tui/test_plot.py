@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 from hypothesis import given, settings
@@ -411,21 +409,11 @@ async def test_limits_without_a_place_on_the_axis_draw_nothing(wrong: float) -> 
 # What is drawn anew, and what is not
 
 
-@contextmanager
-def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, int]]:
-    """How often the costly steps are taken."""
-    counts = {"logs": 0, "grid": 0}
-
-    def counting(name: str, original: object) -> object:
-        def wrapper(*args: object) -> object:
-            counts[name] += 1
-            return original(*args)  # type: ignore[operator]
-
-        return staticmethod(wrapper)
-
-    monkeypatch.setattr(LogPoints, "of", counting("logs", LogPoints.of))
-    monkeypatch.setattr(PlotGrid, "of", counting("grid", PlotGrid.of))
-    yield counts
+def kept_grid(widget: CostTimePlot) -> PlotGrid:
+    """The points by cell as the widget holds them: what takes long where there are many."""
+    layout = widget._arrange(widget.size)
+    assert layout is not None
+    return layout.grid
 
 
 async def press_on(pilot: Pilot[None], widget: CostTimePlot, **state: object) -> list[str]:
@@ -435,30 +423,33 @@ async def press_on(pilot: Pilot[None], widget: CostTimePlot, **state: object) ->
     return lines(widget)
 
 
-async def test_budget_selection_and_flags_do_not_lay_out_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_budget_selection_and_flags_do_not_lay_out_again() -> None:
     data = sixteen()
     widget = plot(data, budget_usd=40_000.0)
     app = WidgetApp(widget)
     async with app.run_test(size=(120, 40)) as pilot:
         await pilot.pause()
-        with counted(monkeypatch) as counts:
-            first = lines(widget)
-            assert await press_on(pilot, widget, budget_usd=50_000.0) != first
-            assert await press_on(pilot, widget, selected=3) != first
-            assert await press_on(pilot, widget, hovered=4) != first
-            flags = bytes([PointFlag.EXCLUDED, *data.flags[1:]])
-            again = dataclasses.replace(data, flags=flags)
-            assert "(×1)" in "\n".join(await press_on(pilot, widget, data=again))
-            assert counts == {"logs": 0, "grid": 0}
-            await pilot.resize_terminal(80, 24)
-            await pilot.pause()
-            lines(widget)
-            assert counts == {"logs": 0, "grid": 1}
-            copies = {"x_usd": list(COST_USD), "y_days": list(DAYS)}
-            await press_on(pilot, widget, data=dataclasses.replace(data, **copies))  # type: ignore[arg-type]
-            assert counts == {"logs": 1, "grid": 2}
+        first, grid = lines(widget), kept_grid(widget)
+        assert await press_on(pilot, widget, budget_usd=50_000.0) != first
+        assert await press_on(pilot, widget, selected=3) != first
+        assert await press_on(pilot, widget, hovered=4) != first
+        flags = bytes([PointFlag.EXCLUDED, *data.flags[1:]])
+        again = dataclasses.replace(data, flags=flags)
+        assert "(×1)" in "\n".join(await press_on(pilot, widget, data=again))
+        assert kept_grid(widget) is grid
+        # Another size is another grid, once, of the same logarithms.
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+        lines(widget)
+        smaller = kept_grid(widget)
+        assert smaller is not grid
+        assert smaller.points is grid.points
+        await press_on(pilot, widget, selected=5)
+        assert kept_grid(widget) is smaller
+        # Other columns are other points, even where they say the same.
+        copies = {"x_usd": list(COST_USD), "y_days": list(DAYS)}
+        await press_on(pilot, widget, data=dataclasses.replace(data, **copies))  # type: ignore[arg-type]
+        assert kept_grid(widget).points is not grid.points
 
 
 async def test_resizing_keeps_the_selection_and_fills_the_new_size() -> None:
