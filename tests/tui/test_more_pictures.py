@@ -22,15 +22,16 @@ from syrupy.assertion import SnapshotAssertion
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from advisor import ask
-from advisor.machines import own_machine
-from advisor.state import State
+from advisor.answers import ownership
+from advisor.costs.owned import own_machine
+from advisor.ranking import snapshot
 from advisor.store import Store
 from advisor.tui.app import AdvisorApp
-from advisor.tui.controls.lines_view import LinesView
-from advisor.tui.screens import benchmark
-from advisor.tui.screens.benchmark import BenchmarkScreen
-from tests.advisor.facts_for_tests import make_quote
+from advisor.tui.benchmark import benchmark_screen
+from advisor.tui.benchmark.benchmark_screen import BenchmarkScreen
+from advisor.tui.program.settings import State
+from advisor.tui.widgets.lines_view import LinesView
+from tests.facts_for_tests import make_quote
 from tests.tui.program import ASKED, NARROW, TODAY, WIDE, page, running, settled
 
 SIZES = pytest.mark.parametrize(
@@ -61,7 +62,7 @@ def text_of(pilot: Pilot[None], name: str) -> str:
 
 # The benchmark
 
-FAKE = Path(__file__).parents[1] / "advisor" / "fake_runner.py"
+FAKE = Path(__file__).parents[1] / "fake_runner.py"
 
 
 class Clock:
@@ -70,7 +71,7 @@ class Clock:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now_s = 0.0
         clock = SimpleNamespace(monotonic=lambda: self.now_s, time=time.time)
-        monkeypatch.setattr(benchmark, "time", clock)
+        monkeypatch.setattr(benchmark_screen, "time", clock)
 
 
 @pytest.fixture
@@ -128,7 +129,7 @@ async def test_benchmark_in_progress(
         await until(pilot, lambda: "1 of 22" in text_of(pilot, "#status"), "no time yet")
 
         # The second trial writes its log after everything else that it says.
-        label = list(screen.board.rows)[1]
+        label = list(screen.progress.rows)[1]
         last = f"{label}: micro-batch 2 fits, 12.5 GiB log: {label} is at step 7"
         clock.now_s = 95.0
         await until(pilot, lambda: page(screen.query_one("#said", LinesView)) == last, "no log")
@@ -231,7 +232,8 @@ async def test_owning_what_is_owned_already(
     size: tuple[int, int],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(ask, "date", Today)  # what is owned is priced today
+    for module in (ownership, snapshot):  # what is owned is priced today
+        monkeypatch.setattr(module, "date", Today)
     Store(STORE).add_machines([own_machine("4 x A6000", Store(STORE).gpus())])
     async with running(STORE, size=size, state=LATEST) as pilot:
         await pilot.press("f7")
