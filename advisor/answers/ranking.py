@@ -1,22 +1,40 @@
-"""The answer of `advisor rank`: the question read, asked, and put into words, JSON or CSV."""
+"""The answer of a ranking in words, as JSON and as CSV."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import date
 from typing import Any
 
+from advisor.answers.circuit import circuit_line
+from advisor.answers.uncertainty import (
+    doubt_lines,
+    limit_lines,
+    settle_object,
+    uncertainty_line,
+    wanted_line,
+)
 from advisor.answers.wording import (
     RULE_WORDS,
     build_words,
+    days_and_interval,
     gpus_words,
     price_marks,
+    price_note,
+    rank_words,
     reason_words,
+    settings_words,
+    trust_words,
 )
-from advisor.costs.amounts import days_exact, usd_whole
+from advisor.costs.amounts import days_exact, usd_and_cents, usd_whole
+from advisor.costs.price_book import RULE_WORDS as PRICE_RULE_WORDS
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.question import Question
 from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
+from advisor.tables import render_rows, to_csv
 from bench_runner.records import Settings
+from price_catalog.model import Source
+from price_catalog.power import Supply
 
 
 def ranked_object(row: RankedRow) -> dict[str, Any]:
@@ -114,6 +132,54 @@ CSV_COLUMNS = (
 )
 
 
+def flat_object(row: RankedRow) -> dict[str, Any]:
+    """One ranked build as a row of CSV."""
+    flat = ranked_object(row)
+    flat["gpu_price_date"] = row.gpu_quote.quoted_on
+    flat["host_price_date"] = row.host_quote.quoted_on
+    flat["settings"] = settings_words(row.time.settings)
+    return flat
+
+
+def ranking_csv(answer: Ranking) -> str:
+    """Ranked builds first, then those left out, with their reason, in the same columns."""
+    rows = [flat_object(row) for row in answer.rows()]
+    rows.extend(excluded_object(row) for row in [*answer.excluded(), *answer.refused])
+    return to_csv(rows, CSV_COLUMNS)
+
+
+def ranking_object(answer: Ranking, at_face_value: Ranking, prices: str) -> dict[str, Any]:
+    """The whole answer as the JSON of `advisor rank` has it."""
+    question = answer.question
+    found: dict[str, Any] = {
+        "model": answer.candidates.model.recipe_id,
+        "budget_usd": question.budget_usd,
+        "max_days": question.max_days,
+        "rule": question.rule,
+        "lifetime_years": question.lifetime_years,
+        "prices": prices,
+        "evidence": answer.candidates.evidence,
+        "ranked": [ranked_object(row) for row in answer.rows()],
+        "excluded": [excluded_object(row) for row in [*answer.excluded(), *answer.refused]],
+        "price_rule": PRICE_RULE_WORDS,
+        "price_doubts": doubt_lines(answer),
+        "settle": settle_object(answer),
+    }
+    if answer.candidates.evidence == "sound":
+        found["published_ranking"] = [
+            {
+                "rank": row.rank,
+                "gpu": row.build.gpu.name,
+                "gpu_count": row.build.gpu_count,
+                "overall_cost_usd": row.overall_cost_usd,
+                "training_days": row.training_days,
+                "verdict": row.time.verdict,
+            }
+            for row in at_face_value.rows()
+        ]
+    return found
+
+
 def published_note(answer: Ranking, at_face_value: Ranking) -> str | None:
     """What taking the published times at face value would have put first, where it differs."""
     if answer.candidates.evidence != "sound" or not len(at_face_value):
@@ -155,7 +221,74 @@ def count_words(answer: Ranking) -> str:
     return text
 
 
-def _grouped(left: list[ExcludedRow]) -> list[dict[str, str]]:
+def ranking_text(
+    answer: Ranking,
+    at_face_value: Ranking,
+    prices: str,
+    sources: Iterable[Source],
+    supply: Supply | None,
+) -> str:
+    """The whole answer for a person: the builds, what is open, what is left out, the sources."""
+    blocks = [headline(answer.candidates, answer.question, prices)]
+    rows = answer.rows()
+    if rows:
+        blocks.append(
+            render_rows(
+                [
+                    {
+                        "#": rank_words(row),
+                        "build": build_words(row.build),
+                        "cost": usd_whole(row.overall_cost_usd),
+                        "days": days_and_interval(row),
+                        "per experiment": usd_and_cents(row.experiment_cost_usd),
+                        "front": "*" if row.on_pareto_front else "-",
+                        "time": trust_words(row.time),
+                        "prices of": price_note(row, date.today()),
+                        "settings": settings_words(row.time.settings),
+                    }
+                    for row in rows
+                ],
+                "table",
+            )
+        )
+        lifetime = answer.question.lifetime_years
+        blocks.append(
+            "* on the Pareto front: no other build here is both cheaper and faster. = cannot be "
+            "told from first place: the doubt is larger than the difference; what two predictions "
+            "share, the software above all, cancels. Days come with their interval. "
+            f"Per experiment = cost × days / ({lifetime:g} years × 365). "
+            "Unsynchronised: timed without waiting for the GPU, so possibly too low. MFU: the "
+            "share of the GPUs' peak that the time implies."
+        )
+    else:
+        blocks.append("No build answers this question.")
+    sure = [uncertainty_line(answer), wanted_line(answer), *limit_lines(answer)]
+    if any(sure):
+        blocks.append("What the times leave open:\n" + "\n".join(f"  {x}" for x in sure if x))
+    blocks.append(count_words(answer))
+    if prices != "paper":
+        blocks.append(f"Which price counts: {PRICE_RULE_WORDS}")
+    if supply is None:
+        blocks += circuit_line(row.build for row in rows)
+    doubts = doubt_lines(answer)
+    if doubts:
+        blocks.append("What the prices leave open:\n" + "\n".join(f"  {line}" for line in doubts))
+    note = published_note(answer, at_face_value)
+    if note:
+        blocks.append(note)
+    left = _grouped([*answer.excluded(), *answer.refused])
+    if left:
+        blocks.append(render_rows(left, "table"))
+    used = {row.time.source_id for row in rows} | {row.gpu_quote.source_id for row in rows}
+    used |= {row.host_quote.source_id for row in rows}
+    for source in sources:
+        if source.source_id in used:
+            where = f", {source.url}" if source.url else ""
+            blocks.append(f"{source.source_id}: {source.title}{where}. {source.how_measured}")
+    return "\n\n".join(blocks)
+
+
+def _grouped(left: Iterable[ExcludedRow]) -> list[dict[str, str]]:
     """Left-out builds as rows; those that differ only in the number of GPUs share one."""
     counts: dict[tuple[str, str, str], list[int]] = {}
     for row in left:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.benchmark.kept_model import recipe_text
-from advisor.cli import benchmark as command
+from advisor.cli import bench_command as command
 from advisor.cli.main import main
 from advisor.prediction.model.own_model import OwnModel
 from advisor.store import Store

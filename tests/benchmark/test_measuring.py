@@ -29,9 +29,8 @@ from advisor.benchmark.progress import (
 from advisor.benchmark.recorder import Recorder, follow
 from advisor.benchmark.request import MachineState, Request, peak_tflops
 from advisor.benchmark.runner_process import Run, last_log_line, look_here, suggest
-from advisor.cli import benchmark as command
+from advisor.cli import bench_command as command
 from advisor.cli.main import main
-from advisor.cli.rank import answer_rank
 from advisor.parse import InputError
 from advisor.ranking.question import Question
 from advisor.ranking.rank import rank
@@ -148,7 +147,7 @@ def test_every_trial_ends_in_a_row_of_the_board_and_of_the_store(
 
 
 def test_the_user_s_machine_stands_among_the_builds_as_owned(
-    own_store: Path, tmp_path: Path
+    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     measure(planned(own_store, tmp_path), "good")
     measure(planned(own_store, tmp_path), "good")
@@ -165,20 +164,9 @@ def test_the_user_s_machine_stands_among_the_builds_as_owned(
     assert row.training_days == 3.0
     assert row.time.basis == "measured"
     assert row.time.timing == "synchronised"
-    text, answered = answer_rank(
-        Store(own_store),
-        model="pythia-160m",
-        budget="1000",
-        max_days=None,
-        rule="days",
-        lifetime_years=None,
-        prices="latest",
-        evidence="sound",
-        gpus=None,
-        form="table",
-    )
-    assert answered
-    assert "your 2 × H200" in text
+    asked = ["rank", "--model", "pythia-160m", "--budget", "1000", "--store", str(own_store)]
+    assert main(asked) == 0
+    assert "your 2 × H200" in capsys.readouterr().out
     # It is the very machine that `advisor prices own` knows, so that can forget it.
     assert main(["prices", "own", "2 x H200", "--remove", "--store", str(own_store)]) == 0
     assert not any(host.kind == "owned" for host in Store(own_store).hosts())
@@ -503,7 +491,7 @@ def test_missing_packages_are_named_with_their_cure(
 def test_an_interrupt_cancels_and_keeps_what_is_finished(own_store: Path, tmp_path: Path) -> None:
     code = (
         "import sys\n"
-        "from advisor.cli import benchmark as bench\n"
+        "from advisor.cli import bench_command as bench\n"
         "from advisor.cli.main import main\n"
         f"bench._runner = lambda: (sys.executable, {str(FAKE)!r}, 'hang')\n"
         f"sys.exit(main({flags(own_store, tmp_path, '--yes')!r}))\n"

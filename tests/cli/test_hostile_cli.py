@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.cli import main as cli
+from advisor.cli import findings_command
 from advisor.cli.main import main
 from advisor.store import Store, build_store
 
@@ -157,7 +157,7 @@ def test_a_fault_of_the_program_is_one_line_too(
     def fail(_: object) -> int:
         raise RuntimeError("two\nlines")
 
-    monkeypatch.setitem(cli._COMMANDS, "findings", fail)
+    monkeypatch.setattr(findings_command, "run", fail)
     assert "RuntimeError: two lines" in refused(capsys, "findings")
     monkeypatch.setenv("ADVISOR_DEBUG", "1")
     with pytest.raises(RuntimeError):
@@ -221,12 +221,13 @@ def test_a_file_that_cannot_be_written_is_named_and_its_draft_is_not(
 def test_a_query_that_is_interrupted_ends_as_ctrl_c_does(own_store: Path) -> None:
     """Ctrl-C while DuckDB works: no answer, no words, the exit code of an interrupt."""
     slow = (
-        "import sys; from advisor.cli import main as cli; from advisor.store import Store\n"
+        "import sys; from advisor.cli import findings_command, main as cli\n"
+        "from advisor.store import Store\n"
         "def slow(options):\n"
         "    with Store(options.store).reading() as reader:\n"
         "        print('in', flush=True)\n"
         "        reader.connection.execute('SELECT sum(hash(range)) FROM range(100000000000)')\n"
-        "cli._COMMANDS['findings'] = slow\n"
+        "findings_command.run = slow\n"
         "sys.exit(cli.main(['findings', '--store', sys.argv[1]]))\n"
     )
     with subprocess.Popen(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from advisor.cli import predict as command
+from advisor.cli import predict_command as command
 from advisor.parse import InputError
 from advisor.prediction import Fitted
 from advisor.prediction.shipped import shipped_fit
@@ -32,7 +32,7 @@ def _store(store_path: Path) -> None:
 def call(fitted: Fitted, *words: str) -> int:
     parser = argparse.ArgumentParser()
     command.add_arguments(parser)
-    return command.run(parser.parse_args(words), lambda: fitted, _stores[0])
+    return command.run_with(parser.parse_args(words), lambda: fitted, _stores[0])
 
 
 def test_json_holds_the_promised_names(fitted: Fitted, capsys: pytest.CaptureFixture[str]) -> None:

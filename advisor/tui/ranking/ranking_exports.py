@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from advisor.answers.ranking import CSV_COLUMNS, excluded_object, ranked_object
-from advisor.answers.wording import settings_words
+from advisor.answers.ranking import CSV_COLUMNS, excluded_object, flat_object
 from advisor.tables import to_markdown
 from advisor.tui.program.candidates_view import Answer
 from advisor.tui.program.points import plot_data
@@ -30,11 +29,8 @@ def ranking_rows(answer: Answer, *, excluded: bool) -> list[dict[str, Any]]:
     """The ranked builds, and after them those left out with their reason."""
     rows: list[dict[str, Any]] = []
     for position, row in enumerate(answer.ranking.rows()):
-        flat = ranked_object(row)
+        flat = flat_object(row)
         flat["on_pareto_front"] = answer.ranking.order[position] in answer.front
-        flat["gpu_price_date"] = row.gpu_quote.quoted_on
-        flat["host_price_date"] = row.host_quote.quoted_on
-        flat["settings"] = settings_words(row.time.settings)
         rows.append(flat)
     if excluded:
         rows += [excluded_object(row) for row in answer.ranking.excluded()]

@@ -1,7 +1,7 @@
 """``advisor bench``: measure this machine, after asking; the times go into the store as they come.
 
-stdout holds the table of settings, stderr what happens meanwhile. Exit codes: 0 some setting has a
-time; 1 none has; 2 the input is wrong; 130 cancelled.
+stdout holds the table of settings, stderr what happens meanwhile. It is answered where some setting
+has a time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,15 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from advisor.parse import InputError, parse_positive
+from advisor.cli.command import (
+    ANSWERED,
+    CANCELLED,
+    NO_ANSWER,
+    WRONG_INPUT,
+    add_format,
+    open_store,
+)
+from advisor.parse import InputError, parse_positive, shown
 
 if TYPE_CHECKING:
     from advisor.benchmark.plan import Plan
@@ -25,7 +33,6 @@ if TYPE_CHECKING:
     from advisor.benchmark.request import Ending
     from advisor.benchmark.runner_process import Run
 
-ANSWERED, NO_ANSWER, WRONG_INPUT, CANCELLED = 0, 1, 2, 130
 MAX_MINUTES = 60 * 24 * 30
 MAX_GIB = 10_000
 SEARCHES = ("fast", "exhaustive")
@@ -45,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--device", default="cuda", help="cuda (default), or cpu to see the path work")
     add("--records", metavar="FILE", help="where the runner keeps its records (JSON lines)")
     add("--work", metavar="DIR", help="where it keeps logs and compiled kernels")
-    add("--format", default="table", help="table (default), json or csv")
+    add_format(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -57,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     plan = _plan(options)
     if not options.yes and not _confirmed(plan):
         return CANCELLED
-    recorder = Recorder(_store(options), plan)
+    recorder = Recorder(open_store(options), plan)
     progress = Progress(plan.labels, plan.estimated_minutes, plan.request.search)
     running = Run(plan.request, runner=_runner())
     before = _cancel_on_signals(running)
@@ -89,18 +96,11 @@ def _runner() -> Sequence[str]:
     return RUNNER
 
 
-def _store(options: argparse.Namespace) -> Any:
-    from advisor.store import Store, find_store
-
-    return Store(find_store(getattr(options, "store", None)))
-
-
 def _plan(options: argparse.Namespace) -> Plan:
     from advisor.benchmark.packages import check_packages
     from advisor.benchmark.plan import bench_folders, make_plan
     from advisor.benchmark.request import Request
     from advisor.benchmark.runner_process import look_here
-    from advisor.parse import shown
 
     if options.search not in SEARCHES:
         raise InputError(f"search {shown(options.search)} is not known: write fast or exhaustive")
@@ -133,7 +133,7 @@ def _plan(options: argparse.Namespace) -> Plan:
     )
     check_packages()
     here = look_here(request.work_directory, count, _runner())
-    return make_plan(_store(options), request, here, gpu_count=count)
+    return make_plan(open_store(options), request, here, gpu_count=count)
 
 
 def _confirmed(plan: Plan) -> bool:

@@ -1,7 +1,6 @@
-"""``advisor plan``: what to ask the funder for; ``advisor export figures``: the paper's figures.
+"""``advisor plan``: what to ask the funder for, or what to relax where there is no plan.
 
-stdout holds the plan, stderr which files were written. Exit codes: 0 there is a plan; 1 there is
-none, with what to relax; 2 the input is wrong.
+stdout holds the plan, stderr which files were written.
 """
 
 from __future__ import annotations
@@ -10,14 +9,10 @@ import argparse
 import sys
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store
 from advisor.parse import InputError, parse_positive, shown
 
-if TYPE_CHECKING:
-    from advisor.store import Store
-
-ANSWERED, NO_ANSWER = 0, 1
 MAX_SECONDS = 86_400
 
 
@@ -44,7 +39,7 @@ def add_arguments(plan: argparse.ArgumentParser) -> None:
     add("--seconds", metavar="S", default="120", help="time for a search (default: 120)")
     add("--quick", action="store_true", help="do not try what would change the decision")
     add("--example", action="store_true", help="print a worked example of a grant.toml and stop")
-    add("--format", default="table", help="table (default), json or csv")
+    add_format(plan)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -68,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
 
     check_targets(options.out, force=options.force)  # before any work
     planned = plan_grant(
-        _store(options),
+        open_store(options),
         Path(options.grant),
         today=date.today(),
         objective=options.objective,
@@ -105,7 +100,7 @@ def _reach(options: argparse.Namespace, seconds: float) -> int:
     if options.how_many is not None and options.largest:
         raise InputError("--how-many asks for one model and --largest for all: choose one")
     rows = reach_rows(
-        _store(options),
+        open_store(options),
         Path(options.grant),
         model=options.how_many,
         by=_day(options.by),
@@ -125,25 +120,3 @@ def _day(text: str | None) -> date | None:
         return date.fromisoformat(text)
     except ValueError:
         raise InputError(f"{shown(text)} is not a date: write it like 2027-01-31") from None
-
-
-def run_figures(options: argparse.Namespace) -> int:
-    """Draw the paper's figures from the store. Raises InputError and StoreError."""
-    from advisor.answers.paper.figures import write_figures
-
-    drawn, unpriced = write_figures(_store(options), Path(options.out or "figures"), options.force)
-    for path in drawn:
-        print(f"wrote {path}", file=sys.stderr)
-    if unpriced:
-        print(
-            f"no price, and so in no figure of costs: {'; '.join(unpriced)}. "
-            "advisor prices add gives one.",
-            file=sys.stderr,
-        )
-    return ANSWERED
-
-
-def _store(options: argparse.Namespace) -> Store:
-    from advisor.store import Store, find_store
-
-    return Store(find_store(getattr(options, "store", None)))

@@ -1,7 +1,6 @@
 """``advisor predict``: does a model fit a machine, how long would it train, and how sure is that.
 
-stdout holds the answer alone. Exit codes: 0 there is a time; 1 there is none (it does not fit, or
-it is too far from everything measured); 2 the input is wrong.
+There is no answer where the model does not fit, or is too far from everything measured.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from advisor.answers.prediction import as_lines, as_object
+from advisor.cli.command import ANSWERED, NO_ANSWER, open_store
 from advisor.parse import InputError, shown
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from advisor.prediction.model.targets import Target
     from advisor.store import Store
 
-ANSWERED, NO_ANSWER = 0, 1
 _AMOUNT = re.compile(r"(?P<number>\d{1,15}(?:,\d{3})*(?:\.\d{1,6})?)\s*(?P<suffix>[kmbt]?)", re.I)
 _SUFFIX = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 
@@ -50,8 +49,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--forget", metavar="NAME", help="forget a model that you kept; nothing else is done")
 
 
-def run(options: argparse.Namespace, load_fit: Callable[[], Fitted], store: Store) -> int:
-    """Predict and print, keep or forget. Raises InputError and StoreError.
+def run(options: argparse.Namespace) -> int:
+    """Predict and print, keep or forget. Raises InputError and StoreError."""
+    from advisor.prediction.own_records import fit_with
+
+    store = open_store(options)
+    return run_with(options, lambda: fit_with(store.own_records(), store.own_models()), store)
+
+
+def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store: Store) -> int:
+    """The same with a fit of the caller's.
 
     ``load_fit`` is called once the input is known.
     """

@@ -10,6 +10,14 @@ from pathlib import Path
 
 from advisor.answers.quotes import ledger_items, ledger_rows
 from advisor.answers.wording import item_names
+from advisor.cli.command import (
+    ANSWERED,
+    NO_ANSWER,
+    WRONG_INPUT,
+    add_format,
+    add_store,
+    open_store,
+)
 from advisor.costs.amounts import usd_as_quoted
 from advisor.costs.own_quotes import COLUMNS, INCLUDES, KINDS, OWN, make_quote
 from advisor.parse import InputError, parse_price_rule, shown
@@ -17,8 +25,6 @@ from advisor.ranking.snapshot import Snapshot, take_snapshot
 from advisor.store import Store
 from advisor.tables import render_rows
 from price_catalog.model import Quote
-
-ANSWERED, NO_ANSWER, WRONG_INPUT = 0, 1, 2
 
 _TERMS = (
     ("lifetime-years", "Y", "how long the machine serves (default: 5)"),
@@ -32,14 +38,16 @@ _TERMS = (
 )
 
 
-def add_arguments(parser: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The subcommands of `advisor prices`."""
     subs = parser.add_subparsers(
         dest="prices_command", metavar="COMMAND", required=True, parser_class=type(parser)
     )
 
     def command(name: str, text: str) -> argparse.ArgumentParser:
-        return subs.add_parser(name, help=text, description=text, parents=[common])
+        sub = subs.add_parser(name, help=text, description=text)
+        add_store(sub)
+        return sub
 
     listed = command("list", "every quote with its age, its marks and whether it counts")
     listed.add_argument("--item", metavar="NAME", help="only this GPU or machine")
@@ -47,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser, common: argparse.ArgumentPars
     listed.add_argument(
         "--prices", default="latest", help="paper, latest (default), or as known on YYYY-MM-DD"
     )
-    _format(listed)
+    add_format(listed)
 
     add = command("add", "add one quote of your own")
     for name in COLUMNS:
@@ -72,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser, common: argparse.ArgumentPars
     builds = command("builds", "what can be put together: slots, power, circuits, heat, memory")
     builds.add_argument("--gpus", metavar="NAMES", help='only these, as in "RTX 3090,H100"')
     builds.add_argument("--circuit", metavar="V/A", help="the lab's circuit, as in 120V/15A")
-    _format(builds)
+    add_format(builds)
 
     parts = command(
         "parts", "the machines' parts lists: what each part costs, and whose price it is"
@@ -80,12 +88,12 @@ def add_arguments(parser: argparse.ArgumentParser, common: argparse.ArgumentPars
     parts.add_argument(
         "--prices", default="latest", help="paper, latest (default), or as known on YYYY-MM-DD"
     )
-    _format(parts)
+    add_format(parts)
 
     own = command("own", 'machines that you have, as in: own "2 x A6000"')
     own.add_argument("machine", nargs="?", metavar="N x GPU")
     own.add_argument("--remove", action="store_true", help="forget it again")
-    _format(own)
+    add_format(own)
 
     for name, text in (
         ("cost", "the whole cost of owning one build, term by term"),
@@ -104,7 +112,7 @@ def add_arguments(parser: argparse.ArgumentParser, common: argparse.ArgumentPars
         if name == "rent":
             one.add_argument("--experiments", metavar="N", help="compare for so many training runs")
             one.add_argument("--svg", metavar="FILE", help="draw the break-even as a picture")
-        _format(one)
+        add_format(one)
 
     table = command("table", "the prices that ship, by GPU, as Markdown")
     table.add_argument("--out", metavar="FILE.md", help="write it there instead")
@@ -133,13 +141,9 @@ _HELP = {
 }
 
 
-def _format(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--format", default="table", help="table (default), json or csv")
-
-
-def run(options: argparse.Namespace, store: Store) -> int:
-    """Run one subcommand; the exit code. Raises InputError and StoreError."""
-    return _RUN[options.prices_command](options, store)
+def run(options: argparse.Namespace) -> int:
+    """Run one subcommand. Raises InputError and StoreError."""
+    return _RUN[options.prices_command](options, open_store(options))
 
 
 def _snapshot(store: Store) -> Snapshot:
@@ -326,13 +330,13 @@ def _own(options: argparse.Namespace, store: Store) -> int:
 
 
 def _cost(options: argparse.Namespace, store: Store) -> int:
-    from advisor.cli.ownership import answer_cost
+    from advisor.cli.prices_cost_rent import answer_cost
 
     return _print(answer_cost(store, options))
 
 
 def _rent(options: argparse.Namespace, store: Store) -> int:
-    from advisor.cli.ownership import answer_rent
+    from advisor.cli.prices_cost_rent import answer_rent
 
     return _print(answer_rent(store, options))
 

@@ -1,14 +1,27 @@
-"""Is this installation fit for use? What is there, what is missing, and how to get it."""
+"""``advisor doctor``: what is there, what is missing, and how to get it."""
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 from advisor.benchmark.packages import BENCH_PACKAGES, KERNEL_PACKAGES
-from advisor.store import Store, StoreError, find_store
+from advisor.cli.command import ANSWERED, NO_ANSWER, store_path
+from advisor.store import Store, StoreError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """None of its own."""
+
+
+def run(options: argparse.Namespace) -> int:
+    """Look at everything that a question could trip over, and print it."""
+    checks = _examine(options)
+    for check in checks:
+        print(check.line())
+    return ANSWERED if all(check.ok for check in checks) else NO_ANSWER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,11 +38,10 @@ class Check:
         return f"{'ok  ' if self.ok else 'FAIL'}  {self.what}: {self.found}"
 
 
-def examine(explicit: str | None) -> list[Check]:
-    """Look at everything that a user's question could trip over. Imports nothing heavy."""
+def _examine(options: argparse.Namespace) -> list[Check]:
     version = ".".join(map(str, sys.version_info[:3]))
     checks = [Check(ok=sys.version_info >= (3, 11), what="Python", found=version)]
-    checks.append(_store(explicit))
+    checks.append(_store(options))
     checks.append(_terminal())
     checks.append(_packages("benchmark packages", BENCH_PACKAGES, "bench"))
     checks.append(_packages("fused kernels", KERNEL_PACKAGES, "kernels"))
@@ -37,9 +49,9 @@ def examine(explicit: str | None) -> list[Check]:
     return checks
 
 
-def _store(explicit: str | None) -> Check:
+def _store(options: argparse.Namespace) -> Check:
     try:
-        path = find_store(explicit)
+        path = store_path(options)
         store = Store(path)
         with store.reading() as reader:
             models, quotes = len(reader.models()), len(reader.quotes())
@@ -89,16 +101,3 @@ def _gpus() -> Check:
         return Check(ok=True, what="GPUs", found="none seen (nvidia-smi does not answer)")
     gpus = [line.strip() for line in listed.splitlines() if line.strip()]
     return Check(ok=True, what="GPUs", found="; ".join(gpus) or "none")
-
-
-def paths(explicit: str | None) -> list[tuple[str, Path]]:
-    """Where the store and the user's own files lie, whether or not they exist yet."""
-    from platformdirs import user_config_path, user_data_path, user_state_path
-
-    name = "gpu-grant-advisor"
-    return [
-        ("store", find_store(explicit)),
-        ("data", user_data_path(name)),
-        ("state", user_state_path(name)),
-        ("config", user_config_path(name)),
-    ]

@@ -1,0 +1,47 @@
+"""What the commands share: exit codes, and the flags that many of them have."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from advisor.store import Store
+
+ANSWERED = 0
+NO_ANSWER = 1
+"""The question has none: nothing fits the budget, say."""
+WRONG_INPUT = 2
+CANCELLED = 130
+"""As a shell has it for Ctrl-C."""
+
+
+def add_store(parser: argparse.ArgumentParser) -> None:
+    """The flag that names the store, before and after the command."""
+    parser.add_argument(
+        "--store",
+        metavar="PATH",
+        default=argparse.SUPPRESS,
+        help="the evidence: a results.duckdb (else $ADVISOR_STORE, else ./results.duckdb, "
+        "else the one in your data folder)",
+    )
+
+
+def add_format(parser: argparse.ArgumentParser) -> None:
+    """The flag that chooses between a table, JSON and CSV."""
+    parser.add_argument("--format", default="table", help="table (default), json or csv")
+
+
+def store_path(options: argparse.Namespace) -> Path:
+    """Where the store lies, whether or not it exists."""
+    from advisor.store import find_store
+
+    return find_store(getattr(options, "store", None))
+
+
+def open_store(options: argparse.Namespace) -> Store:
+    """The store that the options name. What is wrong with it, its first use says."""
+    from advisor.store import Store
+
+    return Store(store_path(options))

@@ -1,0 +1,49 @@
+"""``advisor export``: your own rows as a file, or the paper's figures."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from advisor.cli.command import ANSWERED, open_store
+from advisor.parse import InputError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags of the command."""
+    add = parser.add_argument
+    add(
+        "file",
+        metavar="FILE.jsonl|figures",
+        help="where to (must not exist yet), or figures: draw the paper's figures from the store",
+    )
+    add("--out", metavar="FOLDER", help="for figures (default: ./figures)")
+    add("--force", action="store_true", help="overwrite figures that are there")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the file or the figures. Raises InputError and StoreError."""
+    if options.file == "figures":
+        return _figures(options)
+    if options.out is not None or options.force:
+        raise InputError("--out and --force go with: advisor export figures")
+    count = open_store(options).export_local(Path(options.file))
+    print(f"{options.file}: {count} rows of your own", file=sys.stderr)
+    return ANSWERED
+
+
+def _figures(options: argparse.Namespace) -> int:
+    from advisor.answers.paper.figures import write_figures
+
+    folder = Path(options.out or "figures")
+    drawn, unpriced = write_figures(open_store(options), folder, options.force)
+    for path in drawn:
+        print(f"wrote {path}", file=sys.stderr)
+    if unpriced:
+        print(
+            f"no price, and so in no figure of costs: {'; '.join(unpriced)}. "
+            "advisor prices add gives one.",
+            file=sys.stderr,
+        )
+    return ANSWERED

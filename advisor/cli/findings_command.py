@@ -1,0 +1,20 @@
+"""``advisor findings``: what the paper concludes, computed anew, beside what it says."""
+
+from __future__ import annotations
+
+import argparse
+
+from advisor.cli.command import ANSWERED, add_format, open_store
+
+add_arguments = add_format
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compute and print them. Raises StoreError."""
+    from advisor.answers.paper.findings import find
+    from advisor.tables import render_rows
+
+    with open_store(options).reading() as reader:
+        found = find(reader)
+    print(render_rows([finding.as_row() for finding in found], options.format))
+    return ANSWERED

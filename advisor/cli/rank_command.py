@@ -1,0 +1,80 @@
+"""``advisor rank``: the ranking as a table, JSON or CSV."""
+
+from __future__ import annotations
+
+import argparse
+
+from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store
+from advisor.parse import InputError, parse_price_rule
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags of the command."""
+    add = parser.add_argument
+    add("--model", required=True, help="a recipe, such as pythia-1b")
+    add("--budget", metavar="USD", help="40000, 40k or $40,000; without it, no limit")
+    add("--max-days", metavar="D", help="longest acceptable training time, in days")
+    add(
+        "--by",
+        metavar="RULE",
+        default="days",
+        help="days (default: fastest first), cost or experiment-cost",
+    )
+    add("--lifetime-years", metavar="Y", help="how long the machine serves (default: 5)")
+    add("--prices", default="latest", help="paper, latest (default), or as known on YYYY-MM-DD")
+    add(
+        "--evidence",
+        default="sound",
+        help="sound (default: never ranks an impossible time) or published (at face value)",
+    )
+    add("--gpus", metavar="NAMES", help='only these, as in "RTX 3090,H100"')
+    add("--circuit", metavar="V/A", help="the lab's circuit, as in 120V/15A")
+    add_format(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Rank and print. Raises InputError and StoreError."""
+    from advisor.answers.ranking import ranking_csv, ranking_object, ranking_text
+    from advisor.ranking.rank import rank
+    from advisor.ranking.snapshot import make_candidates, take_snapshot
+    from advisor.ranking.typed_question import TypedQuestion, read_question
+    from advisor.tables import to_json
+
+    typed = TypedQuestion(
+        model=options.model,
+        budget=options.budget,
+        max_days=options.max_days,
+        rule=options.by,
+        lifetime=options.lifetime_years,
+        prices=options.prices,
+        evidence=options.evidence,
+        gpus=options.gpus,
+        circuit=options.circuit,
+    )
+    prices = parse_price_rule(options.prices)  # of all quotes, the store hands out what it chooses
+    with open_store(options).reading() as reader:
+        snapshot = take_snapshot(reader, prices)
+        asked, errors = read_question(typed, snapshot)
+        if asked is None:
+            raise InputError(next(iter(errors.values())))
+        key, question = asked
+        candidates = make_candidates(
+            reader,
+            snapshot,
+            snapshot.model(key.recipe_id),
+            prices=key.prices,
+            evidence=key.evidence,
+            gpu_ids=key.gpu_ids,
+            supply=key.supply,
+        )
+    answer = at_face_value = rank(candidates, question)
+    if key.evidence == "sound":
+        at_face_value = rank(candidates.at_face_value(), question)
+    if options.format == "json":
+        print(to_json(ranking_object(answer, at_face_value, options.prices)))
+    elif options.format == "csv":
+        print(ranking_csv(answer))
+    else:
+        sources = snapshot.sources
+        print(ranking_text(answer, at_face_value, options.prices, sources, key.supply))
+    return ANSWERED if len(answer) else NO_ANSWER
