@@ -1,0 +1,144 @@
+"""The section of a report about its money: equipment, running costs, by fiscal year."""
+
+from __future__ import annotations
+
+from advisor.planning.report.material import Material
+from advisor.planning.report.number_ledger import Num
+from advisor.planning.report.report import Block, Cell, Paragraph, ReportTable, Section
+
+
+def money_section(given: Material) -> Section:
+    """Equipment, running costs, by fiscal year, direct and indirect."""
+    blocks: list[Block] = []
+    equipment: list[tuple[Cell, ...]] = []
+    parts: list[tuple[Cell, ...]] = []
+    for e in given.costs.equipment:
+        for line, quantity, price in ((p.line, p.quantity, p.price) for p in e.lines):
+            pieces = given.ledger.compute(
+                "product", [e.count, quantity], "pieces", f"{line.label}, pieces"
+            )
+            amount = given.ledger.compute(
+                "product", [pieces, price], "usd", f"{line.label}, all pieces"
+            )
+            equipment.append(
+                (
+                    line.label,
+                    pieces,
+                    price,
+                    amount,
+                    line.quote_kind,
+                    line.vendor,
+                    str(line.quoted_on),
+                    line.quote_id,
+                )
+            )
+            for n, (role, detail, usd, day) in enumerate(line.parts):
+                cost = given.ledger.leaf(
+                    "part",
+                    usd,
+                    "usd",
+                    f"{role} of {line.label}",
+                    host_id=line.item_id,
+                    position=n,
+                )
+                parts.append((line.label, role, detail, cost, str(day)))
+    if equipment:
+        total = given.ledger.total(
+            [row[3] for row in equipment if isinstance(row[3], Num)], "equipment, direct"
+        )
+        equipment.append(("total", "", "", total, "", "", "", ""))
+        blocks.append(
+            ReportTable(
+                name="Equipment",
+                columns=("item", "pieces", "each", "all", "kind", "vendor", "date", "quote"),
+                rows=tuple(equipment),
+                total=True,
+            )
+        )
+    if parts:
+        blocks.append(
+            ReportTable(
+                name="Parts",
+                columns=("machine", "part", "what", "price", "date"),
+                rows=tuple(parts),
+            )
+        )
+    running = [
+        (
+            given.book.experiments[r.experiment_id].name,
+            r.label,
+            r.fiscal_year,
+            r.runs,
+            r.charge.amount,
+            r.charge.price,
+            r.charge.each,
+            r.charge.direct,
+        )
+        for r in given.costs.running
+    ]
+    if running:
+        total = given.ledger.total(
+            [r.charge.direct for r in given.costs.running], "running, direct"
+        )
+        blocks.append(
+            ReportTable(
+                name="Running",
+                columns=(
+                    "experiment",
+                    "machine",
+                    "starts in",
+                    "runs",
+                    "use of a run",
+                    "at",
+                    "a run",
+                    "all runs",
+                ),
+                rows=(*running, ("total", "", "", "", "", "", "", total)),
+                total=True,
+            )
+        )
+    blocks.append(_by_year(given))
+    if given.loaded.grant.institution.fiscal_year_start != (1, 1):
+        words = (
+            "A fiscal year (FY) is called by the year in which it ends. Amounts are "
+            "counted in the year in which a machine is bought or a run starts.",
+        )
+        blocks.append(Paragraph(words=words))
+    return Section(title="What it costs", blocks=tuple(blocks))
+
+
+def _by_year(given: Material) -> ReportTable:
+    kinds: list[tuple[str, list[tuple[str, Num]]]] = [
+        (
+            "equipment",
+            [(given.book.fiscal_year(e.bought_on), e.charge.direct) for e in given.costs.equipment],
+        ),
+        ("rental", [(r.fiscal_year, r.charge.direct) for r in given.costs.running if r.rented]),
+        (
+            "electricity",
+            [(r.fiscal_year, r.charge.direct) for r in given.costs.running if not r.rented],
+        ),
+    ]
+    indirect = [
+        (given.book.fiscal_year(e.bought_on), e.charge.indirect) for e in given.costs.equipment
+    ]
+    indirect += [(r.fiscal_year, r.charge.indirect) for r in given.costs.running]
+    kinds.append(("indirect", indirect))
+    total = given.ledger.total
+    rows: list[tuple[Cell, ...]] = []
+    columns: dict[str, list[Num]] = {year: [] for year in given.costs.years}
+    for kind, amounts in kinds:
+        cells = []
+        for year in given.costs.years:
+            num = total([usd for y, usd in amounts if y == year], f"{kind}, {year}")
+            columns[year].append(num)
+            cells.append(num)
+        rows.append((kind, *cells, total(cells, f"{kind}, all years")))
+    ends = [total(columns[year], f"all, {year}") for year in given.costs.years]
+    rows.append(("total", *ends, total(ends, "all, all years")))
+    return ReportTable(
+        name="By fiscal year",
+        columns=("cost", *given.costs.years, "all years"),
+        rows=tuple(rows),
+        total=True,
+    )
