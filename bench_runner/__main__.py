@@ -119,7 +119,7 @@ def _print_hardware(arguments: argparse.Namespace) -> int:
         print(f"GPU {gpu.index}: {gpu.name}, {gpu.memory_gib:.0f} GiB, driver {gpu.driver}")
     if not found.gpus:
         print("no NVIDIA GPU was found (nvidia-smi lists none)")
-    print(f"host: {found.cpu}, {found.cpu_count} CPUs, {found.memory_gib or 0:.0f} GiB")
+    print(f"host: {found.cpu}, {found.cpu_count} CPUs, {found.memory_gib:.0f} GiB")
     for concern in concerns:
         print(f"! {concern}")
     return 0
@@ -286,8 +286,10 @@ def main(words: Sequence[str] | None = None) -> int:
                 print(json.dumps(journal.to_json(record)))
             return 0
         return _measure(arguments)
-    except ValueError as error:
+    except (ValueError, ModuleNotFoundError) as error:
         message = " ".join(str(error).split())
+        if isinstance(error, ModuleNotFoundError):
+            message += f": install what a benchmark needs ({error.name}) beside this Python"
         if arguments.command in ("run", "trial", "validate"):
             emit({"event": "error", "message": message})
         print(f"bench_runner: {message}", file=sys.stderr)

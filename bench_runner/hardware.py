@@ -63,8 +63,8 @@ class Machine:
     host: str
     cpu: str
     cpu_count: int
-    memory_gib: float | None
-    memory_available_gib: float | None
+    memory_gib: float
+    memory_available_gib: float
     disk_free_gib: float
     gpus: tuple[GpuState, ...]
     topology: str | None
@@ -130,17 +130,6 @@ def visible(gpus: tuple[GpuState, ...], setting: str | None) -> tuple[GpuState, 
     return tuple(chosen)
 
 
-def _memory_gib(key: str) -> float | None:
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            name, _, rest = line.partition(":")
-            if name == key:
-                return int(rest.split()[0]) / 1024**2
-    except (OSError, ValueError, IndexError):
-        pass
-    return None
-
-
 def _cpu_name() -> str:
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
@@ -164,6 +153,9 @@ def library_versions() -> dict[str, str | None]:
 
 def machine(work_directory: Path) -> Machine:
     """This machine: GPUs, links, memory, free disk where the work is done, library versions."""
+    import psutil  # merging and exporting records must not need it
+
+    memory = psutil.virtual_memory()
     listing = _nvidia_smi(f"--query-gpu={_QUERY}", "--format=csv,noheader,nounits")
     gpus = visible(parse_gpus(listing or ""), os.environ.get("CUDA_VISIBLE_DEVICES"))
     existing = next(path for path in (work_directory, *work_directory.parents) if path.exists())
@@ -171,8 +163,8 @@ def machine(work_directory: Path) -> Machine:
         host=platform.node(),
         cpu=_cpu_name(),
         cpu_count=os.cpu_count() or 1,
-        memory_gib=_memory_gib("MemTotal"),
-        memory_available_gib=_memory_gib("MemAvailable"),
+        memory_gib=memory.total / GIB,
+        memory_available_gib=memory.available / GIB,
         disk_free_gib=shutil.disk_usage(existing).free / GIB,
         gpus=gpus,
         topology=_nvidia_smi("topo", "-m") if len(gpus) > 1 else None,
@@ -195,7 +187,7 @@ def concerns(found: Machine, gpu_count: int, parameters: int, offloading: bool) 
             )
     needed = _HOST_GIB_PER_GPU * gpu_count + (parameters * 16 / GIB if offloading else 0.0)
     available = found.memory_available_gib
-    if available is not None and available < needed:
+    if available < needed:
         danger = "offloading may fail" if offloading else "a process may be killed"
         sentences.append(
             f"{available:.0f} GiB of host memory is free where about {needed:.0f} GiB is needed; "

@@ -10,20 +10,31 @@ from collections import deque
 from contextlib import suppress
 from pathlib import Path
 
+MARK = "BENCH_RUNNER_GROUP"
+"""Environment variable by which every process of a group is known, whatever session it is in."""
 LOG_LINES = 20
-
-
 MAX_LINE = 400
+"""Characters of a log's line that are told."""
+_TERMINATE_S = 10.0
 
 
-def marked(mark: str) -> list[int]:
-    """The processes with this entry in their environment (Linux; [] elsewhere)."""
+def marked(variable: str, value: str) -> list[int]:
+    """The living processes with this in their environment, as far as it may be read."""
+    import psutil  # merging and exporting records must not need it
+
     found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if mark.encode() in (entry / "environ").read_bytes().split(b"\0"):
-                found.append(int(entry.name))
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            # A zombie has ended already and only waits for its parent to look.
+            zombie = process.status() == psutil.STATUS_ZOMBIE
+            if not zombie and process.environ().get(variable) == value:
+                found.append(process.pid)
     return found
+
+
+def members(group: str) -> list[int]:
+    """The living processes that carry a group's mark."""
+    return marked(MARK, group)
 
 
 def log_tail(path: Path, lines: int = LOG_LINES) -> tuple[str, ...]:
@@ -37,30 +48,6 @@ def log_tail(path: Path, lines: int = LOG_LINES) -> tuple[str, ...]:
     # A progress bar overwrites its line: what came last counts.
     kept = (line.rstrip().rpartition("\r")[2] for line in text.split("\n"))
     return tuple(deque((line[-MAX_LINE:] for line in kept if line.strip()), maxlen=lines))
-
-
-MARK = "BENCH_RUNNER_GROUP"
-"""Environment variable by which every process of a group is known, whatever session it is in."""
-
-
-_TERMINATE_S = 10.0
-
-
-def members(group: str) -> list[int]:
-    """The living processes that carry a group's mark (Linux; [] elsewhere)."""
-    wanted = f"{MARK}={group}".encode()
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            if wanted not in (entry / "environ").read_bytes().split(b"\0"):
-                continue
-            # A zombie has ended already and only waits for its parent to look.
-            state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
-        except (OSError, IndexError):
-            continue
-        if state != "Z":
-            found.append(int(entry.name))
-    return found
 
 
 def end_group(process: subprocess.Popen[bytes], group: str) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from advisor.parse import InputError
 
@@ -83,37 +82,20 @@ def recipe_text(own: OwnModel) -> str:
     """The recipe file of a kept model. Raises InputError where TOML cannot say it."""
     import tomllib
 
+    import tomli_w
+
     from advisor.prediction.model.own_model import to_text
     from bench_runner.recipes import recipe_from
 
     content = json.loads(to_text(own))
     content.pop("parameters", None)
-    text = "\n".join(_lines(content)) + "\n"
     try:
-        said = recipe_from(tomllib.loads(text.encode().decode()), Path("definition"))
-    except ValueError:
-        said = None
-    if said != own.recipe:
-        raise InputError(
-            f"your model {own.recipe.recipe_id} cannot be written as a recipe file: measure a "
-            "recipe itself (advisor bench --model FILE.toml)"
-        )
-    return text
-
-
-def _lines(table: Mapping[str, Any], name: str = "") -> Iterator[str]:
-    """A table as TOML: what stands in it itself, then the tables in it."""
-    if name:
-        yield f"[{name}]"
-    for key, value in table.items():
-        if not isinstance(value, dict):
-            bare = key.isascii() and key.isidentifier()
-            yield f"{key if bare else _word(key)} = {_word(value)}"
-    for key, value in table.items():
-        if isinstance(value, dict):
-            yield from _lines(value, f"{name}.{key}" if name else key)
-
-
-def _word(value: object) -> str:
-    """JSON's texts, numbers and lists are TOML's too, but for one control character."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        text = tomli_w.dumps(content)
+        if recipe_from(tomllib.loads(text.encode().decode()), Path("definition")) == own.recipe:
+            return text
+    except (ValueError, TypeError):  # a list of nothing, half of a character
+        pass
+    raise InputError(
+        f"your model {own.recipe.recipe_id} cannot be written as a recipe file: measure a "
+        "recipe itself (advisor bench --model FILE.toml)"
+    )

@@ -144,7 +144,7 @@ class Run:
 
     def _sweep(self) -> None:
         """Kill what carries the mark; a trial's workers have sessions of their own."""
-        for pid in marked(f"{MARK}={self._mark}"):
+        for pid in marked(MARK, self._mark):
             if pid != self.process.pid or self.process.poll() is None:
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)

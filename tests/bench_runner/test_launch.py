@@ -133,6 +133,23 @@ def test_a_stubborn_group_is_ended_whole_even_across_sessions() -> None:
     assert processes.members("test-group") == []
 
 
+@pytest.mark.parametrize(("words", "code"), [(["hardware"], 2), (["merge"], 0)])
+def test_a_node_without_psutil_is_one_line_and_merges_all_the_same(
+    tmp_path: Path, words: list[str], code: int
+) -> None:
+    records = tmp_path / "records.jsonl"
+    records.write_text("")
+    words = [*words, str(records)] if words == ["merge"] else words
+    program = (
+        "import sys\nsys.modules['psutil'] = None\nfrom bench_runner.__main__ import main\n"
+        f"sys.exit(main({words!r}))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == code
+    assert done.stderr.count("\n") == (code == 2)
+    assert ("psutil" in done.stderr) is (code == 2)
+
+
 def test_the_log_tail_is_the_workers_own(tmp_path: Path) -> None:
     log = tmp_path / "log.txt"
     log.write_text("first\nValueError: the cause\nE1 failed (exitcode: 1) local_rank: 0\nnoise\n")

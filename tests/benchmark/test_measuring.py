@@ -257,7 +257,7 @@ def test_whoever_stops_following_leaves_nothing_running(own_store: Path, tmp_pat
     events.close()
     assert run.process.returncode is not None
     run.cancel()  # after the end: nothing to do
-    assert marked("ADVISOR_BENCH=" + "0" * 32) == []
+    assert marked("ADVISOR_BENCH", "0" * 32) == []
 
 
 def test_a_crash_loses_no_record_and_says_what_to_do(own_store: Path, tmp_path: Path) -> None:
