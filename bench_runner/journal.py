@@ -21,8 +21,8 @@ from bench_runner.records import (
     one_of,
 )
 
-_FIELDS = {field.name for field in fields(Measurement)}
-_RAW_SECONDS = ("pass_s", "sync_pass_s", "update_s", "first_pass_s", "fetch_s")
+_FIELDS = {field.name: field.type for field in fields(Measurement)}
+_RAW_SECONDS = tuple(name for name, kind in _FIELDS.items() if kind == "tuple[float, ...]")
 
 
 def to_json(measurement: Measurement) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def to_json(measurement: Measurement) -> dict[str, Any]:
 
 def from_json(row: dict[str, Any]) -> Measurement:
     """A record from its JSON object; ValueError names a key that is unknown or missing."""
-    if unknown := set(row) - _FIELDS:
+    if unknown := row.keys() - _FIELDS.keys():
         raise ValueError(f"unknown key {min(unknown)!r}: a newer bench_runner wrote this record")
     settings = row.get("settings")
     measured_on = row.get("measured_on")

@@ -8,6 +8,7 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any
 import duckdb
 
 from advisor.parse import shown
+from advisor.store.columns import AUDITED, settings_in
 from advisor.store.connection import (
     StoreError,
     attach_beside,
@@ -35,7 +37,6 @@ from price_catalog.model import Quote, Rental, Source
 Tables = Mapping[str, list[Values]]
 """Rows without their origin, by table."""
 
-_AUDITED = ("gpu_id", "implied_mfu", "implied_mfu_printed", "verdict", "verdict_reason")
 _DERIVED = ("prediction",)
 """Tables that follow from the others: never handed on."""
 _WITH_TABLE = KEYS.keys() - {"measurement", *_DERIVED}
@@ -193,7 +194,7 @@ def local_tables(connection: duckdb.DuckDBPyConnection) -> Tables:
         names = [column[0] for column in answer.description or ()]
         tables[table] = [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
     for row in tables["measurement"]:
-        for name in _AUDITED:
+        for name in AUDITED:
             del row[name]
     named = {row["source_id"] for rows in tables.values() for row in rows if "source_id" in row}
     held = {row["source_id"] for row in tables["source"]}
@@ -234,18 +235,8 @@ def write_tables(tables: Tables, path: Path) -> int:
 def _journal_record(row: Values) -> Values:
     """A measurement as bench_runner.journal writes it."""
     record = dict(row)
-    settings = {
-        name: record.pop(name)
-        for name in (
-            "free_lunch",
-            "activation_checkpointing",
-            "sharding",
-            "offloading",
-            "micro_batch_size",
-            "gradient_accumulation_steps",
-        )
-    }
-    record["settings"] = None if settings["free_lunch"] is None else settings
+    settings = settings_in(record)
+    record["settings"] = None if settings is None else asdict(settings)
     record["environment"] = json.loads(record["environment"])
     return record
 

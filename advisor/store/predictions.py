@@ -14,18 +14,17 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
+from advisor.store.columns import SETTINGS, settings_in
 from advisor.store.rows import Values, insert_missing
-from advisor.store.stored_times import COLUMNS
-from bench_runner.records import Measurement, Settings
+from bench_runner.records import Measurement
 
 if TYPE_CHECKING:
     from advisor.prediction.model.own_model import OwnModel
 
-_SETTINGS = COLUMNS[COLUMNS.index("free_lunch") : COLUMNS.index("status")]
 _OWN = f"""
     SELECT
         m.measurement_id, m.recipe_id, m.gpu_id, m.gpu_count, m.method, m.training_days,
-        m.source_id, {", ".join(_SETTINGS)}
+        m.source_id, {", ".join(SETTINGS)}
     FROM measurement AS m
     JOIN recipe AS r ON r.recipe_id = m.recipe_id
         AND (r.origin = 'shipped' OR r.definition IS NOT NULL)
@@ -81,16 +80,16 @@ def _measurement(row: tuple[object, ...]) -> Measurement:
     values: Values = dict(
         zip(
             ("measurement_id", "recipe_id", "gpu", "gpu_count", "method", "training_days",
-             "source_id", *_SETTINGS),
+             "source_id", *SETTINGS),
             row,
             strict=True,
         )
     )  # fmt: skip
-    settings = {name: values.pop(name) for name in _SETTINGS}
+    settings = settings_in(values)
     return Measurement(
         **values,
         recipe_hash=None,
-        settings=None if settings["free_lunch"] is None else Settings(**settings),
+        settings=settings,
         status="ok",
         reason=None,
         training_days_low=None,

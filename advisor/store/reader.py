@@ -12,7 +12,7 @@ import duckdb
 
 from advisor.ranking.times import BestTime, Model, TrainingTime, at_face_value
 from advisor.store.sql import query
-from advisor.store.stored_times import StoredTime, predicted_time
+from advisor.store.stored_times import StoredTime
 from price_catalog.model import Gpu, Host, Part, Quote, Rental, Source
 
 if TYPE_CHECKING:
@@ -144,10 +144,7 @@ class Reader:
                 "offset": offset,
             },
         )
-        return tuple(
-            StoredTime(row) if row[-1] == "measured" else replace(StoredTime(row), basis=row[-1])
-            for row in answer.fetchall()
-        )
+        return tuple(StoredTime(row) for row in answer.fetchall())
 
     def count_search_times(self, words: Sequence[str], *, predictions: bool = False) -> int:
         """How many rows all pages of `search_times` have."""
@@ -159,7 +156,7 @@ class Reader:
     def predictions(self, recipe_id: str | None = None) -> tuple[TrainingTime, ...]:
         """What nobody measured, for one model or for all, also where it would not fit."""
         answer = self.connection.execute(query("predictions"), {"recipe_id": recipe_id})
-        return tuple(predicted_time(row[-1], row[:-1]) for row in answer.fetchall())
+        return tuple(StoredTime(row) for row in answer.fetchall())
 
     def measured_models(self) -> dict[str, int]:
         """How many times each model has; models without one are absent."""
@@ -181,18 +178,19 @@ class Reader:
         if evidence not in ("sound", "published"):
             raise ValueError(f"evidence '{evidence}' is not one of sound, published")
         rows = self.connection.execute(query("best_times"), {"recipe_id": recipe_id}).fetchall()
-        # The last column says what a row is for; the third and fourth are the GPU and the count.
-        beside = {(row[-1], row[2], row[3]): StoredTime(row) for row in rows if row[-1] != "chosen"}
+        parts: dict[str, dict[tuple[str, int], StoredTime]] = defaultdict(dict)
+        for row in rows:  # the last column says what the row is for
+            time = StoredTime(row)
+            parts[row[-1]][time.gpu_id, time.gpu_count] = time
         found = [
             BestTime(
-                gpu_id=row[2],
-                gpu_count=row[3],
-                chosen=StoredTime(row),
-                published=beside.get(("published", row[2], row[3])),
-                naive=beside.get(("naive", row[2], row[3])),
+                gpu_id=build[0],
+                gpu_count=build[1],
+                chosen=time,
+                published=parts["published"].get(build),
+                naive=parts["naive"].get(build),
             )
-            for row in rows
-            if row[-1] == "chosen"
+            for build, time in parts["chosen"].items()
         ]
         if evidence == "published":
             return tuple(at_face_value(found))
@@ -200,24 +198,14 @@ class Reader:
 
     def _foreseen(self, recipe_id: str, measured: Iterable[BestTime]) -> Iterator[BestTime]:
         """The times, with predictions where nothing possible was measured."""
-        predicted = {
-            (row[0], row[1]): row[:-1]
-            for row in self.connection.execute(
-                query("predictions"), {"recipe_id": recipe_id}
-            ).fetchall()
-        }
+        predicted = {(time.gpu_id, time.gpu_count): time for time in self.predictions(recipe_id)}
         for best in measured:
-            row = predicted.pop((best.gpu_id, best.gpu_count), None)
+            time = predicted.pop((best.gpu_id, best.gpu_count), None)
             chosen = best.chosen
-            if row is not None and chosen is not None and chosen.verdict == "implausible":
-                refused = best.published or chosen
-                best = replace(best, chosen=predicted_time(recipe_id, row), published=refused)
+            if time is not None and chosen is not None and chosen.verdict == "implausible":
+                best = replace(best, chosen=time, published=best.published or chosen)
             yield best
-        for (gpu_id, gpu_count), row in predicted.items():
+        for (gpu_id, gpu_count), time in predicted.items():
             yield BestTime(
-                gpu_id=gpu_id,
-                gpu_count=gpu_count,
-                chosen=predicted_time(recipe_id, row),
-                published=None,
-                naive=None,
+                gpu_id=gpu_id, gpu_count=gpu_count, chosen=time, published=None, naive=None
             )

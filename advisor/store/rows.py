@@ -11,6 +11,7 @@ import duckdb
 
 from advisor.ranking.audit import Audit, audit_time
 from advisor.ranking.times import Model
+from advisor.store.columns import RECORDED, SETTINGS
 from advisor.store.connection import StoreError
 from bench_runner.records import Measurement
 from price_catalog.gpu_names import index_gpus, normalise
@@ -31,16 +32,6 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 }
 """What identifies a row of each table that has an origin."""
 
-_NOT_COLUMNS = {"settings", "environment"}
-_SETTINGS = (
-    "free_lunch",
-    "activation_checkpointing",
-    "sharding",
-    "offloading",
-    "micro_batch_size",
-    "gradient_accumulation_steps",
-)
-
 Values = dict[str, Any]
 
 
@@ -50,9 +41,7 @@ def insert_missing(
     """Insert the rows whose key is not in the table yet; how many those were."""
     if not rows:
         return 0
-    types = dict(
-        connection.execute("SELECT name, type FROM pragma_table_info(?)", [table]).fetchall()
-    )
+    types = column_types(connection, table)
     columns = list(dict.fromkeys(name for row in rows for name in row))
     for name in columns:
         if name not in types:
@@ -74,6 +63,13 @@ def insert_missing(
             {name: [row.get(name) for row in batch] for name in columns},
         )
     return _count(connection, table) - before
+
+
+def column_types(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
+    """DuckDB's type of each column of a table."""
+    return dict(
+        connection.execute("SELECT name, type FROM pragma_table_info(?)", [table]).fetchall()
+    )
 
 
 def _count(connection: duckdb.DuckDBPyConnection, table: str) -> int:
@@ -112,12 +108,9 @@ def part_values(host: Host) -> list[Values]:
 def measurement_values(record: Measurement) -> Values:
     """A measurement with its settings as columns, not audited yet."""
     values = {
-        field.name: getattr(record, field.name)
-        for field in fields(record)
-        if field.name not in _NOT_COLUMNS
+        name: getattr(record.settings, name, None) if name in SETTINGS else getattr(record, name)
+        for name in RECORDED
     }
-    for name in _SETTINGS:
-        values[name] = None if record.settings is None else getattr(record.settings, name)
     values["environment"] = json.dumps(record.environment, sort_keys=True, default=str)
     return values
 
@@ -139,7 +132,7 @@ class Auditor:
         )
 
     def verdict(self, values: Values) -> Values:
-        """The columns of a measurement that follow from the catalogue: its GPU and the audit."""
+        """The columns AUDITED of a measurement: its GPU and the audit."""
         gpu = self.gpus.get(normalise(values["gpu"]))
         audit = self._audit(values, gpu) if values["status"] == "ok" else None
         return {

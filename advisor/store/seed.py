@@ -7,6 +7,7 @@ from typing import Any
 
 import duckdb
 
+from advisor.store.columns import AUDITED
 from advisor.store.connection import transaction
 from advisor.store.digest import shipped_digest, stored_digest
 from advisor.store.migrate import check_known, migrate, migrations, schema_version
@@ -17,6 +18,7 @@ from advisor.store.rows import (
     KEYS,
     Auditor,
     Values,
+    column_types,
     host_values,
     insert_missing,
     measurement_values,
@@ -24,9 +26,6 @@ from advisor.store.rows import (
     plain_values,
 )
 from advisor.store.shipped import Shipped, read_shipped
-
-_AUDITED = ("gpu_id", "implied_mfu", "implied_mfu_printed", "verdict", "verdict_reason")
-_AUDITED_TYPES = ("VARCHAR", "DOUBLE", "DOUBLE", "VARCHAR", "VARCHAR")
 
 
 def replace_shipped(connection: duckdb.DuckDBPyConnection, shipped: Shipped, digest: str) -> None:
@@ -80,7 +79,7 @@ def audit_local(connection: duckdb.DuckDBPyConnection, auditor: Auditor) -> None
     """Hold a user's own times against the GPUs and recipes as they are now."""
     answer = connection.execute(
         "SELECT measurement_id, gpu, gpu_count, recipe_id, method, free_lunch, status,"
-        f" training_days, training_days_high, {', '.join(_AUDITED)}"
+        f" training_days, training_days_high, {', '.join(AUDITED)}"
         " FROM measurement WHERE origin = 'local'"
     )
     names = [column[0] for column in answer.description or ()]
@@ -89,18 +88,16 @@ def audit_local(connection: duckdb.DuckDBPyConnection, auditor: Auditor) -> None
         for row in rows:
             held = dict(zip(names, row, strict=True))
             now = auditor.verdict(held)
-            if any(now[name] != held[name] for name in _AUDITED):
-                changed.append((held["measurement_id"], *(now[name] for name in _AUDITED)))
+            if any(now[name] != held[name] for name in AUDITED):
+                changed.append((held["measurement_id"], *(now[name] for name in AUDITED)))
+    types = column_types(connection, "measurement")
     for start in range(0, len(changed), BATCH_ROWS):
         columns = list(zip(*changed[start : start + BATCH_ROWS], strict=True))
         unnested = ", ".join(
-            f"unnest(?::{kind}[]) AS {name}"
-            for name, kind in zip(
-                ("measurement_id", *_AUDITED), ("VARCHAR", *_AUDITED_TYPES), strict=True
-            )
+            f"unnest(?::{types[name]}[]) AS {name}" for name in ("measurement_id", *AUDITED)
         )
         connection.execute(
-            f"UPDATE measurement SET {', '.join(f'{name} = fresh.{name}' for name in _AUDITED)}"
+            f"UPDATE measurement SET {', '.join(f'{name} = fresh.{name}' for name in AUDITED)}"
             f" FROM (SELECT {unnested}) AS fresh"
             " WHERE measurement.measurement_id = fresh.measurement_id"
             " AND measurement.origin = 'local'",

@@ -7,7 +7,7 @@
 -- on record; and the fastest naive one. In no order.
 WITH candidate AS (
     SELECT
-        rowid AS row_number,
+        rowid AS place,
         gpu_id,
         gpu_count,
         training_days,
@@ -35,7 +35,7 @@ choice AS (
         gpu_id,
         gpu_count,
         arg_min(
-            row_number,
+            place,
             row(
                 CASE
                     WHEN NOT ok THEN 7 + naive::INTEGER
@@ -53,7 +53,7 @@ choice AS (
             )
         ) AS chosen,
         arg_min(
-            row_number,
+            place,
             row(
                 CASE
                     WHEN NOT ok THEN 4
@@ -64,23 +64,18 @@ choice AS (
                 measurement_id
             )
         ) AS published,
-        arg_min(row_number, row(training_days, measurement_id)) FILTER (ok AND naive) AS naive
+        arg_min(place, row(training_days, measurement_id)) FILTER (ok AND naive) AS naive
     FROM candidate
     GROUP BY gpu_id, gpu_count
 ),
 wanted AS (
-    SELECT 'chosen' AS part, chosen AS row_number FROM choice
+    SELECT 'chosen' AS part, chosen AS place FROM choice
     UNION ALL
     SELECT 'published', published FROM choice WHERE published <> chosen
     UNION ALL
     SELECT 'naive', naive FROM choice WHERE naive <> chosen
 )
-SELECT
-    measurement_id, recipe_id, gpu_id, gpu_count, method, free_lunch,
-    activation_checkpointing, sharding, offloading, micro_batch_size,
-    gradient_accumulation_steps, status, reason, training_days, training_days_low,
-    training_days_high, timing, implied_mfu, implied_mfu_printed, verdict, verdict_reason,
-    peak_memory_gib, source_id, measured_on, origin, part
-FROM measurement
-JOIN wanted ON measurement.rowid = wanted.row_number
+SELECT time.*, part
+FROM measured_time AS time
+JOIN wanted ON time.place = wanted.place
 WHERE recipe_id = $recipe_id

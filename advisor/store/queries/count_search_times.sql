@@ -1,21 +1,14 @@
 -- How many rows search_times.sql has on all its pages.
 WITH listed AS (
-    SELECT
-        recipe_id, gpu_id, gpu, gpu_count, method, status, verdict, source_id, measured_on, origin,
-        timing, 'measured' AS basis
-    FROM measurement
+    SELECT * EXCLUDE (place) FROM measured_time
     UNION ALL
-    SELECT
-        recipe_id, gpu_id, gpu_id, gpu_count, 'optimal', status, verdict, source_id, NULL, origin,
-        'none', 'predicted'
-    FROM prediction
-    WHERE $predictions
+    SELECT * FROM predicted_time WHERE $predictions
 )
 SELECT count(*)
 FROM listed AS l
 LEFT JOIN gpu AS g ON g.gpu_id = l.gpu_id
 WHERE len($words) = 0 OR len(list_filter($words, lambda word: NOT contains(
     lower(concat_ws(
-        ' ', l.recipe_id, l.gpu_count || ' × ' || coalesce(g.name, l.gpu), l.method, l.status,
+        ' ', l.recipe_id, l.gpu_count || ' × ' || coalesce(g.name, l.gpu_id), l.method, l.status,
         l.verdict, l.source_id, l.measured_on, l.origin, l.timing, l.basis
     )), word))) = 0

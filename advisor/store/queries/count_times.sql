@@ -1,7 +1,8 @@
+-- How many rows times.sql has on all its pages.
 SELECT count(*)
-FROM measurement
+FROM measured_time
 WHERE ($recipe_id IS NULL OR recipe_id = $recipe_id)
-    AND ($gpu_id IS NULL OR coalesce(gpu_id, gpu) = $gpu_id)
+    AND ($gpu_id IS NULL OR gpu_id = $gpu_id)
     AND ($gpu_count IS NULL OR gpu_count = $gpu_count)
     AND ($method IS NULL OR method = $method)
     AND ($status IS NULL OR status = $status)

@@ -1,0 +1,22 @@
+-- Times as they are handed out: one row a measurement, and one a prediction, with the columns of
+-- advisor.store.columns.TIME in that order. Whoever adds a column there makes both anew.
+
+CREATE VIEW measured_time AS
+SELECT
+    measurement_id, recipe_id, coalesce(gpu_id, gpu) AS gpu_id, gpu_count, method, free_lunch,
+    activation_checkpointing, sharding, offloading, micro_batch_size, gradient_accumulation_steps,
+    status, reason, 'measured' AS basis, training_days, training_days_low, training_days_high,
+    timing, implied_mfu, implied_mfu_printed, verdict, verdict_reason, peak_memory_gib, source_id,
+    measured_on, origin, NULL::DOUBLE AS comparison_factor,
+    rowid AS place -- in the table, by which DuckDB joins quickest
+FROM measurement;
+
+CREATE VIEW predicted_time AS
+SELECT
+    concat_ws(':', 'prediction', recipe_id, gpu_id, gpu_count) AS measurement_id, recipe_id, gpu_id,
+    gpu_count, 'optimal' AS method, free_lunch, activation_checkpointing, sharding, offloading,
+    micro_batch_size, gradient_accumulation_steps, status, reason, 'predicted' AS basis,
+    training_days, training_days_low, training_days_high, 'none' AS timing, implied_mfu,
+    implied_mfu AS implied_mfu_printed, verdict, verdict_reason, NULL::DOUBLE AS peak_memory_gib,
+    source_id, NULL::DATE AS measured_on, origin, comparison_factor
+FROM prediction;

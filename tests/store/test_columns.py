@@ -1,0 +1,86 @@
+"""The columns of a measurement have one owner: the records, in the tables and views as they are."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from datetime import date
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from advisor.ranking.times import TrainingTime
+from advisor.store import Store, columns
+from advisor.store.stored_times import StoredTime
+from bench_runner.records import Settings
+from tests.store_for_tests import TUNED, record
+
+
+def names_of(path: Path, table: str) -> tuple[str, ...]:
+    with duckdb.connect(str(path), read_only=True) as connection:
+        answer = connection.execute(f"FROM {table} LIMIT 0")
+        return tuple(column[0] for column in answer.description or ())
+
+
+def test_the_table_has_what_is_recorded_and_what_the_audit_adds(store_path: Path) -> None:
+    assert set(names_of(store_path, "measurement")) == {
+        *columns.RECORDED,
+        *columns.AUDITED,
+        "origin",
+    }
+
+
+def test_the_views_have_the_columns_of_a_time_in_their_order(store_path: Path) -> None:
+    assert names_of(store_path, "measured_time") == (*columns.TIME, "place")
+    assert names_of(store_path, "predicted_time") == columns.TIME
+
+
+def test_a_prediction_has_the_settings_of_a_record(store_path: Path) -> None:
+    assert set(columns.SETTINGS) <= set(names_of(store_path, "prediction"))
+
+
+def test_every_field_of_a_time_comes_back_from_the_store(own_store: Path) -> None:
+    given = record("m-1", peak_memory_gib=21.5)
+    Store(own_store).append_measurements([given])
+    with Store(own_store).reading() as reader:
+        (time,) = reader.times(origin="local")
+        (found,) = reader.search_times(["local"], limit=9)
+    for stored in (time, found):
+        assert {field.name: getattr(stored, field.name) for field in fields(TrainingTime)} == {
+            "measurement_id": "m-1",
+            "recipe_id": "pythia-1b",
+            "gpu_id": "rtx-3090",
+            "gpu_count": 4,
+            "method": "optimal",
+            "settings": TUNED,
+            "status": "ok",
+            "reason": None,
+            "basis": "measured",
+            "training_days": 130.0,
+            "training_days_low": 129.0,
+            "training_days_high": 131.0,
+            "timing": "synchronised",
+            "implied_mfu": pytest.approx(time.implied_mfu),
+            "implied_mfu_printed": pytest.approx(time.implied_mfu_printed),
+            "verdict": "plausible",
+            "verdict_reason": time.verdict_reason,
+            "peak_memory_gib": 21.5,
+            "source_id": "own",
+            "measured_on": date(2026, 11, 20),
+            "origin": "local",
+            "comparison_factor": None,
+        }
+
+
+def test_a_prediction_is_a_time_that_nobody_measured(store_path: Path) -> None:
+    with Store(store_path).reading() as reader:
+        times = reader.predictions("pythia-1b")
+    assert times
+    for time in times:
+        assert isinstance(time, StoredTime)
+        assert time.measurement_id == f"prediction:pythia-1b:{time.gpu_id}:{time.gpu_count}"
+        assert (time.basis, time.method, time.timing) == ("predicted", "optimal", "none")
+        assert (time.peak_memory_gib, time.measured_on) == (None, None)
+        assert time.implied_mfu_printed == time.implied_mfu
+        assert (time.status == "ok") == isinstance(time.settings, Settings)
+        assert (time.status == "ok") == (time.comparison_factor is not None)
