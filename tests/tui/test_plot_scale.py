@@ -22,7 +22,8 @@ from advisor.tui.widgets.plot.scale import (
     format_usd,
     ticks,
 )
-from advisor.tui.widgets.plot.style import contrast_ratio, palette, series_marks
+from advisor.tui.widgets.plot.style import palette, series_marks
+from tests.tui.contrast import contrast_ratio
 from tests.tui.points import plain, sixteen
 
 LOGS = st.floats(-300, 300)

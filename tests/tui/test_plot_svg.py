@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.tui.widgets.plot.data import PlotData
-from advisor.tui.widgets.plot.style import contrast_ratio
 from advisor.tui.widgets.plot.svg import BACKGROUND, LIMIT, plot_svg
+from tests.tui.contrast import contrast_ratio
 from tests.tui.points import NAMES, plain, scattered, sixteen
 
 SVG = "{http://www.w3.org/2000/svg}"

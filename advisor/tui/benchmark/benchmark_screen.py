@@ -45,7 +45,7 @@ from advisor.tui.pages.record import RecordScreen
 from advisor.tui.pages.sized_screen import SizedScreen
 from advisor.tui.program.actions import BENCHMARK, bindings_of
 from advisor.tui.program.messages import StoreRead
-from advisor.tui.widgets.fetch_error import StoreReaderError
+from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.lines import FAINT, PLAIN, WARNING, Line, wrapped
 from advisor.tui.widgets.lines_view import LinesView
 from advisor.tui.widgets.table import RankTable
@@ -184,7 +184,7 @@ class BenchmarkScreen(SizedScreen):
         """Read the models, and post them."""
         try:
             self.post_message(StoreRead(self.app.store_reader.read(self.app.inputs)))
-        except StoreReaderError as error:
+        except FetchError as error:
             self.post_message(self.Planned(self._plan_number, None, str(error)))
 
     @on(StoreRead)

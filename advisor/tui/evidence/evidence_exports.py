@@ -8,15 +8,11 @@ from typing import Any
 from advisor.answers.wording import settings_words
 from advisor.tui.evidence.evidence_rows import Times, TimesSource
 from advisor.tui.program.store_reader import StoreReader
-from advisor.tui.widgets.fetch_error import StoreReaderError
+from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.table_rows import RowSource
 
 MAX_EXPORTED_TIMES = 100_000
-
-
 _PAGE = 10_000
-
-
 TIMES_COLUMNS = (
     "model",
     "gpu",
@@ -40,10 +36,10 @@ TIMES_COLUMNS = (
 
 
 def times_rows(store_reader: StoreReader, times: Times, source: RowSource) -> list[dict[str, Any]]:
-    """Every time that the filter shows, not only the pages in view. Raises FeedError."""
+    """Every time that the filter shows, not only the pages in view. Raises FetchError."""
     assert isinstance(source, TimesSource)
     if len(source) > MAX_EXPORTED_TIMES:
-        raise StoreReaderError(
+        raise FetchError(
             f"{len(source):,} rows are too many for one file from here: filter them first, or use "
             "advisor data times --format csv"
         )

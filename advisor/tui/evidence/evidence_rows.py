@@ -42,7 +42,7 @@ class TimesSource:
         return self._count
 
     def load(self, page: int) -> None:
-        """Read one page from the store; in a thread. Raises FeedError."""
+        """Read one page from the store; in a thread. Raises FetchError."""
         try:
             self._pages[page] = self._times.read(self.query, page)
         finally:
@@ -117,7 +117,7 @@ class Times:
     )
 
     def __init__(self, store_reader: StoreReader, snapshot: Snapshot) -> None:
-        self._feed = store_reader
+        self._store_reader = store_reader
         self._names: Mapping[str, str] = {gpu.gpu_id: gpu.name for gpu in snapshot.gpus}
         self._sources = {source.source_id: source for source in snapshot.sources}
         self.total = -1
@@ -127,8 +127,8 @@ class Times:
         return self._names.get(gpu_id, gpu_id)
 
     def find(self, query: Query) -> RowSource:
-        """Count, and read the first page. Raises FeedError."""
-        with self._feed.visit() as reader:
+        """Count, and read the first page. Raises FetchError."""
+        with self._store_reader.visit() as reader:
             count = reader.count_search_times(query.words, predictions=self.predictions)
             self.total = (
                 reader.count_search_times((), predictions=self.predictions)
@@ -140,8 +140,8 @@ class Times:
         return source
 
     def read(self, query: Query, page: int) -> Sequence[TrainingTime]:
-        """One page. Raises FeedError."""
-        with self._feed.visit() as reader:
+        """One page. Raises FetchError."""
+        with self._store_reader.visit() as reader:
             return reader.search_times(
                 query.words,
                 sort=query.sort or "model",

@@ -13,17 +13,23 @@ from textual.geometry import Size
 from textual.widgets import Static
 
 from advisor.tui.evidence.evidence_rows import Times, TimesAndPredictions, price_rows, source_rows
-from advisor.tui.pages.bars import EVIDENCE_TABS, KeyBar, Tabs, TitleBar, TooSmall
+from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar, TooSmall
 from advisor.tui.pages.list_page import ListScreen
 from advisor.tui.program.actions import EVIDENCE, bindings_of
 from advisor.tui.program.messages import StoreRead, StoreTrouble
-from advisor.tui.widgets.fetch_error import StoreReaderError
+from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.filter_table import FilterTable, MemorySource, Rows
 from price_catalog.model import Quote, Source
 
 if TYPE_CHECKING:
     from advisor.ranking.snapshot import Snapshot
 
+TABS = {
+    "times": "Times",
+    "prices": "Prices",
+    "sources": "Sources",
+    "predictions": "With predictions",
+}
 ABOUT = {
     "times": "Every tried setting. ✓ plausible, ? doubtful (above 75 % of the peak), "
     "✗ implausible (above 100 %): never ranked with sound evidence.",
@@ -47,7 +53,7 @@ class EvidenceScreen(ListScreen):
 
     def compose(self) -> ComposeResult:
         yield TitleBar(EVIDENCE)
-        yield Tabs(EVIDENCE_TABS, "show_tab")
+        yield Tabs(TABS, "show_tab")
         yield Static(ABOUT["times"], id="about", markup=False)
         yield FilterTable(empty="The store holds none.")
         yield KeyBar(EVIDENCE)
@@ -58,7 +64,7 @@ class EvidenceScreen(ListScreen):
         """Read what the lists need, and post it."""
         try:
             self.post_message(StoreRead(self.app.store_reader.read(self.app.inputs)))
-        except StoreReaderError as error:
+        except FetchError as error:
             self.post_message(StoreTrouble(str(error)))
 
     @on(StoreRead)

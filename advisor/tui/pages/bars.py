@@ -22,13 +22,6 @@ SCREENS = (
 NAME = "GPU advisor "
 NAME_FROM_WIDTH = 92
 """Below, the screens take the whole line."""
-PANELS = {"table": "Builds", "picture": "Picture", "detail": "Selected build"}
-EVIDENCE_TABS = {
-    "times": "Times",
-    "prices": "Prices",
-    "sources": "Sources",
-    "predictions": "With predictions",
-}
 
 
 def clickable(parts: Iterable[tuple[str, str, str]], gap: str = "  ") -> Content:

@@ -20,7 +20,7 @@ from advisor.files import write_whole
 from advisor.tables import TABLE_FORMATS, table_text
 from advisor.tui.pages.bars import clickable
 from advisor.tui.widgets.choice import Choice
-from advisor.tui.widgets.fetch_error import StoreReaderError
+from advisor.tui.widgets.fetch_error import FetchError
 
 if TYPE_CHECKING:
     from advisor.tui.program.program import Program
@@ -41,7 +41,7 @@ class Exportable:
     """The file's name without its ending."""
     columns: Sequence[str]
     rows: Callable[[], Sequence[dict[str, Any]]]
-    """Makes the rows; runs in a thread and may raise FeedError."""
+    """Makes the rows; runs in a thread and may raise FetchError."""
     picture: Callable[[], str] | None
     """Makes the SVG, where the screen has a picture."""
 
@@ -149,7 +149,7 @@ A file is there in full or not at all.
             self.post_message(
                 self.Failed(f"{path} is already there: Enter again replaces it", exists=path)
             )
-        except (StoreReaderError, ValueError) as error:
+        except (FetchError, ValueError) as error:
             self.post_message(self.Failed(str(error)))
         except OSError as error:
             reason = error.strerror or str(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -31,9 +32,9 @@ class ListScreen(SizedScreen):
     def on_mount(self) -> None:
         self.read_store()
 
+    @abstractmethod
     def read_store(self) -> object:
         """Read what is listed in a thread, and post it."""
-        raise NotImplementedError
 
     @property
     def list(self) -> FilterTable:

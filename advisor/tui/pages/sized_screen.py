@@ -44,8 +44,3 @@ class SizedScreen(Screen[None]):
         wanted = size_class(self.app.size)
         for name in ("-tiny", "-narrow", "-wide"):
             self.set_class(name == wanted, name)
-
-
-WIDTHS = [(0, "-tiny"), (MIN_WIDTH, "-narrow"), (WIDE, "-wide")]
-HEIGHTS = [(0, "-flat"), (MIN_HEIGHT, "-short"), (TALL, "-tall")]
-"""The same as Textual's breakpoints, for screens that are not in a hurry."""

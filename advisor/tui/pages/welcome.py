@@ -20,7 +20,7 @@ from advisor.tui.pages.bars import KeyBar, TitleBar, TooSmall
 from advisor.tui.pages.sized_screen import SizedScreen
 from advisor.tui.program.messages import StoreChanged, StoreTrouble
 from advisor.tui.program.settings import State
-from advisor.tui.widgets.fetch_error import StoreReaderError
+from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
 from advisor.tui.widgets.lines_view import LinesView
 
@@ -62,7 +62,7 @@ class WelcomeScreen(SizedScreen):
             with store_reader.visit() as reader:
                 times = reader.count_times()
                 verdicts = {v: reader.count_times(verdict=v) for v in ("doubtful", "implausible")}
-        except StoreReaderError as error:
+        except FetchError as error:
             self.post_message(StoreTrouble(str(error)))
             return
         lines = [

@@ -20,7 +20,7 @@ from advisor.parse import InputError
 from advisor.tui.pages.bars import KeyBar, TitleBar, TooSmall
 from advisor.tui.pages.sized_screen import SizedScreen
 from advisor.tui.program.actions import PLAN, bindings_of
-from advisor.tui.widgets.fetch_error import StoreReaderError
+from advisor.tui.widgets.fetch_error import FetchError
 
 if TYPE_CHECKING:
     from advisor.planning.plan_grant import Planned
@@ -177,7 +177,7 @@ class PlanScreen(SizedScreen):
             self.post_message(self.Made(number, planned, None))
         except Cancelled:
             return
-        except (InputError, StoreReaderError) as error:
+        except (InputError, FetchError) as error:
             self.post_message(self.Made(number, None, str(error)))
 
     def _post_at(self, number: int, words: str) -> None:

@@ -19,7 +19,7 @@ from advisor.tui.pages.list_page import ListScreen
 from advisor.tui.prices.prices_rows import Entry, quote_table
 from advisor.tui.program.actions import PRICES, bindings_of
 from advisor.tui.program.messages import StoreTrouble
-from advisor.tui.widgets.fetch_error import StoreReaderError
+from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.filter_table import FilterTable, MemorySource
 from advisor.tui.widgets.lines import FAINT, PLAIN, STRONG, Line, wrapped
 from advisor.tui.widgets.lines_view import LinesView
@@ -107,7 +107,7 @@ replaced by another.
                     self.post_message(self.RentRead([], str(error)))
                 else:
                     self.post_message(self.RentRead(evens, None))
-        except StoreReaderError as error:
+        except FetchError as error:
             self.post_message(StoreTrouble(str(error)))
 
     @on(LedgerRead)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 BuildKey = tuple[str, int, str]
-"""GPU, count and host: the same build in every field."""
+"""GPU, count and host: the same build among whichever candidates."""
 
 
 def build_key(build: Build) -> BuildKey:
@@ -28,7 +28,7 @@ def build_key(build: Build) -> BuildKey:
 
 
 class CandidatesView:
-    """One field, kept while it may be asked again."""
+    """One set of candidates, kept while it may be asked again."""
 
     def __init__(self, candidates: Candidates) -> None:
         self.candidates = candidates

@@ -20,7 +20,7 @@ class StoreRead(Message):
 
 
 class PublishedRead(Message):
-    """The same field at face value was made."""
+    """The same candidates at face value were made."""
 
     def __init__(self, candidates: Candidates, published: Candidates) -> None:
         super().__init__()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.ranking.question import RANK_RULES
 from advisor.ranking.typed_question import CandidatesKey, read_question
-from advisor.tui.widgets.fetch_error import StoreReaderError
+from advisor.tui.widgets.fetch_error import FetchError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ STORE_WAIT_S = 2.0
 """How long one visit waits for a store that others hold; the program then says so, and retries."""
 PATIENT_WAIT_S = 10.0
 """The same where a person waits for what is kept."""
-AHEAD_WAIT_S = 0.1
+PRELOAD_WAIT_S = 0.1
 """A wait that is shorter than drawing an empty screen first, and the answer after it."""
 MANY_BUILDS = 5_000
 """From here on the picture's columns are made in the thread that reads, too."""
@@ -43,10 +43,10 @@ class Reading(NamedTuple):
     measured: Mapping[str, int]
     """How many times each model has."""
     key: CandidatesKey | None
-    """What the field is about; None where the inputs were broken."""
+    """What the candidates are for; None where the inputs were broken."""
     candidates: Candidates | None
     view: CandidatesView | None = None
-    """The field as the screen wants it, where making that takes long enough to be seen."""
+    """The candidates as the screen wants them, where making that takes long enough to be seen."""
 
 
 class Read(NamedTuple):
@@ -82,14 +82,14 @@ class StoreReader:
     def read(self, state: State) -> Reading:
         """The ingredients of the answer to these inputs, from the store as it is now.
 
-        Broken inputs still bring the snapshot. Raises FeedError.
+        Broken inputs still bring the snapshot. Raises FetchError.
         """
         with self._lock, self._worded():
             return self._read(state)
 
     @contextmanager
     def visit(self) -> Iterator[Reader]:
-        """The open store, for one screen's own questions. Raises FeedError."""
+        """The open store, for one screen's own questions. Raises FetchError."""
         with self._worded(), self._store().reading() as reader:
             yield reader
 
@@ -108,7 +108,7 @@ class StoreReader:
         self.notes.append(text)
 
     def read_for_another(self, state: State) -> Read:
-        """Read, in a child process, what `_take_over` puts into the parent's feed."""
+        """Read, in a child process, what `_take_over` puts into the parent's reader."""
         reading = self.read(state)
         return Read(reading, self._times, self.notes)
 
@@ -123,11 +123,11 @@ class StoreReader:
 
     def first_reading(self, *, wait: bool) -> Reading | None:
         """What another process has read ahead; None where there is nothing, or not yet."""
-        ahead = self.preload
-        if ahead is None or not (wait or ahead.is_here(within_s=AHEAD_WAIT_S)):
+        preload = self.preload
+        if preload is None or not (wait or preload.is_here(within_s=PRELOAD_WAIT_S)):
             return None
         self.preload = None
-        read = ahead.take()
+        read = preload.take()
         return self._take_over(read) if isinstance(read, Read) else None
 
     def _read(self, state: State) -> Reading:
@@ -178,7 +178,7 @@ class StoreReader:
             supply=key.supply,
         )
         for rule in RANK_RULES:
-            # Sorts the field now, in this thread, and not at the first key press.
+            # Sorts the candidates now, in this thread, and not at the first key press.
             _ = rank(candidates, replace(asked.question, rule=rule)).uncertainty.tied
         view = None
         if len(candidates.builds) > MANY_BUILDS:
@@ -214,10 +214,10 @@ class StoreReader:
             from advisor.store import StoreError  # late: it loads DuckDB
 
             if isinstance(error, StoreError):
-                raise StoreReaderError(str(error)) from error
+                raise FetchError(str(error)) from error
             # A row that no check foresaw must end in a message, not in a traceback on the screen.
             words = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-            raise StoreReaderError(
+            raise FetchError(
                 f"the store {self.path} holds something unexpected ({words}): "
                 f"try: advisor rebuild --store {self.path}"
             ) from error

@@ -42,7 +42,7 @@ def ranked_lines(
             f"rank {row.rank}" + (" · ★ on the Pareto front" if row.on_pareto_front else ""),
             FAINT,
         ),
-        *_standing_lines(ranking, ranking.order[row.rank - 1]),
+        *_uncertainty_lines(ranking, ranking.order[row.rank - 1]),
         ("", PLAIN),
         ("COST PER EXPERIMENT", HEADING),
         (experiment_line(row, lifetime_years), PLAIN),
@@ -91,7 +91,7 @@ def excluded_lines(
     return wrapped(lines, width)
 
 
-def _standing_lines(ranking: Ranking, i: int) -> Iterable[Line]:
+def _uncertainty_lines(ranking: Ranking, i: int) -> Iterable[Line]:
     """What the training times leave open about the place of one ranked build."""
     uncertainty = ranking.uncertainty
     if i == uncertainty.first:

@@ -10,10 +10,9 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
 
-from advisor.tui.pages.bars import PANELS
 from advisor.tui.program.points import plot_data
 from advisor.tui.ranking.ranking_rows import RankedRows, ranking_columns, sorted_column
-from advisor.tui.ranking.ranking_session import Session
+from advisor.tui.ranking.ranking_session import RankingSession
 from advisor.tui.widgets.lines_view import LinesView
 from advisor.tui.widgets.plot.plot import CostTimePlot
 from advisor.tui.widgets.plot.style import ANSI_COLOURS, palette, series_marks
@@ -22,6 +21,7 @@ from advisor.tui.widgets.table import RankTable
 if TYPE_CHECKING:
     from advisor.tui.program.program import Program
 
+PANELS = {"table": "Builds", "picture": "Picture", "detail": "Selected build"}
 DETAIL_WIDTH, FRAME_WIDTH, SCROLLBAR_WIDTH = 47, 2, 1
 """As in ranking.tcss."""
 
@@ -31,7 +31,7 @@ class BuildPanels(Container):
 
     app: Program
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: RankingSession) -> None:
         super().__init__(id="panels", classes="-table")
         self._session = session
         self.descending = False

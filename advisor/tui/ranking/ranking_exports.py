@@ -1,4 +1,4 @@
-"""What each screen can save and copy, as rows with the names that the command line uses (pure)."""
+"""What the main screen saves and copies: rows with the names of the command line (pure)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A set of candidates with what the screen derives from it, and the rows of the table (pure)."""
+"""The ranked builds as rows of the table, and what is said of them all (pure)."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def counted(answer: Answer) -> str:
     return " · ".join(words)
 
 
-def standing_note(ranking: Ranking) -> str | None:
+def uncertainty_note(ranking: Ranking) -> str | None:
     """Who may be first instead of the first, and what to measure; None where nobody."""
     uncertainty = ranking.uncertainty
     if uncertainty.first is None or uncertainty.is_sure:
@@ -220,7 +220,7 @@ def published_note(ranking: Ranking, published: Ranking) -> str | None:
     """What the published times at face value would put first, where that differs."""
     if ranking.candidates.evidence != "sound" or not len(published):
         return None
-    # The two fields have the same builds in the same places.
+    # Both have the same builds in the same places.
     first = published.order[0]
     if len(ranking) and ranking.order[0] == first:
         return None

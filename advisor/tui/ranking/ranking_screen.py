@@ -10,18 +10,18 @@ from textual.binding import BindingType
 from textual.geometry import Size
 from textual.widgets import Input, Static
 
-from advisor.tui.pages.bars import PANELS, KeyBar, Tabs, TitleBar, TooSmall
+from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar, TooSmall
 from advisor.tui.pages.model_picker import ModelInput
 from advisor.tui.pages.sized_screen import SizedScreen
 from advisor.tui.program.actions import RANKING, bindings_of
 from advisor.tui.program.messages import PublishedRead, StoreChanged, StoreRead, StoreTrouble
 from advisor.tui.program.settings import State
-from advisor.tui.ranking.build_panels import BuildPanels
+from advisor.tui.ranking.build_panels import PANELS, BuildPanels
 from advisor.tui.ranking.question_fields import QuestionFields
 from advisor.tui.ranking.ranking_rows import counted
-from advisor.tui.ranking.ranking_session import Session
+from advisor.tui.ranking.ranking_session import RankingSession
 from advisor.tui.widgets.choice import Choice
-from advisor.tui.widgets.fetch_error import StoreReaderError
+from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.lines_view import LinesView
 from advisor.tui.widgets.plot.plot import CostTimePlot
 from advisor.tui.widgets.table import RankTable
@@ -44,7 +44,7 @@ class RankingScreen(SizedScreen):
 
     def __init__(self, state: State, size: Size) -> None:
         super().__init__(size)
-        self.session = Session(state)
+        self.session = RankingSession(state)
         self._trouble: str | None = None
 
     def compose(self) -> ComposeResult:
@@ -107,7 +107,7 @@ class RankingScreen(SizedScreen):
         """Read what the present inputs need, and post it."""
         try:
             reading = self.app.store_reader.read(self.session.inputs)
-        except StoreReaderError as error:
+        except FetchError as error:
             self.post_message(StoreTrouble(str(error)))
             return
         self.post_message(StoreRead(reading))
@@ -118,7 +118,7 @@ class RankingScreen(SizedScreen):
         thread=True, exclusive=True, group="published", exit_on_error=False, description="published"
     )
     def _make_published(self, reading: Reading) -> None:
-        """Make the field at face value, and post it."""
+        """Take the published times at face value, and post what that makes."""
         self._post_published(reading)
 
     def _post_published(self, reading: Reading) -> None:

@@ -21,7 +21,7 @@ from advisor.ranking.typed_question import (
 from advisor.tui.program.candidates_view import Answer, BuildKey, CandidatesView, answer, build_key
 from advisor.tui.program.settings import State
 from advisor.tui.ranking.build_page import excluded_lines, one_line, ranked_lines
-from advisor.tui.ranking.ranking_rows import published_note, standing_note
+from advisor.tui.ranking.ranking_rows import published_note, uncertainty_note
 from advisor.tui.widgets.lines import Line
 
 if TYPE_CHECKING:
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from advisor.ranking.times import Model
     from advisor.tui.program.store_reader import Reading
 
-MAX_KEPT_FIELDS = 16
+MAX_KEPT_VIEWS = 16
 MAX_UNDO = 200
 KEPT_BY_RESTORE = ("theme", "welcomed")
 """What of the state is not part of the question."""
 
 
-class Session:
+class RankingSession:
     """What is asked, and what was last answered."""
 
     def __init__(self, state: State) -> None:
@@ -107,12 +107,12 @@ class Session:
             self.measured = reading.measured
             self._views.clear()
         if reading.key is not None and reading.candidates is not None:
-            while len(self._views) >= MAX_KEPT_FIELDS:
+            while len(self._views) >= MAX_KEPT_VIEWS:
                 del self._views[next(iter(self._views))]
             self._views[reading.key] = reading.view or CandidatesView(reading.candidates)
 
     def accept_published(self, candidates: Candidates, published: Candidates) -> None:
-        """Take in the field at face value."""
+        """Take in the same candidates at face value."""
         for view in self._views.values():
             if view.candidates is candidates:
                 view.published = published
@@ -162,7 +162,7 @@ class Session:
 
     @property
     def selected_key(self) -> BuildKey | None:
-        """Which build is selected, whatever the field."""
+        """Which build is selected, whatever the candidates."""
         if self.answer is None or self.selected is None:
             return None
         return build_key(self.answer.view.candidates.builds[self.selected])
@@ -214,7 +214,7 @@ class Session:
         if self.answer is None:
             return None
         ranking, published = self.answer.ranking, self.answer.view.published
-        notes = [standing_note(ranking)]
+        notes = [uncertainty_note(ranking)]
         if published is not None:
             notes.append(published_note(ranking, rank(published, ranking.question)))
         return " · ".join(note for note in notes if note) or None

@@ -1,1 +1,1 @@
-"""Widgets that know nothing of what they show."""
+"""Widgets that are handed all they show: they import nothing else of the program."""

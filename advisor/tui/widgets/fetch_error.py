@@ -1,7 +1,7 @@
-"""What went wrong while a screen fetched its data."""
+"""What went wrong while something that is to be shown was fetched."""
 
 from __future__ import annotations
 
 
-class StoreReaderError(Exception):
-    """The store could not be read; the message is one line with how to mend it."""
+class FetchError(Exception):
+    """It could not be fetched; the message is one line with how to mend it."""

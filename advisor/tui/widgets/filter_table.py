@@ -14,7 +14,7 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from advisor.tui.widgets.fetch_error import StoreReaderError
+from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.lines import Line
 from advisor.tui.widgets.table import RankTable
 from advisor.tui.widgets.table_rows import Column, RowSource
@@ -247,7 +247,7 @@ class FilterTable(Vertical):
     def _find_in_thread(self, rows: Rows, query: Query) -> None:
         try:
             source = rows.find(query)
-        except StoreReaderError as error:
+        except FetchError as error:
             self.post_message(self._Failed(str(error)))
         else:
             self.post_message(self._Found(rows, query, source))
@@ -311,7 +311,7 @@ class FilterTable(Vertical):
     def _fetch_in_thread(self, fetch: Callable[[], None], source: RowSource) -> None:
         try:
             fetch()
-        except StoreReaderError as error:
+        except FetchError as error:
             self.post_message(self._Failed(str(error)))
         else:
             self.post_message(self._Fetched(source))

@@ -1,4 +1,4 @@
-"""A text field on one line, whose text is judged by the session and not by validators."""
+"""A text field on one line, whose text is judged by whoever asked for it and not by validators."""
 
 from __future__ import annotations
 

@@ -60,11 +60,6 @@ def palette(background: str, contrast: float) -> tuple[str, ...]:
     return tuple(_hex(_readable(_rgb(c), behind, target, contrast)) for c in OKABE_ITO)
 
 
-def contrast_ratio(one: str, other: str) -> float:
-    """WCAG's contrast ratio between two ``#rrggbb`` colours, from 1 to 21."""
-    return _ratio(_rgb(one), _rgb(other))
-
-
 RGB = tuple[int, int, int]
 
 
