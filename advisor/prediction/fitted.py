@@ -77,29 +77,27 @@ class Fitted:
     @staticmethod
     def from_json(text: str) -> Fitted:
         """The reverse; ValueError where the text is something else or of another version."""
+        import msgspec  # what ranks loads none of it
+
         try:
-            content = json.loads(text)
-            version = content["version"]
+            version = msgspec.json.decode(text, type=_Versioned).version
             if version != VERSION:
                 raise ValueError(
                     f"the fitted prediction is of version {version}, this program reads {VERSION}; "
                     "rebuild the store to fit it anew"
                 )
-            content["reach"] = tuple(
-                Reach(kind=r["kind"], coordinates=tuple(r["coordinates"])) for r in content["reach"]
-            )
-            content["costs"] = MemoryCosts(**content["costs"])
-            content["effect_covariance"] = tuple(map(tuple, content["effect_covariance"]))
-            content["widths"] = tuple(Width(**width) for width in content["widths"])
-            content["tail"] = Tail(**content["tail"])
-            for name in ("factors", "effects", "effect_means"):
-                content[name] = tuple(content[name])
-            return Fitted(**content)
-        except (KeyError, TypeError, json.JSONDecodeError) as error:
+            return msgspec.json.decode(text, type=Fitted)
+        except msgspec.DecodeError as error:
             raise ValueError(
-                f"the fitted prediction cannot be read ({type(error).__name__}); "
-                "rebuild the store to fit it anew"
+                f"the fitted prediction cannot be read ({error}); rebuild the store to fit it anew"
             ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Versioned:
+    """What is read before anything else: another version may have other fields."""
+
+    version: int
 
 
 def _rounded(value: Any) -> Any:

@@ -14,9 +14,12 @@ from time import perf_counter
 
 import numpy as np
 
-from advisor.prediction import chip_of, fitted_from, predict_many, workload_of
+from advisor.prediction.fit.fitted_from import fitted_from
 from advisor.prediction.fit.observations import load_evidence
+from advisor.prediction.model.workload import workload_of
+from advisor.prediction.physics.chip import chip_of
 from advisor.prediction.physics.columns import WorkloadTable
+from advisor.prediction.predict_many import predict_many
 from bench_runner.recipes import load_recipes
 from price_catalog.load import load_catalog
 

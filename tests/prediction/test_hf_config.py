@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.prediction import Run, Target, target_of_config, target_of_size, target_of_timm
+from advisor.prediction.model.hf_config import target_of_config
+from advisor.prediction.model.targets import Run, Target, target_of_size, target_of_timm
 
 TEXT = Run(batch_size=512, tokens=300e9)
 IMAGES = Run(batch_size=1024, images=1.28e9)

@@ -19,26 +19,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.prediction import (
-    Chip,
-    Fitted,
-    Run,
-    Workload,
-    fitted_from,
-    predict,
-    predict_many,
-    target_of_size,
-    workload_of,
-)
 from advisor.prediction.fit.compare_machines import compare
 from advisor.prediction.fit.cross_validate import CUTS, hold_out, is_paper_optimal, is_truth
 from advisor.prediction.fit.fit import fit_posterior
 from advisor.prediction.fit.fit_memory import columns_of, fit_costs, says_fits
+from advisor.prediction.fit.fitted_from import fitted_from
 from advisor.prediction.fit.log_step import Mean
 from advisor.prediction.fit.observations import PAPER, Observation, chips_by_name, load_evidence
+from advisor.prediction.fitted import Fitted
+from advisor.prediction.model.targets import Run, target_of_size
+from advisor.prediction.model.workload import Workload, workload_of
+from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.columns import WorkloadTable
 from advisor.prediction.physics.factors import FACTORS
 from advisor.prediction.physics.memory import NAIVE, OPTIONS, START, MemoryCosts, micro_batch
+from advisor.prediction.predict_many import predict_many
+from advisor.prediction.predict_one import predict
 from bench_runner.recipes import load_recipes
 from price_catalog.load import load_catalog
 
@@ -382,14 +378,19 @@ def loaded(code: str) -> set[str]:
 
 
 def test_importing_loads_neither_numpy_nor_scipy() -> None:
-    assert not loaded("import advisor.prediction") & {"numpy", "scipy", "torch", "duckdb", "csv"}
+    modules = ("fitted", "predict_one", "predict_many", "model.hf_config", "physics.chip")
+    code = "\n".join(f"import advisor.prediction.{module}" for module in modules)
+    assert not loaded(code) & {"numpy", "scipy", "torch", "duckdb", "csv"}
 
 
 def test_predicting_loads_no_scipy(fitted: Fitted, tmp_path: Path) -> None:
     (tmp_path / "fit.json").write_text(fitted.to_json())
     code = (
         "from pathlib import Path\n"
-        "from advisor.prediction import *\n"
+        "from advisor.prediction.fitted import Fitted\n"
+        "from advisor.prediction.model.targets import Run, target_of_size\n"
+        "from advisor.prediction.physics.chip import chip_of\n"
+        "from advisor.prediction.predict_one import predict\n"
         "from price_catalog.load import load_catalog\n"
         f"fit = Fitted.from_json(Path({str(tmp_path / 'fit.json')!r}).read_text())\n"
         "gpu = next(g for g in load_catalog().gpus if g.name == 'H100')\n"
