@@ -66,7 +66,7 @@ def plan_text(planned: Planned, width: int = WIDTH) -> str:
         )
     for title, found in (
         ("What binds", planned.explanation.binds),
-        ("What would change the decision", planned.explanation.flips),
+        ("What would change the decision", planned.explanation.thresholds),
         ("Worth asking for, cheapest first", planned.explanation.ask),
     ):
         if found:
@@ -218,10 +218,10 @@ def reach_rows(
     with store.reading() as reader:
         snapshot = take_snapshot(reader)
         models = [snapshot.model(model)] if model else timed_models(reader, snapshot, grant)
-        asked = tuple(
+        problems = tuple(
             (each, problem_of(reader, snapshot, grant, each, by=by, today=today)) for each in models
         )
-    for found in Search(ReachTask(asked=asked, each_s=seconds)).run():
+    for found in Search(ReachTask(problems=problems, each_s=seconds)).run():
         plan = found.plan
         rows.append(
             {

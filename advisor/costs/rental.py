@@ -40,8 +40,6 @@ class BreakEven:
 
     offer: RentOffer
     rent_per_experiment_usd: Decimal
-    own_per_experiment_usd: Decimal | None
-    """At the terms' utilisation."""
     experiments: Decimal | None
     """From so many on owning is cheaper; None: never, running alone costs more than the rent."""
     utilisation: Decimal | None
@@ -134,7 +132,6 @@ def break_even(own: TotalCostOfOwnership, offer: RentOffer, training_days: float
     return BreakEven(
         offer=offer,
         rent_per_experiment_usd=each_usd,
-        own_per_experiment_usd=own.experiment_usd(training_days),
         experiments=experiments,
         utilisation=utilisation,
     )

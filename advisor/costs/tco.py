@@ -95,12 +95,6 @@ class TotalCostOfOwnership:
         electricity = self.electricity_usd
         return None if electricity is None else self.fixed_usd + electricity
 
-    @property
-    def year_usd(self) -> Decimal | None:
-        """Everything, a year."""
-        life = self.life_usd
-        return None if life is None else life / self.terms.lifetime_years
-
     def experiment_usd(self, training_days: float) -> Decimal | None:
         """One training run's share of the life, to the cent.
 

@@ -3,7 +3,9 @@
     grant.toml --grant.py--> Grant --problem_of_grant.py--> PlanningProblem --solve.py--> Plan
                                    (with the store)          (scipy's milp)
 
-`problem.py` holds what is planned with, `money.py` the charges, `place.py` puts runs on machines
-day by day, `relax.py` says what to relax when nothing works, `explain.py` what binds and what
-would flip the decision, `inverse.py` what a budget can train. All of these are pure.
+In `solver/`, `problem.py` holds what is planned with, `charges.py` the money, `milp.py` the integer
+program, and `schedule.py` puts runs on machines day by day. In `sensitivity/`, `infeasible.py` says
+what to relax when nothing works, `explain.py` what binds and `thresholds.py` what would change the
+decision. `capacity.py` says what a budget can train. All of these are pure; `solver_process.py`
+runs them in a process of their own.
 """

@@ -67,19 +67,19 @@ def reach(model: Model, problem: PlanningProblem, seconds: float) -> Reach:
 class ReachTask:
     """The question for several models, for a process of its own."""
 
-    asked: tuple[tuple[Model, PlanningProblem], ...]
+    problems: tuple[tuple[Model, PlanningProblem], ...]
     each_s: float
     """Seconds for each."""
 
     @property
     def seconds(self) -> float:
         """For all of it."""
-        return self.each_s * len(self.asked)
+        return self.each_s * len(self.problems)
 
     def run(self, say: Callable[[str], None]) -> list[Reach]:
         """One answer a model. Raises InputError."""
         found = []
-        for model, problem in self.asked:
+        for model, problem in self.problems:
             say(model.recipe_id)
             try:
                 found.append(reach(model, problem, self.each_s))

@@ -75,7 +75,6 @@ def test_every_term_by_hand() -> None:
     assert own.busy_days == 730
     assert own.electricity_usd == Decimal("10512")
     assert own.life_usd == 10_000 - 1000 + 4800 + 4000 + 10_512
-    assert own.year_usd == Decimal(28_312) / 4
     assert own.experiment_usd(73) == Decimal("2831.20")
     assert own.experiments(73) == 10
 
@@ -102,5 +101,4 @@ def test_an_unknown_power_is_no_data_once_electricity_has_a_price() -> None:
     )
     assert priced.electricity_usd is None
     assert priced.life_usd is None
-    assert priced.year_usd is None
     assert priced.experiment_usd(10) is None

@@ -122,7 +122,6 @@ def test_without_power_there_is_no_break_even_once_electricity_counts() -> None:
     terms = CostTerms(electricity_usd_per_kwh=Decimal("0.1"))
     even = break_even(total_cost_of_ownership(Decimal(100), terms), offer("1"), 3)
     assert even.experiments is None
-    assert even.own_per_experiment_usd is None
 
 
 def test_a_reservation_is_paid_whole() -> None:

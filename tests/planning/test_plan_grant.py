@@ -373,7 +373,7 @@ def test_a_threshold_lies_between_two_decisions() -> None:
         rentals=(make_rental("rent", "10.00", {"a": 10.0}),),
     )
     explanation = explain(problem, solve(problem))
-    (price,) = [f for f in explanation.flips if f.text().startswith("price of buy")]
+    (price,) = [f for f in explanation.thresholds if f.text().startswith("price of buy")]
     number = price.words[1]
     assert not isinstance(number, str)
     assert 2400 < number.value < 2400 + 1500 / 32 + 1

@@ -17,7 +17,7 @@ def sensitivity_section(given: Material) -> Section:
         ("What binds:", given.explanation.binds, "Nothing binds that was tried."),
         (
             "What would change the decision:",
-            given.explanation.flips,
+            given.explanation.thresholds,
             "Of the prices, times and rules that were tried none changes the decision.",
         ),
         ("Worth asking for, cheapest first:", given.explanation.ask, ""),

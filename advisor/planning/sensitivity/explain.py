@@ -1,4 +1,4 @@
-"""What else there is and what binds, by solving again; `flips.py` adds what would change it."""
+"""What else there is and what binds, by solving again; `thresholds.py` adds what would change."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from advisor.planning.sensitivity.changes import Change, vary
 from advisor.planning.sensitivity.findings import Finding, Solved, usd
-from advisor.planning.sensitivity.thresholds import flips
+from advisor.planning.sensitivity.thresholds import find_thresholds
 from advisor.planning.sensitivity.trials import Trials
 from advisor.planning.solver.groups import undominated
 from advisor.planning.solver.milp import Program
@@ -43,7 +43,8 @@ class Explanation:
 
     alternatives: tuple[Alternative, ...]
     binds: tuple[Finding, ...]
-    flips: tuple[Finding, ...]
+    thresholds: tuple[Finding, ...]
+    """Where a price, a time or a rule would change the decision."""
     ask: tuple[Finding, ...]
     """The cheapest measurements and quotes that could change the decision."""
 
@@ -69,14 +70,16 @@ def explain(
     ask: list[Finding] = []
     if thresholds and len(Program(problem).cost) > MOST_COLUMNS:
         words = ("the plan is too large to try what would change the decision",)
-        found = [Finding(topic="flips", words=words)]
+        found = [Finding(words=words)]
     elif not thresholds:
         words = ("no price, time or rule was tried (the plan was asked for with --quick)",)
-        found = [Finding(topic="flips", words=words)]
+        found = [Finding(words=words)]
     else:
-        found, ask = flips(trials, [other.plan for other in others if other.plan is not None])
+        found, ask = find_thresholds(
+            trials, [other.plan for other in others if other.plan is not None]
+        )
     return Explanation(
-        alternatives=tuple(others), binds=tuple(binds), flips=tuple(found), ask=tuple(ask)
+        alternatives=tuple(others), binds=tuple(binds), thresholds=tuple(found), ask=tuple(ask)
     )
 
 
@@ -164,7 +167,7 @@ def _binds(trials: Trials) -> list[Finding]:
             more = Solved(
                 value=other.runs - plan.runs, unit="runs", change=change, reads="more-runs"
             )
-            found.append(Finding(topic="binds", words=(*words, ": ", more, " more")))
+            found.append(Finding(words=(*words, ": ", more, " more")))
         elif problem.objective == "soonest" and other.finish_day < plan.finish_day - 1:
             sooner = Solved(
                 value=round(plan.finish_day - other.finish_day),
@@ -172,11 +175,11 @@ def _binds(trials: Trials) -> list[Finding]:
                 change=change,
                 reads="sooner",
             )
-            found.append(Finding(topic="binds", words=(*words, ": over ", sooner, " sooner")))
+            found.append(Finding(words=(*words, ": over ", sooner, " sooner")))
         elif problem.objective == "cheapest" and other.judged_cents < plan.judged_cents:
             less = plan.judged_cents - other.judged_cents
             saves = usd(less, change, "saves")
-            found.append(Finding(topic="binds", words=(*words, ": ", saves, " less"), weight=-less))
+            found.append(Finding(words=(*words, ": ", saves, " less"), weight=-less))
     found.sort(key=lambda finding: finding.weight)
     return found + _full_years(problem, plan)
 
@@ -199,7 +202,6 @@ def _full_years(problem: PlanningProblem, plan: Plan) -> list[Finding]:
                 full.setdefault(labels[machine_id], []).append(first)
     return [
         Finding(
-            topic="binds",
             words=(
                 f"capacity: {label} has no day to spare in the "
                 f"{'year' if len(days) == 1 else 'years'} from {', '.join(dict.fromkeys(days))}",
@@ -233,5 +235,5 @@ def _more_runs(trials: Trials) -> list[Finding]:
             continue
         more = Solved(value=other.runs - plan.runs, unit="runs", change=change, reads="more-runs")
         words = ("the budget: ", usd(extra, change, "over-budget"), " more would add ", more)
-        found.append(Finding(topic="binds", words=words, weight=-1e12 + other.runs))
+        found.append(Finding(words=words, weight=-1e12 + other.runs))
     return found

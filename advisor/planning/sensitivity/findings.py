@@ -41,8 +41,6 @@ Words = tuple[str | Solved, ...]
 class Finding:
     """One thing worth saying about a plan."""
 
-    topic: str
-    """``binds``, ``flips``, ``relax`` or ``ask``."""
     words: Words
     weight: float = 0.0
     """Smaller comes first."""

@@ -39,7 +39,7 @@ def relax(problem: PlanningProblem, clock: Clock | None = None) -> list[Finding]
         _later(base, clock, found)
         _fewer(base, clock, found)
     except OutOfTime:
-        found.append(Finding(topic="relax", words=("what else would help was not found in time",)))
+        found.append(Finding(words=("what else would help was not found in time",)))
     return found
 
 
@@ -60,7 +60,6 @@ def _alone(problem: PlanningProblem, e: Experiment) -> Finding | None:
             best = min(filter(None, (best, (e.release_day + time.days, rental.label))))
     if best is None:
         return Finding(
-            topic="relax",
             words=(
                 f"{e.name}: no machine that may be bought, rented or is owned has a usable time "
                 f"for {e.model}: allow more GPUs, measure one (advisor bench), or leave it out",
@@ -68,7 +67,6 @@ def _alone(problem: PlanningProblem, e: Experiment) -> Finding | None:
         )
     late = Solved(value=ceil(best[0] - problem.due(e)), unit="days", change={}, reads="direct")
     return Finding(
-        topic="relax",
         words=(f"{e.name}: even {best[1]} would be ", late, " late: move its date or leave it out"),
     )
 
@@ -93,13 +91,13 @@ def _money(base: PlanningProblem, budget: int | None, clock: Clock, found: list[
         more = usd(plan.cost_cents - budget, change, "over-budget")
         total = usd(plan.cost_cents, change, "cost")
         words: Words = ("raise the budget by ", more, ", to ", total)
-        found.append(Finding(topic="relax", words=words))
+        found.append(Finding(words=words))
     change = {"no_year_budget": True}
     anywhen = vary(base, change)
     if base.year_budget_cents is not None and is_feasible(anywhen, clock=clock):
         total = usd(solve(anywhen, clock=clock).cost_cents, change, "cost")
         words = ("let money be spent in any year: the total of ", total, " is then enough")
-        found.append(Finding(topic="relax", words=words))
+        found.append(Finding(words=words))
 
 
 def _machines(base: PlanningProblem, clock: Clock, found: list[Finding]) -> None:
@@ -110,7 +108,7 @@ def _machines(base: PlanningProblem, clock: Clock, found: list[Finding]) -> None
         return
     count = sum(p.count for p in plan.purchases)
     words = Solved(value=count, unit="machines", change=change, reads="machines")
-    found.append(Finding(topic="relax", words=("allow ", words, " to be bought")))
+    found.append(Finding(words=("allow ", words, " to be bought")))
 
 
 def _later(base: PlanningProblem, clock: Clock, found: list[Finding]) -> None:
@@ -128,7 +126,7 @@ def _later(base: PlanningProblem, clock: Clock, found: list[Finding]) -> None:
         else:
             low = middle
     days = Solved(value=high, unit="days", change={"later_days": high}, reads="least")
-    found.append(Finding(topic="relax", words=("move every date, the grant's end too, by ", days)))
+    found.append(Finding(words=("move every date, the grant's end too, by ", days)))
 
 
 def _fewer(base: PlanningProblem, clock: Clock, found: list[Finding]) -> None:
@@ -143,4 +141,4 @@ def _fewer(base: PlanningProblem, clock: Clock, found: list[Finding]) -> None:
     left = sum(plan.left_out.values())
     which = ", ".join(names[e] for e in plan.left_out)
     words = Solved(value=left, unit="runs", change=change, reads="left-out")
-    found.append(Finding(topic="relax", words=("leave out ", words, f" ({which})")))
+    found.append(Finding(words=("leave out ", words, f" ({which})")))

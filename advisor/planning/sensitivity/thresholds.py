@@ -53,7 +53,7 @@ class _Input:
         return {self.row: text} if name is None else {name: (self.row, text)}
 
 
-def flips(trials: Trials, others: Sequence[Plan]) -> tuple[list[Finding], list[Finding]]:
+def find_thresholds(trials: Trials, others: Sequence[Plan]) -> tuple[list[Finding], list[Finding]]:
     """Where the decision changes when one input does, nearest first; and what to ask for."""
     problem, plan = trials.problem, trials.plan
     inputs = [
@@ -81,7 +81,7 @@ def flips(trials: Trials, others: Sequence[Plan]) -> tuple[list[Finding], list[F
         if inside:
             words = (*words, ", which lies within what is known of it")
         distance = abs(float(at / each.here) - 1)
-        found.append(Finding(topic="flips", words=words, weight=distance))
+        found.append(Finding(words=words, weight=distance))
         asked = _ask(problem, each, number, side)
         if asked is not None:
             # What may well be so comes before what would surprise.
@@ -89,7 +89,7 @@ def flips(trials: Trials, others: Sequence[Plan]) -> tuple[list[Finding], list[F
     found.sort(key=lambda finding: finding.weight)
     if missed:
         words = ("the time was not enough to try everything: give it more with --seconds",)
-        found.append(Finding(topic="flips", words=words))
+        found.append(Finding(words=words))
     nearest = sorted(ask, key=lambda each: each[0])[:ASKED]
     return found, [finding for *_, finding in sorted(nearest, key=lambda each: (each[1], each[0]))]
 
@@ -267,7 +267,7 @@ def _ask(
             number,
             f" or {side} changes the decision",
         )
-        return Decimal(0), Finding(topic="ask", words=words)
+        return Decimal(0), Finding(words=words)
     if each.timed is None:
         return None
     model, option, time = each.timed
@@ -275,7 +275,7 @@ def _ask(
     why = (f"it rests on {doubt}, and ", number, f" or {side} changes the decision")
     if isinstance(option, Machine) and option.owned:
         words = (f"a measurement of {model} on {option.label}, minutes with advisor bench: ", *why)
-        return Decimal(0), Finding(topic="ask", words=words)
+        return Decimal(0), Finding(words=words)
     same = [
         r for r in problem.rentals if (r.gpu_id, r.gpu_count) == (option.gpu_id, option.gpu_count)
     ]
@@ -286,7 +286,7 @@ def _ask(
             *why,
         )
         # Whoever asks a favour pays nothing; it comes after what one can do alone.
-        return Decimal("0.01"), Finding(topic="ask", words=words)
+        return Decimal("0.01"), Finding(words=words)
     rental = min(same, key=lambda r: (r.usd_per_hour, r.rental_id))
     price = Solved(
         value=rental.usd_per_hour,
@@ -300,4 +300,4 @@ def _ask(
         " (advisor bench takes minutes): ",
         *why,
     )
-    return rental.usd_per_hour, Finding(topic="ask", words=words)
+    return rental.usd_per_hour, Finding(words=words)

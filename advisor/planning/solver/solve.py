@@ -1,6 +1,6 @@
 """Solves a problem to a proven optimum, or says how far from one it may be.
 
-The program of `model.py` is solved; its runs are packed on machines day by day; where a packing
+The program of `milp.py` is solved; its runs are packed on machines day by day; where a packing
 fails, what was learnt is added and it is solved again. The bound of every round is valid, so the
 first plan that packs is optimal.
 
