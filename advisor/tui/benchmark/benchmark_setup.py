@@ -48,7 +48,7 @@ class BenchmarkSetup(Grid):
 
     def compose(self) -> ComposeResult:
         yield Static("Model", classes="label")
-        yield ModelPicker(self._model, self._models, self._remark, id="bench_model")
+        yield ModelPicker(self._model, self._models, self._times, id="bench_model")
         yield Static("On", classes="label")
         yield Choice({"": "looking …"}, "", id="bench_gpus")
         yield Static("Methods", classes="label")
@@ -120,6 +120,5 @@ class BenchmarkSetup(Grid):
             return []
         return matching_models(text, reading.snapshot, reading.measured)
 
-    def _remark(self, recipe_id: str) -> str:
-        times = 0 if self.reading is None else self.reading.measured.get(recipe_id, 0)
-        return f"{times:,} times" if times else "not measured"
+    def _times(self, recipe_id: str) -> int:
+        return 0 if self.reading is None else self.reading.measured.get(recipe_id, 0)

@@ -8,16 +8,15 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.events import Click
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from advisor.tui.pages.bars import clickable
+from advisor.tui.pages.dialog import Dialog
 from advisor.tui.widgets.lines import Line, wrapped
 from advisor.tui.widgets.lines_view import LinesView
 
 
-class ConfirmScreen(ModalScreen[bool]):
+class ConfirmScreen(Dialog[bool]):
     """Answers True only where the person said so."""
 
     CSS_PATH = "dialogs.tcss"
@@ -48,7 +47,3 @@ class ConfirmScreen(ModalScreen[bool]):
     def action_answer(self, yes: bool) -> None:
         """Close with the answer."""
         self.dismiss(yes)
-
-    def on_click(self, event: Click) -> None:
-        if event.widget is self:  # beside the page
-            self.dismiss(False)

@@ -5,25 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.events import Click
 from textual.message import Message
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from advisor.files import write_whole
 from advisor.tables import TABLE_FORMATS, table_text
 from advisor.tui.pages.bars import clickable
+from advisor.tui.pages.dialog import Dialog
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.fetch_error import FetchError
-
-if TYPE_CHECKING:
-    from advisor.tui.program.program import Program
 
 FORMAT_WORDS = {
     ".csv": "table as CSV",
@@ -46,7 +42,7 @@ class Exportable:
     """Makes the SVG, where the screen has a picture."""
 
 
-class ExportScreen(ModalScreen[None]):
+class ExportScreen(Dialog[None]):
     """Asks where to."""
 
     CSS_PATH = "dialogs.tcss"
@@ -62,7 +58,6 @@ The ending of the file's name decides what is saved: `.csv`, `.md` or `.json` th
 picture. `Enter` saves. A file that is already there is replaced only when you press `Enter` twice.
 A file is there in full or not at all.
 """
-    app: Program
 
     @dataclass
     class Saved(Message):
@@ -173,7 +168,3 @@ A file is there in full or not at all.
         line = self.query_one("#said", Static)
         line.set_class(wrong, "-error")
         line.update(f"⚠ {text}" if wrong else text)
-
-    def on_click(self, event: Click) -> None:
-        if event.widget is self:
-            self.dismiss()

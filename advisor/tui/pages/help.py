@@ -11,12 +11,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.events import Click
-from textual.screen import ModalScreen, Screen
+from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input, Markdown, Static
 
 from advisor.tui.pages.bars import clickable
+from advisor.tui.pages.dialog import Dialog
 from advisor.tui.program.actions import ACTIONS, EVERYWHERE, Action, actions_of
 
 FIELD_HELP = {
@@ -39,7 +39,7 @@ TYPING = "\n\n`Esc` or `Enter` goes to the table, `Tab` to the next field, `^z` 
 CHOOSING = "\n\n`→` `Enter` `Space` or a click takes the next value, `←` the one before."
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(Dialog[None]):
     """A page over the screen that it explains."""
 
     CSS_PATH = "dialogs.tcss"
@@ -61,10 +61,6 @@ class HelpScreen(ModalScreen[None]):
                     keys_table(self._explained, min(94, self.app.size.width - 14)), classes="table"
                 )
             yield Static(clickable([("Esc", "close", "screen.dismiss")]), classes="keys")
-
-    def on_click(self, event: Click) -> None:
-        if event.widget is self:
-            self.dismiss()
 
 
 def keys_table(screen: Screen[object], width: int) -> Content:

@@ -79,15 +79,15 @@ class ModelPicker(Vertical):
         self,
         text: str,
         search: Search,
-        remark: Callable[[str], str],
+        times: Callable[[str], int],
         *,
         id: str,  # noqa: A002
     ) -> None:
-        """``search`` finds what fits a text, best first; ``remark`` is what to say of an id."""
+        """``search`` finds what fits a text, best first; ``times`` how often an id was measured."""
         super().__init__()
         self._text = text
         self._search = search
-        self._remark = remark
+        self._times = times
         self._input_id = id
         self._list: OptionList | None = None
 
@@ -179,5 +179,7 @@ class ModelPicker(Vertical):
     def _option(self, model: Model) -> Option:
         large = model.parameters >= 1e9
         size = f"{model.parameters / (1e9 if large else 1e6):.3g} {'B' if large else 'M'}"
-        line = f"{model.recipe_id:<20} {size:>6}  {self._remark(model.recipe_id)}"
+        times = self._times(model.recipe_id)
+        remark = f"{times:,} times" if times else "not measured"
+        line = f"{model.recipe_id:<20} {size:>6}  {remark}"
         return Option(Content(line), id=model.recipe_id)

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.events import Click
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from advisor.tui.pages.bars import clickable
+from advisor.tui.pages.dialog import Dialog
 from advisor.tui.widgets.lines_view import LinesView, Page
 
-if TYPE_CHECKING:
-    from advisor.tui.program.program import Program
 
-
-class RecordScreen(ModalScreen[None]):
+class RecordScreen(Dialog[None]):
     """A page of text over the screen that it came from."""
 
     CSS_PATH = "dialogs.tcss"
@@ -27,8 +23,6 @@ class RecordScreen(ModalScreen[None]):
         Binding("y", "copy", "copy", show=False),
         Binding("f1,question_mark", "app.help", "help", show=False),
     ]
-
-    app: Program
 
     def __init__(self, title: str, page: Page) -> None:
         super().__init__()
@@ -47,7 +41,3 @@ class RecordScreen(ModalScreen[None]):
     def action_copy(self) -> None:
         """Copy the whole page, unwrapped."""
         self.app.copy_text("\n".join(text for text, _ in self._page(10_000)), "the page")
-
-    def on_click(self, event: Click) -> None:
-        if event.widget is self:  # beside the page
-            self.dismiss()

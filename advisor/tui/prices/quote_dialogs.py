@@ -10,9 +10,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Grid, Vertical
-from textual.events import Click
 from textual.message import Message
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from advisor.answers.quotes import ledger_items
@@ -21,6 +19,7 @@ from advisor.costs.amounts import usd_exact
 from advisor.costs.own_quotes import OWN, make_quote
 from advisor.costs.own_quotes_csv import Preview, read_quotes
 from advisor.tui.pages.bars import clickable
+from advisor.tui.pages.dialog import Dialog
 from advisor.tui.widgets.lines import FAINT, PLAIN, STRONG, WARNING, Line, wrapped
 from advisor.tui.widgets.lines_view import LinesView
 from advisor.tui.widgets.text_input import Field
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from advisor.ranking.snapshot import Snapshot
-    from advisor.tui.program.program import Program
 
 FIELDS = (
     ("item", "Item", "RTX 3090, or a machine's name"),
@@ -48,7 +46,7 @@ FIELDS = (
 )
 
 
-class _Keeping(ModalScreen["str | None"]):
+class _Keeping(Dialog["str | None"]):
     """A dialog that ends with quotes being kept."""
 
     CSS_PATH = "prices.tcss"
@@ -56,7 +54,6 @@ class _Keeping(ModalScreen["str | None"]):
         Binding("escape", "cancel", "close", show=False),
         Binding("f1", "app.help", "help", show=False),
     ]
-    app: Program
 
     @dataclass
     class Failed(Message):
@@ -102,10 +99,6 @@ class _Keeping(ModalScreen["str | None"]):
     def action_cancel(self) -> None:
         """Close, keep nothing."""
         self.dismiss(None)
-
-    def on_click(self, event: Click) -> None:
-        if event.widget is self:  # beside the page
-            self.dismiss(None)
 
 
 class QuoteForm(_Keeping):

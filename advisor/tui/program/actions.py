@@ -85,6 +85,15 @@ def _of(where: str, area: str, *rows: tuple[str, str, str, str, str]) -> Iterato
         )
 
 
+_FILTER = ("slash", "focus_filter", "filter", "filter", "Type words; rows that have all of them.")
+_REVERSE = ("S", "reverse_sort", "reverse the sorting", "", "Largest first, or smallest first.")
+_COPY_ROW = (
+    "y",
+    "copy_row",
+    "copy the selected row",
+    "",
+    "To the clipboard, over ssh too (OSC 52).",
+)
 ACTIONS: tuple[Action, ...] = (
     *_of(
         RANKING,
@@ -158,22 +167,22 @@ ACTIONS: tuple[Action, ...] = (
         RANKING,
         "export",
         ("e", "export", "save the table or the picture", "export", "As CSV, Markdown, JSON, SVG."),
-        ("y", "copy_row", "copy the selected row", "", "To the clipboard, over ssh too (OSC 52)."),
+        _COPY_ROW,
         ("Y", "copy_table", "copy the table", "", "All rows as Markdown, to the clipboard."),
     ),
     *_of(
         EVIDENCE,
         "evidence",
-        ("slash", "focus_filter", "filter", "filter", "Type words; rows that have all of them."),
+        _FILTER,
         ("1", "show_tab('times')", "show the times", "", "Every tried setting with its verdict."),
         ("2", "show_tab('prices')", "show the prices", "", "Every quote with vendor and date."),
         ("3", "show_tab('sources')", "show the sources", "", "Who says so, and how they know."),
         ("4", "show_tab('predictions')", "show predictions too", "", "Beside what was measured."),
         ("s", "next_sort", "sort by the next column", "sort", "The same key again goes on."),
-        ("S", "reverse_sort", "reverse the sorting", "", "Largest first, or smallest first."),
+        _REVERSE,
         ("space", "open_record", "open the full record", "open", "The whole row, in words."),
         ("e", "export", "save the table", "export", "As CSV, Markdown or JSON."),
-        ("y", "copy_row", "copy the selected row", "", "To the clipboard, over ssh too (OSC 52)."),
+        _COPY_ROW,
     ),
     *_of(
         BENCHMARK,
@@ -193,7 +202,7 @@ ACTIONS: tuple[Action, ...] = (
     *_of(
         PRICES,
         "prices",
-        ("slash", "focus_filter", "filter", "filter", "Type words; rows that have all of them."),
+        _FILTER,
         ("a", "add", "add a quote", "add", "What somebody asks of you, with its date."),
         ("c", "correct", "correct the quote", "correct", "A new quote; the old one is kept."),
         ("i", "import", "import a CSV file", "import", "A preview first; then all or nothing."),
@@ -202,10 +211,10 @@ ACTIONS: tuple[Action, ...] = (
         ("n", "next_build(1)", "next build to own or rent", "own/rent", "Its break-even."),
         ("N", "next_build(-1)", "build before", "", "The break-even of the build before."),
         ("s", "next_sort", "sort by the next column", "", "The same key again goes on."),
-        ("S", "reverse_sort", "reverse the sorting", "", "Largest first, or smallest first."),
+        _REVERSE,
         ("space", "open_record", "open the full quote", "", "The whole row, in words."),
         ("e", "export", "save the table or the picture", "", "As CSV, Markdown, JSON or SVG."),
-        ("y", "copy_row", "copy the selected row", "", "To the clipboard, over ssh too (OSC 52)."),
+        _COPY_ROW,
     ),
     *_of(
         PLAN,

@@ -8,14 +8,13 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.events import Click
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from advisor.answers.wording import REASONS_SHORT, gpus_words
 from advisor.ranking.rank import ExcludedRow, Ranking
 from advisor.ranking.snapshot import Snapshot
 from advisor.tui.pages.bars import clickable
+from advisor.tui.pages.dialog import Dialog
 from advisor.tui.pages.record import RecordScreen
 from advisor.tui.ranking.build_page import excluded_lines
 from advisor.tui.ranking.ranking_rows import EXCLUDED_COLUMNS, excluded_cells
@@ -24,7 +23,7 @@ from advisor.tui.widgets.lines import Line
 from price_catalog.builds import Build
 
 
-class ExcludedScreen(ModalScreen[None]):
+class ExcludedScreen(Dialog[None]):
     """A filterable list over the main screen."""
 
     CSS_PATH = "../pages/dialogs.tcss"
@@ -82,10 +81,6 @@ class ExcludedScreen(ModalScreen[None]):
     def action_reverse_sort(self) -> None:
         """Turn the sorting round."""
         self.query_one(FilterTable).sort_reverse()
-
-    def on_click(self, event: Click) -> None:
-        if event.widget is self:
-            self.dismiss()
 
 
 def excluded_rows(ranking: Ranking, snapshot: Snapshot) -> MemoryRows:

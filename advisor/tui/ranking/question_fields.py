@@ -31,17 +31,17 @@ class QuestionFields(Grid):
         state: State,
         *,
         models: Search,
-        remark: Callable[[str], str],
+        times: Callable[[str], int],
         typed: Callable[[str, str], None],
     ) -> None:
         """``typed`` is told a field's name and text at once, within the key press.
 
-        ``models`` and ``remark`` are what the list of models asks.
+        ``models`` and ``times`` are what the list of models asks.
         """
         super().__init__(id="question")
         self._state = state
         self._models = models
-        self._remark = remark
+        self._times = times
         self._typed = typed
 
     def compose(self) -> ComposeResult:
@@ -49,7 +49,7 @@ class QuestionFields(Grid):
         yield Static("Budget $", classes="label")
         yield Field(state.budget, id="budget", max_length=30)
         yield Static("Model", classes="label")
-        yield ModelPicker(state.model, self._models, self._remark, id="model")
+        yield ModelPicker(state.model, self._models, self._times, id="model")
         yield Static("Max days", classes="label")
         yield Field(state.max_days, placeholder="no limit", id="max_days", max_length=30)
         yield Static("Life, years", classes="label")

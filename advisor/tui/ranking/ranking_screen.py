@@ -52,7 +52,7 @@ class RankingScreen(SizedScreen):
         yield QuestionFields(
             self.session.inputs,
             models=self.session.models,
-            remark=self._times_words,
+            times=lambda recipe_id: self.session.measured.get(recipe_id, 0),
             typed=lambda name, text: self._change(**{name: text}),
         )
         yield Static("reading the store …", id="message", markup=False)
@@ -92,10 +92,6 @@ class RankingScreen(SizedScreen):
     @property
     def detail(self) -> LinesView:
         return self.panels.detail
-
-    def _times_words(self, recipe_id: str) -> str:
-        times = self.session.measured.get(recipe_id)
-        return f"{times:,} times" if times else "not measured"
 
     def on_resize(self) -> None:
         self.call_after_refresh(self.panels.fit_columns)
