@@ -12,20 +12,12 @@ from decimal import Decimal
 from pathlib import Path
 
 from price_catalog.gpu_names import find_gpu, index_gpus, normalise
-from price_catalog.model import Gpu, Host, Part, Quote, Rental, Source
+from price_catalog.model import QUOTE_KINDS, Gpu, Host, Part, Quote, Rental, Source
 from price_catalog.table import Row, nearest, read_rows
 
 CATALOG_FOLDER = Path(__file__).parent
 
-QUOTE_KINDS = (
-    "reseller-quote",
-    "list",
-    "street",
-    "used",
-    "secondary",
-    "parts-list",
-    "rounded",
-)
+QUOTED_KINDS = tuple(kind for kind in QUOTE_KINDS if kind != "owned")
 HOST_KINDS = ("desktop", "server")
 RENTAL_KINDS = ("on-demand", "spot", "reserved")
 ITEM_KINDS = ("gpu", "host", "server")
@@ -292,7 +284,7 @@ def _quote(
         item_kind=item_kind,
         item_id=item_id,
         price_usd=price_usd,
-        kind=row.choice("kind", QUOTE_KINDS),
+        kind=row.choice("kind", QUOTED_KINDS),
         vendor=row.text("vendor"),
         quoted_on=row.day("quoted_on"),
         source_id=row.choice("source_id", source_ids),

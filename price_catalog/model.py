@@ -5,6 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from typing import Literal, get_args
+
+QuoteKind = Literal[
+    "reseller-quote", "list", "street", "used", "secondary", "parts-list", "rounded", "owned"
+]
+"""``secondary``: told by somebody who does not sell it; ``owned``: of what the user has."""
+QUOTE_KINDS: tuple[QuoteKind, ...] = get_args(QuoteKind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,9 +119,7 @@ class Quote:
     """``gpu``, ``host`` (without GPUs), ``server`` (with its GPUs) or ``part``."""
     item_id: str
     price_usd: Decimal
-    kind: str
-    """``reseller-quote``, ``list``, ``street``, ``used``, ``secondary`` (told by somebody who does
-    not sell it), ``parts-list`` or ``rounded``."""
+    kind: QuoteKind
     vendor: str
     quoted_on: date
     source_id: str

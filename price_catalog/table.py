@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
+from typing import TypeVar
 
+T = TypeVar("T", bound=str)
 _CENT = Decimal("0.01")
 _HIGHEST = Decimal(10**9)
 
@@ -46,11 +48,12 @@ class Row:
             raise self.error(column, "is empty; this column needs a value")
         return value
 
-    def choice(self, column: str, known: Collection[str]) -> str:
+    def choice(self, column: str, known: Collection[T]) -> T:
         value = self.text(column)
-        if value not in known:
-            raise self.error(column, f"'{value}' is not known here; {nearest(value, known)}")
-        return value
+        for choice in known:
+            if value == choice:
+                return choice
+        raise self.error(column, f"'{value}' is not known here; {nearest(value, known)}")
 
     def optional_number(self, column: str) -> float | None:
         value = self.cells[column]

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from advisor.store import Store
 
+FORMATS = ("table", "json", "csv")
+"""In which `advisor.tables` prints rows."""
 ANSWERED = 0
 NO_ANSWER = 1
 """The question has none: nothing fits the budget, say."""

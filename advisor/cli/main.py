@@ -15,10 +15,16 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
-from advisor.cli.command import ANSWERED, CANCELLED, WRONG_INPUT, add_store, store_path
-from advisor.parse import InputError, shown
+from advisor.cli.command import (
+    ANSWERED,
+    CANCELLED,
+    FORMATS,
+    WRONG_INPUT,
+    add_store,
+    store_path,
+)
+from advisor.parse import InputError, parse_choice
 
-FORMATS = ("table", "json", "csv")
 COMMANDS = {
     "rank": "rank the machines that a budget can buy for one model",
     "data": "print the evidence itself",
@@ -151,9 +157,8 @@ def _run(options: argparse.Namespace) -> int:
         return ANSWERED
     if options.command is None:
         return _open_program(options)  # it shows what is wrong with a store itself
-    form = getattr(options, "format", None)
-    if form is not None and form not in FORMATS:
-        raise InputError(f"format {shown(form)} is not known: write table, json or csv")
+    if hasattr(options, "format"):
+        parse_choice(options.format, FORMATS, "format")
     from advisor.store import StoreError
 
     try:

@@ -14,7 +14,7 @@ from advisor.parse import InputError, parse_budget, shown
 from advisor.tables import unguarded
 from price_catalog.checks import HIGHEST_PRICE_USD, LOWEST_PRICE_USD
 from price_catalog.gpu_names import find_gpu, index_gpus
-from price_catalog.model import Gpu, Host, Quote, Source
+from price_catalog.model import Gpu, Host, Quote, QuoteKind, Source
 from price_catalog.table import nearest
 
 NEEDED = ("item", "price", "vendor", "date", "kind")
@@ -30,7 +30,7 @@ OPTIONAL = (
     "corrects",
 )
 COLUMNS = (*NEEDED, *OPTIONAL)
-KINDS = ("reseller-quote", "list", "street", "used", "secondary")
+KINDS: tuple[QuoteKind, ...] = ("reseller-quote", "list", "street", "used", "secondary")
 ITEM_KINDS = ("gpu", "host", "server", "part")
 INCLUDES = ("tax", "shipping", "education discount")
 MAX_CELL = 500
@@ -146,9 +146,10 @@ class _Form:
         for name in NEEDED:
             if not cells[name]:
                 self._wrong(name, "is empty: this column needs a value")
-        kind, item_kind = cells["kind"].lower(), cells["item_kind"].lower()
-        if kind and kind not in KINDS:
-            self._wrong("kind", f"{shown(kind)} is not known; {nearest(kind, KINDS)}")
+        typed_kind, item_kind = cells["kind"].lower(), cells["item_kind"].lower()
+        kind = next((kind for kind in KINDS if kind == typed_kind), None)
+        if typed_kind and kind is None:
+            self._wrong("kind", f"{shown(typed_kind)} is not known; {nearest(typed_kind, KINDS)}")
         if item_kind and item_kind not in ITEM_KINDS:
             self._wrong(
                 "item_kind", f"{shown(item_kind)} is not known; {nearest(item_kind, ITEM_KINDS)}"
@@ -176,7 +177,7 @@ class _Form:
             self._wrong(
                 "corrects", f"no quote is called {shown(corrects)}: see advisor prices list"
             )
-        if self.problems or day is None or usd is None:
+        if self.problems or kind is None or day is None or usd is None:
             return self.problems
         return _identified(
             Quote(

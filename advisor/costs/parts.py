@@ -17,6 +17,7 @@ from advisor.costs.price_book import (
     kind_class,
     quote_quality,
 )
+from advisor.parse import PriceRule
 from price_catalog.model import Host, Part, Quote
 
 PREFIX = "parts:"
@@ -34,7 +35,7 @@ class _Line(NamedTuple):
 
 
 def with_parts(
-    book: PriceBook, hosts: Iterable[Host], rule: str | date, *, today: date
+    book: PriceBook, hosts: Iterable[Host], rule: PriceRule, *, today: date
 ) -> PriceBook:
     """The same book, with hosts added up part by part where that is better than the whole price.
 
@@ -63,13 +64,13 @@ def with_parts(
     return PriceBook(chosen, ranges)
 
 
-def _lines(host: Host, book: PriceBook, rule: str | date, as_of: date) -> list[_Line]:
+def _lines(host: Host, book: PriceBook, rule: PriceRule, as_of: date) -> list[_Line]:
     """The parts list with what counts for each part; [] where something has no price."""
     lines = [_line(part, book, rule, as_of) for part in host.parts]
     return [] if None in lines else [line for line in lines if line is not None]
 
 
-def _line(part: Part, book: PriceBook, rule: str | date, as_of: date) -> _Line | None:
+def _line(part: Part, book: PriceBook, rule: PriceRule, as_of: date) -> _Line | None:
     """What counts for a part; None where nothing was known on the day."""
     found = []
     if not (isinstance(rule, date) and part.priced_on > rule):
@@ -133,7 +134,7 @@ def _range(lines: list[_Line], book: PriceBook) -> PriceRange:
 
 
 def parts_in_use(
-    book: PriceBook, hosts: Iterable[Host], rule: str | date, *, today: date
+    book: PriceBook, hosts: Iterable[Host], rule: PriceRule, *, today: date
 ) -> frozenset[str]:
     """The ids of the quotes for parts by which `with_parts` priced some machine."""
     as_of = rule if isinstance(rule, date) else today

@@ -8,7 +8,8 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import NamedTuple
 
-from price_catalog.model import Host, Quote
+from advisor.parse import PriceRule
+from price_catalog.model import Host, Quote, QuoteKind
 
 STALE_DAYS = 365
 """A quote of this age or older is stale."""
@@ -19,7 +20,7 @@ OUTLYING_FROM = 3
 OWN_SOURCE = "own-quotes"
 """The source of what a user typed in; without a page or a file nobody else can check it."""
 
-_KINDS = {
+_KINDS: dict[QuoteKind, tuple[int, int]] = {
     "reseller-quote": (3, 3),
     "parts-list": (3, 2),
     "street": (3, 1),
@@ -33,12 +34,12 @@ which of one class and day comes first."""
 _NEVER = ("rounded",)
 
 
-def kind_class(kind: str) -> int:
+def kind_class(kind: QuoteKind) -> int:
     """How good the quotes of a kind are; larger is better."""
     return _KINDS.get(kind, (0, 0))[0]
 
 
-def kind_order(kind: str) -> int:
+def kind_order(kind: QuoteKind) -> int:
     """Which kind comes first of one class and day; larger is first."""
     return _KINDS.get(kind, (0, 0))[1]
 
@@ -106,7 +107,7 @@ def quote_quality(quote: Quote, as_of: date) -> Quality:
 
 
 def choose_quotes(
-    quotes: Iterable[Quote], rule: str | date, *, today: date | None = None
+    quotes: Iterable[Quote], rule: PriceRule, *, today: date | None = None
 ) -> PriceBook:
     """Choose one quote an item, and say what the others as good as it ask.
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from price_catalog.model import Gpu
+
+Verdict = Literal["plausible", "doubtful", "implausible", "unchecked"]
 
 IMPLAUSIBLE_MFU = 1.0
 """Above the peak: no training can be this fast."""
@@ -21,7 +24,7 @@ class Audit:
     """At the slowest time that the record allows (rounding, spread): the fairest reading."""
     implied_mfu_printed: float | None
     """At the time exactly as printed."""
-    verdict: str
+    verdict: Verdict
     reason: str
 
 
@@ -87,6 +90,7 @@ def audit_time(
     allowed = flops / (max(training_days, training_days_high or 0.0) * rate)
     hardware = f"{gpu_count} × {gpu.name} ({peak.tflops:g} TFLOP/s each, {peak.label} dense)"
     share = f"{allowed:.0%} of the peak of {hardware}"
+    verdict: Verdict
     if allowed > IMPLAUSIBLE_MFU:
         verdict = "implausible"
         reason = f"implies {share}, even at the slow end of its rounding: physically impossible"

@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import cached_property
+from typing import Literal, get_args
 
 from advisor.costs.cost import CENT, overall_cost_usd
 from advisor.costs.price_book import PriceBook
-from advisor.ranking.times import BestTime, Model, at_face_value
+from advisor.ranking.question import RankRule
+from advisor.ranking.times import BestTime, EvidenceRule, Model, at_face_value
 from price_catalog.builds import Build
 from price_catalog.model import Quote
 
 NO_PRICE = -1
-REASONS = (
+Reason = Literal[
     "over-budget",
     "too-slow",
     "does-not-fit",
@@ -26,7 +28,9 @@ REASONS = (
     "no-time",
     "no-price",
     "cannot-be-built",
-)
+]
+"""Why a build is left out; the first two depend on the question."""
+REASONS: tuple[Reason, ...] = get_args(Reason)
 
 
 class Candidates:
@@ -38,7 +42,7 @@ class Candidates:
         builds: Sequence[Build],
         times: Iterable[BestTime],
         prices: Mapping[tuple[str, str], Quote],
-        evidence: str,
+        evidence: EvidenceRule,
     ) -> None:
         """A build that cannot be put together is left out; `builds` says which those are."""
         self.model = model
@@ -52,7 +56,7 @@ class Candidates:
         """Overall cost in US cents; NO_PRICE where a price is missing."""
         self.days: list[float] = []
         """Training days where the build can be ranked; undefined elsewhere."""
-        self.gap: list[str | None] = []
+        self.gap: list[Reason | None] = []
         """Why the build can never be ranked, whatever the question; None where it can."""
         by_gpu = {(t.gpu_id, t.gpu_count): t for t in times}
         for build in builds:
@@ -129,9 +133,9 @@ class Candidates:
         return max((days[i] / low[i] for i in self.rankable if low[i] > 0), default=1.0)
 
     @cached_property
-    def gaps(self) -> dict[str, list[int]]:
+    def gaps(self) -> dict[Reason, list[int]]:
         """The builds that can never be ranked, by reason."""
-        found: dict[str, list[int]] = {reason: [] for reason in REASONS[2:]}
+        found: dict[Reason, list[int]] = {reason: [] for reason in REASONS[2:]}
         for i, gap in enumerate(self.gap):
             if gap is not None:
                 found[gap].append(i)
@@ -179,7 +183,7 @@ class Candidates:
         """The rankable builds that no other one beats on overall cost and on time at once."""
         return staircase(self.by_cost, self.cents, self.days)
 
-    def order(self, rule: str) -> list[int]:
+    def order(self, rule: RankRule) -> list[int]:
         """The rankable builds in the order of a rule."""
         if rule == "days":
             return self.by_days
@@ -202,7 +206,7 @@ def build_cents(build: Build, gpu_price_usd: Decimal, host_price_usd: Decimal) -
     return int(overall_cost_usd(host_price_usd, gpu_price_usd, count) * 100)
 
 
-def _gap(time: BestTime | None, cents: int, evidence: str) -> tuple[str | None, float]:
+def _gap(time: BestTime | None, cents: int, evidence: EvidenceRule) -> tuple[Reason | None, float]:
     """Why a build cannot be ranked at all, and its days."""
     chosen = time.chosen if time is not None else None
     if chosen is None:

@@ -13,7 +13,7 @@ from decimal import Decimal
 from functools import cached_property
 
 from advisor.costs.cost import CENT, experiment_cost_usd
-from advisor.ranking.candidates import Candidates, staircase
+from advisor.ranking.candidates import Candidates, Reason, staircase
 from advisor.ranking.question import Question
 from advisor.ranking.times import BestTime, TrainingTime
 from advisor.ranking.uncertainty import RankUncertainty
@@ -51,8 +51,7 @@ class ExcludedRow:
     """One build that is left out, with the reason."""
 
     build: Build
-    reason: str
-    """One of `advisor.ranking.candidates.REASONS`."""
+    reason: Reason
     detail: str
     """The reason in words."""
     overall_cost_usd: Decimal | None
@@ -94,7 +93,7 @@ class Ranking:
         self.question = question
         self.order = order
         """Build indices, best first."""
-        self._reasons: tuple[tuple[str, Sequence[int]], ...] = (
+        self._reasons: tuple[tuple[Reason, Sequence[int]], ...] = (
             ("over-budget", over_budget),
             ("too-slow", too_slow),
             *candidates.gaps.items(),
@@ -104,12 +103,12 @@ class Ranking:
         return len(self.order)
 
     @cached_property
-    def excluded_counts(self) -> dict[str, int]:
+    def excluded_counts(self) -> dict[Reason, int]:
         """How many builds are left out, by reason; reasons that hit nobody are absent."""
         return {reason: len(builds) for reason, builds in self._reasons if builds}
 
     @cached_property
-    def excluded_order(self) -> list[tuple[int, str]]:
+    def excluded_order(self) -> list[tuple[int, Reason]]:
         """Every left-out build with its reason, grouped by reason."""
         return [(i, reason) for reason, builds in self._reasons for i in builds]
 
@@ -229,7 +228,7 @@ class Ranking:
 
 
 def _detail(
-    reason: str,
+    reason: Reason,
     cost: Decimal | None,
     time: BestTime | None,
     question: Question,

@@ -8,8 +8,10 @@ from datetime import date
 from typing import Literal, get_args
 
 from advisor.parse import parse_choice
+from advisor.ranking.audit import Verdict
 from bench_runner.records import Settings
 
+Basis = Literal["measured", "predicted"]
 EvidenceRule = Literal["sound", "published"]
 """``sound``: no impossible time is believed; ``published``: every time at face value."""
 EVIDENCE_RULES: tuple[EvidenceRule, ...] = get_args(EvidenceRule)
@@ -62,8 +64,7 @@ class TrainingTime:
     status: str
     """``ok``, ``infeasible``, ``failed`` or ``pruned``."""
     reason: str | None
-    basis: str
-    """``measured`` or ``predicted``."""
+    basis: Basis
     training_days: float | None
     training_days_low: float | None
     training_days_high: float | None
@@ -73,8 +74,8 @@ class TrainingTime:
     """Model FLOPs utilisation that the time implies, with its rounding allowed for."""
     implied_mfu_printed: float | None
     """The same for the figure exactly as printed."""
-    verdict: str | None
-    """``plausible``, ``doubtful``, ``implausible``, ``unchecked``; None without a time."""
+    verdict: Verdict | None
+    """None without a time."""
     verdict_reason: str | None
     peak_memory_gib: float | None
     source_id: str

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from advisor.ranking.candidates import Candidates
-    from advisor.ranking.question import Question
+    from advisor.ranking.question import Question, RankRule
 
 LOOKED_AT = 200
 """How many builds are looked at for the limit: nobody reads doubts about the thousandth."""
@@ -190,7 +190,7 @@ class RankUncertainty:
         return self._wanted(open_[0], float(left)) if open_ else None
 
     @property
-    def _rule(self) -> str:
+    def _rule(self) -> RankRule:
         return self.question.rule
 
     @property

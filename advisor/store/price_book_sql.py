@@ -25,8 +25,9 @@ from advisor.costs.price_book import (
     kind_class,
     kind_order,
 )
+from advisor.parse import PriceRule
 from advisor.store.sql import query
-from price_catalog.model import Quote
+from price_catalog.model import Quote, QuoteKind
 
 Item = tuple[str, str]
 _NO_PRICE_IS_ABOVE = Decimal(10**12)
@@ -35,7 +36,7 @@ _NO_PRICE_IS_ABOVE = Decimal(10**12)
 class _Group(NamedTuple):
     """Quotes of one item that differ in price and day alone."""
 
-    kind: str
+    kind: QuoteKind
     origin: str
     fresh: bool
     newest: date
@@ -59,7 +60,7 @@ class _Range(NamedTuple):
 
 
 def choose_in_store(
-    connection: duckdb.DuckDBPyConnection, rule: str | date, *, today: date
+    connection: duckdb.DuckDBPyConnection, rule: PriceRule, *, today: date
 ) -> PriceBook:
     """Choose one quote an item, as `choose_quotes` does it."""
     if rule == "paper":
@@ -93,7 +94,7 @@ def choose_in_store(
     return PriceBook(chosen, ranges)
 
 
-def _asked(connection: duckdb.DuckDBPyConnection, rule: str | date, as_of: date) -> dict[str, Any]:
+def _asked(connection: duckdb.DuckDBPyConnection, rule: PriceRule, as_of: date) -> dict[str, Any]:
     """What both queries are asked with."""
     known_until = rule if isinstance(rule, date) else None
     corrected = connection.execute(

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import duckdb
 
-from advisor.ranking.times import BestTime, Model, TrainingTime, at_face_value
+from advisor.parse import PriceRule
+from advisor.ranking.times import BestTime, EvidenceRule, Model, TrainingTime, at_face_value
 from advisor.store.sql import query
 from advisor.store.stored_times import StoredTime
 from price_catalog.model import Gpu, Host, Part, Quote, Rental, Source
@@ -75,7 +76,7 @@ class Reader:
         """Every quote, by item and date."""
         return tuple(Quote(**record) for record in self._records("quotes"))
 
-    def price_book(self, rule: str | date, today: date) -> PriceBook:
+    def price_book(self, rule: PriceRule, today: date) -> PriceBook:
         """The quote that counts for each item, chosen as `costs.price_book.choose_quotes` does.
 
         By that itself where there are few quotes, in SQL where reading them all would take long.
@@ -173,10 +174,8 @@ class Reader:
         """What one GPU of each kind drew while it was timed, in W; others are absent."""
         return dict(self.connection.execute(query("measured_power")).fetchall())
 
-    def best_times(self, recipe_id: str, evidence: str) -> tuple[BestTime, ...]:
+    def best_times(self, recipe_id: str, evidence: EvidenceRule) -> tuple[BestTime, ...]:
         """Which time stands for each (GPU, count), under ``sound`` or ``published`` evidence."""
-        if evidence not in ("sound", "published"):
-            raise ValueError(f"evidence '{evidence}' is not one of sound, published")
         rows = self.connection.execute(query("best_times"), {"recipe_id": recipe_id}).fetchall()
         parts: dict[str, dict[tuple[str, int], StoredTime]] = defaultdict(dict)
         for row in rows:  # the last column says what the row is for

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from advisor.ranking.times import BestTime, Model, TrainingTime
+from advisor.ranking.times import BestTime, EvidenceRule, Model, TrainingTime
 from advisor.store.connection import (
     StoreError,
     can_write,
@@ -106,7 +106,7 @@ class Store:
         with self.reading() as reader:
             return reader.times(recipe_id, **filters)  # type: ignore[arg-type]
 
-    def best_times(self, recipe_id: str, evidence: str) -> tuple[BestTime, ...]:
+    def best_times(self, recipe_id: str, evidence: EvidenceRule) -> tuple[BestTime, ...]:
         """Which time stands for each (GPU, count), under ``sound`` or ``published`` evidence."""
         with self.reading() as reader:
             return reader.best_times(recipe_id, evidence)

@@ -16,6 +16,7 @@ from advisor.answers.quotes import part_rows
 from advisor.cli.main import main
 from advisor.costs.parts import parts_in_use, with_parts
 from advisor.costs.price_book import PriceBook, choose_quotes
+from advisor.parse import PriceRule
 from price_catalog.load import load_catalog
 from price_catalog.model import Host, Quote
 from tests.facts_for_tests import make_quote
@@ -32,7 +33,7 @@ def part(usd: str, item: str = MEMORY, **changes: object) -> Quote:
     return make_quote("part", item, usd, **({"quoted_on": date(2026, 11, 1)} | own | changes))
 
 
-def book_of(*own: Quote, rule: str | date = "latest") -> PriceBook:
+def book_of(*own: Quote, rule: PriceRule = "latest") -> PriceBook:
     book = choose_quotes((*CATALOG.quotes, *own), rule, today=TODAY)
     return with_parts(book, CATALOG.hosts, rule, today=TODAY)
 

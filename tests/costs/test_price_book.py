@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.costs.price_book import choose_quotes, outlying_quotes, quote_marks
+from advisor.parse import PriceRule
 from advisor.store import Store
 from price_catalog.model import Quote
 from tests.facts_for_tests import make_quote
@@ -46,7 +47,7 @@ def test_a_day_knows_nothing_of_later_quotes() -> None:
 TODAY = date(2026, 11, 21)
 
 
-def chosen(*quotes: Quote, rule: str | date = "latest") -> Decimal:
+def chosen(*quotes: Quote, rule: PriceRule = "latest") -> Decimal:
     for order in (quotes, quotes[::-1]):
         found = choose_quotes(order, rule, today=TODAY)[("gpu", "a")].price_usd
     return found
