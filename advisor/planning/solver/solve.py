@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from threading import Event
 from time import monotonic
+from typing import Literal
 
 from advisor.planning.solver.assemble import place, plan_of
 from advisor.planning.solver.milp import Cut, Program
@@ -29,6 +30,8 @@ INFEASIBLE, FAILED = 2, 4
 """Statuses of scipy's milp."""
 FEW_GROUPS = 20
 """With more than these it pays to look for a better plan before the last search."""
+Goal = Literal["judged", "value", "value, then judged", "none"]
+"""What a search makes least: the dollars that plans are judged by, the value left out, or nothing."""
 
 
 class NoPlan(Exception):
@@ -171,7 +174,7 @@ def _last_day(plan: Plan) -> int:
     return int(-(-(plan.finish_day - EPSILON) // 1))
 
 
-def _optimise(problem: PlanningProblem, clock: Clock, goal: str, known: Sequence[Plan]) -> Plan:
+def _optimise(problem: PlanningProblem, clock: Clock, goal: Goal, known: Sequence[Plan]) -> Plan:
     """The best plan by a goal; ``none`` is any plan at all. Raises NoPlan or OutOfTime."""
     cuts: list[Cut] = []
     best: tuple[float, Plan] | None = None
@@ -279,7 +282,7 @@ def dot(costs: Sequence[float], counts: Sequence[int]) -> float:
     return sum(cost * count for cost, count in zip(costs, counts, strict=True))
 
 
-def _goal(program: Program, goal: str) -> Sequence[float]:
+def _goal(program: Program, goal: Goal) -> Sequence[float]:
     if goal == "judged":
         return program.judged
     costs = [0.0] * len(program.cost)
