@@ -31,7 +31,7 @@ INFEASIBLE, FAILED = 2, 4
 FEW_GROUPS = 20
 """With more than these it pays to look for a better plan before the last search."""
 Goal = Literal["judged", "value", "value, then judged", "none"]
-"""What a search makes least: the dollars that plans are judged by, the value left out, or nothing."""
+"""What a search makes least: dollars that plans are judged by, the value left out, or nothing."""
 
 
 class NoPlan(Exception):
