@@ -11,7 +11,7 @@ from advisor.costs.break_even import cost_lines, crossings, round_steps
 from advisor.costs.rental import BreakEven
 
 if TYPE_CHECKING:
-    from advisor.answers.ownership import OwnershipRequest
+    from advisor.answers.ownership import Ownership
 
 WIDTH, HEIGHT = 760, 440
 
@@ -26,7 +26,7 @@ COLOURS = {"own": "#000000", "on-demand": "#0072B2", "spot": "#009E73", "reserve
 DASHES = {"own": "", "on-demand": "8 4", "spot": "2 4", "reserved": "12 4 2 4"}
 
 
-def break_even_svg(asked: OwnershipRequest, evens: Sequence[BreakEven]) -> str:
+def break_even_svg(asked: Ownership, evens: Sequence[BreakEven]) -> str:
     """The picture: training runs across, US dollars up."""
     lines, most = cost_lines(asked.own, asked.training_days, evens)
     meets = crossings(lines, most)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
-import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 from advisor.answers.wording import age_words, build_words
-from advisor.costs.amounts import days_exact, usd_and_cents
+from advisor.costs.amounts import days_exact, usd_and_cents, usd_whole
 from advisor.costs.rental import (
     BreakEven,
     RentOffer,
@@ -20,28 +19,36 @@ from advisor.costs.rental import (
     reserved_usd,
 )
 from advisor.costs.tco import PAPER_TERMS, CostTerms, TotalCostOfOwnership, total_cost_of_ownership
-from advisor.parse import InputError, PriceRule, parse_price_rule, shown
+from advisor.parse import InputError, PriceRule
 from advisor.ranking.candidates import NO_PRICE, Candidates
 from advisor.ranking.snapshot import make_candidates, take_snapshot
-from advisor.ranking.times import EvidenceRule, parse_evidence_rule
+from advisor.ranking.times import EvidenceRule
 from advisor.store import Reader, Store
 from price_catalog.builds import Build, rack_units_of
+from price_catalog.model import Rental
 from price_catalog.power import wall_w
-
-_FLAGS = {
-    "lifetime_years": "lifetime_years",
-    "utilisation": "utilisation",
-    "electricity": "electricity_usd_per_kwh",
-    "pue": "pue",
-    "hosting": "hosting_usd_per_u_month",
-    "staff": "staff_usd_per_year",
-    "resale": "resale_share",
-    "financing": "financing_rate",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnershipRequest:
+    """What is asked: the cheapest build of so many GPUs, for one model and under these terms."""
+
+    model: str
+    """A recipe's id."""
+    gpu: str
+    """By any name that it goes by."""
+    gpu_count: int
+    prices: PriceRule
+    evidence: EvidenceRule
+    terms: CostTerms
+    power_w: float | None = None
+    """Of one GPU; None: as measured, else as its maker states."""
+    rack_units: Decimal | None = None
+    """Of the machine; None: as known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ownership:
     """One build, what it costs and how long it trains."""
 
     build: Build
@@ -67,58 +74,52 @@ class OwnershipRequest:
         )
 
 
-def ask(store: Store, options: argparse.Namespace) -> tuple[OwnershipRequest, Any]:
-    """The cheapest build that the options name, and the rentals. Raises InputError."""
-    terms = read_terms(options)
-    rule = parse_price_rule(options.prices)
-    evidence = parse_evidence_rule(options.evidence)
-    if not re.fullmatch(r"\d{1,3}", options.count, re.ASCII) or int(options.count) == 0:
-        raise InputError(f"the count {shown(options.count)} is not a number of GPUs: write 1 to 8")
-    count = int(options.count)
+def cheapest_ownership(
+    store: Store, request: OwnershipRequest
+) -> tuple[Ownership, Sequence[Rental]]:
+    """The cheapest build that is asked about, and every rental. Raises InputError."""
     with store.reading() as reader:
-        snapshot = take_snapshot(reader, rule)
-        model = snapshot.model(options.model)
-        gpu_ids = snapshot.gpu_ids([options.gpu])
+        snapshot = take_snapshot(reader, request.prices)
         candidates = make_candidates(
-            reader, snapshot, model, prices=rule, evidence=evidence, gpu_ids=gpu_ids
+            reader,
+            snapshot,
+            snapshot.model(request.model),
+            prices=request.prices,
+            evidence=request.evidence,
+            gpu_ids=snapshot.gpu_ids([request.gpu]),
         )
         rentals = reader.rentals()
         measured = reader.measured_power_w()
-    i = _cheapest(candidates, count)
-    measured_w = measured.get(candidates.builds[i].gpu.gpu_id)
-    asked = about(
+    i = _cheapest(candidates, request.gpu_count)
+    owned = ownership_of(
         candidates,
         i,
-        terms=terms,
-        rule=rule,
-        measured_w=measured_w,
-        given=options.power,
-        units=options.rack_units,
+        terms=request.terms,
+        rule=request.prices,
+        measured_w=measured.get(candidates.builds[i].gpu.gpu_id),
+        given_w=request.power_w,
+        rack_units=request.rack_units,
     )
-    return asked, rentals
+    return owned, rentals
 
 
-def about(
+def ownership_of(
     candidates: Candidates,
     i: int,
     *,
     terms: CostTerms,
     rule: PriceRule,
     measured_w: float | None,
-    given: str | None = None,
-    units: str | None = None,
-) -> OwnershipRequest:
+    given_w: float | None = None,
+    rack_units: Decimal | None = None,
+) -> Ownership:
     """What build ``i`` of the candidates costs in every term. Raises InputError."""
     build = candidates.builds[i]
-    power_w, power = _power(build, given, measured_w)
+    power_w, power = _power(build, given_w, measured_w)
     stated = rack_units_of(build.host)
-    if units is not None:
-        rack_units = _decimal(units, "--rack-units", "number of rack units, such as 4")
-    elif stated is not None:
+    if rack_units is None and stated is not None:
         rack_units = Decimal(str(stated))
-    elif terms.hosting_usd_per_u_month == 0:
-        rack_units = Decimal(0)  # not multiplied with anything
-    else:
+    elif rack_units is None and terms.hosting_usd_per_u_month > 0:
         raise InputError(
             f"how many rack units {build.host.name} takes is not known, so hosting cannot be "
             "counted: say it with --rack-units, such as 8"
@@ -131,7 +132,7 @@ def about(
     )
     time = candidates.times[i]
     chosen = time.chosen if time is not None and candidates.gap[i] is None else None
-    return OwnershipRequest(
+    return Ownership(
         build=build,
         candidates=candidates,
         position=i,
@@ -144,7 +145,7 @@ def about(
 
 def own_or_rent(
     reader: Reader, recipe: str, rule: PriceRule, evidence: EvidenceRule, most: int = 60
-) -> list[tuple[OwnershipRequest, list[BreakEven]]]:
+) -> list[tuple[Ownership, list[BreakEven]]]:
     """Each build that has a time and that somebody rents out, fastest first."""
     snapshot = take_snapshot(reader, rule)
     model = snapshot.model(recipe)
@@ -154,12 +155,22 @@ def own_or_rent(
     found = []
     for i in candidates.by_days[:most]:
         gpu_id = candidates.builds[i].gpu.gpu_id
-        asked = about(candidates, i, terms=PAPER_TERMS, rule=rule, measured_w=measured.get(gpu_id))
-        offers = rent_offers(rentals, gpu_id, candidates.builds[i].gpu_count, today=asked.as_of)
-        if offers and asked.training_days is not None:
-            days = asked.training_days
-            found.append((asked, [break_even(asked.own, offer, days) for offer in offers]))
+        owned = ownership_of(
+            candidates, i, terms=PAPER_TERMS, rule=rule, measured_w=measured.get(gpu_id)
+        )
+        evens = break_evens(owned, rentals)
+        if evens:
+            found.append((owned, evens))
     return found
+
+
+def break_evens(owned: Ownership, rentals: Iterable[Rental]) -> list[BreakEven]:
+    """Renting the same GPUs in each way that is offered; [] where there is none, or no time."""
+    days, build = owned.training_days, owned.build
+    if days is None:
+        return []
+    offers = rent_offers(rentals, build.gpu.gpu_id, build.gpu_count, today=owned.as_of)
+    return [break_even(owned.own, offer, days) for offer in offers]
 
 
 def _as_of(candidates: Candidates, rule: PriceRule) -> date:
@@ -192,10 +203,11 @@ def _cheapest(candidates: Candidates, count: int) -> int:
     return min(priced, key=lambda i: candidates.cents[i])
 
 
-def _power(build: Build, given: str | None, measured_w: float | None) -> tuple[float | None, str]:
-    if given is not None:
-        watts = float(_decimal(given, "power", "W, such as 310"))
-        return wall_w(build, watts), f"{watts:g} W a GPU as given"
+def _power(
+    build: Build, given_w: float | None, measured_w: float | None
+) -> tuple[float | None, str]:
+    if given_w is not None:
+        return wall_w(build, given_w), f"{given_w:g} W a GPU as given"
     if measured_w is not None:
         return wall_w(build, measured_w), f"{measured_w:.0f} W a GPU as measured"
     if build.host.wall_w is not None:
@@ -205,31 +217,9 @@ def _power(build: Build, given: str | None, measured_w: float | None) -> tuple[f
     return wall_w(build), "GPUs at TDP and processors, over the supplies' efficiency"
 
 
-def read_terms(options: argparse.Namespace) -> CostTerms:
-    """The terms as typed. Raises InputError."""
-    given = {}
-    for flag, name in _FLAGS.items():
-        text = getattr(options, flag, None)
-        if text is not None:
-            given[name] = _decimal(text, f"--{flag.replace('_', '-')}", "number, such as 0.5")
-    try:
-        return CostTerms(**given)
-    except ValueError as error:
-        raise InputError(str(error)) from None
-
-
-def _decimal(text: str, what: str, unit: str) -> Decimal:
-    try:
-        if not re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", text.strip(), re.ASCII):
-            raise InvalidOperation
-        return Decimal(text.strip())
-    except InvalidOperation:
-        raise InputError(f"{what} {shown(text)} is not a {unit}") from None
-
-
-def cost_rows(asked: OwnershipRequest) -> list[dict[str, Any]]:
+def cost_rows(owned: Ownership) -> list[dict[str, Any]]:
     """Every term over the life, a year and, where there is a time, a training run."""
-    own, days = asked.own, asked.training_days
+    own, days = owned.own, owned.training_days
     years, busy = own.terms.lifetime_years, own.busy_days
 
     def row(term: str, life: Decimal | None, how: str) -> dict[str, Any]:
@@ -255,7 +245,7 @@ def cost_rows(asked: OwnershipRequest) -> list[dict[str, Any]]:
         row(
             "electricity",
             own.electricity_usd,
-            f"{watts} × PUE {terms.pue} × ${terms.electricity_usd_per_kwh} a kWh; {asked.power}",
+            f"{watts} × PUE {terms.pue} × ${terms.electricity_usd_per_kwh} a kWh; {owned.power}",
         ),
         row("whole", own.life_usd, "everything above"),
     ]
@@ -269,9 +259,9 @@ def _cents(amount: Decimal | None) -> Decimal | None:
 
 
 def rent_row(
-    asked: OwnershipRequest, even: BreakEven, days: float, number: Decimal | None
+    owned: Ownership, even: BreakEven, days: float, number: Decimal | None
 ) -> dict[str, Any]:
-    offer, years = even.offer, asked.own.terms.lifetime_years
+    offer, years = even.offer, owned.own.terms.lifetime_years
     whole = offer.kind == "reserved"
     row: dict[str, Any] = {
         "rent": offer.kind,
@@ -282,7 +272,7 @@ def rent_row(
         "middle": offer.middle.provider
         + (f" {offer.middle.instance}" if offer.middle.instance else ""),
         "date": offer.middle.priced_on,
-        "age": age_words(offer.middle.priced_on, asked.as_of),
+        "age": age_words(offer.middle.priced_on, owned.as_of),
         "machines": offer.times,
         "experiment_usd": _cents(even.rent_per_experiment_usd),
         "break_even_experiments": None if even.experiments is None else round(even.experiments, 1),
@@ -290,7 +280,7 @@ def rent_row(
         "whole_life_usd": _cents(
             reserved_usd(offer.price_per_hour_usd, years)
             if whole
-            else rented_usd(offer.price_per_hour_usd, days, asked.own.experiments(days))
+            else rented_usd(offer.price_per_hour_usd, days, owned.own.experiments(days))
         ),
     }
     if number is not None:
@@ -300,6 +290,13 @@ def rent_row(
             else _cents(rented_usd(offer.price_per_hour_usd, days, number))
         )
     return row
+
+
+def life_words(owned: Ownership) -> str:
+    """What owning costs over the life, in one line."""
+    life = owned.own.life_usd
+    words = "no data: the power is not known" if life is None else usd_whole(life)
+    return f"Own for {owned.own.terms.lifetime_years} years: {words}"
 
 
 def offer_words(offer: RentOffer) -> str:

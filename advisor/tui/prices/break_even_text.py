@@ -10,13 +10,13 @@ from advisor.costs.break_even import cost_lines, crossings, round_steps
 from advisor.costs.rental import BreakEven
 
 if TYPE_CHECKING:
-    from advisor.answers.ownership import OwnershipRequest
+    from advisor.answers.ownership import Ownership
 
 GLYPHS = {"own": "●", "on-demand": "◆", "spot": "▲", "reserved": "■"}
 
 
 def break_even_text(
-    asked: OwnershipRequest, evens: Sequence[BreakEven], width: int, height: int
+    asked: Ownership, evens: Sequence[BreakEven], width: int, height: int
 ) -> list[str]:
     """The same picture in characters; each line has a glyph of its own."""
     lines, most = cost_lines(asked.own, asked.training_days, evens)

@@ -25,7 +25,7 @@ from advisor.tui.widgets.lines import FAINT, PLAIN, STRONG, Line, wrapped
 from advisor.tui.widgets.lines_view import LinesView
 
 if TYPE_CHECKING:
-    from advisor.answers.ownership import OwnershipRequest
+    from advisor.answers.ownership import Ownership
     from advisor.costs.rental import BreakEven
     from advisor.ranking.snapshot import Snapshot
 
@@ -67,13 +67,13 @@ replaced by another.
     class RentRead(Message):
         """What can be owned or rented was worked out; or why not."""
 
-        evens: list[tuple[OwnershipRequest, list[BreakEven]]]
+        evens: list[tuple[Ownership, list[BreakEven]]]
         problem: str | None
 
     def __init__(self, size: Size) -> None:
         super().__init__(size)
         self._snapshot: Snapshot | None = None
-        self._evens: list[tuple[OwnershipRequest, list[BreakEven]]] = []
+        self._evens: list[tuple[Ownership, list[BreakEven]]] = []
         self._problem: str | None = None
         self._at = 0
 
