@@ -182,10 +182,8 @@ def ranking_object(answer: Ranking, at_face_value: Ranking, prices: str) -> dict
 
 def published_note(answer: Ranking, at_face_value: Ranking) -> str | None:
     """What taking the published times at face value would have put first, where it differs."""
-    if answer.candidates.evidence != "sound" or not len(at_face_value):
-        return None
-    first = at_face_value.row(0)
-    if len(answer) and answer.row(0).build == first.build:
+    first = _published_first(answer, at_face_value)
+    if first is None:
         return None
     ours = answer.row(0) if len(answer) else None
     if ours and ours.time.basis == "predicted" and first.time.verdict == "plausible":
@@ -196,6 +194,32 @@ def published_note(answer: Ranking, at_face_value: Ranking) -> str | None:
         f"Published times at face value would put {gpus_words(first.build)} first "
         f"({days_exact(first.training_days)} days, {usd_whole(first.overall_cost_usd)}); {reason}."
     )
+
+
+def published_note_short(answer: Ranking, at_face_value: Ranking) -> str | None:
+    """The same for a line of a screen."""
+    first = _published_first(answer, at_face_value)
+    if first is None:
+        return None
+    why = ""
+    if first.time.implied_mfu is not None and first.time.verdict != "plausible":
+        why = f": {first.time.implied_mfu:.0%} of peak"
+    elif len(answer) and answer.row(0).time.basis == "predicted":
+        why = ": they have no time for the first here"
+    return (
+        f"Published times would put {gpus_words(first.build)} first "
+        f"({days_exact(first.training_days)} d, {usd_whole(first.overall_cost_usd)}){why}"
+    )
+
+
+def _published_first(answer: Ranking, at_face_value: Ranking) -> RankedRow | None:
+    """What the published times put first, where sound evidence does not."""
+    if answer.candidates.evidence != "sound" or not len(at_face_value):
+        return None
+    # The two sets of candidates have the same builds in the same places.
+    if len(answer) and answer.order[0] == at_face_value.order[0]:
+        return None
+    return at_face_value.row(0)
 
 
 def headline(candidates: Candidates, question: Question, prices: str) -> str:

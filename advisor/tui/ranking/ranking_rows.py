@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from advisor.answers.uncertainty import minutes_words
 from advisor.answers.wording import (
     PREDICTED_MARK,
     REASONS_SHORT,
@@ -15,12 +14,12 @@ from advisor.answers.wording import (
     gpus_words,
     rank_words,
 )
-from advisor.costs.amounts import days_exact, days_short, usd_and_cents, usd_whole
+from advisor.costs.amounts import days_short, usd_and_cents, usd_whole
 from advisor.tui.program.candidates_view import Answer, BuildKey, build_key
 from advisor.tui.widgets.table_rows import Column, RowStyle
 
 if TYPE_CHECKING:
-    from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
+    from advisor.ranking.rank import ExcludedRow, RankedRow
 
 
 _COST = Column(key="overall_cost_usd", title="cost", align="right", sort_key="cost", width=8)
@@ -189,50 +188,3 @@ def counted(answer: Answer) -> str:
     if replaced:
         words.append(f"{len(replaced):,} impossible: predicted")
     return " · ".join(words)
-
-
-def uncertainty_note(ranking: Ranking) -> str | None:
-    """Who may be first instead of the first, and what to measure; None where nobody."""
-    uncertainty = ranking.uncertainty
-    if uncertainty.first is None or uncertainty.is_sure:
-        return None
-    count = len(uncertainty.tied)
-    if count:
-        per_run = ranking.question.rule == "experiment-cost"
-        text = f"= {count:,} may be as {'cheap a run' if per_run else 'fast'}"
-    elif uncertainty.first_is_impossible:
-        return "First place goes by an impossible time: choose sound evidence"
-    else:
-        text = "First place hangs on the limit of days"
-    wanted = uncertainty.wanted
-    if wanted is None:
-        return text
-    build = ranking.candidates.builds[wanted.build]
-    return f"{text}: measure {gpus_words(build)}, {minutes_words(wanted)}"
-
-
-def _is_predicted(ranking: Ranking) -> bool:
-    best = ranking.candidates.times[ranking.order[0]]
-    return best is not None and best.chosen is not None and best.chosen.basis == "predicted"
-
-
-def published_note(ranking: Ranking, published: Ranking) -> str | None:
-    """What the published times at face value would put first, where that differs."""
-    if ranking.candidates.evidence != "sound" or not len(published):
-        return None
-    # Both have the same builds in the same places.
-    first = published.order[0]
-    if len(ranking) and ranking.order[0] == first:
-        return None
-    candidates = published.candidates
-    best, build = candidates.times[first], candidates.builds[first]
-    time = best.chosen if best is not None else None
-    why = ""
-    if time is not None and time.implied_mfu is not None and time.verdict != "plausible":
-        why = f": {time.implied_mfu:.0%} of peak"
-    elif len(ranking) and _is_predicted(ranking):
-        why = ": they have no time for the first here"
-    return (
-        f"Published times would put {gpus_words(build)} first "
-        f"({days_exact(candidates.days[first])} d, {usd_whole(candidates.cents[first] / 100)}){why}"
-    )

@@ -10,6 +10,8 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from advisor.answers.ranking import published_note_short
+from advisor.answers.uncertainty import uncertainty_note
 from advisor.costs.amounts import days_short, usd_whole
 from advisor.ranking.rank import rank
 from advisor.ranking.typed_question import (
@@ -21,7 +23,6 @@ from advisor.ranking.typed_question import (
 from advisor.tui.program.candidates_view import Answer, BuildKey, CandidatesView, answer, build_key
 from advisor.tui.program.settings import State
 from advisor.tui.ranking.build_page import excluded_lines, one_line, ranked_lines
-from advisor.tui.ranking.ranking_rows import published_note, uncertainty_note
 from advisor.tui.widgets.lines import Line
 
 if TYPE_CHECKING:
@@ -216,7 +217,7 @@ class RankingSession:
         ranking, published = self.answer.ranking, self.answer.view.published
         notes = [uncertainty_note(ranking)]
         if published is not None:
-            notes.append(published_note(ranking, rank(published, ranking.question)))
+            notes.append(published_note_short(ranking, rank(published, ranking.question)))
         return " · ".join(note for note in notes if note) or None
 
     def page(self) -> Callable[[int], Sequence[Line]]:
