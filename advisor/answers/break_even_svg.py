@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from advisor.costs.amounts import usd_tick
-from advisor.costs.break_even import cost_lines, crossings, round_steps
+from advisor.costs.break_even import chart_of, round_steps
 from advisor.costs.rental import BreakEven
 
 if TYPE_CHECKING:
@@ -26,12 +26,9 @@ COLOURS = {"own": "#000000", "on-demand": "#0072B2", "spot": "#009E73", "reserve
 DASHES = {"own": "", "on-demand": "8 4", "spot": "2 4", "reserved": "12 4 2 4"}
 
 
-def break_even_svg(asked: Ownership, evens: Sequence[BreakEven]) -> str:
+def break_even_svg(owned: Ownership, evens: Sequence[BreakEven]) -> str:
     """The picture: training runs across, US dollars up."""
-    lines, most = cost_lines(asked.own, asked.training_days, evens)
-    meets = crossings(lines, most)
-    right = min(most, max([2.2 * at for _, at, _ in meets], default=most))
-    top = max(line.usd(right) for line in lines) * 1.05
+    lines, meets, right, top = chart_of(owned.own, owned.training_days, evens)
 
     def x(experiments: float) -> float:
         return LEFT + (WIDTH - LEFT - RIGHT) * experiments / right
@@ -49,7 +46,7 @@ def break_even_svg(asked: Ownership, evens: Sequence[BreakEven]) -> str:
         },
     )
     ET.SubElement(svg, "rect", {"width": str(WIDTH), "height": str(HEIGHT), "fill": "#ffffff"})
-    build, _, rest = asked.heading.partition(": ")
+    build, _, rest = owned.heading.partition(": ")
     _text(svg, 12, 18, build, size="12")
     _text(svg, 12, 34, rest, size="12")
     for step in round_steps(top):
@@ -78,11 +75,8 @@ def break_even_svg(asked: Ownership, evens: Sequence[BreakEven]) -> str:
                 "stroke-dasharray": DASHES[line.name],
             },
         )
-        label = "own" if line.name == "own" else f"rent {line.name}"
-        _text(svg, x(right) + 8, y(line.usd(right)) + 4, label, colour=colour)
+        _text(svg, x(right) + 8, y(line.usd(right)) + 4, line.label, colour=colour)
     for name, runs, usd in meets:
-        if runs > right:
-            continue
         ET.SubElement(
             svg,
             "circle",

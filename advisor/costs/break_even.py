@@ -1,4 +1,7 @@
-"""The break-even of renting against owning as lines of cost, and where they cross."""
+"""The break-even of renting against owning as lines of cost, and where they cross.
+
+What every drawing of it shows; how it looks is the drawing's own.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +22,38 @@ class Line(NamedTuple):
     at_none_usd: float
     each_usd: float
 
+    @property
+    def label(self) -> str:
+        return "own" if self.name == "own" else f"rent {self.name}"
+
     def usd(self, experiments: float) -> float:
         return self.at_none_usd + self.each_usd * experiments
 
 
-def cost_lines(
+class Chart(NamedTuple):
+    """Owning one build against renting it."""
+
+    lines: Sequence[Line]
+    crossings: Sequence[tuple[str, float, float]]
+    """Kind of rent, training runs, US dollars."""
+    most_runs: float
+    """Where it ends to the right: a little beyond the crossings, within the lifetime."""
+    most_usd: float
+    """At its top."""
+
+
+def chart_of(
+    own: TotalCostOfOwnership, training_days: float | None, evens: Sequence[BreakEven]
+) -> Chart:
+    """The lines, where they cross, and how much of them to show."""
+    lines, life_runs = _lines(own, training_days, evens)
+    met = crossings(lines, life_runs)
+    most_runs = min(life_runs, max([2.2 * runs for _, runs, _ in met], default=life_runs))
+    most_usd = max(line.usd(most_runs) for line in lines) * 1.05
+    return Chart(lines, met, most_runs, most_usd)
+
+
+def _lines(
     own: TotalCostOfOwnership, training_days: float | None, evens: Sequence[BreakEven]
 ) -> tuple[list[Line], float]:
     """Owning and renting as lines, and how many training runs the lifetime has room for."""

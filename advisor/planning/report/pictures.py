@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from math import inf
 from typing import Any
 
+from advisor.costs.break_even import Line, crossings
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.drawing import MARKERS, OKABE_ITO, few_ticks, svg_of, thousands
 from advisor.planning.report.report import Picture
@@ -264,10 +266,11 @@ def draw_break_even(loaded: Loaded, plan: Plan) -> Picture | None:
         return None
     machine, e, rental = found
     rules = problem.rules
-    fixed = purchase_cents(machine, rules) / 100
-    own = run_cents(machine, e.model, rules) / 100
-    rent = rents[rental.rental_id, e.model] / 100
-    even = fixed / (rent - own) if rent > own else None
+    own = Line(
+        "own", purchase_cents(machine, rules) / 100, run_cents(machine, e.model, rules) / 100
+    )
+    rent = Line("rent", 0.0, rents[rental.rental_id, e.model] / 100)
+    even = next((runs for _, runs, _ in crossings((own, rent), inf)), None)
     most = max(4, int((even or 6) * 1.6) + 1)
 
     def draw(figure: Any) -> None:
@@ -275,7 +278,7 @@ def draw_break_even(loaded: Loaded, plan: Plan) -> Picture | None:
         runs = range(most + 1)
         axes.plot(
             runs,
-            [fixed + own * n for n in runs],
+            [own.usd(n) for n in runs],
             color=OKABE_ITO[0],
             marker="o",
             markersize=3,
@@ -283,7 +286,7 @@ def draw_break_even(loaded: Loaded, plan: Plan) -> Picture | None:
         )
         axes.plot(
             runs,
-            [rent * n for n in runs],
+            [rent.usd(n) for n in runs],
             color=OKABE_ITO[3],
             marker="s",
             markersize=3,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from advisor.costs.amounts import usd_tick
-from advisor.costs.break_even import cost_lines, crossings, round_steps
+from advisor.costs.break_even import chart_of, round_steps
 from advisor.costs.rental import BreakEven
 
 if TYPE_CHECKING:
@@ -16,13 +16,10 @@ GLYPHS = {"own": "●", "on-demand": "◆", "spot": "▲", "reserved": "■"}
 
 
 def break_even_text(
-    asked: Ownership, evens: Sequence[BreakEven], width: int, height: int
+    owned: Ownership, evens: Sequence[BreakEven], width: int, height: int
 ) -> list[str]:
     """The same picture in characters; each line has a glyph of its own."""
-    lines, most = cost_lines(asked.own, asked.training_days, evens)
-    meets = crossings(lines, most)
-    right = min(most, max([2.2 * at for _, at, _ in meets], default=most))
-    top = max(line.usd(right) for line in lines) * 1.05
+    lines, meets, right, top = chart_of(owned.own, owned.training_days, evens)
     left, tail = 9, 16
     columns, rows = max(width - left - tail, 10), max(height - 2, 5)
     grid = [[" "] * columns for _ in range(rows)]
@@ -35,11 +32,9 @@ def break_even_text(
         for column in range(columns):
             usd = line.usd(right * column / (columns - 1))
             grid[row_of(usd)][column] = GLYPHS[line.name]
-        name = "own" if line.name == "own" else f"rent {line.name}"
-        ends.setdefault(row_of(line.usd(right)), []).append(name)
+        ends.setdefault(row_of(line.usd(right)), []).append(line.label)
     for _, at, usd in meets:
-        if at <= right:
-            grid[row_of(usd)][round(at / right * (columns - 1))] = "×"
+        grid[row_of(usd)][round(at / right * (columns - 1))] = "×"
     labels = {row_of(step): usd_tick(step) for step in round_steps(top) if step <= top}
     drawn = [
         f"{labels.get(at, ''):>{left - 2}} │{''.join(cells)} {', '.join(ends.get(at, []))}"
