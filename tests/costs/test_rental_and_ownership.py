@@ -120,8 +120,9 @@ def test_where_running_alone_costs_more_than_renting_it_never_pays() -> None:
 
 def test_without_power_there_is_no_break_even_once_electricity_counts() -> None:
     terms = CostTerms(electricity_usd_per_kwh=Decimal("0.1"))
-    even = break_even(total_cost_of_ownership(Decimal(100), terms), offer("1"), 3)
-    assert even.experiments is None
+    own = total_cost_of_ownership(Decimal(100), terms)
+    assert break_even(own, offer("1"), 3).experiments is None
+    assert own.experiment_usd(3) is None
 
 
 def test_a_reservation_is_paid_whole() -> None:
