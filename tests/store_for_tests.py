@@ -8,6 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from advisor.store import Store
 from bench_runner.records import Measurement, Settings
 
 REPOSITORY = Path(__file__).parents[1]
@@ -78,3 +79,17 @@ def answer(running: subprocess.Popen[str], timeout_s: float = 120) -> str:
     out, err = running.communicate(timeout=timeout_s)
     assert running.returncode == 0, err
     return out
+
+
+class look:
+    """One question of a `Reader`, with an opening of its own: ``look(store).models()``."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def __getattr__(self, name: str) -> Any:
+        def answer(*arguments: Any, **filters: Any) -> Any:
+            with self._store.reading() as reader:
+                return getattr(reader, name)(*arguments, **filters)
+
+        return answer

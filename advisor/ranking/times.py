@@ -11,6 +11,8 @@ from advisor.parse import parse_choice
 from advisor.ranking.audit import Verdict
 from bench_runner.records import Settings
 
+Origin = Literal["shipped", "local"]
+"""``shipped`` comes from the text tables, and is replaced with them; ``local`` is a user's own."""
 Basis = Literal["measured", "predicted"]
 EvidenceRule = Literal["sound", "published"]
 """``sound``: no impossible time is believed; ``published``: every time at face value."""
@@ -45,8 +47,7 @@ class Model:
     recipe_hash: str
     source_id: str
     note: str | None
-    origin: str
-    """``shipped`` or ``local``."""
+    origin: Origin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +81,7 @@ class TrainingTime:
     peak_memory_gib: float | None
     source_id: str
     measured_on: date | None
-    origin: str
+    origin: Origin
     comparison_factor: float | None = None
     """Of a prediction, at least 1: how far off it may be, at 90 %, beside another prediction for
     the same model. Their shared doubt, which the interval holds too, cancels between them."""

@@ -18,7 +18,6 @@ call opens, does one thing in one transaction and closes, and waits while anothe
                                          # -> tuple[TrainingTime, ...]
         reader.count_times("pythia-1b")  # -> int
 
-    store.models() ...                   # the same questions, one opening each
     store.append_measurements(records, sources=())   # -> int: how many were new
     store.add_quotes(quotes, sources=())             # all of a call or, on an error, nothing
     store.add_rentals(rentals, sources=())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 import duckdb
 
 from advisor.parse import PriceRule
-from advisor.ranking.times import BestTime, EvidenceRule, Model, TrainingTime, at_face_value
+from advisor.ranking.times import BestTime, EvidenceRule, Model, Origin, TrainingTime, at_face_value
 from advisor.store.sql import query
 from advisor.store.stored_times import StoredTime
 from price_catalog.model import Gpu, Host, Part, Quote, Rental, Source
@@ -31,7 +31,7 @@ class TimeFilters(TypedDict, total=False):
     method: str | None
     status: str | None
     verdict: str | None
-    origin: str | None
+    origin: Origin | None
 
 
 _NO_FILTERS: dict[str, Any] = dict.fromkeys(TimeFilters.__annotations__)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from advisor.ranking.times import BestTime, EvidenceRule, Model, TrainingTime
 from advisor.store.connection import (
     StoreError,
     can_write,
@@ -24,7 +23,7 @@ from advisor.store.locate import user_store
 from advisor.store.migrate import check_known, migrations, schema_version
 from advisor.store.reader import Reader
 from bench_runner.records import Measurement
-from price_catalog.model import Gpu, Host, Quote, Rental, Source
+from price_catalog.model import Host, Quote, Rental, Source
 
 if TYPE_CHECKING:
     from advisor.prediction.model.own_model import OwnModel
@@ -70,46 +69,6 @@ class Store:
             self._bring_up_to_date()
         with self._open(write=False) as connection:
             yield Reader(connection)
-
-    def models(self) -> tuple[Model, ...]:
-        """Every recipe, by family and size."""
-        with self.reading() as reader:
-            return reader.models()
-
-    def gpus(self) -> tuple[Gpu, ...]:
-        """Every GPU, oldest first."""
-        with self.reading() as reader:
-            return reader.gpus()
-
-    def hosts(self) -> tuple[Host, ...]:
-        """Every host with its parts list, smallest first."""
-        with self.reading() as reader:
-            return reader.hosts()
-
-    def quotes(self) -> tuple[Quote, ...]:
-        """Every quote, by item and date."""
-        with self.reading() as reader:
-            return reader.quotes()
-
-    def rentals(self) -> tuple[Rental, ...]:
-        """Every hourly price, by GPU, count and date."""
-        with self.reading() as reader:
-            return reader.rentals()
-
-    def sources(self) -> tuple[Source, ...]:
-        """Every source."""
-        with self.reading() as reader:
-            return reader.sources()
-
-    def times(self, recipe_id: str | None = None, **filters: object) -> tuple[TrainingTime, ...]:
-        """Every tried setting; the filters, limit and offset of `Reader.times`."""
-        with self.reading() as reader:
-            return reader.times(recipe_id, **filters)  # type: ignore[arg-type]
-
-    def best_times(self, recipe_id: str, evidence: EvidenceRule) -> tuple[BestTime, ...]:
-        """Which time stands for each (GPU, count), under ``sound`` or ``published`` evidence."""
-        with self.reading() as reader:
-            return reader.best_times(recipe_id, evidence)
 
     def own_records(self) -> list[Measurement]:
         """The user's own times that a prediction learns from."""

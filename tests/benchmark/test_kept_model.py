@@ -19,6 +19,7 @@ from advisor.prediction.model.own_model import OwnModel
 from advisor.store import Store
 from bench_runner import journal
 from bench_runner.recipes import load_recipe, load_recipes, recipe_from
+from tests.store_for_tests import look
 
 FAKE = Path(__file__).parents[1] / "fake_runner.py"
 TINY = Path(__file__).parents[1] / "bench_runner" / "tiny.toml"
@@ -78,9 +79,9 @@ def test_a_kept_model_is_measured_by_its_name(
     printed = json.loads(capsys.readouterr().out)
     assert {row["model"] for row in printed} == {"our-llama"}
     store = Store(own_store)
-    times = store.times("our-llama", origin="local")
+    times = look(store).times("our-llama", origin="local")
     assert {time.status for time in times} == {"ok", "infeasible", "failed", "pruned"}
-    (model,) = (m for m in store.models() if m.recipe_id == "our-llama")
+    (model,) = (m for m in look(store).models() if m.recipe_id == "our-llama")
     records = journal.read(tmp_path / "r.jsonl")
     # Of the very recipe that is ranked: a time of another would not stand for it.
     assert {record.recipe_hash for record in records} == {model.recipe_hash}
@@ -250,5 +251,5 @@ def test_a_model_kept_from_a_config_trains_on_the_cpu(
     assert bench(own_store, tmp_path, "--yes", "--device", "cpu", "--methods", "naive") == 0
     (record,) = (r for r in journal.read(tmp_path / "r.jsonl") if r.method == "naive")
     assert (record.recipe_id, record.status, record.gpu) == ("our-llama", "ok", "cpu")
-    (time,) = (t for t in Store(own_store).times("our-llama", origin="local"))
+    (time,) = (t for t in look(Store(own_store)).times("our-llama", origin="local"))
     assert time.training_days == record.training_days

@@ -39,7 +39,7 @@ from advisor.store import Store
 from bench_runner import journal, space
 from bench_runner.processes import log_tail, marked
 from bench_runner.recipes import load_recipe
-from tests.store_for_tests import REPOSITORY
+from tests.store_for_tests import REPOSITORY, look
 
 FAKE = Path(__file__).parents[1] / "fake_runner.py"
 QUICK = (1.0, 0.5, 5.0)
@@ -138,7 +138,7 @@ def test_every_trial_ends_in_a_row_of_the_board_and_of_the_store(
     assert progress.best_row.label == "free lunch"
     assert list(progress.rows.values())[2].log_tail == ("NCCL watchdog", "second line")
     # 22 settings and the best once more, as what the search found.
-    times = Store(own_store).times("pythia-160m", origin="local")
+    times = look(Store(own_store)).times("pythia-160m", origin="local")
     assert len(times) == recorder.kept == 23
     assert {time.status for time in times} == {"ok", "infeasible", "failed", "pruned"}
     assert [t.training_days for t in times if t.method == "optimal"] == [3.0]
@@ -169,7 +169,7 @@ def test_the_user_s_machine_stands_among_the_builds_as_owned(
     assert "your 2 × H200" in capsys.readouterr().out
     # It is the very machine that `advisor prices own` knows, so that can forget it.
     assert main(["prices", "own", "2 x H200", "--remove", "--store", str(own_store)]) == 0
-    assert not any(host.kind == "owned" for host in Store(own_store).hosts())
+    assert not any(host.kind == "owned" for host in look(Store(own_store)).hosts())
 
 
 def test_some_of_the_gpus_are_a_machine_of_their_own(own_store: Path, tmp_path: Path) -> None:
@@ -196,7 +196,9 @@ def test_a_gpu_that_no_catalogue_knows_is_said_to_have_no_rank(
     assert plan.owned_host() is None
     assert "no GPU called NVIDIA Fancy 9000" in plan.remarks()[0]
     measure(plan, "good")
-    assert Store(own_store).times("pythia-160m", origin="local")[0].gpu_id == "NVIDIA Fancy 9000"
+    assert (
+        look(Store(own_store)).times("pythia-160m", origin="local")[0].gpu_id == "NVIDIA Fancy 9000"
+    )
 
 
 def test_the_runner_is_told_the_peaks_of_the_catalogue(own_store: Path, tmp_path: Path) -> None:
@@ -222,7 +224,7 @@ def test_cancelling_keeps_what_was_finished(own_store: Path, tmp_path: Path) -> 
     states = [row.state for row in progress.rows.values()]
     assert states[0] == TIME
     assert set(states[1:]) == {NOT_TRIED}
-    assert len(Store(own_store).times("pythia-160m", origin="local")) == 2
+    assert len(look(Store(own_store)).times("pythia-160m", origin="local")) == 2
 
 
 def test_a_deaf_runner_and_its_child_in_another_session_are_killed(
@@ -272,7 +274,7 @@ def test_a_crash_loses_no_record_and_says_what_to_do(own_store: Path, tmp_path: 
     assert "host memory" in ending.suggestion
     # The second was only in the runner's file.
     assert recorder.kept == 2
-    assert len(Store(own_store).times("pythia-160m", origin="local")) == 2
+    assert len(look(Store(own_store)).times("pythia-160m", origin="local")) == 2
     assert progress.rows["free lunch"].state == TIME
 
 
@@ -514,7 +516,7 @@ def test_an_interrupt_cancels_and_keeps_what_is_finished(own_store: Path, tmp_pa
     assert process.returncode == 130, [*said, err]
     assert "cancelled; what was measured before is kept" in err
     assert "free lunch" in out
-    assert len(Store(own_store).times("pythia-160m", origin="local")) == 2
+    assert len(look(Store(own_store)).times("pythia-160m", origin="local")) == 2
 
 
 # What the events say
@@ -622,7 +624,7 @@ def test_a_real_run_on_the_cpu_is_kept_and_never_ranked_as_a_gpu(
     assert recorder.problem is None
     assert progress.rows["naive"].state == TIME
     assert last_log_line(plan.request.work_directory) is not None
-    (time_,) = store.times("tiny", origin="local")
+    (time_,) = look(store).times("tiny", origin="local")
     assert time_.gpu_id == "cpu"
     assert time_.verdict == "unchecked"
     (record,) = journal.read(plan.request.records_file)
@@ -639,16 +641,16 @@ def test_a_real_run_on_the_cpu_is_kept_and_never_ranked_as_a_gpu(
     # The same file, carried to another store as from a node of a cluster: twice is once.
     other = tmp_path / "other.duckdb"
     other.write_bytes(own_store.read_bytes())
-    before = Store(other).times("tiny")
+    before = look(Store(other)).times("tiny")
     assert main(["merge", str(plan.request.records_file), "--store", str(other)]) == 0
-    assert Store(other).times("tiny") == before
+    assert look(Store(other)).times("tiny") == before
     from advisor.store import build_store
 
     fresh = tmp_path / "fresh.duckdb"
     build_store(fresh)
     for _ in range(2):
         assert main(["merge", str(plan.request.records_file), "--store", str(fresh)]) == 0
-        (merged,) = Store(fresh).times("tiny")
+        (merged,) = look(Store(fresh)).times("tiny")
         assert merged.training_days == record.training_days
         assert merged.settings == record.settings
 
@@ -656,7 +658,7 @@ def test_a_real_run_on_the_cpu_is_kept_and_never_ranked_as_a_gpu(
     again = Run(plan.request)
     recorder, progress = followed(again, plan)
     assert progress.rows["naive"].reused
-    assert len(store.times("tiny")) == 1
+    assert len(look(store).times("tiny")) == 1
 
 
 def test_the_space_of_the_fake_is_that_of_the_runner(own_store: Path, tmp_path: Path) -> None:

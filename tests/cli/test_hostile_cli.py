@@ -14,6 +14,7 @@ import pytest
 from advisor.cli import findings_command
 from advisor.cli.main import main
 from advisor.store import Store, build_store
+from tests.store_for_tests import look
 
 
 def run(*argv: str, shell: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
@@ -148,7 +149,7 @@ def test_merging_a_wrong_line_blames_the_line_and_not_the_store(
     said = refused(capsys, "merge", str(file), "--store", str(own_store))
     assert f"{file}:2: " in said
     assert "damaged" not in said
-    assert not [quote for quote in Store(own_store).quotes() if quote.quote_id == "own:1"]
+    assert not [quote for quote in look(Store(own_store)).quotes() if quote.quote_id == "own:1"]
 
 
 def test_a_fault_of_the_program_is_one_line_too(

@@ -21,6 +21,7 @@ from advisor.store import Store
 from advisor.tables import guarded
 from price_catalog.load import load_catalog
 from price_catalog.model import Quote
+from tests.store_for_tests import look
 
 TODAY = date(2026, 11, 21)
 CATALOG = load_catalog()
@@ -126,7 +127,7 @@ def test_a_correction_keeps_the_old_row(own_store: Path) -> None:
     better = make_quote(GOOD | {"price": "800", "corrects": first.quote_id}, items, today=TODAY)
     assert isinstance(better, Quote)
     store.add_quotes([better], [OWN])
-    ids = {quote.quote_id for quote in store.quotes()}
+    ids = {quote.quote_id for quote in look(store).quotes()}
     assert {first.quote_id, better.quote_id} <= ids
 
 
@@ -161,11 +162,11 @@ def test_every_problem_is_told_with_row_and_column(tmp_path: Path) -> None:
 
 
 def test_one_bad_row_keeps_every_row_out(own_store: Path, tmp_path: Path) -> None:
-    before = Store(own_store).quotes()
+    before = look(Store(own_store)).quotes()
     path = tmp_path / "q.csv"
     path.write_text(sheet(GOOD, GOOD | {"price": "x", "vendor": "other"}))
     assert main(["prices", "import", str(path), "--store", str(own_store)]) == 2
-    assert Store(own_store).quotes() == before
+    assert look(Store(own_store)).quotes() == before
 
 
 @pytest.mark.parametrize(
@@ -327,10 +328,10 @@ def test_add_list_export_import(
     assert main(["prices", "export", str(out), *where]) == 0
     assert "'=cmd" in out.read_text()
     assert main(["prices", "export", str(out), *where]) == 2
-    before = Store(own_store).quotes()
+    before = look(Store(own_store)).quotes()
     assert main(["prices", "import", str(out), *where]) == 0
     assert "0 new quotes, 1 were there" in capsys.readouterr().err
-    assert Store(own_store).quotes() == before
+    assert look(Store(own_store)).quotes() == before
 
 
 def test_import_shows_what_it_would_read(
@@ -339,15 +340,15 @@ def test_import_shows_what_it_would_read(
     path = tmp_path / "q.csv"
     path.write_text(sheet(GOOD, GOOD | {"item": "H200", "price": "31,000"}))
     argv = ["prices", "import", str(path), "--store", str(own_store)]
-    before = Store(own_store).quotes()
+    before = look(Store(own_store)).quotes()
     assert main([*argv, "--dry-run"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "RTX 3090 $900.00, used, shop, 2026-11-01",
         "H200 $31,000.00, used, shop, 2026-11-01",
     ]
-    assert Store(own_store).quotes() == before
+    assert look(Store(own_store)).quotes() == before
     assert main(argv) == 0
-    assert len(Store(own_store).quotes()) == len(before) + 2
+    assert len(look(Store(own_store)).quotes()) == len(before) + 2
 
 
 def test_a_quote_of_one_s_own_counts_at_once(

@@ -20,6 +20,7 @@ from advisor.costs.rental_feed import RefreshError, fetch_rentals
 from advisor.store import Store
 from price_catalog.cloud_names import CloudNames
 from price_catalog.load import load_catalog
+from tests.store_for_tests import look
 
 TODAY = date(2026, 11, 21)
 GPUS = load_catalog().gpus
@@ -123,7 +124,7 @@ def test_one_broken_provider_does_not_break_the_rest(clouds: str) -> None:
 def test_the_rows_are_kept_dated_and_once(
     clouds: str, own_store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    before = len(Store(own_store).rentals())
+    before = len(look(Store(own_store)).rentals())
     argv = ["prices", "refresh", "--store", str(own_store)]
     assert main(argv) == 0
     printed = capsys.readouterr()
@@ -131,10 +132,10 @@ def test_the_rows_are_kept_dated_and_once(
     assert "5 rental prices" in printed.err
     assert "no prices from azure" in printed.err
     assert "Traceback" not in printed.err
-    kept = Store(own_store).rentals()
+    kept = look(Store(own_store)).rentals()
     assert len(kept) == before + 5
     assert main(argv) == 0
-    assert Store(own_store).rentals() == kept
+    assert look(Store(own_store)).rentals() == kept
     ask = ["prices", "rent", "--model", "pythia-1b", "--gpu", "A100", "--count", "8"]
     capsys.readouterr()
     assert main([*ask, "--format", "json", "--store", str(own_store)]) == 0
@@ -147,13 +148,13 @@ def test_no_network_is_a_clear_message_and_the_prices_stay(
 ) -> None:
     pytest.importorskip("gpuhunt", reason="needs the extra 'prices'")
     monkeypatch.setenv("GPUHUNT_CATALOG_URL", "http://127.0.0.1:9")
-    before = Store(own_store).rentals()
+    before = look(Store(own_store)).rentals()
     assert main(["prices", "refresh", "--store", str(own_store)]) == 1
     printed = capsys.readouterr()
     assert printed.err.startswith("advisor: no provider's prices could be read")
     assert "check the network; the prices that are there stay" in printed.err
     assert printed.err.count("\n") == 1
-    assert Store(own_store).rentals() == before
+    assert look(Store(own_store)).rentals() == before
 
 
 def test_without_the_package_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

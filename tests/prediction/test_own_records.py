@@ -22,7 +22,7 @@ from advisor.store import Store, build_store, check_store
 from bench_runner.journal import to_json
 from bench_runner.recipes import load_recipes
 from bench_runner.records import Measurement
-from tests.store_for_tests import record
+from tests.store_for_tests import look, record
 
 GPU = "l40s"
 Cell = tuple[str, str, int]
@@ -163,7 +163,7 @@ def test_own_predictions_survive_a_migration(own_store: Path) -> None:
     moved = predictions(own_store)
     with duckdb.connect(str(own_store)) as connection:  # as a store of older text would be
         connection.execute("UPDATE meta SET value = 'older' WHERE key = 'shipped_digest'")
-    Store(own_store, note=lambda _: None).models()
+    look(Store(own_store, note=lambda _: None)).models()
     assert predictions(own_store) == moved
 
 

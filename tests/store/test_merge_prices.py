@@ -11,6 +11,7 @@ import pytest
 from advisor.cli.main import main
 from advisor.store import Store, StoreError
 from tests.facts_for_tests import make_quote
+from tests.store_for_tests import look
 
 QUOTE = {
     "table": "quote",
@@ -94,7 +95,7 @@ def test_another_store_is_looked_at_as_closely(own_store: Path, tmp_path: Path) 
     Store(other).add_quotes([make_quote("gpu", "rtx-3090", "900", vendor="a\x1bb")])
     with pytest.raises(StoreError, match="holds control characters"):
         Store(own_store).merge(other)
-    assert all(quote.origin == "shipped" for quote in Store(own_store).quotes())
+    assert all(quote.origin == "shipped" for quote in look(Store(own_store)).quotes())
 
 
 def test_a_gpu_that_comes_along_is_known(own_store: Path, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from advisor.prediction.model.targets import Run, target_of_size, target_of_timm
 from advisor.store import Store, StoreError, build_store, check_store, migrate
 from advisor.store.connection import created
 from bench_runner.recipes import load_recipes
-from tests.store_for_tests import record
+from tests.store_for_tests import look, record
 
 LLAMA: dict[str, Any] = {
     "model_type": "llama",
@@ -138,7 +138,7 @@ def test_it_survives_a_rebuild_and_newer_text(own_store: Path, config: Path) -> 
     with duckdb.connect(str(own_store)) as connection:  # as a store of older text would be
         connection.execute("UPDATE meta SET value = 'older' WHERE key = 'shipped_digest'")
         connection.execute("DELETE FROM prediction WHERE recipe_id = 'our-llama'")
-    Store(own_store, note=lambda _: None).models()
+    look(Store(own_store, note=lambda _: None)).models()
     assert rows(own_store) == held
 
 
@@ -158,7 +158,7 @@ def test_a_store_without_definitions_is_migrated_and_then_keeps_models(
         )
     assert keep(path, config) == 0
     assert rows(path) and not rows(path, "mine")
-    assert {m.recipe_id for m in Store(path).models() if m.origin == "local"} == {
+    assert {m.recipe_id for m in look(Store(path)).models() if m.origin == "local"} == {
         "mine",
         "our-llama",
     }
@@ -201,7 +201,7 @@ def test_forgetting_leaves_the_store_as_it_was(
     store = ("--store", str(own_store))
     assert main(["predict", "--forget", "Our Llama", *store]) == 0
     assert rows(own_store) == {}
-    assert Store(own_store).models() == Store(store_path).models()
+    assert look(Store(own_store)).models() == look(Store(store_path)).models()
     assert rows(own_store, "pythia-1b") == rows(store_path, "pythia-1b")
     assert main(["rank", "--model", "our-llama", *store]) == 2
     capsys.readouterr()
@@ -231,7 +231,7 @@ def test_times_of_an_own_model_stay_when_it_is_forgotten_and_move_it_before(
     answer = asked(capsys, *asking, "--store", str(own_store))
     assert after["training_days"] == float(f"{answer['training_days']:.4g}")
     assert store.forget_model("our-llama") == 1
-    assert [t.measurement_id for t in store.times(origin="local")] == ["m-own"]
+    assert [t.measurement_id for t in look(store).times(origin="local")] == ["m-own"]
 
 
 @pytest.mark.parametrize(
@@ -264,7 +264,7 @@ def test_wrong_input_is_one_line_and_keeps_nothing(
     assert main([*asking, "--store", str(own_store)]) == 2
     printed = capsys.readouterr()
     assert printed.out == "" and printed.err.count("\n") == 1 and said in printed.err
-    assert all(model.origin == "shipped" for model in Store(own_store).models())
+    assert all(model.origin == "shipped" for model in look(Store(own_store)).models())
 
 
 def test_missing_tokens_and_a_file_to_rank_say_how_to_mend_it(
@@ -304,7 +304,7 @@ def test_whatever_can_be_asked_can_be_kept(
     assert cell["training_days"] == float(f"{answer['training_days']:.4g}")
     (kept,) = Store(own_store).own_models()
     assert kept.recipe.recipe_id == "kept"
-    (row,) = (m for m in Store(own_store).models() if m.origin == "local")
+    (row,) = (m for m in look(Store(own_store)).models() if m.origin == "local")
     assert row.parameters == kept.workload.parameters
 
 

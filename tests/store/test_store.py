@@ -14,7 +14,7 @@ from advisor.store import Store
 from advisor.store.shipped import read_shipped
 from bench_runner.records import Measurement
 from price_catalog.load import load_catalog
-from tests.store_for_tests import record
+from tests.store_for_tests import look, record
 
 
 def test_reading_gives_back_what_the_text_says(store_path: Path) -> None:
@@ -130,7 +130,7 @@ def _choose(path: Path, rows: list[dict[str, Any]], shipped: set[str]) -> dict[s
     return {
         evidence: next(
             best
-            for best in store.best_times("pythia-1b", evidence)
+            for best in look(store).best_times("pythia-1b", evidence)
             if (best.gpu_id, best.gpu_count) == ("rtx-3090", 3)
         )
         for evidence in ("sound", "published")
@@ -225,30 +225,32 @@ def test_the_naive_time_is_beside_the_chosen_one(own_store: Path) -> None:
 
 def test_only_failures_are_no_time(own_store: Path) -> None:
     Store(own_store).append_measurements([record("failed", gpu_count=3, status="failed")])
-    best = Store(own_store).best_times("pythia-1b", "sound")
+    best = look(Store(own_store)).best_times("pythia-1b", "sound")
     assert ("rtx-3090", 3) not in {(b.gpu_id, b.gpu_count) for b in best}
 
 
 def test_a_time_for_another_definition_of_the_recipe_does_not_count(own_store: Path) -> None:
     store = Store(own_store)
-    now = next(model for model in store.models() if model.recipe_id == "pythia-1b").recipe_hash
+    now = next(
+        model for model in look(store).models() if model.recipe_id == "pythia-1b"
+    ).recipe_hash
     store.append_measurements(
         [
             record("before", gpu_count=3, recipe_hash="0123456789ab", training_days=129.5),
             record("now", gpu_count=3, recipe_hash=now, training_days=130.5),
         ]
     )
-    (best,) = (b for b in store.best_times("pythia-1b", "sound") if b.gpu_count == 3)
+    (best,) = (b for b in look(store).best_times("pythia-1b", "sound") if b.gpu_count == 3)
     assert best.chosen is not None
     assert best.chosen.measurement_id == "now"
-    assert store.times("pythia-1b", gpu_count=3, limit=9) != ()
+    assert look(store).times("pythia-1b", gpu_count=3, limit=9) != ()
 
 
 def test_what_a_search_found_on_the_own_machine_comes_before_what_others_measured(
     own_store: Path,
 ) -> None:
     def best() -> BestTime:
-        times = Store(own_store).best_times("pythia-1b", "sound")
+        times = look(Store(own_store)).best_times("pythia-1b", "sound")
         return next(b for b in times if (b.gpu_id, b.gpu_count) == ("h200-sxm-141gb", 1))
 
     shipped = best().chosen
@@ -268,18 +270,18 @@ def test_what_a_search_found_on_the_own_machine_comes_before_what_others_measure
 def test_an_unknown_gpu_is_kept_and_listed_but_never_ranked(own_store: Path) -> None:
     store = Store(own_store)
     assert store.append_measurements([record("odd", gpu="Quantum Brick 9", gpu_count=1)]) == 1
-    (time,) = store.times("pythia-1b", gpu_id="Quantum Brick 9")
+    (time,) = look(store).times("pythia-1b", gpu_id="Quantum Brick 9")
     assert (time.verdict, time.gpu_count) == ("unchecked", 1)
     assert time.verdict_reason is not None
     assert "Quantum Brick 9" in time.verdict_reason
-    assert "Quantum Brick 9" not in {b.gpu_id for b in store.best_times("pythia-1b", "sound")}
+    assert "Quantum Brick 9" not in {b.gpu_id for b in look(store).best_times("pythia-1b", "sound")}
 
 
 def test_an_alias_of_the_driver_finds_its_gpu_and_is_audited(own_store: Path) -> None:
     store = Store(own_store)
     fast = {"training_days": 2.0, "training_days_low": 1.9, "training_days_high": 2.1}
     store.append_measurements([record("fast", gpu="NVIDIA GeForce RTX 3090", **fast)])
-    (time,) = store.times("pythia-1b", origin="local")
+    (time,) = look(store).times("pythia-1b", origin="local")
     assert time.gpu_id == "rtx-3090"
     assert time.verdict == "implausible"
     assert time.implied_mfu is not None
@@ -288,9 +290,9 @@ def test_an_alias_of_the_driver_finds_its_gpu_and_is_audited(own_store: Path) ->
 
 def test_the_change_token_moves_with_each_append_and_not_with_reading(own_store: Path) -> None:
     store = Store(own_store)
-    store.models()
+    look(store).models()
     token = store.change_token()
-    store.models()
+    look(store).models()
     assert store.change_token() == token
     store.append_measurements([record("one")])
     assert store.change_token() != token
@@ -304,7 +306,7 @@ def test_a_store_may_have_any_name(
     shutil.copy(store_path, name)
     store = Store(name)
     assert store.append_measurements([record("one")]) == 1
-    assert len(store.times(origin="local")) == 1
+    assert len(look(store).times(origin="local")) == 1
     assert [entry.name for entry in tmp_path.iterdir()] == [name]
 
 
@@ -325,4 +327,4 @@ def test_a_wrong_record_is_refused_in_one_line(
     with pytest.raises(ValueError, match=said) as caught:
         store.append_measurements([record("fine"), replace(record("bad"), **changes)])
     assert "\n" not in str(caught.value)
-    assert store.times("pythia-1b", origin="local") == ()
+    assert look(store).times("pythia-1b", origin="local") == ()

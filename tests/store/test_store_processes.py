@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from advisor.store import Store, build_store, check_store
-from tests.store_for_tests import answer, program, record
+from tests.store_for_tests import answer, look, program, record
 
 WRITE = """
 import sys
@@ -46,7 +46,7 @@ def test_ten_programs_at_once_see_no_error_and_lose_no_row(own_store: Path) -> N
         running.stdin.flush()
     for running in programs:
         answer(running)
-    kept = {time.measurement_id for time in Store(own_store).times(origin="local")}
+    kept = {time.measurement_id for time in look(Store(own_store)).times(origin="local")}
     assert kept == {f"{name}-{n}" for name in writers for n in range(appends)}
     assert check_store(own_store) == []
 
@@ -76,7 +76,7 @@ def test_readers_whose_visits_overlap_do_not_keep_a_writer_out(own_store: Path) 
         for reader in readers:
             reader.kill()
             reader.communicate()
-    assert len(Store(own_store).times(origin="local")) == 3
+    assert len(look(Store(own_store)).times(origin="local")) == 3
     assert [entry.name for entry in own_store.parent.iterdir()] == [own_store.name]
 
 
@@ -112,7 +112,7 @@ Store(sys.argv[1]).append_measurements([record(sys.argv[2])])
         running.stdin.flush()
     for running in programs:
         answer(running)
-    kept = {time.measurement_id for time in Store(path).times(origin="local")}
+    kept = {time.measurement_id for time in look(Store(path)).times(origin="local")}
     assert kept == {f"m{n}" for n in range(4)}
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
 
@@ -123,12 +123,12 @@ def test_threads_of_one_program_take_turns(own_store: Path) -> None:
     def work(name: str) -> int:
         if name.startswith("w"):
             return sum(store.append_measurements([record(f"{name}-{n}")]) for n in range(4))
-        return sum(len(store.models()) > 0 for _ in range(4))
+        return sum(len(look(store).models()) > 0 for _ in range(4))
 
     with ThreadPoolExecutor(6) as threads:
         done = list(threads.map(work, ["w1", "r1", "w2", "r2", "w3", "r3"]))
     assert done == [4] * 6
-    assert len(store.times(origin="local")) == 12
+    assert len(look(store).times(origin="local")) == 12
 
 
 # Kills. One program forks the victims, since starting Python for each would take most of the time.
@@ -171,7 +171,7 @@ for victim in range(kills):
     done = (told + os.read(reading, 1 << 20)).decode().split()
     os.close(reading)
     finished += done
-    held = {time.measurement_id for time in Store(path).times(origin="local")}
+    held = {time.measurement_id for time in look(Store(path)).times(origin="local")}
     missing = set(finished) - held
     assert not missing, missing
     interrupted += any(name.startswith(f"v{victim}-") and name not in done for name in held)
@@ -183,7 +183,7 @@ def test_a_killed_writer_leaves_every_finished_append(own_store: Path) -> None:
     told = json.loads(answer(program(KILL, own_store, 16, 1), timeout_s=280))
     assert told["finished"] >= 8  # which the killer waited for
     store = Store(own_store)
-    held = [time.measurement_id for time in store.times(origin="local")]
+    held = [time.measurement_id for time in look(store).times(origin="local")]
     assert len(held) == len(set(held)) >= told["finished"]
     assert check_store(own_store) == []
     # What is there is whole, and the store still takes rows and rebuilds.
@@ -194,7 +194,7 @@ def test_a_killed_writer_leaves_every_finished_append(own_store: Path) -> None:
         ).fetchone()
     assert row == (0,)
     build_store(own_store)
-    assert len(store.times(origin="local")) == len(held)
+    assert len(look(store).times(origin="local")) == len(held)
 
 
 def test_a_killed_creation_leaves_no_half_store(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from advisor.store import (
 from advisor.store.connection import created
 from bench_runner import journal
 from price_catalog.model import Quote, Source
-from tests.store_for_tests import REPOSITORY, TUNED, program, record
+from tests.store_for_tests import REPOSITORY, TUNED, look, program, record
 
 OWN_SOURCE = Source(
     source_id="own",
@@ -258,11 +258,11 @@ def test_two_programs_with_different_text_do_not_rewrite_in_turns(
 ) -> None:
     notes: list[str] = []
     store = Store(own_store, note=notes.append)
-    store.models()
+    look(store).models()
     with duckdb.connect(str(own_store)) as connection:
         connection.execute("UPDATE meta SET value = 'another program'")
     token = store.change_token()
-    store.models()
+    look(store).models()
     assert store.change_token() == token
     assert notes == []
 
@@ -330,7 +330,7 @@ def test_a_store_of_an_older_schema_is_migrated_and_keeps_its_rows(tmp_path: Pat
     path = tmp_path / "older.duckdb"
     older_store(path, tmp_path / "schema")
     notes: list[str] = []
-    Store(path, note=notes.append).models()
+    look(Store(path, note=notes.append)).models()
     assert notes == [f"updated the shipped rows of {path}"]
     check_migrated(path)
 
@@ -351,7 +351,7 @@ def test_an_append_to_a_store_of_an_older_schema_migrates_it_first(tmp_path: Pat
     path = tmp_path / "older.duckdb"
     older_store(path, tmp_path / "schema")
     assert Store(path, note=lambda note: None).add_quotes([OWN_QUOTE]) == 1
-    assert {quote.quote_id for quote in Store(path).quotes() if quote.origin == "local"} == {
+    assert {quote.quote_id for quote in look(Store(path)).quotes() if quote.origin == "local"} == {
         "q-1",
         "q-own",
     }
@@ -367,7 +367,7 @@ def test_a_broken_migration_changes_nothing(
     (schema / "999_broken.sql").write_text("DROP TABLE quote; CREATE TABLE x AS FROM nowhere;")
     monkeypatch.setattr(migrate, "SCHEMA_FOLDER", schema)
     with pytest.raises(StoreError):
-        Store(own_store).models()
+        look(Store(own_store)).models()
     assert contents(own_store) == before
 
 
@@ -424,7 +424,7 @@ def test_records_of_the_runner_are_merged_past_a_torn_last_line(
     store = Store(own_store)
     assert store.merge(file) == 2
     assert store.merge(file) == 0
-    assert {time.measurement_id for time in store.times(origin="local")} == {
+    assert {time.measurement_id for time in look(store).times(origin="local")} == {
         measurement.measurement_id for measurement in given
     }
     exported = tmp_path / "back.jsonl"
@@ -458,7 +458,7 @@ def test_a_broken_file_is_one_line_and_adds_nothing(
         store.merge(file)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
-    assert store.times(origin="local") == ()
+    assert look(store).times(origin="local") == ()
 
 
 @pytest.mark.parametrize("price", ["-5", "0", "NaN", "a lot", "1e30"])
@@ -506,7 +506,7 @@ def test_where_the_store_is_looked_for(
     assert not users_own.exists()
 
     notes: list[str] = []
-    assert Store(users_own, note=notes.append).models()
+    assert look(Store(users_own, note=notes.append)).models()
     assert notes == [f"made the store {users_own} from the shipped text"]
     assert check_store(users_own) == []
 
@@ -516,7 +516,7 @@ def test_where_the_store_is_looked_for(
     assert find_store(None) == tmp_path / "elsewhere"
     assert find_store("named") == Path("named")
     with pytest.raises(StoreError, match="make one with: advisor rebuild --store"):
-        Store(find_store(None)).models()
+        look(Store(find_store(None))).models()
     assert not (tmp_path / "elsewhere").exists()
 
 

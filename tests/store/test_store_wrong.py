@@ -14,7 +14,7 @@ import duckdb
 import pytest
 
 from advisor.store import Store, StoreError, build_store, check_store
-from tests.store_for_tests import answer, program, record
+from tests.store_for_tests import answer, look, program, record
 
 
 def _missing(path: Path) -> None:
@@ -172,9 +172,9 @@ def test_a_store_that_another_program_holds_names_it(own_store: Path, how: str) 
     assert "\n" not in str(caught.value)
     if how == "READ_WRITE":
         with pytest.raises(StoreError, match=rf"PID {holder.pid}"):
-            store.models()
+            look(store).models()
     else:
-        assert store.models()
+        assert look(store).models()
     holder.stdin.close()
     holder.wait(timeout=30)
     assert store.append_measurements([record("waits")]) == 1
@@ -186,7 +186,8 @@ def test_a_store_is_waited_for(own_store: Path) -> None:
     assert holder.stdin is not None
     assert holder.stdout.readline() == "held\n"
     reader = program(
-        "import sys; from advisor.store import Store; print(len(Store(sys.argv[1]).models()))",
+        "import sys; from advisor.store import Store\n"
+        "with Store(sys.argv[1]).reading() as reader: print(len(reader.models()))",
         own_store,
     )
     time.sleep(0.5)
@@ -203,14 +204,14 @@ def test_a_wrong_waiting_time_is_refused(
 ) -> None:
     monkeypatch.setenv("ADVISOR_STORE_WAIT", text)
     with pytest.raises(StoreError, match="ADVISOR_STORE_WAIT"):
-        Store(own_store).models()
+        look(Store(own_store)).models()
 
 
 def test_a_nested_opening_in_one_thread_ends_in_words(own_store: Path) -> None:
     store = Store(own_store, wait_s=0.05)
     with store.reading(), pytest.raises(StoreError, match="in use by this program itself"):
-        store.models()
-    assert store.models()
+        look(store).models()
+    assert look(store).models()
 
 
 # Read-only files and folders mean nothing to root, so these run as another user where we are root.
@@ -227,7 +228,8 @@ path, action = Path(sys.argv[1]), sys.argv[2]
 store = Store(path, note=lambda note: print("note:", note))
 try:
     if action == "read":
-        print(len(store.models()) > 0)
+        with store.reading() as reader:
+            print(len(reader.models()) > 0)
     elif action == "build":
         build_store(path)
     else:
@@ -308,5 +310,5 @@ except StoreError as error:
     out, err = program(code, own_store).communicate(timeout=60)
     assert err == ""
     assert out.count("\n") == 1
-    assert {time.measurement_id for time in store.times(origin="local")} == {"before"}
+    assert {time.measurement_id for time in look(store).times(origin="local")} == {"before"}
     assert store.append_measurements([record("after")]) == 1

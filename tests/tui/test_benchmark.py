@@ -23,6 +23,7 @@ from advisor.tui.pages.record import RecordScreen
 from advisor.tui.program.settings import State
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.lines_view import LinesView
+from tests.store_for_tests import look
 
 FAKE = Path(__file__).parents[1] / "fake_runner.py"
 WAIT_S = 20.0
@@ -138,7 +139,7 @@ async def test_a_whole_run_by_keys(open_screen: Callable) -> None:
         assert "22 of 22" in driven.status
         assert "best 3 days (free lunch)" in driven.status
         assert "FINISHED" in driven.said
-        assert len(Store(driven.store).times("pythia-160m", origin="local")) == 23
+        assert len(look(Store(driven.store)).times("pythia-160m", origin="local")) == 23
         # A failed setting in full, with what it wrote last.
         await driven.press("down", "down", "space")
         assert isinstance(driven.pilot.app.screen, RecordScreen)
@@ -156,7 +157,7 @@ async def test_a_finished_trial_shows_before_the_others_end(open_screen: Callabl
         assert "best 3 days (free lunch)" in driven.status
         # It is in the store already, and other screens work meanwhile.
         store = Store(driven.store)
-        await driven.until(lambda: store.times("pythia-160m", origin="local"), "not kept")
+        await driven.until(lambda: look(store).times("pythia-160m", origin="local"), "not kept")
         await driven.press("f3")
         assert driven.pilot.app.screen is not driven.screen
         assert driven.screen.is_busy
@@ -186,7 +187,7 @@ async def test_cancelling_keeps_finished_trials(open_screen: Callable) -> None:
         assert driven.screen.ending.kind == "cancelled"
         assert driven.states()[:2] == ["time", "not tried"]
         assert "CANCELLED" in driven.said
-        assert len(Store(driven.store).times("pythia-160m", origin="local")) == 2
+        assert len(look(Store(driven.store)).times("pythia-160m", origin="local")) == 2
         # And again: it may be started anew.
         assert not driven.screen.is_busy
         await driven.press("s")
@@ -213,7 +214,7 @@ async def test_a_failure_shows_stderr_the_log_and_one_suggestion(open_screen: Ca
         assert str(driven.screen.ending.log_file)[-20:] in said.replace("\n", "")
         assert "→ the system killed it" in said
         assert driven.states()[0] == "time"
-        assert len(Store(driven.store).times("pythia-160m", origin="local")) == 2
+        assert len(look(Store(driven.store)).times("pythia-160m", origin="local")) == 2
 
 
 async def test_keys_work_while_a_flood_of_events_comes(open_screen: Callable) -> None:
@@ -236,7 +237,7 @@ async def test_quitting_asks_once_and_then_ends_it(open_screen: Callable) -> Non
         assert run.process.poll() is None
         await driven.press("q")
     assert run.process.wait(timeout=WAIT_S) is not None
-    assert len(Store(driven.store).times("pythia-160m", origin="local")) == 2
+    assert len(look(Store(driven.store)).times("pythia-160m", origin="local")) == 2
 
 
 async def test_without_a_gpu_only_the_cpu_is_offered(
@@ -250,7 +251,7 @@ async def test_without_a_gpu_only_the_cpu_is_offered(
         assert list(driven.screen.query_one("#bench_gpus", Choice).words) == ["cpu"]
         await driven.start()
         await driven.ended()
-        times = Store(driven.store).times("pythia-160m", origin="local")
+        times = look(Store(driven.store)).times("pythia-160m", origin="local")
         assert {time_.gpu_id for time_ in times} == {"cpu"}
 
 
@@ -306,7 +307,7 @@ async def test_a_model_that_is_kept_is_listed_and_measured(
         await driven.press("enter")
         await driven.ended()
         assert len(list((tmp_path / "work" / "recipes").glob("ours-*.toml"))) == 1
-        assert Store(driven.store).times("ours", origin="local")
+        assert look(Store(driven.store)).times("ours", origin="local")
 
 
 async def test_concerns_are_shown_before_the_start(

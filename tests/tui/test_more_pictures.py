@@ -32,6 +32,7 @@ from advisor.tui.benchmark.benchmark_screen import BenchmarkScreen
 from advisor.tui.program.settings import State
 from advisor.tui.widgets.lines_view import LinesView
 from tests.facts_for_tests import make_quote
+from tests.store_for_tests import look
 from tests.tui.program import ASKED, NARROW, TODAY, WIDE, page, running, settled
 
 SIZES = pytest.mark.parametrize(
@@ -234,7 +235,7 @@ async def test_owning_what_is_owned_already(
 ) -> None:
     for module in (ownership, snapshot):  # what is owned is priced today
         monkeypatch.setattr(module, "date", Today)
-    Store(STORE).add_machines([own_machine("4 x A6000", Store(STORE).gpus())])
+    Store(STORE).add_machines([own_machine("4 x A6000", look(Store(STORE)).gpus())])
     async with running(STORE, size=size, state=LATEST) as pilot:
         await pilot.press("f7")
         await settled(pilot)

@@ -21,6 +21,7 @@ from advisor.tui.widgets.filter_table import FilterTable
 from advisor.tui.widgets.lines_view import LinesView
 from advisor.tui.widgets.table import RankTable
 from tests.facts_for_tests import make_quote
+from tests.store_for_tests import look
 from tests.tui.program import ASKED, NARROW, WIDE, page, running, settled
 
 LATEST = replace(ASKED, prices="latest")
@@ -86,7 +87,7 @@ async def test_a_quote_is_added_by_keys_and_counts(own_store: Path) -> None:
         (row,) = [row for row in table(screen) if row[1] == "$900"]
         assert row[0].startswith("★")
         assert row[5] == "[b]=1+1"
-    assert any(quote.vendor == "[b]=1+1" for quote in Store(own_store).quotes())
+    assert any(quote.vendor == "[b]=1+1" for quote in look(Store(own_store)).quotes())
 
 
 async def test_a_correction_keeps_the_old_quote(own_store: Path) -> None:
@@ -109,7 +110,7 @@ async def test_a_correction_keeps_the_old_quote(own_store: Path) -> None:
 
 
 async def test_an_upgrade_says_what_is_owned_and_adds_up(own_store: Path) -> None:
-    host = own_machine("2 x A6000", Store(own_store).gpus())
+    host = own_machine("2 x A6000", look(Store(own_store)).gpus())
     Store(own_store).add_machines([host])
     async with running(own_store, state=replace(LATEST, gpus="A6000")) as pilot:
         await settled(pilot)
@@ -167,7 +168,7 @@ async def test_a_file_is_looked_at_first_and_read_whole_or_not_at_all(
     own_store: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "q.csv"
-    before = len(Store(own_store).quotes())
+    before = len(look(Store(own_store)).quotes())
     async with running(own_store, state=LATEST) as pilot:
         screen = await go(pilot)
         path.write_text("item,price,vendor,date,kind\n3090,900,a,2026-11-01,used\nH200,x,b,y,z\n")
@@ -182,16 +183,16 @@ async def test_a_file_is_looked_at_first_and_read_whole_or_not_at_all(
         assert "nothing will be read" in said(pilot)
         await pilot.press("enter")
         await settled(pilot)
-        assert len(Store(own_store).quotes()) == before
+        assert len(look(Store(own_store)).quotes()) == before
         path.write_text("item,price,vendor,date,kind\n3090,900,a,2026-11-01,used\n")
         await pilot.press("enter")
         await settled(pilot)
         assert said(pilot) == "1 quotes: Enter again reads them in"
-        assert len(Store(own_store).quotes()) == before
+        assert len(look(Store(own_store)).quotes()) == before
         await pilot.press("enter")
         await settled(pilot)
         assert pilot.app.screen is screen
-    assert len(Store(own_store).quotes()) == before + 1
+    assert len(look(Store(own_store)).quotes()) == before + 1
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW])
