@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from price_catalog.csv_table import read_rows
 from price_catalog.gpu_names import index_gpus, normalise
 from price_catalog.model import Gpu
-from price_catalog.table import read_rows
 
 _COLUMNS = ("provider", "instance", "gpu_name", "memory_gib", "gpu_id")
 

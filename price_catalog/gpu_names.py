@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from price_catalog.csv_table import nearest
 from price_catalog.model import Gpu
-from price_catalog.table import nearest
 
 _MAKERS = ("nvidia", "geforce", "tesla", "amd")
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
+from price_catalog.csv_table import Row, nearest, read_rows
 from price_catalog.gpu_names import find_gpu, index_gpus, normalise
 from price_catalog.model import QUOTE_KINDS, Gpu, Host, Part, Quote, Rental, Source
-from price_catalog.table import Row, nearest, read_rows
 
 CATALOG_FOLDER = Path(__file__).parent
 

@@ -9,7 +9,7 @@ from advisor.answers.wording import SHARDING_AS_PRINTED, item_names
 from advisor.parse import InputError, shown
 from advisor.store import Reader, Store
 from bench_runner.space import label
-from price_catalog.table import nearest
+from price_catalog.csv_table import nearest
 
 TABLES = ("times", "predictions", "settings", "prices", "gpus", "sources")
 

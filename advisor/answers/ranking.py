@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any
 
 from advisor.answers.circuit import circuit_line
-from advisor.answers.uncertainty import (
+from advisor.answers.uncertainty_lines import (
     doubt_lines,
     limit_lines,
     settle_object,

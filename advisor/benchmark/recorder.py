@@ -6,7 +6,7 @@ from collections.abc import Generator, Mapping
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
-from advisor.benchmark.plan import Plan
+from advisor.benchmark.benchmark_plan import Plan
 from advisor.benchmark.runner_process import Run
 from advisor.parse import InputError
 from bench_runner import journal

@@ -27,7 +27,7 @@ from advisor.cli.command import (
 from advisor.parse import InputError, parse_positive, shown
 
 if TYPE_CHECKING:
-    from advisor.benchmark.plan import Plan
+    from advisor.benchmark.benchmark_plan import Plan
     from advisor.benchmark.progress import Progress
     from advisor.benchmark.recorder import Recorder
     from advisor.benchmark.request import Ending
@@ -97,8 +97,8 @@ def _runner() -> Sequence[str]:
 
 
 def _plan(options: argparse.Namespace) -> Plan:
+    from advisor.benchmark.benchmark_plan import bench_folders, make_plan
     from advisor.benchmark.packages import check_packages
-    from advisor.benchmark.plan import bench_folders, make_plan
     from advisor.benchmark.request import Request
     from advisor.benchmark.runner_process import look_here
 

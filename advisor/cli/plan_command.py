@@ -44,7 +44,7 @@ def add_arguments(plan: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Plan and print. Raises InputError and StoreError."""
-    from advisor.answers.plan import no_plan_text, plan_text
+    from advisor.answers.plan_lines import no_plan_text, plan_text
     from advisor.planning.plan_grant import EXAMPLE, plan_grant
 
     if options.example:
@@ -92,7 +92,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _reach(options: argparse.Namespace, seconds: float) -> int:
-    from advisor.answers.plan import reach_rows
+    from advisor.answers.plan_lines import reach_rows
     from advisor.tables import render_rows
 
     if options.out:

@@ -284,7 +284,7 @@ def _refresh(options: argparse.Namespace, store: Store) -> int:
 
 
 def _builds(options: argparse.Namespace, store: Store) -> int:
-    from advisor.answers.builds import build_rows
+    from advisor.answers.build_rows import build_rows
     from advisor.ranking.typed_question import match_gpus, parse_circuit
 
     snapshot = _snapshot(store)

@@ -13,9 +13,9 @@ from advisor.costs.price_book import OWN_SOURCE
 from advisor.parse import InputError, parse_budget, shown
 from advisor.tables import unguarded
 from price_catalog.checks import HIGHEST_PRICE_USD, LOWEST_PRICE_USD
+from price_catalog.csv_table import nearest
 from price_catalog.gpu_names import find_gpu, index_gpus
 from price_catalog.model import Gpu, Host, Quote, QuoteKind, Source
-from price_catalog.table import nearest
 
 NEEDED = ("item", "price", "vendor", "date", "kind")
 OPTIONAL = (

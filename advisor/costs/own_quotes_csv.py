@@ -13,8 +13,8 @@ from pathlib import Path
 from advisor.costs.own_quotes import COLUMNS, NEEDED, Items, RowError, make_quote
 from advisor.parse import shown
 from advisor.tables import to_csv
+from price_catalog.csv_table import nearest
 from price_catalog.model import Quote
-from price_catalog.table import nearest
 
 MAX_FILE_MB = 32
 MAX_PROBLEMS = 100

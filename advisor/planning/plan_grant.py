@@ -11,8 +11,8 @@ from advisor.parse import InputError, parse_choice
 from advisor.planning.grant.grant import Grant, read_grant
 from advisor.planning.grant.problem_of_grant import Loaded, load
 from advisor.planning.sensitivity.explain import Explanation, explain
-from advisor.planning.sensitivity.findings import Finding
 from advisor.planning.sensitivity.infeasible import relax
+from advisor.planning.sensitivity.solved_amounts import Finding
 from advisor.planning.solver.problem import OBJECTIVES, Plan
 from advisor.planning.solver.solve import NoPlan, OutOfTime, clock_of, solve
 from advisor.planning.solver_process import Search

@@ -97,7 +97,7 @@ def fit_with(records: Sequence[Measurement], own: Sequence[OwnModel] = ()) -> Fi
     """The shipped fit, moved by a user's own records, those of own models among them."""
     from advisor.prediction.fit.observations import chips_by_name
     from advisor.prediction.model.workload import workload_of
-    from advisor.prediction.shipped import shipped_fit
+    from advisor.prediction.shipped_predictions import shipped_fit
     from bench_runner.recipes import load_recipes
 
     fitted = shipped_fit()
@@ -113,7 +113,7 @@ def shipped_and_own_rows(
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The predictions of the shipped fit for shipped recipes, and the user's own: those that own
     records move, and all of own models."""
-    from advisor.prediction.shipped import predicted_rows, shipped_fit
+    from advisor.prediction.shipped_predictions import predicted_rows, shipped_fit
     from bench_runner.recipes import load_recipes
     from price_catalog.load import load_catalog
 

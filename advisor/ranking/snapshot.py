@@ -18,9 +18,9 @@ from advisor.parse import InputError, PriceRule, shown
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.times import BestTime, EvidenceRule, Model
 from price_catalog.builds import Build, enumerate_builds
+from price_catalog.csv_table import nearest
 from price_catalog.gpu_names import find_gpu, index_gpus
 from price_catalog.model import Gpu, Host, Quote, Source
-from price_catalog.table import nearest
 
 if TYPE_CHECKING:
     from price_catalog.power import Supply

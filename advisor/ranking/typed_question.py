@@ -28,9 +28,9 @@ from advisor.parse import (
 )
 from advisor.ranking.question import Question, RankRule, parse_rank_rule
 from advisor.ranking.times import EvidenceRule, parse_evidence_rule
+from price_catalog.csv_table import nearest
 from price_catalog.gpu_names import index_gpus, normalise
 from price_catalog.power import Supply
-from price_catalog.table import nearest
 
 if TYPE_CHECKING:
     from advisor.ranking.snapshot import Snapshot

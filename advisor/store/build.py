@@ -17,7 +17,7 @@ from advisor.store.digest import shipped_digest, stored_digest
 from advisor.store.migrate import check_known, migrate, migrations, schema_version
 from advisor.store.rows import KEYS
 from advisor.store.seed import replace_shipped, update
-from advisor.store.shipped import read_shipped
+from advisor.store.shipped_rows import read_shipped
 
 
 def build_store(path: str | Path, *, wait_s: float | None = None) -> None:

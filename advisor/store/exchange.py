@@ -17,7 +17,6 @@ from typing import Any
 import duckdb
 
 from advisor.parse import shown
-from advisor.store.columns import AUDITED, settings_in
 from advisor.store.connection import (
     StoreError,
     attach_beside,
@@ -26,6 +25,7 @@ from advisor.store.connection import (
     opened,
     transaction,
 )
+from advisor.store.measurement_columns import AUDITED, settings_in
 from advisor.store.migrate import check_known, migrate, migrations, schema_version
 from advisor.store.predictions import predict_anew
 from advisor.store.rows import KEYS, Values, insert_missing, measurement_values, plain_values

@@ -10,8 +10,8 @@ import duckdb
 from advisor.costs.own_quotes import ITEM_KINDS, KINDS
 from advisor.parse import shown
 from advisor.store.connection import StoreError
+from price_catalog.csv_table import nearest
 from price_catalog.load import HOST_KINDS, RENTAL_KINDS
-from price_catalog.table import nearest
 
 _CHOICES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "quote": {"item_kind": ITEM_KINDS, "kind": KINDS},

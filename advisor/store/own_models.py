@@ -13,7 +13,7 @@ from advisor.store.connection import StoreError, transaction
 from advisor.store.predictions import predict_anew
 from advisor.store.rows import Values, insert_missing, plain_values
 from advisor.store.seed import audit_local, auditor_of
-from advisor.store.shipped import model_of
+from advisor.store.shipped_rows import model_of
 
 if TYPE_CHECKING:
     from advisor.prediction.model.own_model import OwnModel

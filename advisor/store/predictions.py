@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from advisor.store.columns import SETTINGS, settings_in
+from advisor.store.measurement_columns import SETTINGS, settings_in
 from advisor.store.rows import Values, insert_missing
 from bench_runner.records import Measurement
 

@@ -11,8 +11,8 @@ import duckdb
 
 from advisor.ranking.audit import Audit, audit_time
 from advisor.ranking.times import Model
-from advisor.store.columns import RECORDED, SETTINGS
 from advisor.store.connection import StoreError
+from advisor.store.measurement_columns import RECORDED, SETTINGS
 from bench_runner.records import Measurement
 from price_catalog.gpu_names import index_gpus, normalise
 from price_catalog.model import Gpu, Host, Quote, Rental, Source

@@ -7,9 +7,9 @@ from typing import Any
 
 import duckdb
 
-from advisor.store.columns import AUDITED
 from advisor.store.connection import transaction
 from advisor.store.digest import shipped_digest, stored_digest
+from advisor.store.measurement_columns import AUDITED
 from advisor.store.migrate import check_known, migrate, migrations, schema_version
 from advisor.store.predictions import predict_anew
 from advisor.store.reader import Reader
@@ -25,7 +25,7 @@ from advisor.store.rows import (
     part_values,
     plain_values,
 )
-from advisor.store.shipped import Shipped, read_shipped
+from advisor.store.shipped_rows import Shipped, read_shipped
 
 
 def replace_shipped(connection: duckdb.DuckDBPyConnection, shipped: Shipped, digest: str) -> None:

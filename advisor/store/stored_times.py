@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from advisor.ranking.times import TrainingTime
-from advisor.store.columns import SETTINGS, TIME
+from advisor.store.measurement_columns import SETTINGS, TIME
 from bench_runner.records import Settings
 
 Row = Sequence[Any]

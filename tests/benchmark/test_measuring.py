@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.benchmark.plan import Plan, make_plan
+from advisor.benchmark.benchmark_plan import Plan, make_plan
 from advisor.benchmark.progress import (
     FAILED,
     LEFT_OUT,

@@ -17,7 +17,7 @@ from advisor.benchmark.recorder import MEASURED_HERE
 from advisor.prediction.fit.observations import chips_by_name
 from advisor.prediction.model.workload import workload_of
 from advisor.prediction.own_records import conditioned, own_observations
-from advisor.prediction.shipped import shipped_fit
+from advisor.prediction.shipped_predictions import shipped_fit
 from advisor.store import Store, build_store, check_store
 from bench_runner.journal import to_json
 from bench_runner.recipes import load_recipes

@@ -12,7 +12,7 @@ import pytest
 from advisor.cli import predict_command as command
 from advisor.parse import InputError
 from advisor.prediction.fitted import Fitted
-from advisor.prediction.shipped import shipped_fit
+from advisor.prediction.shipped_predictions import shipped_fit
 from advisor.store import Store
 
 

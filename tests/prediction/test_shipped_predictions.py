@@ -12,7 +12,7 @@ from advisor.cli.main import main
 from advisor.prediction.fit.fitted_from import fingerprint
 from advisor.prediction.fit.observations import load_evidence
 from advisor.prediction.fitted import VERSION
-from advisor.prediction.shipped import predicted_rows, shipped_fit
+from advisor.prediction.shipped_predictions import predicted_rows, shipped_fit
 from advisor.store import Store
 from bench_runner.recipes import load_recipes
 from price_catalog.load import load_catalog

@@ -10,7 +10,8 @@ import duckdb
 import pytest
 
 from advisor.ranking.times import TrainingTime
-from advisor.store import Store, columns
+from advisor.store import Store
+from advisor.store import measurement_columns as columns
 from advisor.store.stored_times import StoredTime
 from bench_runner.records import Settings
 from tests.store_for_tests import TUNED, record

@@ -17,7 +17,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from advisor.tui.widgets.plot.plot import CostTimePlot
-from advisor.tui.widgets.table import RankTable
+from advisor.tui.widgets.rank_table import RankTable
 
 
 class SvgSnapshot(SingleFileSnapshotExtension):

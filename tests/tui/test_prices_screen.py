@@ -12,14 +12,14 @@ from textual.widgets import Input, Static
 
 from advisor.costs.owned import own_machine
 from advisor.store import Store
-from advisor.tui.pages.export import ExportScreen
+from advisor.tui.pages.export_page import ExportScreen
 from advisor.tui.pages.record import RecordScreen
 from advisor.tui.prices.prices_screen import PricesScreen
 from advisor.tui.prices.quote_dialogs import ImportScreen, QuoteForm
 from advisor.tui.ranking.build_page import _price_lines
 from advisor.tui.widgets.filter_table import FilterTable
 from advisor.tui.widgets.lines_view import LinesView
-from advisor.tui.widgets.table import RankTable
+from advisor.tui.widgets.rank_table import RankTable
 from tests.facts_for_tests import make_quote
 from tests.store_for_tests import look
 from tests.tui.program import ASKED, NARROW, WIDE, page, running, settled

@@ -17,7 +17,7 @@ from textual.widgets import Markdown
 from advisor.tui.app import THEMES
 from advisor.tui.evidence.evidence_screen import EvidenceScreen
 from advisor.tui.pages.bars import footer_actions
-from advisor.tui.pages.export import ExportScreen
+from advisor.tui.pages.export_page import ExportScreen
 from advisor.tui.pages.help import FIELD_HELP, HelpScreen
 from advisor.tui.pages.welcome import WelcomeScreen
 from advisor.tui.program.actions import ACTIONS, EVERYWHERE, MAX_FOOTER_KEYS, actions_of

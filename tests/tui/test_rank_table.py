@@ -14,8 +14,8 @@ from syrupy.assertion import SnapshotAssertion
 from textual import events
 from textual.pilot import Pilot
 
+from advisor.tui.widgets.rank_table import RankTable
 from advisor.tui.widgets.safe_text import ascii_text, safe_text, shorten
-from advisor.tui.widgets.table import RankTable
 from advisor.tui.widgets.table_rows import Column, RowSource, RowStyle, column_widths, find_row
 from tests.tui.conftest import WidgetApp
 

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import inspect
 
 from advisor.parse import InputError, parse_budget, shown
-from price_catalog.table import nearest
+from price_catalog.csv_table import nearest
 
 MAX_BYTES = 1_000_000
 S = TypeVar("S", bound=msgspec.Struct)

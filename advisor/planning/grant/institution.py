@@ -15,7 +15,7 @@ from msgspec import Meta, Struct
 
 from advisor.parse import shown
 from advisor.planning.grant.checked_toml import Line, exact, read_toml, wrong
-from price_catalog.table import nearest
+from price_catalog.csv_table import nearest
 
 FOLDER = Path(__file__).with_name("institutions")
 

@@ -203,7 +203,7 @@ def _rentals(
 
 
 def _check_providers(grant: Grant, wanted: set[str], known: set[str]) -> None:
-    from price_catalog.table import nearest
+    from price_catalog.csv_table import nearest
 
     for name in sorted(wanted - known):
         problem = f"'{name}' is not known; {nearest(name, sorted(known))}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from advisor.planning.report.number_ledger import LedgerRow, Num
-from advisor.planning.sensitivity.findings import number_words
+from advisor.planning.sensitivity.solved_amounts import number_words
 
 Cell = str | Num | None
 """None is shown as "no data"."""

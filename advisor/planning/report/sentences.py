@@ -12,7 +12,7 @@ from advisor.planning.report.number_ledger import Num, NumberLedger
 from advisor.planning.report.report import Words
 from advisor.planning.sensitivity.changes import Change
 from advisor.planning.sensitivity.explain import Alternative
-from advisor.planning.sensitivity.findings import Finding, Value
+from advisor.planning.sensitivity.solved_amounts import Finding, Value
 from advisor.planning.solver.charges import overhead_rate
 from advisor.planning.solver.problem import Plan, RunTime
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from advisor.planning.sensitivity.changes import Change, vary
-from advisor.planning.sensitivity.findings import Finding, Solved, usd
+from advisor.planning.sensitivity.solved_amounts import Finding, Solved, usd
 from advisor.planning.sensitivity.thresholds import find_thresholds
 from advisor.planning.sensitivity.trials import Trials
 from advisor.planning.solver.groups import undominated

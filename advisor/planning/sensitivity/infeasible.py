@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import ceil
 
 from advisor.planning.sensitivity.changes import Change, vary
-from advisor.planning.sensitivity.findings import Finding, Solved, Words, usd
+from advisor.planning.sensitivity.solved_amounts import Finding, Solved, Words, usd
 from advisor.planning.solver.groups import groups, runs_that_fit
 from advisor.planning.solver.problem import Experiment, PlanningProblem
 from advisor.planning.solver.solve import (

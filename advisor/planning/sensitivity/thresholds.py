@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from advisor.planning.sensitivity.changes import Change, vary
-from advisor.planning.sensitivity.findings import Finding, Solved, Words
+from advisor.planning.sensitivity.solved_amounts import Finding, Solved, Words
 from advisor.planning.sensitivity.trials import Trials, decision
 from advisor.planning.solver.assemble import cost_of
 from advisor.planning.solver.problem import (

@@ -6,7 +6,7 @@ It takes half a minute; a test says when it is due.
 from __future__ import annotations
 
 from advisor.prediction.fitted import Fitted
-from advisor.prediction.shipped import FITTED
+from advisor.prediction.shipped_predictions import FITTED
 
 
 def refit() -> Fitted:

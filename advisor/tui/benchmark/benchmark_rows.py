@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
-from advisor.benchmark.plan import CPU, CPU_REMARK
+from advisor.benchmark.benchmark_plan import CPU, CPU_REMARK
 from advisor.benchmark.progress import (
     FAILED,
     LEFT_OUT,
@@ -23,7 +23,7 @@ from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Li
 from advisor.tui.widgets.table_rows import Column, RowStyle
 
 if TYPE_CHECKING:
-    from advisor.benchmark.plan import Plan
+    from advisor.benchmark.benchmark_plan import Plan
     from advisor.benchmark.request import Ending, MachineState
 
 MARKS = {

@@ -21,8 +21,8 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from advisor.benchmark.benchmark_plan import Plan, bench_folders, make_plan
 from advisor.benchmark.packages import check_packages
-from advisor.benchmark.plan import Plan, bench_folders, make_plan
 from advisor.benchmark.progress import Progress
 from advisor.benchmark.recorder import Recorder, follow
 from advisor.benchmark.request import MachineState, Request
@@ -48,7 +48,7 @@ from advisor.tui.program.messages import StoreRead
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.lines import FAINT, PLAIN, WARNING, Line, wrapped
 from advisor.tui.widgets.lines_view import LinesView
-from advisor.tui.widgets.table import RankTable
+from advisor.tui.widgets.rank_table import RankTable
 
 if TYPE_CHECKING:
     from advisor.benchmark.request import Ending

@@ -12,7 +12,7 @@ from textual.containers import Grid
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from advisor.benchmark.plan import CPU
+from advisor.benchmark.benchmark_plan import CPU
 from advisor.benchmark.request import MachineState, Request
 from advisor.parse import InputError, parse_positive
 from advisor.ranking.typed_question import matching_models

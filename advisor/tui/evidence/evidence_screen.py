@@ -93,7 +93,7 @@ class EvidenceScreen(ListScreen):
     def action_export(self) -> None:
         """Ask where to save the rows that the filter shows."""
         from advisor.tui.evidence import evidence_exports
-        from advisor.tui.pages.export import Exportable, ExportScreen
+        from advisor.tui.pages.export_page import Exportable, ExportScreen
 
         rows, source = self.list.rows, self.list.table.source
         columns: tuple[str, ...]

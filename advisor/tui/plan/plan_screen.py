@@ -205,7 +205,7 @@ class PlanScreen(SizedScreen):
     def _show(self) -> None:
         if self._planned is None:
             return
-        from advisor.answers.plan import no_plan_text, plan_text
+        from advisor.answers.plan_lines import no_plan_text, plan_text
 
         width = max(self.app.size.width - 4, 40)
         found = self._planned
@@ -262,7 +262,7 @@ class PlanScreen(SizedScreen):
 
     def action_copy_plan(self) -> None:
         """Copy the plan as text."""
-        from advisor.answers.plan import plan_text
+        from advisor.answers.plan_lines import plan_text
 
         found = self._planned
         text = "" if found is None or found.plan is None else plan_text(found)

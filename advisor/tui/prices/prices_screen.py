@@ -223,7 +223,7 @@ replaced by another.
         """Ask where to save the quotes that the filter shows, or the break-even."""
         from advisor.answers.break_even_svg import break_even_svg
         from advisor.answers.ownership import rent_row
-        from advisor.tui.pages.export import Exportable, ExportScreen
+        from advisor.tui.pages.export_page import Exportable, ExportScreen
 
         picture = None
         records: list[dict[str, Any]] = []

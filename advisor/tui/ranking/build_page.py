@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from advisor.answers.uncertainty import uncertainty_line, wanted_line
+from advisor.answers.uncertainty_lines import uncertainty_line, wanted_line
 from advisor.answers.wording import (
     KIND_WORDS,
     PREDICTED_MARK,

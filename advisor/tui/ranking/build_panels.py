@@ -16,7 +16,7 @@ from advisor.tui.ranking.ranking_session import RankingSession
 from advisor.tui.widgets.lines_view import LinesView
 from advisor.tui.widgets.plot.plot import CostTimePlot
 from advisor.tui.widgets.plot.style import ANSI_COLOURS, palette, series_marks
-from advisor.tui.widgets.table import RankTable
+from advisor.tui.widgets.rank_table import RankTable
 
 if TYPE_CHECKING:
     from advisor.tui.program.program import Program

@@ -24,7 +24,7 @@ from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.lines_view import LinesView
 from advisor.tui.widgets.plot.plot import CostTimePlot
-from advisor.tui.widgets.table import RankTable
+from advisor.tui.widgets.rank_table import RankTable
 
 if TYPE_CHECKING:
     from advisor.tui.program.program import Program
@@ -283,7 +283,7 @@ class RankingScreen(SizedScreen):
         if answer is None:
             self.app.notify("There is nothing to save yet.")
             return
-        from advisor.tui.pages.export import Exportable, ExportScreen
+        from advisor.tui.pages.export_page import Exportable, ExportScreen
         from advisor.tui.ranking import ranking_exports
 
         self.app.push_screen(

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from advisor.answers.ranking import published_note_short
-from advisor.answers.uncertainty import uncertainty_note
+from advisor.answers.uncertainty_lines import uncertainty_note
 from advisor.costs.amounts import days_short, usd_whole
 from advisor.ranking.rank import rank
 from advisor.ranking.typed_question import (

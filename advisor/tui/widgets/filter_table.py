@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.lines import Line
-from advisor.tui.widgets.table import RankTable
+from advisor.tui.widgets.rank_table import RankTable
 from advisor.tui.widgets.table_rows import Column, RowSource
 from advisor.tui.widgets.text_input import Field
 

@@ -48,7 +48,11 @@ def read_shipped() -> Shipped:
 def _parse() -> Shipped:
     from dataclasses import asdict
 
-    from advisor.prediction.shipped import predicted_rows, prediction_source, shipped_fit
+    from advisor.prediction.shipped_predictions import (
+        predicted_rows,
+        prediction_source,
+        shipped_fit,
+    )
     from bench_runner import published, recipes
     from price_catalog.load import load_catalog
     from price_catalog.model import Source

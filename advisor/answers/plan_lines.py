@@ -14,7 +14,7 @@ from advisor.parse import InputError
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.plan_grant import Planned
-from advisor.planning.sensitivity.findings import lines
+from advisor.planning.sensitivity.solved_amounts import lines
 from advisor.planning.solver.problem import Plan, PlanningProblem
 from advisor.planning.solver_process import Search
 from advisor.ranking.snapshot import take_snapshot
