@@ -1,4 +1,8 @@
-"""Which of the quotes for an item counts, and how far to trust it: a rule that is shown (pure)."""
+"""Which of the quotes for an item counts, and how far to trust it: a rule that is shown (pure).
+
+This is the rule. Where a store has very many quotes `advisor.store.price_book_sql` carries it out
+with what stands here: a change of the rule is made here first, and the tests hold it to that.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +35,8 @@ _KINDS: dict[QuoteKind, tuple[int, int]] = {
 }
 """The class of a kind (what somebody sells at, what others sold at, what others tell of), and
 which of one class and day comes first."""
-_NEVER = ("rounded",)
+NEVER: tuple[QuoteKind, ...] = ("rounded",)
+"""Kinds that count for the paper alone."""
 
 
 def kind_class(kind: QuoteKind) -> int:
@@ -97,13 +102,15 @@ def is_fresh(quoted_on: date, valid_until: date | None, as_of: date) -> bool:
     return (as_of - quoted_on).days < STALE_DAYS and not expired
 
 
+def quality_of(fresh: bool, origin: str, kind: QuoteKind) -> Quality:
+    """How good quotes are that share these three."""
+    return fresh, origin == "local", kind_class(kind)
+
+
 def quote_quality(quote: Quote, as_of: date) -> Quality:
     """How good a quote is on a day, before its own day counts."""
-    return (
-        is_fresh(quote.quoted_on, quote.valid_until, as_of),
-        quote.origin == "local",
-        kind_class(quote.kind),
-    )
+    fresh = is_fresh(quote.quoted_on, quote.valid_until, as_of)
+    return quality_of(fresh, quote.origin, quote.kind)
 
 
 def choose_quotes(
@@ -124,7 +131,7 @@ def choose_quotes(
     known = [
         quote
         for quote in quotes
-        if quote.kind not in _NEVER and not (isinstance(rule, date) and quote.quoted_on > rule)
+        if quote.kind not in NEVER and not (isinstance(rule, date) and quote.quoted_on > rule)
     ]
     corrected = {quote.corrects for quote in known if quote.corrects is not None}
     best: dict[tuple[str, str], tuple[Quality, list[Quote]]] = {}
@@ -160,21 +167,28 @@ def _range(chosen: Quote, equals: list[Quote]) -> PriceRange:
     since = chosen.quoted_on - timedelta(days=STALE_DAYS - 1)
     prices = sorted(quote.price_usd for quote in equals if quote.quoted_on >= since)
     middle = prices[len(prices) // 2]
-    kept = [price for price in prices if not _is_outlying(price, middle, len(prices))]
-    outlying = _is_outlying(chosen.price_usd, middle, len(prices))
+    kept = [price for price in prices if not is_outlying(price, middle, len(prices))]
+    outlying = is_outlying(chosen.price_usd, middle, len(prices))
     kept.append(chosen.price_usd)
     return PriceRange(min(kept), max(kept), len(kept) - 1, outlying)
 
 
-def _is_outlying(price: Decimal, middle: Decimal, count: int) -> bool:
-    return count >= OUTLYING_FROM and not middle / OUTLYING <= price <= middle * OUTLYING
+def usual_prices(middle: Decimal) -> tuple[Decimal, Decimal]:
+    """Between which two a price is not far from the middle one, both in USD."""
+    return middle / OUTLYING, middle * OUTLYING
+
+
+def is_outlying(price: Decimal, middle: Decimal, count: int) -> bool:
+    """Whether a price is far from the middle one of so many."""
+    low, high = usual_prices(middle)
+    return count >= OUTLYING_FROM and not low <= price <= high
 
 
 def outlying_quotes(quotes: Iterable[Quote]) -> frozenset[str]:
     """The ids of quotes far from the middle of those of their item within a year of them."""
     items: dict[tuple[str, str], list[Quote]] = {}
     for quote in quotes:
-        if quote.kind not in _NEVER:
+        if quote.kind not in NEVER:
             items.setdefault((quote.item_kind, quote.item_id), []).append(quote)
     found = set()
     for rivals in items.values():
@@ -188,7 +202,7 @@ def outlying_quotes(quotes: Iterable[Quote]) -> frozenset[str]:
                 bisect_left(days, day - STALE_DAYS) : bisect_right(days, day + STALE_DAYS)
             ]
             prices = sorted(rival.price_usd for rival in near)
-            if _is_outlying(quote.price_usd, prices[len(prices) // 2], len(prices)):
+            if is_outlying(quote.price_usd, prices[len(prices) // 2], len(prices)):
                 found.add(quote.quote_id)
     return frozenset(found)
 
