@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from bench_runner.recipes import IMAGE_FAMILIES, Recipe
-from bench_runner.records import Settings
+from bench_runner.records import Compilation, Settings
 from bench_runner.space import STAGES
 
 _TF32_SINCE = (8, 0)
@@ -25,17 +25,27 @@ def uses_fsdp(settings: Settings) -> bool:
     return (settings.sharding or "").startswith("fsdp-")
 
 
-def compiles(recipe: Recipe, settings: Settings) -> bool:
-    """torch.compile is a free-lunch method, but works neither with DeepSpeed nor with Mamba."""
-    return settings.free_lunch and recipe.support.compile and zero_stage(settings) is None
+def compilation(recipe: Recipe, settings: Settings) -> Compilation:
+    """What torch.compile is given: nothing, the whole model, or its layers one by one.
+
+    Where the settings do not say, it is a free-lunch method as in the paper: the whole model, but
+    not with DeepSpeed, which did not work with it then, nor where the recipe says it fails.
+    """
+    if not settings.free_lunch or not recipe.support.compile:
+        return "none"
+    if settings.compilation is not None:
+        return settings.compilation
+    return "none" if zero_stage(settings) is not None else "whole"
 
 
 def why_not_compiled(recipe: Recipe, settings: Settings) -> str | None:
     """The reason why a free-lunch setting is not compiled, or None."""
-    if not settings.free_lunch or compiles(recipe, settings):
+    if not settings.free_lunch or compilation(recipe, settings) != "none":
         return None
+    if settings.compilation == "none":
+        return "the settings say so"
     if zero_stage(settings) is not None:
-        return "DeepSpeed does not work with torch.compile"
+        return "the paper's settings do not compile with DeepSpeed"
     return "the recipe says that this model does not compile"
 
 
@@ -67,6 +77,8 @@ def attention(recipe: Recipe, settings: Settings, *, flash_attn: bool) -> str | 
     """
     if recipe.family in ("ssm", "convnet") or recipe.model.timm is not None:
         return None
+    if settings.attention is not None:
+        return {"flash": "flash_attention_2"}.get(settings.attention, settings.attention)
     if not settings.free_lunch:
         return "eager"
     wanted = recipe.support.attention or "sdpa"
@@ -93,7 +105,7 @@ def training_arguments(
         "max_steps": training.training_steps,
         "fp16": training.precision == "fp16" and device != "cpu",
         "bf16": training.precision == "bf16",
-        "torch_compile": compiles(recipe, settings),
+        "torch_compile": compilation(recipe, settings) != "none",
         "save_strategy": "no",
         "eval_strategy": "no",
         "logging_strategy": "no",
@@ -198,6 +210,8 @@ def fsdp_config(recipe: Recipe, settings: Settings) -> dict[str, Any]:
 def environment(settings: Settings, compute_capability: str | None) -> dict[str, str]:
     """What the processes must find in their environment; ``compute_capability`` as ``9.0``."""
     variables: dict[str, str] = {}
+    if settings.compilation == "regional":
+        variables["ACCELERATE_DYNAMO_USE_REGIONAL_COMPILATION"] = "true"
     if uses_fsdp(settings) and settings.offloading:
         # Offloaded gradients are clipped in host memory, whose exchange is not NCCL's: by these,
         # which `accelerate launch` sets too, the group has a backend for each device.

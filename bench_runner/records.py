@@ -16,6 +16,13 @@ Method = Literal["naive", "free-lunch", "memory-saving", "optimal", "original"]
 comparison, on no machine of ours."""
 Status = Literal["ok", "infeasible", "failed", "pruned"]
 """``infeasible`` does not fit, ``pruned`` was not tried; only ``ok`` has a time."""
+Compilation = Literal["none", "whole", "regional"]
+"""Not at all, the model as one piece, or each of its repeated layers by itself."""
+Loss = Literal["plain", "fused"]
+"""``fused``: the last linear layer and the cross-entropy together, without stored logits."""
+Inputs = Literal["full", "trimmed"]
+"""``trimmed``: a decoder's last token, which has nothing to predict, is not fed."""
+Attention = Literal["eager", "sdpa", "flash"]
 Timing = Literal["synchronised", "unsynchronised"]
 """Whether the clock waited for the device."""
 
@@ -23,6 +30,10 @@ SHARDINGS: tuple[Sharding, ...] = get_args(Sharding)
 METHODS: tuple[Method, ...] = get_args(Method)
 STATUSES: tuple[Status, ...] = get_args(Status)
 TIMINGS: tuple[Timing, ...] = get_args(Timing)
+COMPILATIONS: tuple[Compilation, ...] = get_args(Compilation)
+LOSSES: tuple[Loss, ...] = get_args(Loss)
+INPUTS: tuple[Inputs, ...] = get_args(Inputs)
+ATTENTIONS: tuple[Attention, ...] = get_args(Attention)
 _Choice = TypeVar("_Choice", bound=str)
 
 
@@ -36,7 +47,7 @@ def one_of(value: object, known: Sequence[_Choice], what: str) -> _Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How the model was trained, in the terms of the paper's Appendix F."""
+    """How the model was trained: the paper's Appendix F, and what is exact and faster still."""
 
     free_lunch: bool
     """Compilation, fused kernels and TF32 together."""
@@ -45,6 +56,12 @@ class Settings:
     offloading: bool
     micro_batch_size: int | None
     gradient_accumulation_steps: int | None
+    compilation: Compilation | None = None
+    """None: as free lunch has it in the paper, the whole model where that works."""
+    loss: Loss = "plain"
+    inputs: Inputs = "full"
+    attention: Attention | None = None
+    """None: what the recipe names, or the fastest kernel that is installed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

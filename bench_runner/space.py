@@ -111,6 +111,18 @@ def label(settings: Settings) -> str:
         words.append("offloading")
     if settings.activation_checkpointing:
         words.append("checkpointing")
+    if settings.compilation is not None:
+        words.append(
+            {"none": "not compiled", "whole": "compiled whole"}.get(
+                settings.compilation, "layers compiled"
+            )
+        )
+    if settings.attention is not None:
+        words.append(f"{settings.attention} attention")
+    if settings.loss == "fused":
+        words.append("fused loss")
+    if settings.inputs == "trimmed":
+        words.append("trimmed")
     return " + ".join(words)
 
 

@@ -26,7 +26,10 @@ def about(session: Session) -> dict[str, Any]:
         if torch.cuda.is_available()
         else None,
         "backend": dist.get_backend() if dist.is_initialized() else None,
-        "compiled": configure.compiles(recipe, settings),
+        "compiled": configure.compilation(recipe, settings) != "none",
+        "compilation": configure.compilation(recipe, settings),
+        "loss": settings.loss,
+        "inputs": settings.inputs,
         "not_compiled_because": configure.why_not_compiled(recipe, settings),
         "attention": configure.attention(recipe, settings, flash_attn=models.has_flash_attention()),
         "tf32": torch.backends.cuda.matmul.fp32_precision == "tf32",

@@ -17,6 +17,8 @@ training script.
 
 from __future__ import annotations
 
+import functools
+import inspect
 from typing import Any
 
 import torch
@@ -59,10 +61,22 @@ def lean_model(model: nn.Module, *, loss: str = "fused", inputs: str = "trimmed"
     # A class of its own, of the same name: it survives what compilers and wrappers do to a model,
     # which copy attributes or bind methods to the model that they saw.
     base = type(model)
+    parameters = inspect.signature(base.forward).parameters.values()
     model.__class__ = type(
         base.__name__,
         (_Lean, base),
-        {"__module__": base.__module__, "lean_loss": loss, "lean_inputs": inputs, "causal": causal},
+        {
+            "__module__": base.__module__,
+            # The Trainer reads from the signature which columns of the data are wanted ...
+            "forward": functools.wraps(base.forward)(_forward),
+            # ... and whether the model divides its loss by what the whole step holds.
+            "accepts_loss_kwargs": getattr(
+                base, "accepts_loss_kwargs", any(p.kind == p.VAR_KEYWORD for p in parameters)
+            ),
+            "lean_loss": loss,
+            "lean_inputs": inputs,
+            "causal": causal,
+        },
     )
     after = _probe(model)
     if before is not None and not torch.allclose(before, after, rtol=1e-3):
@@ -94,7 +108,7 @@ class _Lean:
     lean_inputs: str
     causal: bool
 
-    def forward(
+    def lean_forward(
         self,
         input_ids: torch.Tensor,
         labels: torch.Tensor | None = None,
@@ -134,6 +148,10 @@ class _Lean:
         outputs.loss = total / num_items_in_batch
         outputs.logits = None
         return outputs
+
+
+def _forward(model: Any, input_ids: torch.Tensor, **keywords: Any) -> Any:
+    return model.lean_forward(input_ids, **keywords)
 
 
 def _head(model: Any) -> Any:
