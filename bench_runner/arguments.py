@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from bench_runner import search, space
 from bench_runner.recipes import PEAK_KINDS, Recipe, load_recipe, load_recipes
-from bench_runner.records import Settings
+from bench_runner.records import ATTENTIONS, SHARDINGS, Settings
 from bench_runner.results import LOCAL_SOURCE
 
 _VALIDATE_STEPS = 5
@@ -27,25 +29,40 @@ def find_recipe(name: str) -> Recipe:
     return recipes[name]
 
 
+_WORDS: dict[str, dict[str, Any]] = {
+    "naive": {"free_lunch": False},
+    "free-lunch": {},
+    "offloading": {"offloading": True},
+    "checkpointing": {"activation_checkpointing": True},
+    "not-compiled": {"compilation": "none"},
+    "whole": {"compilation": "whole"},
+    "regional": {"compilation": "regional"},
+    "fused": {"loss": "fused"},
+    "trimmed": {"inputs": "trimmed"},
+    **{name: {"attention": name} for name in ATTENTIONS},
+    **{name: {"sharding": name} for name in SHARDINGS},
+}
+"""What each word of ``--settings`` sets."""
+
+
 def parse_settings(text: str) -> Settings:
-    """Words as in ``--settings free-lunch,zero-1,checkpointing``."""
+    """Words as in ``--settings free-lunch,zero-1,checkpointing`` or ``regional,fused,trimmed``."""
     words = [word.strip() for word in text.split(",") if word.strip()]
-    shardings = [word for word in words if word in space.SHARDINGS]
-    known = {"naive", "free-lunch", "offloading", "checkpointing", *shardings}
-    if not words or len(shardings) > 1 or not known.issuperset(words):
+    chosen: dict[str, Any] = {"free_lunch": True}
+    for word in words:
+        for name, value in _WORDS.get(word, {"": None}).items():
+            if not name or (name in chosen and name != "free_lunch"):
+                words = []  # unknown, or two words for one thing
+            chosen[name] = value
+    if not words:
         raise ValueError(
-            f"--settings is {text!r}: give naive, or free-lunch, offloading, checkpointing and at "
-            f"most one of {', '.join(s for s in space.SHARDINGS if s)}, joined by commas"
+            f"--settings is {text!r}: give words of {', '.join(_WORDS)}, joined by commas, and at "
+            "most one of a kind"
         )
-    sharding = next((each for each in space.SHARDINGS if each in shardings), None)
-    if "offloading" in words and sharding is None:
+    settings = replace(space.settings_for(free_lunch=True), **chosen)
+    if settings.offloading and settings.sharding is None:
         raise ValueError(f"--settings is {text!r}: {space.OFFLOADING_NEEDS_SHARDING}")
-    return space.settings_for(
-        free_lunch="naive" not in words,
-        activation_checkpointing="checkpointing" in words,
-        sharding=sharding,
-        offloading="offloading" in words,
-    )
+    return settings
 
 
 def parse_peaks(text: str | None, recipe: Recipe) -> dict[str, float]:
