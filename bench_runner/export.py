@@ -15,6 +15,8 @@ from bench_runner.architecture import Mamba, TextTransformer
 from bench_runner.recipes import IMAGE_FAMILIES, Recipe
 from bench_runner.records import Measurement, Settings
 
+_LEAN_LOSS = Path(__file__).parent / "worker" / "lean_loss.py"
+
 _TRAIN = '''"""Trains {name} with the settings that {where} was measured with.
 
 Put your own data in the place of RandomData; it only shows that everything runs.
@@ -118,9 +120,25 @@ def write(recipe: Recipe, winner: Measurement, folder: Path) -> list[Path]:
             put(name, _json(arguments.pop(key)))
     put("training_arguments.json", _json(arguments))
     put("train.py", _train_script(recipe, settings, winner, about.get("attention")))
+    if _is_lean(settings):
+        put("lean_loss.py", _LEAN_LOSS.read_text(encoding="utf-8"))
     put("launch.sh", _launch_script(settings, winner.gpu_count, capability))
     os.chmod(folder / "launch.sh", 0o755)
     return written
+
+
+def _is_lean(settings: Settings) -> bool:
+    return settings.loss != "plain" or settings.inputs != "full"
+
+
+def _lean_lines(settings: Settings) -> str:
+    if not _is_lean(settings):
+        return ""
+    return (
+        "\n    # The same loss for less; see the head of that file.\n"
+        "    from lean_loss import lean_model\n\n"
+        f"    model = lean_model(model, loss={settings.loss!r}, inputs={settings.inputs!r})"
+    )
 
 
 def _launch_script(settings: Settings, gpu_count: int, capability: list[int] | None) -> str:
@@ -153,7 +171,8 @@ def _train_script(
         where=f"{space.label(settings)} on {winner.gpu_count} x {winner.gpu}",
         item=item,
         model=(_WHOLE if configure.built_whole(recipe, settings) else "")
-        + _model_lines(recipe, attention),
+        + _model_lines(recipe, attention)
+        + _lean_lines(settings),
         optimizer=_optimizer_line(recipe, winner.gpu == "cpu"),
     )
 

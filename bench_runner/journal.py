@@ -12,6 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from bench_runner.records import (
+    ATTENTIONS,
+    COMPILATIONS,
+    INPUTS,
+    LOSSES,
     METHODS,
     SHARDINGS,
     STATUSES,
@@ -51,9 +55,21 @@ def from_json(row: dict[str, Any]) -> Measurement:
     one_of(read.method, METHODS, "method")
     one_of(read.status, STATUSES, "status")
     one_of(read.timing, TIMINGS, "timing")
-    if read.settings is not None and read.settings.sharding is not None:
-        one_of(read.settings.sharding, SHARDINGS, "sharding")
+    if read.settings is not None:
+        _check_choices(read.settings)
     return read
+
+
+def _check_choices(settings: Settings) -> None:
+    for value, known, what in (
+        (settings.sharding, SHARDINGS, "sharding"),
+        (settings.compilation, COMPILATIONS, "compilation"),
+        (settings.attention, ATTENTIONS, "attention"),
+    ):
+        if value is not None:
+            one_of(value, known, what)
+    one_of(settings.loss, LOSSES, "loss")
+    one_of(settings.inputs, INPUTS, "inputs")
 
 
 def with_id(measurement: Measurement) -> Measurement:

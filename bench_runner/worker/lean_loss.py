@@ -159,12 +159,13 @@ def _head(model: Any) -> Any:
     return getattr(head, "_orig_mod", head)
 
 
-class _LossHead(nn.Linear):
+class _LossHead(nn.Linear):  # type: ignore[misc]
     """Gives logits; with a target set, the sum of their cross-entropies instead."""
 
     target: torch.Tensor | None
 
-    @torch.compiler.disable  # compiled as one piece below; a graph around it would store the logits
+    # The loss is compiled as one piece below; a graph around it would store the logits.
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
         if self.target is None:
             return super().forward(hidden)
@@ -173,7 +174,7 @@ class _LossHead(nn.Linear):
         )
 
 
-class LinearCrossEntropy(torch.autograd.Function):
+class LinearCrossEntropy(torch.autograd.Function):  # type: ignore[misc]
     """Sum over tokens of the cross-entropy of a linear layer's outputs, without storing these.
 
     The gradients are computed with the loss, chunk by chunk, and scaled when the backward pass
@@ -216,7 +217,7 @@ class LinearCrossEntropy(torch.autograd.Function):
         return total
 
     @staticmethod
-    def backward(ctx: Any, scale: torch.Tensor) -> tuple[torch.Tensor | None, ...]:  # type: ignore[override]
+    def backward(ctx: Any, scale: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         hidden_grad, weight_grad, bias_grad = ctx.saved_tensors
         hidden_type, weight_type = ctx.types
         return (

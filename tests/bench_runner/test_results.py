@@ -203,7 +203,31 @@ def test_peaks_by_number_or_by_name() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["", "zero-1,zero-2", "free-lunch,offloading", "faster", "naive;zero-1"]
+    ("words", "label"),
+    [
+        ("naive", "naive"),
+        ("free-lunch", "free lunch"),
+        ("zero-1,offloading", "zero-1 + offloading"),
+        ("regional,fused,trimmed", "free lunch + layers compiled + fused loss + trimmed"),
+        ("whole,eager", "free lunch + compiled whole + eager attention"),
+        ("not-compiled,checkpointing", "free lunch + checkpointing + not compiled"),
+    ],
+)
+def test_settings_in_words(words: str, label: str) -> None:
+    assert space.label(parse_settings(words)) == label
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "",
+        "regional,whole",
+        "eager,sdpa",
+        "zero-1,zero-2",
+        "free-lunch,offloading",
+        "faster",
+        "naive;zero-1",
+    ],
 )
 def test_settings_that_make_no_sense_are_refused(words: str) -> None:
     with pytest.raises(ValueError, match="--settings"):

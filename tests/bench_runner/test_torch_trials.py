@@ -113,9 +113,9 @@ def test_one_process_measures_naive_settings_and_the_winner_trains(tmp_path: Pat
     ("recipe", "sharding", "configuration"),
     # Compilation of a sharded model takes longer than all the rest together, hence naive.
     [
-        (TINY, "fsdp-full-shard,checkpointing", "fsdp.json"),
+        (TINY, "fsdp-full-shard,checkpointing,fused,trimmed", "fsdp.json"),
         (TINY, "fsdp-shard-grad-op,offloading", "fsdp.json"),
-        (TINY, "zero-1", "deepspeed.json"),
+        (TINY, "zero-1,fused,trimmed", "deepspeed.json"),
         # Its initialisation cannot be done in shards.
         (TINY_SSM, "zero-3", "deepspeed.json"),
     ],
