@@ -12,7 +12,7 @@ from advisor.cli.main import main
 from advisor.ranking.typed_question import parse_circuit
 from advisor.tui.program.settings import State
 from advisor.tui.program.store_reader import StoreReader
-from advisor.tui.ranking.ranking_session import Session
+from advisor.tui.ranking.ranking_session import RankingSession
 
 FLAGS = {"max_days": "max-days", "lifetime": "lifetime-years", "rule": "by"}
 """Where a flag has another name than the field."""
@@ -49,7 +49,7 @@ def asked_by_command(store: Path, texts: dict[str, str], capsys: Any) -> dict[st
 
 def asked_by_program(store: Path, texts: dict[str, str]) -> dict[str, Any] | str:
     """What the terminal program understood, or the line that it shows."""
-    session = Session(State(**texts))  # type: ignore[arg-type]
+    session = RankingSession(State(**texts))  # type: ignore[arg-type]
     session.accept(StoreReader(store).read(session.inputs))
     assert not session.ask()
     if session.errors:

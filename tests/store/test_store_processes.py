@@ -139,7 +139,7 @@ def test_threads_of_one_program_take_turns(own_store: Path) -> None:
 KILL = """
 import json, os, random, signal, sys, time
 from advisor.store import Store, build_store
-from tests.store_for_tests import record
+from tests.store_for_tests import look, record
 
 path, kills = sys.argv[1], int(sys.argv[2])
 random.seed(int(sys.argv[3]))
