@@ -10,7 +10,15 @@ from price_catalog.model import Gpu, Host
 GPU_COUNTS = (1, 2, 4, 8)
 HOST_MEMORY_GIB_PER_GPU = 64
 """What the paper gives each GPU, so that a sharded optimiser can be offloaded to the host."""
+COOLINGS = ("passive", "blower", "open-air", "flow-through")
+TAKES = ("passive", "blower", "open")
+CARD_SHARE, MODULE_SHARE = 0.7, 1.05
+"""What a machine draws besides its GPUs, as a share of their TDP, where nobody states it: above
+what any maker in the catalogue states of a server with cards, and of one with modules."""
+LEAST_REST_W = 300.0
+"""The same, at least, however small its GPUs."""
 _CARD = "PCIe"
+_OPEN = ("open-air", "flow-through")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +32,8 @@ class Build:
     """How many of the GPUs need not be bought."""
     obstacle: str | None = None
     """Why it cannot be put together, in words; None where nothing known speaks against it."""
+    unknown: tuple[str, ...] = ()
+    """What would have to be known to say that it can be; () where it can, or cannot."""
 
     @property
     def host_owned(self) -> bool:
@@ -44,12 +54,7 @@ def enumerate_builds(
     in each larger host as an upgrade. Without ``checked`` the hosts are taken at their word.
     """
     hosts, counts = tuple(hosts), tuple(counts)
-    empty = [
-        (count, host)
-        for count in counts
-        for host in hosts
-        if host.max_gpus == count and host.gpu_id is None
-    ]
+    empty = [host for host in hosts if host.gpu_id is None]
     filled: dict[str, list[Host]] = {}
     for host in hosts:
         if host.gpu_id is not None and (host.kind == "owned" or host.max_gpus in counts):
@@ -57,18 +62,23 @@ def enumerate_builds(
     builds: list[Build] = []
     for gpu in gpus:
         theirs = [
-            Build(
-                gpu=gpu,
-                gpu_count=count,
-                host=host,
-                obstacle=find_obstacle(gpu, count, host) if checked else None,
-            )
-            for count, host in empty
+            _build(gpu, count, host, checked=checked)
+            for count in counts
+            for host in empty
+            if holds(host, gpu) == count
         ]
         if gpu.gpu_id in filled:
             theirs = _with_own_gpus(gpu, filled[gpu.gpu_id], theirs)
         builds += theirs
     return tuple(builds)
+
+
+def _build(gpu: Gpu, count: int, host: Host, *, checked: bool) -> Build:
+    if not checked:
+        return Build(gpu=gpu, gpu_count=count, host=host)
+    obstacle = find_obstacle(gpu, count, host)
+    unknown = () if obstacle else not_known(gpu, count, host)
+    return Build(gpu=gpu, gpu_count=count, host=host, obstacle=obstacle, unknown=unknown)
 
 
 def _with_own_gpus(gpu: Gpu, hosts: Sequence[Host], bare: Sequence[Build]) -> list[Build]:
@@ -92,19 +102,23 @@ def _with_own_gpus(gpu: Gpu, hosts: Sequence[Host], bare: Sequence[Build]) -> li
     return sorted([*upgraded, *whole], key=lambda build: build.gpu_count)
 
 
+def holds(host: Host, gpu: Gpu) -> int:
+    """How many of these GPUs fill the host: fewer where they are cards that blow into the case."""
+    return host.open_gpus if host.open_gpus and _air(gpu) == "open" else host.max_gpus
+
+
+def _air(gpu: Gpu) -> str | None:
+    """How a card is cooled, as a host takes it; None where it is not known."""
+    return "open" if gpu.cooling in _OPEN else gpu.cooling
+
+
 def find_obstacle(gpu: Gpu, count: int, host: Host) -> str | None:
     """Why so many of these GPUs cannot run in this host; None where nothing known forbids it."""
-    if host.takes and gpu.form_factor not in host.takes:
-        return _misfit(gpu, count, host)
-    width, room = gpu.slot_width, host.slot_width
-    if width is not None and room is not None and width > room:
-        return f"a card takes {width} slots, {host.name} has {room} for each"
+    if not gpu.form_factor.startswith(_CARD):
+        return f"{gpu.form_factor} parts come only on boards and in whole servers"
+    if gpu.gpu_id not in host.supported and (misfit := _misfit(gpu, count, host)):
+        return misfit
     if gpu.tdp_w is not None:
-        if host.max_gpu_w is not None and gpu.tdp_w > host.max_gpu_w:
-            return (
-                f"a card draws {gpu.tdp_w:g} W, {host.name} is sold with cards of at most "
-                f"{host.max_gpu_w:g} W"
-            )
         draw_w = gpu.tdp_w * count + (host.base_w or 0.0)
         if host.psu_w is not None and draw_w > host.psu_w:
             return (
@@ -117,33 +131,68 @@ def find_obstacle(gpu: Gpu, count: int, host: Host) -> str | None:
     return None
 
 
-def not_known(gpu: Gpu, host: Host) -> tuple[str, ...]:
-    """What `find_obstacle` could not look at, because nobody was found who states it."""
-    if host.gpu_id is not None:  # it comes with its GPUs, so they fit
+def _misfit(gpu: Gpu, count: int, host: Host) -> str | None:
+    """Why the cards cannot be held or cooled, whatever their power and the memory."""
+    air = _air(gpu)
+    if air is not None and host.takes and air not in host.takes:
+        return _no_air(air, count, host)
+    width, room = gpu.slot_width, host.slot_width
+    if width is not None and room is not None and width > room:
+        return f"a card takes {width} slots, {host.name} has {room} for each"
+    if gpu.tdp_w is not None and host.max_gpu_w is not None and gpu.tdp_w > host.max_gpu_w:
+        return (
+            f"a card draws {gpu.tdp_w:g} W, {host.name} is sold with cards of at most "
+            f"{host.max_gpu_w:g} W"
+        )
+    return None
+
+
+def _no_air(air: str, count: int, host: Host) -> str:
+    if air == "passive":
+        return "a card without a fan needs a server's air, which a desktop lacks"
+    if air == "open" and host.kind == "desktop":
+        return (
+            f"a card that blows into the case heats the next one: {host.name} takes {count} cards "
+            "that blow out at the back"
+        )
+    if air == "open":
+        return (
+            "a card that blows into the case does not fit the bays of a server, which cool cards "
+            f"end to end, and no host for {count} such cards is known here"
+        )
+    return f"{host.name} takes no {air} card"
+
+
+def not_known(gpu: Gpu, count: int, host: Host) -> tuple[str, ...]:
+    """What nobody was found to state, so that nobody can say whether these cards fit.
+
+    A card that the maker names fits; of one alone the width is no question. What the processors
+    draw matters where the supplies would not give the estimate too. A whole server comes with its
+    GPUs: only its memory may not be known.
+    """
+    if host.gpu_id is not None:
         return () if host.memory_gib is not None else ("memory",)
     gaps = []
-    if not host.takes:
-        gaps.append("form factor")
-    if host.slot_width is None or gpu.slot_width is None:
-        gaps.append("slots")
+    if gpu.gpu_id not in host.supported:
+        if not host.takes or gpu.cooling is None:
+            gaps.append("cooling")
+        if count > 1 and (host.slot_width is None or gpu.slot_width is None):
+            gaps.append("slots")
+        if host.kind == "server" and (host.max_gpu_w is None or gpu.tdp_w is None):
+            gaps.append("power per card")
     if gpu.tdp_w is None or host.psu_w is None:
         gaps.append("power supply")
-    elif host.base_w is None:
+    elif host.base_w is None and gpu.tdp_w * count + rest_w(gpu, count) > host.psu_w:
         gaps.append("what the processors draw")
     if host.memory_gib is None:
         gaps.append("memory")
     return tuple(gaps)
 
 
-def _misfit(gpu: Gpu, count: int, host: Host) -> str:
-    if not gpu.form_factor.startswith(_CARD):
-        return f"{gpu.form_factor} parts come only on boards and in whole servers"
-    if host.kind == "desktop":
-        return "a card without a fan needs a server's air, which a desktop lacks"
-    return (
-        "a consumer card does not fit the bays of a server, which cool cards end to end, and no "
-        f"host for {count} such cards has a known price: add one with advisor prices add"
-    )
+def rest_w(gpu: Gpu, count: int) -> float:
+    """What a machine draws besides these GPUs, estimated where nobody states it, in W."""
+    share = CARD_SHARE if gpu.form_factor.startswith(_CARD) else MODULE_SHARE
+    return max(share * (gpu.tdp_w or 0.0) * count, LEAST_REST_W)
 
 
 def rack_units_of(host: Host) -> float | None:

@@ -38,10 +38,14 @@ FIGURES = (
     "tdp_w",
     "nvlink_gb_s",
     "slot_width",
+    "cooling",
 )
 """The fields of a GPU that somebody must have said."""
 HOST_FIGURES = (
     "takes",
+    "open_gpus",
+    "supported",
+    "lanes_per_gpu",
     "slot_width",
     "max_gpu_w",
     "psu_w",
@@ -51,6 +55,9 @@ HOST_FIGURES = (
     "wall_w",
     "rack_units",
     "memory_gib",
+    "gpu_link",
+    "noise_dba",
+    "weight_kg",
 )
 """The same of a host."""
 
@@ -181,7 +188,8 @@ def _references(catalog: Catalog) -> Iterator[CatalogIssue]:
                 message=f"source '{source_id}' is not among the sources; add it there",
             )
     for quote in catalog.quotes:
-        if quote.item_id not in items.get(quote.item_kind, set()):
+        # A part need not be in a parts list: it may be priced for whoever puts one together.
+        if quote.item_kind != "part" and quote.item_id not in items.get(quote.item_kind, set()):
             yield CatalogIssue(
                 rule="dangling",
                 where=f"quote {quote.quote_id}",

@@ -1,7 +1,8 @@
 """Reads and validates the catalogue's tables: GPUs, machines, quotes and their sources.
 
 To add a GPU, a machine or a price is to add a row. A row names its source by id, a price in US
-dollars with a point, a date like 2024-09-21; what is not known stays empty.
+dollars with a point, a date like 2024-09-21; what is not known stays empty. Where a price's own day
+is not known its row has the earliest day that it can be of: no price is made fresher than it is.
 """
 
 from __future__ import annotations
@@ -11,16 +12,18 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
+from price_catalog.builds import COOLINGS, TAKES
 from price_catalog.csv_table import Row, nearest, read_rows
 from price_catalog.gpu_names import find_gpu, index_gpus, normalise
 from price_catalog.model import QUOTE_KINDS, Gpu, Host, Part, Quote, Rental, Source
+from price_catalog.providers import provider_name
 
 CATALOG_FOLDER = Path(__file__).parent
 
 QUOTED_KINDS = tuple(kind for kind in QUOTE_KINDS if kind != "owned")
 HOST_KINDS = ("desktop", "server")
-RENTAL_KINDS = ("on-demand", "spot", "reserved")
-ITEM_KINDS = ("gpu", "host", "server")
+RENTAL_KINDS = ("on-demand", "spot", "reserved", "peer")
+ITEM_KINDS = ("gpu", "host", "server", "part")
 
 SOURCE_COLUMNS = ("source_id", "title", "url", "how_measured", "licence", "published_on")
 GPU_COLUMNS = tuple(Gpu.__dataclass_fields__)
@@ -29,11 +32,22 @@ HOST_EXTRA_COLUMNS = tuple(
     name for name in Host.__dataclass_fields__ if name not in (*HOST_COLUMNS, "parts")
 )
 PART_COLUMNS = ("host_id", "role", "detail", "price_usd", "priced_on", "source_id")
-QUOTE_EXTRA_COLUMNS = ("currency", "price_quoted", "includes", "valid_until", "file", "corrects")
+QUOTE_EXTRA_COLUMNS = (
+    "currency",
+    "price_quoted",
+    "includes",
+    "valid_until",
+    "delivery",
+    "warranty",
+    "file",
+    "corrects",
+)
 QUOTE_COLUMNS = tuple(
     name for name in Quote.__dataclass_fields__ if name not in (*QUOTE_EXTRA_COLUMNS, "origin")
 )
-RENTAL_COLUMNS = tuple(name for name in Rental.__dataclass_fields__ if name != "origin")
+RENTAL_COLUMNS = tuple(
+    name for name in Rental.__dataclass_fields__ if name not in ("leaves_out", "origin")
+)
 _HUNDREDTH_OF_A_CENT = Decimal("0.0001")
 
 
@@ -151,6 +165,7 @@ def _gpu(row: Row, source_ids: frozenset[str]) -> Gpu:
         field_sources=field_sources,
         note=row.optional_text("note"),
         slot_width=row.optional_whole_number("slot_width"),
+        cooling=row.choice("cooling", COOLINGS) if row.cells["cooling"] else None,
     )
 
 
@@ -181,7 +196,6 @@ def load_hosts(
     rows = read_rows(path, HOST_COLUMNS, HOST_EXTRA_COLUMNS)
     gpus = tuple(gpus)
     gpu_ids = [gpu.gpu_id for gpu in gpus]
-    forms = {gpu.form_factor for gpu in gpus}
     _refuse_duplicates(rows, "host_id")
     for row in rows:
         if row.cells["spec_source"]:
@@ -214,7 +228,10 @@ def load_hosts(
             max_gpus=row.whole_number("max_gpus"),
             parts=tuple(parts[row.text("host_id")]),
             gpu_id=row.choice("gpu_id", gpu_ids) if row.cells["gpu_id"] else None,
-            takes=_takes(row, forms),
+            takes=_several(row, "takes", TAKES),
+            open_gpus=row.optional_whole_number("open_gpus"),
+            supported=_several(row, "supported", gpu_ids),
+            lanes_per_gpu=row.optional_whole_number("lanes_per_gpu"),
             slot_width=row.optional_whole_number("slot_width"),
             max_gpu_w=row.optional_number("max_gpu_w"),
             psu_w=row.optional_number("psu_w"),
@@ -224,6 +241,9 @@ def load_hosts(
             wall_w=row.optional_number("wall_w"),
             rack_units=row.optional_number("rack_units"),
             memory_gib=row.optional_number("memory_gib"),
+            gpu_link=row.optional_text("gpu_link"),
+            noise_dba=row.optional_number("noise_dba"),
+            weight_kg=row.optional_number("weight_kg"),
             spec_source=row.optional_text("spec_source"),
             note=row.optional_text("note"),
         )
@@ -231,13 +251,13 @@ def load_hosts(
     )
 
 
-def _takes(row: Row, forms: Iterable[str]) -> tuple[str, ...]:
-    known = tuple(forms)
-    takes = tuple(form.strip() for form in row.cells["takes"].split(";") if form.strip())
-    for form in takes:
-        if form not in known:
-            raise row.error("takes", f"'{form}' is no GPU's form factor; {nearest(form, known)}")
-    return takes
+def _several(row: Row, column: str, known: Collection[str]) -> tuple[str, ...]:
+    """Words of a fixed list, between semicolons."""
+    words = tuple(word.strip() for word in row.cells[column].split(";") if word.strip())
+    for word in words:
+        if word not in known:
+            raise row.error(column, f"'{word}' is not known here; {nearest(word, known)}")
+    return words
 
 
 def load_quotes(
@@ -272,6 +292,8 @@ def _quote(
         except ValueError as error:
             raise row.error("item_id", str(error)) from None
         price_usd = row.money("price_usd")
+    elif item_kind == "part":
+        item_id, price_usd = row.text("item_id"), row.money("price_usd")
     else:
         item_id = row.choice("item_id", hosts)
         if (item_kind == "server") != (hosts[item_id].gpu_id is not None):
@@ -295,6 +317,8 @@ def _quote(
         price_quoted=row.optional_money("price_quoted"),
         includes=row.optional_text("includes"),
         valid_until=row.optional_day("valid_until"),
+        delivery=row.optional_text("delivery"),
+        warranty=row.optional_text("warranty"),
         file=row.optional_text("file"),
         corrects=row.optional_text("corrects"),
     )
@@ -304,13 +328,13 @@ def load_rentals(
     path: Path, *, gpus: Iterable[Gpu], source_ids: frozenset[str]
 ) -> tuple[Rental, ...]:
     """Read a table of rental prices."""
-    rows = read_rows(path, RENTAL_COLUMNS)
+    rows = read_rows(path, RENTAL_COLUMNS, ("leaves_out",))
     _refuse_duplicates(rows, "rental_id")
     gpu_ids = frozenset(gpu.gpu_id for gpu in gpus)
     return tuple(
         Rental(
             rental_id=row.text("rental_id"),
-            provider=row.text("provider"),
+            provider=provider_name(row.text("provider")),
             instance=row.optional_text("instance"),
             gpu_id=row.choice("gpu_id", gpu_ids),
             gpu_count=row.whole_number("gpu_count"),
@@ -322,6 +346,7 @@ def load_rentals(
             url=row.optional_text("url"),
             note=row.optional_text("note"),
             outlier=row.choice("outlier", ("yes", "no")) == "yes",
+            leaves_out=row.optional_text("leaves_out"),
         )
         for row in rows
     )

@@ -8,9 +8,18 @@ from decimal import Decimal
 from typing import Literal, get_args
 
 QuoteKind = Literal[
-    "reseller-quote", "list", "street", "used", "secondary", "parts-list", "rounded", "owned"
+    "reseller-quote",
+    "education",
+    "list",
+    "street",
+    "used",
+    "secondary",
+    "parts-list",
+    "rounded",
+    "owned",
 ]
-"""``secondary``: told by somebody who does not sell it; ``owned``: of what the user has."""
+"""``education``: what a seller asks of universities; ``secondary``: told by somebody who does not
+sell it; ``owned``: of what the user has."""
 QUOTE_KINDS: tuple[QuoteKind, ...] = get_args(QuoteKind)
 
 
@@ -58,6 +67,9 @@ class Gpu:
     note: str | None
     slot_width: int | None = None
     """Expansion slots that one card covers; None where it is no card or nothing is known."""
+    cooling: str | None = None
+    """``passive`` (a server's air), ``blower`` (out at the back), ``open-air`` or ``flow-through``
+    (into the case); None where it is no card or nothing is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +87,7 @@ class Part:
 class Host:
     """A machine that takes exactly ``max_gpus`` GPUs, or a whole server that comes with them.
 
-    What is not known of it is None, and then not checked.
+    What is not known of it is None; `price_catalog.builds.not_known` says what follows.
     """
 
     host_id: str
@@ -88,7 +100,14 @@ class Host:
     """The GPUs that a whole server comes with and its price covers, or that are in an owned one;
     None for an empty machine."""
     takes: tuple[str, ...] = ()
-    """The form factors that it can hold and cool, as the GPUs name theirs; () where not known."""
+    """The cards that it can hold and cool: ``passive``, ``blower``, ``open`` (cards that blow into
+    the case, open-air and flow-through alike); () where not known."""
+    open_gpus: int | None = None
+    """How many open cards it holds, where that is fewer than ``max_gpus``."""
+    supported: tuple[str, ...] = ()
+    """The GPUs that its maker names as fitting; others may fit too."""
+    lanes_per_gpu: int | None = None
+    """PCIe lanes that each card has."""
     slot_width: int | None = None
     """The widest card that fits beside as many others, in expansion slots."""
     max_gpu_w: float | None = None
@@ -104,6 +123,11 @@ class Host:
     """What a whole server draws at most, GPUs included, as its maker states it, in W."""
     rack_units: float | None = None
     memory_gib: float | None = None
+    gpu_link: str | None = None
+    """What joins the cards beside PCIe, in words."""
+    noise_dba: float | None = None
+    """At most, as stated."""
+    weight_kg: float | None = None
     spec_source: str | None = None
     """Which source each of these figures comes from, written like a GPU's ``field_sources``."""
     note: str | None = None
@@ -122,6 +146,7 @@ class Quote:
     kind: QuoteKind
     vendor: str
     quoted_on: date
+    """The earliest day that the price can be of, where its own day is not known."""
     source_id: str
     url: str | None
     note: str | None
@@ -134,6 +159,10 @@ class Quote:
     includes: str | None = None
     """What the price includes or takes off: ``tax``, ``shipping``, ``education discount``."""
     valid_until: date | None = None
+    """The last day on which it was offered; long past where it is sold out."""
+    delivery: str | None = None
+    """How long the vendor says that it takes, in words."""
+    warranty: str | None = None
     file: str | None = None
     """Where the user keeps the quote, where it is no web page."""
     corrects: str | None = None
@@ -154,7 +183,8 @@ class Rental:
     price_per_hour_usd: Decimal
     """The whole instance, all its GPUs."""
     kind: str
-    """``on-demand``, ``spot`` or ``reserved`` (paid for every hour of the term)."""
+    """``on-demand``, ``spot``, ``reserved`` (paid for every hour of the term) or ``peer`` (on a
+    stranger's machine, through a marketplace)."""
     region: str | None
     priced_on: date
     source_id: str
@@ -162,4 +192,6 @@ class Rental:
     note: str | None
     outlier: bool = False
     """Far from what others ask for the same GPU; kept, marked, and not counted with."""
+    leaves_out: str | None = None
+    """What is billed on top of the price: ``processor and memory``."""
     origin: str = "shipped"

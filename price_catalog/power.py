@@ -7,7 +7,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import NamedTuple
 
-from price_catalog.builds import Build
+from price_catalog.builds import Build, rest_w
 
 BTU_PER_HOUR_PER_WATT = 3.412
 CONTINUOUS_SHARE = 0.8
@@ -37,6 +37,8 @@ class PowerFigures(NamedTuple):
     """Between 0 and 1."""
     stated_w: Decimal | None = None
     """A maker's own figure for a whole server; it counts as it is."""
+    estimated: bool = False
+    """Whether nobody states what the rest draws, so that ``base_w`` is `rest_w`'s estimate."""
 
     @property
     def wall_w(self) -> Decimal | None:
@@ -61,17 +63,36 @@ def power_figures(
 ) -> PowerFigures:
     """A build's figures: GPUs at their TDP, unless a measured power of one GPU is given.
 
-    ``base_w`` counts where the host's own is not known.
+    ``base_w`` counts where the host's own is not known; without it the rest is estimated. Of a
+    server whose maker states one figure only the GPUs' share changes with a measurement.
     """
-    host = build.host
+    host, tdp_w = build.host, build.gpu.tdp_w
+    gpu_w = tdp_w if measured_gpu_w is None else measured_gpu_w
+    stated_w = host.wall_w
+    if stated_w is not None and measured_gpu_w is not None:
+        stated_w = None if tdp_w is None else stated_w + (measured_gpu_w - tdp_w) * build.gpu_count
     known = _exact(host.base_w)
+    if known is None:
+        known = base_w
+    estimated = known is None and stated_w is None and gpu_w is not None
+    if estimated:
+        known = _exact(_estimated_rest_w(build, gpu_w or 0.0))
     return PowerFigures(
-        gpu_w=_exact(build.gpu.tdp_w if measured_gpu_w is None else measured_gpu_w),
+        gpu_w=_exact(gpu_w),
         gpu_count=build.gpu_count,
-        base_w=base_w if known is None else known,
+        base_w=known,
         psu_efficiency=_exact(host.psu_efficiency),
-        stated_w=_exact(host.wall_w) if measured_gpu_w is None else None,
+        stated_w=_exact(stated_w),
+        estimated=estimated,
     )
+
+
+def _estimated_rest_w(build: Build, gpu_w: float) -> float:
+    """What is not GPUs, in W: never more than its power supplies would give it."""
+    estimate = rest_w(build.gpu, build.gpu_count)
+    if build.host.psu_w is None:
+        return estimate
+    return max(0.0, min(estimate, build.host.psu_w - gpu_w * build.gpu_count))
 
 
 def _exact(value: float | None) -> Decimal | None:
@@ -79,9 +100,22 @@ def _exact(value: float | None) -> Decimal | None:
 
 
 def wall_w(build: Build, measured_gpu_w: float | None = None) -> float | None:
-    """W at the wall at full load; None where the GPUs' power is not known."""
+    """W at the wall at full load, estimated where it must be; None where the GPUs' power is not
+    known."""
     watts = power_figures(build, measured_gpu_w).wall_w
     return None if watts is None else float(watts)
+
+
+def is_estimated(build: Build) -> bool:
+    """Whether part of what a build draws is estimated, because nobody states it."""
+    return power_figures(build).estimated
+
+
+def power_basis(build: Build) -> str:
+    """What the watts at the wall rest on: ``stated``, ``estimated`` or ``parts``."""
+    if build.host.wall_w is not None:
+        return "stated"
+    return "estimated" if is_estimated(build) else "parts"
 
 
 def circuits(watts: float) -> tuple[Circuit, ...]:
@@ -111,8 +145,9 @@ def supply_obstacle(build: Build, supply: Supply) -> str | None:
     watts = wall_w(build)
     if watts is None or watts <= supply.watts:
         return None
+    draws = "is estimated to draw" if is_estimated(build) else "draws"
     return (
-        f"it draws {watts:,.0f} W at the wall, {watts / supply.volts:.1f} A; a circuit of "
+        f"it {draws} {watts:,.0f} W at the wall, {watts / supply.volts:.1f} A; a circuit of "
         f"{supply.volts} V and {supply.breaker_a} A carries {supply.watts:,.0f} W for hours"
     )
 
@@ -125,13 +160,17 @@ def heat_btu_per_h(watts: float) -> float:
 def on_circuit(builds: Iterable[Build], supply: Supply | None) -> tuple[Build, ...]:
     """The builds; those that the circuit does not carry cannot be built, and say why.
 
-    Without a circuit nothing changes. What draws an unknown power is not judged.
+    Without a circuit nothing changes. Nobody can say whether it carries an unknown power.
     """
     if supply is None:
         return tuple(builds)
-    return tuple(
-        build
-        if build.obstacle is not None or (reason := supply_obstacle(build, supply)) is None
-        else replace(build, obstacle=reason)
-        for build in builds
-    )
+    return tuple(_judged(build, supply) for build in builds)
+
+
+def _judged(build: Build, supply: Supply) -> Build:
+    if build.obstacle is not None:
+        return build
+    if wall_w(build) is None:
+        return replace(build, unknown=(*build.unknown, "what it draws"))
+    reason = supply_obstacle(build, supply)
+    return build if reason is None else replace(build, obstacle=reason, unknown=())

@@ -34,14 +34,27 @@ def make_gpu(gpu_id: str = "card", **changes: object) -> Gpu:
         "nvlink_gb_s": None,
         "field_sources": "made for a test",
         "note": None,
+        "slot_width": 2,
+        "cooling": "blower",
     }
     return Gpu(**(given | changes))  # type: ignore[arg-type]
 
 
 def make_host(max_gpus: int, host_id: str | None = None) -> Host:
-    """A host without a parts list."""
+    """A host without a parts list that holds, cools and feeds any card."""
     name = host_id or f"host-{max_gpus}"
-    return Host(host_id=name, name=name, kind="server", max_gpus=max_gpus, parts=())
+    return Host(
+        host_id=name,
+        name=name,
+        kind="server",
+        max_gpus=max_gpus,
+        parts=(),
+        takes=("passive", "blower", "open"),
+        slot_width=4,
+        max_gpu_w=1000.0,
+        psu_w=20_000.0,
+        memory_gib=64.0 * max_gpus,
+    )
 
 
 def make_quote(item_kind: str, item_id: str, usd: str, **changes: object) -> Quote:

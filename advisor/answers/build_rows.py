@@ -7,7 +7,14 @@ from typing import Any
 from advisor.answers.wording import build_words
 from advisor.ranking.snapshot import Snapshot
 from price_catalog.builds import Build, not_known, rack_units_of
-from price_catalog.power import Supply, circuits, heat_btu_per_h, on_circuit, wall_w
+from price_catalog.power import (
+    Supply,
+    circuits,
+    heat_btu_per_h,
+    on_circuit,
+    power_basis,
+    wall_w,
+)
 
 
 def build_rows(
@@ -27,10 +34,11 @@ def _build_row(build: Build) -> dict[str, Any]:
     row: dict[str, Any] = {
         "build": build_words(build),
         "host": host.name,
-        "can_be_built": build.obstacle is None,
+        "can_be_built": "no" if build.obstacle else "not known" if build.unknown else "yes",
         "obstacle": build.obstacle or "-",
-        "not_known": ", ".join(not_known(build.gpu, host)) or "-",
+        "not_known": ", ".join(build.unknown or not_known(build.gpu, build.gpu_count, host)) or "-",
         "wall_w": None if watts is None else round(watts),
+        "wall_w_is": None if watts is None else power_basis(build),
     }
     for volts in (120, 208, 230):
         row[f"amps_{volts}v"] = None
@@ -40,6 +48,8 @@ def _build_row(build: Build) -> dict[str, Any]:
             row[f"amps_{circuit.volts}v"] = f"{circuit.amps:.1f} ({breaker})"
     row["btu_per_h"] = None if watts is None else round(heat_btu_per_h(watts))
     row["rack_units"] = rack_units_of(host)
+    row["weight_kg"], row["noise_dba"] = host.weight_kg, host.noise_dba
+    row["gpu_link"], row["lanes_per_gpu"] = host.gpu_link, host.lanes_per_gpu
     memory = host.memory_gib
     row["memory_gib_per_gpu"] = None if memory is None else memory / build.gpu_count
     return row

@@ -64,13 +64,12 @@ class Reader:
         parts: dict[str, list[Part]] = defaultdict(list)
         for record in self._records("host_parts"):
             parts[record.pop("host_id")].append(Part(**record))
-        return tuple(
-            Host(
-                **{**record, "takes": tuple(record["takes"])},
-                parts=tuple(parts[record["host_id"]]),
-            )
-            for record in self._records("hosts")
-        )
+        found = []
+        for record in self._records("hosts"):
+            record["takes"] = tuple(record["takes"])
+            record["supported"] = tuple(record["supported"])
+            found.append(Host(**record, parts=tuple(parts[record["host_id"]])))
+        return tuple(found)
 
     def quotes(self) -> tuple[Quote, ...]:
         """Every quote, by item and date."""

@@ -87,7 +87,11 @@ class TestShippedTables:
         assert quote(catalog, "desktop-2gpu", kind="parts-list").price_usd == Decimal("1456.29")
 
     def test_tables_6_and_7_line_by_line(self, catalog: Catalog) -> None:
-        hosts = {host.max_gpus: host for host in catalog.hosts if host.parts}
+        hosts = {
+            host.max_gpus: host
+            for host in catalog.hosts
+            if host.parts and host.parts[0].source_id.startswith("paper-")
+        }
         assert sorted(hosts) == [1, 2, 4, 8]
         assert [len(hosts[count].parts) for count in (1, 2, 4, 8)] == [7, 7, 1, 1]
         supply = hosts[2].parts[-1]
@@ -308,7 +312,7 @@ class TestBrokenRows:
 
     def test_too_many_cells(self, broken: Break) -> None:
         message = broken("machines.csv", "desktop,1,", "desktop,1,,")
-        assert "machines.csv line 2: has 18 cells where the header has 17" in message
+        assert "machines.csv line 2: has 24 cells where the header has 23" in message
 
     def test_unknown_column(self, broken: Break) -> None:
         message = broken("machines.csv", "max_gpus", "max_gpu")

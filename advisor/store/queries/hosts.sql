@@ -1,5 +1,6 @@
 SELECT
-    host_id, name, kind, max_gpus, gpu_id, takes, slot_width, max_gpu_w, psu_w, psu_count,
-    psu_efficiency, base_w, wall_w, rack_units, memory_gib, spec_source, note
+    host_id, name, kind, max_gpus, gpu_id, takes, open_gpus, supported, lanes_per_gpu, slot_width,
+    max_gpu_w, psu_w, psu_count, psu_efficiency, base_w, wall_w, rack_units, memory_gib, gpu_link,
+    noise_dba, weight_kg, spec_source, note
 FROM host
 ORDER BY max_gpus, host_id

@@ -1,5 +1,6 @@
 SELECT
     quote_id, item_kind, item_id, price_usd, kind, vendor, quoted_on, source_id, url, note,
-    price_set, currency, price_quoted, includes, valid_until, file, corrects, origin
+    price_set, currency, price_quoted, includes, valid_until, delivery, warranty, file, corrects,
+    origin
 FROM quote
 ORDER BY item_kind, item_id, quoted_on, quote_id

@@ -1,0 +1,37 @@
+"""One name for each provider of rented GPUs, and which of them only lets strangers' machines."""
+
+from __future__ import annotations
+
+_SPELLINGS = {
+    "alibaba-cloud": "alibaba",
+    "amazon": "aws",
+    "azure": "azure",
+    "cudo-compute": "cudo",
+    "cudocompute": "cudo",
+    "datacrunch": "verda",
+    "gcp": "gcp",
+    "google-cloud": "gcp",
+    "lambda": "lambda",
+    "lambda-labs": "lambda",
+    "lambdalabs": "lambda",
+    "microsoft-azure": "azure",
+    "oblivus-cloud": "oblivus",
+    "oci": "oci",
+    "oracle-cloud": "oci",
+    "ovhcloud": "ovh",
+    "vast-ai": "vast-ai",
+    "vast.ai": "vast-ai",
+    "vastai": "vast-ai",
+}
+_PEERS = frozenset({"akash", "runpod-community", "salad", "tensordock", "vast-ai"})
+
+
+def provider_name(spelling: str) -> str:
+    """The one name of a provider, however it is spelled: ``Lambda Labs`` is ``lambda``."""
+    folded = "-".join(spelling.casefold().split())
+    return _SPELLINGS.get(folded, folded)
+
+
+def is_peer(provider: str) -> bool:
+    """Whether the machines belong to strangers and the provider is only their marketplace."""
+    return provider_name(provider) in _PEERS
