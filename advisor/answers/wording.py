@@ -122,14 +122,19 @@ def gpus_words(build: Build) -> str:
     return f"{build.gpu_count} × {build.gpu.name}"
 
 
+_PAPER_HOSTS = ("desktop-1gpu", "desktop-2gpu", "server-4gpu", "server-8gpu")
+"""One of each size; a build without a machine's name stands in these."""
+
+
 def build_words(build: Build) -> str:
-    """``4 × A6000``; a whole server, an owned machine or an upgrade says so."""
+    """``4 × A6000``; an upgrade says so, and so does every machine but the paper's."""
     words = gpus_words(build)
     if build.host.gpu_id is not None:
         return f"{words} ({build.host.name})"
+    notes = [build.host.name] if build.host.host_id not in _PAPER_HOSTS else []
     if build.gpus_owned:
-        return f"{words} ({build.gpus_owned} owned, {build.gpu_count - build.gpus_owned} to buy)"
-    return words
+        notes.append(f"{build.gpus_owned} owned, {build.gpu_count - build.gpus_owned} to buy")
+    return f"{words} ({'; '.join(notes)})" if notes else words
 
 
 def item_names(gpus: Iterable[Gpu], hosts: Iterable[Host]) -> dict[tuple[str, str], str]:
@@ -162,7 +167,8 @@ def price_note(row: RankedRow, today: date) -> str:
 
 def price_marks(row: RankedRow, quote: Quote, today: date) -> tuple[str, ...]:
     """What speaks against one of the two prices of a build."""
-    return quote_marks(quote, today=today, outlying=quote.item_kind in row.outlying_prices)
+    marks = quote_marks(quote, today=today, outlying=quote.item_kind in row.outlying_prices)
+    return (*marks, "told by others") if quote.kind == "secondary" else marks
 
 
 def marks_words(marks: str) -> str:

@@ -61,7 +61,7 @@ def with_parts(
             whole.quoted_on,
         ):
             chosen[key], ranges[key] = summed, _range(sound, book)
-    return PriceBook(chosen, ranges)
+    return PriceBook(chosen, ranges, book.as_of)
 
 
 def _lines(host: Host, book: PriceBook, rule: PriceRule, as_of: date) -> list[_Line]:

@@ -25,6 +25,7 @@ OWN_SOURCE = "own-quotes"
 """The source of what a user typed in; without a page or a file nobody else can check it."""
 
 _KINDS: dict[QuoteKind, tuple[int, int]] = {
+    "education": (3, 4),
     "reseller-quote": (3, 3),
     "parts-list": (3, 2),
     "street": (3, 1),
@@ -35,6 +36,8 @@ _KINDS: dict[QuoteKind, tuple[int, int]] = {
 }
 """The class of a kind (what somebody sells at, what others sold at, what others tell of), and
 which of one class and day comes first."""
+_OFFERED_FROM = 2
+"""From this class on somebody sells at the price; below it others tell of it."""
 NEVER: tuple[QuoteKind, ...] = ("rounded",)
 """Kinds that count for the paper alone."""
 
@@ -51,10 +54,10 @@ def kind_order(kind: QuoteKind) -> int:
 
 RULE_WORDS = (
     "A quote under a year old and not expired comes before an older one; of these your own before "
-    "others'; then what somebody sells at (reseller quote, parts list, street, list), then used, "
-    "then told by others; then the newest. Of several equal ones of one day the middle one, of two "
-    "the dearer. A machine that is a parts list is added up part by part where quotes for its "
-    "parts make that better; the sum is as old as its oldest part."
+    "others'; then what somebody sells at (education, reseller quote, parts list, street, list), "
+    "then used, then told by others; then the newest. Of several equal ones of one day the middle "
+    "one, of two the dearer. A machine that is a parts list is added up part by part where quotes "
+    "for its parts make that better; the sum is as old as its oldest part."
 )
 
 
@@ -71,15 +74,33 @@ class PriceRange(NamedTuple):
 class PriceBook(Mapping[tuple[str, str], Quote]):
     """The quote that counts for each (item kind, item id), and the range that it stands in."""
 
-    __slots__ = ("chosen", "ranges")
+    __slots__ = ("as_of", "chosen", "ranges")
 
     def __init__(
         self,
         chosen: Mapping[tuple[str, str], Quote],
         ranges: Mapping[tuple[str, str], PriceRange],
+        as_of: date | None = None,
     ) -> None:
         self.chosen = chosen
         self.ranges = ranges
+        self.as_of = as_of
+        """The day that prices are judged on; None where they are taken at their word."""
+
+    def is_offered(self, quote: Quote) -> bool:
+        """Whether somebody sells at this price: it is fresh, and no others tell of it."""
+        return self.as_of is None or (
+            is_fresh(quote.quoted_on, quote.valid_until, self.as_of)
+            and kind_class(quote.kind) >= _OFFERED_FROM
+        )
+
+    def is_old(self, quote: Quote) -> bool:
+        """Whether a shipped price is of a year ago or older; a user's own is the user's affair."""
+        return (
+            self.as_of is not None
+            and quote.origin != "local"
+            and (self.as_of - quote.quoted_on).days >= STALE_DAYS
+        )
 
     def __getitem__(self, key: tuple[str, str]) -> Quote:
         return self.chosen[key]
@@ -149,7 +170,7 @@ def choose_quotes(
     for key, (_, equals) in best.items():
         chosen[key] = quote = _newest(equals)
         ranges[key] = _range(quote, equals)
-    return PriceBook(chosen, ranges)
+    return PriceBook(chosen, ranges, as_of)
 
 
 def _newest(equals: list[Quote]) -> Quote:

@@ -28,6 +28,8 @@ Reason = Literal[
     "no-time",
     "no-price",
     "cannot-be-built",
+    "fit-not-known",
+    "old-price",
 ]
 """Why a build is left out; the first two depend on the question."""
 REASONS: tuple[Reason, ...] = get_args(Reason)
@@ -58,6 +60,9 @@ class Candidates:
         """Training days where the build can be ranked; undefined elsewhere."""
         self.gap: list[Reason | None] = []
         """Why the build can never be ranked, whatever the question; None where it can."""
+        self.offered: list[bool] = []
+        """Whether somebody sells all of it at prices of the last year."""
+        is_offered = prices.is_offered if isinstance(prices, PriceBook) else _taken_at_its_word
         by_gpu = {(t.gpu_id, t.gpu_count): t for t in times}
         for build in builds:
             gpu_id = build.gpu.gpu_id
@@ -70,12 +75,36 @@ class Candidates:
             gap, days = _gap(time, cents, evidence)
             if build.obstacle is not None:
                 gap = "cannot-be-built"
+            elif build.unknown:
+                gap = "fit-not-known"
+            self.offered.append(
+                gpu_quote is not None
+                and host_quote is not None
+                and is_offered(gpu_quote)
+                and is_offered(host_quote)
+            )
             self.times.append(time)
             self.gpu_quotes.append(gpu_quote)
             self.host_quotes.append(host_quote)
             self.cents.append(cents)
             self.days.append(days)
             self.gap.append(gap)
+        self._leave_out_old_prices()
+
+    def _leave_out_old_prices(self) -> None:
+        """While some builds are sold at prices of the last year, older prices say nothing.
+
+        Where none is (few GPUs are asked for, or the catalogue has aged), they rank as they are.
+        """
+        prices = self.prices
+        if not isinstance(prices, PriceBook) or not any(
+            sold and gap is None for sold, gap in zip(self.offered, self.gap, strict=True)
+        ):
+            return
+        for i, gap in enumerate(self.gap):
+            quotes = (self.gpu_quotes[i], self.host_quotes[i])
+            if gap is None and any(quote and prices.is_old(quote) for quote in quotes):
+                self.gap[i] = "old-price"
 
     def at_face_value(self) -> Candidates:
         """The same builds and prices with the times that the published evidence would use."""
@@ -94,8 +123,12 @@ class Candidates:
 
     @cached_property
     def by_days(self) -> list[int]:
-        """Rankable builds, fastest first; the cheaper of two as fast as each other."""
-        return sorted(self.rankable, key=lambda i: (self.days[i], self.cents[i]))
+        """Rankable builds, fastest first; of those as fast as each other whole machines first,
+        which somebody answers for, then the cheaper."""
+        days, cents, builds = self.days, self.cents, self.builds
+        return sorted(
+            self.rankable, key=lambda i: (days[i], builds[i].host.gpu_id is None, cents[i])
+        )
 
     @cached_property
     def by_experiment_cost(self) -> list[int]:
@@ -183,11 +216,21 @@ class Candidates:
         """The rankable builds that no other one beats on overall cost and on time at once."""
         return staircase(self.by_cost, self.cents, self.days)
 
+    @cached_property
+    def offered_front(self) -> list[int]:
+        """The same of the builds that somebody sells at prices of the last year."""
+        sold = [i for i in self.by_cost if self.offered[i]]
+        return staircase(sold, self.cents, self.days)
+
     def order(self, rule: RankRule) -> list[int]:
         """The rankable builds in the order of a rule."""
         if rule == "days":
             return self.by_days
         return self.by_cost if rule == "cost" else self.by_experiment_cost
+
+
+def _taken_at_its_word(quote: Quote) -> bool:
+    return True
 
 
 def price_keys(build: Build) -> tuple[tuple[str, str], tuple[str, str]]:

@@ -75,7 +75,15 @@ def rank(candidates: Candidates, question: Question) -> Ranking:
         slow = [i for i in order if days[i] > limit]
         if slow:
             order = [i for i in order if days[i] <= limit]
-    return Ranking(candidates, question, order, over, slow)
+    # What somebody sells at a price of the last year comes before what nobody is known to sell:
+    # an old price or one told by others puts nothing first while there is a better one.
+    offered = candidates.offered
+    head = [i for i in order if offered[i]]
+    if not 0 < len(head) < len(order):
+        return Ranking(candidates, question, order, over, slow)
+    return Ranking(
+        candidates, question, head + [i for i in order if not offered[i]], over, slow, len(head)
+    )
 
 
 class Ranking:
@@ -88,11 +96,14 @@ class Ranking:
         order: Sequence[int],
         over_budget: Sequence[int],
         too_slow: Sequence[int],
+        offered: int | None = None,
     ) -> None:
         self.candidates = candidates
         self.question = question
         self.order = order
         """Build indices, best first."""
+        self.offered = len(order) if offered is None else offered
+        """So many of them, the first, are sold at prices of the last year, where any is."""
         self._reasons: tuple[tuple[Reason, Sequence[int]], ...] = (
             ("over-budget", over_budget),
             ("too-slow", too_slow),
@@ -101,6 +112,11 @@ class Ranking:
 
     def __len__(self) -> int:
         return len(self.order)
+
+    @property
+    def all_alike(self) -> bool:
+        """Whether all of the ranked builds are sold at prices of the last year, or none is."""
+        return self.offered == len(self.order)
 
     @cached_property
     def excluded_counts(self) -> dict[Reason, int]:
@@ -116,11 +132,12 @@ class Ranking:
     def front(self) -> frozenset[int]:
         """The builds that no other ranked build beats on cost and on time at once.
 
-        Cost is the overall cost, or the cost per experiment where that is the rule.
+        Cost is the overall cost, or the cost per experiment where that is the rule. Where some are
+        sold at prices of the last year, an old or a told price beats none of them.
         """
         candidates, question = self.candidates, self.question
         if question.rule == "experiment-cost":
-            ranked = set(self.order)
+            ranked = set(self.order[: self.offered])
             order = [i for i in candidates.by_experiment_cost if i in ranked]
             return frozenset(staircase(order, candidates.experiment_weight, candidates.days))
         # What beats a build on cost and time is inside every limit that the build is inside, so
@@ -130,14 +147,14 @@ class Ranking:
         limit = question.max_days
         return frozenset(
             i
-            for i in candidates.cost_front
+            for i in (candidates.cost_front if self.all_alike else candidates.offered_front)
             if (budget is None or cents[i] <= budget) and (limit is None or days[i] <= limit)
         )
 
     @cached_property
     def uncertainty(self) -> RankUncertainty:
         """How sure first place is, as far as the training times go."""
-        return RankUncertainty(self.candidates, self.question, self.order)
+        return RankUncertainty(self.candidates, self.question, self.order[: self.offered])
 
     def row(self, position: int) -> RankedRow:
         """The build at ``position`` (0 is the best), in full."""
@@ -189,6 +206,8 @@ class Ranking:
             build=candidates.builds[i],
             reason=reason,
             detail=candidates.builds[i].obstacle
+            or _not_known(candidates.builds[i])
+            or (_old_price(candidates, i) if reason == "old-price" else None)
             or _detail(reason, cost, time, self.question, candidates.has_quote(i)),
             overall_cost_usd=cost,
             training_days=chosen.training_days if chosen is not None else None,
@@ -225,6 +244,18 @@ class Ranking:
     def excluded(self) -> list[ExcludedRow]:
         """Every left-out build in full, grouped by reason."""
         return [self.excluded_row(position) for position in range(len(self.excluded_order))]
+
+
+def _old_price(candidates: Candidates, i: int) -> str:
+    quotes = (candidates.gpu_quotes[i], candidates.host_quotes[i])
+    oldest = min((quote for quote in quotes if quote is not None), key=lambda q: q.quoted_on)
+    return f"its price is of {oldest.quoted_on}, and others are sold at prices of the last year"
+
+
+def _not_known(build: Build) -> str | None:
+    if not build.unknown:
+        return None
+    return f"nobody was found who states {', '.join(build.unknown)} of it, so it may not fit"
 
 
 def _detail(

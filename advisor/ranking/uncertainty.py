@@ -60,7 +60,7 @@ class RankUncertainty:
         self.candidates = candidates
         self.question = question
         self.order = order
-        """The ranked builds, best first."""
+        """The ranked builds that may be first, best first: those that somebody sells, if any."""
         self.first: int | None = order[0] if len(order) else None
         """The candidates' index; None where no build answers."""
 
@@ -112,7 +112,9 @@ class RankUncertainty:
         return [
             i
             for i in order[start:end]
-            if candidates.low_days[i] <= limit and (budget is None or candidates.cents[i] <= budget)
+            if candidates.low_days[i] <= limit
+            and (budget is None or candidates.cents[i] <= budget)
+            and (self.first is None or candidates.offered[i] >= candidates.offered[self.first])
         ]
 
     @cached_property
@@ -141,6 +143,7 @@ class RankUncertainty:
             for i in order[:end]
             if days[i] > limit >= low_days[i]
             and cents[i] <= most
+            and candidates.offered[i] >= candidates.offered[first]
             and times[i] is not times[first]
             and (not self.by_time or self._may_beat(i, first, high))
         ]

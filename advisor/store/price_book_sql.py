@@ -72,7 +72,8 @@ def choose_in_store(
         answer = connection.execute("SELECT rowid FROM quote WHERE price_set = 'paper'")
         places = [place for (place,) in answer.fetchall()]
         return choose_quotes(_quotes_at(connection, places), rule, today=today)
-    asked = _asked(connection, rule, rule if isinstance(rule, date) else today)
+    as_of = rule if isinstance(rule, date) else today
+    asked = _asked(connection, rule, as_of)
     groups = connection.execute(query("quote_groups"), {**asked, "never": list(NEVER)})
     best = _best_groups(groups.fetchall())
     found = _ranges(connection, asked, best, {})
@@ -97,7 +98,7 @@ def choose_in_store(
             row.quotes,
             not low <= price <= high,
         )
-    return PriceBook(chosen, ranges)
+    return PriceBook(chosen, ranges, as_of)
 
 
 def _asked(connection: duckdb.DuckDBPyConnection, rule: PriceRule, as_of: date) -> dict[str, Any]:

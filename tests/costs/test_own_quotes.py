@@ -361,8 +361,10 @@ def test_a_quote_of_one_s_own_counts_at_once(
     capsys.readouterr()
     assert main(ask) == 0
     ranked = json.loads(capsys.readouterr().out)["ranked"]
-    row = next(row for row in ranked if row["gpu_count"] == 1)
-    assert Decimal(str(row["overall_cost_usd"])) == Decimal("1920.41")
+    row = next(
+        row for row in ranked if row["host"] == "Threadripper workstation for 1 GPU, by parts"
+    )
+    assert Decimal(str(row["overall_cost_usd"])) == Decimal("9029.63")
     assert row["prices"]["gpu_vendor"] == "shop"
 
 

@@ -164,14 +164,15 @@ def test_a_sure_first_place_says_what_its_interval_leaves_out() -> None:
 
     own = make_time("a", 1, 10, timing="synchronised")
     assert said(own) == (
-        "First place is sure: every other build is behind 1 × A (9.5–10.5 days) by more than the "
-        "doubt."
+        "First place is sure: every other build is behind 1 × A (host-1) (9.5–10.5 days) "
+        "by more than the doubt."
     )
     assert "if its time holds" in said(make_time("a", 1, 10))
     assert "predicted, its interval meant to hold nine runs of ten" in said(predicted("a", 1, 10))
     impossible = make_time("a", 1, 10, verdict="implausible")
     assert said(impossible, "published") == (
-        "First place is not sure: the time of 1 × A (9.5–10.5 days) is physically impossible."
+        "First place is not sure: the time of 1 × A (host-1) (9.5–10.5 days) is "
+        "physically impossible."
     )
 
 
@@ -190,7 +191,8 @@ def test_overall_cost_depends_on_no_training_time() -> None:
     assert limited.uncertainty.wanted is not None
     assert limited.uncertainty.wanted.build == limited.uncertainty.first
     assert limit_lines(limited) == [
-        "Ranked, but perhaps slower than 12 days: 1 × A (6.67–15), 1 × B (7.33–16.5)."
+        "Ranked, but perhaps slower than 12 days: 1 × A (host-1) (6.67–15), "
+        "1 × B (host-1) (7.33–16.5)."
     ]
 
 
@@ -217,13 +219,15 @@ def test_the_sentences_name_the_builds_the_minutes_and_where_they_come_from() ->
     )
     answer = rank(candidates, Question())
     assert uncertainty_line(answer) == (
-        "First place is not sure: the build marked = cannot be told from 2 × A (9.5–10.5 days): "
-        "the doubt is larger than the difference; and 2 × A's time was taken unsynchronised, so it "
+        "First place is not sure: the build marked = cannot be told from 2 × A (host-2) "
+        "(9.5–10.5 days): "
+        "the doubt is larger than the difference; and 2 × A (host-2)'s time was taken "
+        "unsynchronised, so it "
         "may be too low."
     )
     line = wanted_line(answer)
     assert line is not None
-    assert "benchmark Tiny on 2 × B, about 8 h. " in line
+    assert "benchmark Tiny on 2 × B (host-2), about 8 h. " in line
     assert "about 4 of 22 settings, 1.5 min each to start and compile, and 30 passes of 259 s" in (
         line
     )

@@ -1,0 +1,126 @@
+"""What somebody sells at a price of the last year ranks before the rest; old prices do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.costs.price_book import choose_quotes
+from advisor.ranking.candidates import Candidates
+from advisor.ranking.question import RANK_RULES, Question
+from advisor.ranking.rank import rank
+from price_catalog.builds import enumerate_builds
+from price_catalog.model import Host, Quote
+from tests.facts_for_tests import (
+    make_best,
+    make_gpu,
+    make_host,
+    make_model,
+    make_quote,
+    make_time,
+)
+
+TODAY = date(2026, 11, 22)
+YOUNG, OLD = TODAY - timedelta(days=30), TODAY - timedelta(days=800)
+WHOLE = replace(make_host(1, "whole"), gpu_id="b")
+
+
+def candidates(*gpu_quotes: Quote, hosts: tuple[Host, ...] = (), today: date = TODAY) -> Candidates:
+    """Cards that take 10, 20, 30 ... days alone, in a host sold this month."""
+    ids = list(dict.fromkeys(q.item_id for q in gpu_quotes if q.item_kind == "gpu"))
+    gpus = [make_gpu(gpu_id) for gpu_id in ids]
+    quotes = [*gpu_quotes, make_quote("host", "host-1", "500", quoted_on=YOUNG)]
+    times = [make_best(make_time(gpu_id, 1, 10.0 * (at + 1))) for at, gpu_id in enumerate(ids)]
+    builds = enumerate_builds(gpus, [make_host(1), *hosts], counts=(1,))
+    book = choose_quotes(quotes, "latest", today=today)
+    return Candidates(make_model(), builds, times, book, "sound")
+
+
+def card(gpu_id: str, day: date = YOUNG, kind: str = "list", **changes: object) -> Quote:
+    return make_quote("gpu", gpu_id, "1000", quoted_on=day, kind=kind, **changes)
+
+
+def names(found: Candidates, rule: str = "days") -> list[str]:
+    return [row.build.gpu.gpu_id for row in rank(found, Question(rule=rule)).rows()]
+
+
+def test_an_old_price_does_not_rank_while_others_are_sold() -> None:
+    found = candidates(card("a", OLD), card("b"))
+    assert names(found) == ["b"]
+    (left,) = rank(found, Question()).excluded()
+    assert left.reason == "old-price"
+    assert str(OLD) in left.detail
+
+
+def test_where_nobody_sells_at_a_price_of_the_last_year_old_ones_rank_as_before() -> None:
+    assert names(candidates(card("a", OLD), card("b", OLD))) == ["a", "b"]
+    assert names(candidates(card("a"), card("b"), today=TODAY + timedelta(days=900))) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "worse",
+    [
+        card("a", kind="secondary"),
+        card("a", valid_until=YOUNG),
+        card("a", OLD, origin="local"),  # a user's own old quote is kept, but not first
+    ],
+)
+@pytest.mark.parametrize("rule", RANK_RULES)
+def test_what_nobody_sells_comes_after_what_somebody_does(worse: Quote, rule: str) -> None:
+    found = candidates(worse, card("b"))
+    assert names(found, rule) == ["b", "a"]
+    answer = rank(found, Question(rule=rule))
+    assert [row.on_pareto_front for row in answer.rows()] == [True, False]
+    assert answer.offered == 1
+    assert answer.uncertainty.first == answer.order[0]
+
+
+def test_of_two_as_fast_the_whole_machine_is_named_first() -> None:
+    dearer = make_quote("server", "whole", "9000", quoted_on=YOUNG)
+    found = candidates(card("b"), dearer, hosts=(WHOLE,))
+    assert [row.build.host.host_id for row in rank(found, Question()).rows()] == [
+        "whole",
+        "host-1",
+    ]
+    by_cost = rank(found, Question(rule="cost")).rows()
+    assert [row.build.host.host_id for row in by_cost] == ["host-1", "whole"]
+
+
+def test_what_is_not_known_to_fit_does_not_rank() -> None:
+    bare = replace(make_host(1, "bare"), memory_gib=None)
+    found = candidates(card("b"), make_quote("host", "bare", "1", quoted_on=YOUNG), hosts=(bare,))
+    assert [row.build.host.host_id for row in rank(found, Question()).rows()] == ["host-1"]
+    (left,) = rank(found, Question()).excluded()
+    assert (left.reason, "memory" in left.detail) == ("fit-not-known", True)
+
+
+QUOTES: list[Callable[[str], Quote]] = [
+    lambda gpu_id: card(gpu_id),
+    lambda gpu_id: card(gpu_id, OLD),
+    lambda gpu_id: card(gpu_id, kind="secondary"),
+    lambda gpu_id: card(gpu_id, OLD, "secondary"),
+    lambda gpu_id: card(gpu_id, valid_until=YOUNG),
+]
+
+
+@given(
+    st.lists(st.sampled_from(range(len(QUOTES))), min_size=1, max_size=6),
+    st.sampled_from(RANK_RULES),
+)
+def test_first_place_is_sold_wherever_any_is(kinds: list[int], rule: str) -> None:
+    found = candidates(
+        *(QUOTES[kind](gpu_id) for gpu_id, kind in zip("abcdef", kinds, strict=False))
+    )
+    answer = rank(found, Question(rule=rule))
+    sold = [found.offered[i] for i in answer.order]
+    assert sold == sorted(sold, reverse=True)
+    assert sold[0] == (0 in kinds)
+    if 0 in kinds:
+        assert all((TODAY - row.gpu_quote.quoted_on).days < 365 for row in answer.rows())
+    left = [i for i, _ in answer.excluded_order]
+    assert sorted([*answer.order, *left]) == list(range(len(found.builds)))
