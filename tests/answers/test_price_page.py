@@ -58,7 +58,7 @@ def test_a_row_a_gpu_with_its_newest_price(
     ]
     names = [row[0] for row in rows]
     assert len(names) == len(set(names)) > 30
-    assert ["RTX 3090", "$800", "2026-01-01", "used"] in [row[:4] for row in rows]
+    assert ["RTX 3090", "$925", "2026-06-01", "secondary"] in [row[:4] for row in rows]
     assert all(all(row) for row in rows)
 
 
