@@ -57,6 +57,10 @@ def plan_text(planned: Planned, width: int = WIDTH) -> str:
         for each in planned.explanation.alternatives
     ]
     if rows:
+        others = [name for name in rows[0] if name != "instead"]
+        taken = sum(2 + max(len(name), *(len(row[name] or "-") for row in rows)) for name in others)
+        for row in rows:
+            row["instead"] = cut(row["instead"], max(width - taken, 20))
         blocks.append(
             to_table(
                 [{k: v or "-" for k, v in row.items()} for row in rows],

@@ -33,6 +33,7 @@ from advisor.planning.report.xlsx import to_xlsx
 from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.trials import decision
 from advisor.planning.solver.arithmetic import OPERATIONS
+from advisor.planning.solver.charges import purchase_cents
 from advisor.planning.solver.solve import NoPlan, solve
 from advisor.store import Store
 
@@ -441,17 +442,28 @@ def test_a_spreadsheet_program_computes_the_same_totals(
 def test_a_price_that_the_office_changes_moves_the_total(
     report: Report, planned: Planned, tmp_path: Path
 ) -> None:
-    """The RTX 3090 from $800 to $1,000: two cards, in the overhead base of 15 %."""
+    """A card that the plan buys becomes $200 dearer: the sheet adds it up as the plan would."""
     assert planned.plan is not None
     openpyxl = pytest.importorskip("openpyxl")
     path = tmp_path / "dearer.xlsx"
     book = openpyxl.load_workbook(io.BytesIO(to_xlsx(report)))
-    row = next(r for r in report.rows if r.kind == "quote" and "RTX 3090" in r.label)
-    assert row.value == 800
-    book["Ledger"].cell(row.number + 2, 3).value = 1000
+    machines = {each.machine_id: each for each in planned.loaded.problem.machines}
+    line = machines[planned.plan.purchases[0].machine_id].lines[0]
+    row = next(r for r in report.rows if r.kind == "quote" and r.value == line.unit_usd)
+    book["Ledger"].cell(row.number + 2, 3).value = float(line.unit_usd) + 200
     book.save(path)
     total = float(recalculated(path, tmp_path)["By fiscal year"][-1][-1])
-    assert total == pytest.approx(planned.plan.cost_cents / 100 + 2 * 200 * 1.15)
+    rules, dearer_cents = planned.loaded.problem.rules, 0
+    for bought in planned.plan.purchases:
+        machine = machines[bought.machine_id]
+        lines = tuple(
+            replace(each, unit_usd=each.unit_usd + 200) if each.quote_id == line.quote_id else each
+            for each in machine.lines
+        )
+        more = purchase_cents(replace(machine, lines=lines), rules) - purchase_cents(machine, rules)
+        dearer_cents += more * bought.count
+    assert dearer_cents >= 20_000
+    assert total == pytest.approx((planned.plan.cost_cents + dearer_cents) / 100)
 
 
 def test_the_ledger_refuses_an_unknown_kind() -> None:

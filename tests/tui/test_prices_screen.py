@@ -10,6 +10,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
+from advisor.costs.amounts import usd_exact, usd_whole
 from advisor.costs.owned import own_machine
 from advisor.store import Store
 from advisor.tui.pages.export_page import ExportScreen
@@ -79,12 +80,12 @@ async def test_a_quote_is_added_by_keys_and_counts(own_store: Path) -> None:
         await pilot.press("enter")
         await settled(pilot)
         assert isinstance(pilot.app.screen, QuoteForm)
-        await write(pilot, price="900", kind="used")
-        assert said(pilot) == "RTX 3090 $900: Enter keeps it"
+        await write(pilot, price="912", kind="used")
+        assert said(pilot) == "RTX 3090 $912: Enter keeps it"
         await pilot.press("enter")
         await settled(pilot)
         assert pilot.app.screen is screen
-        (row,) = [row for row in table(screen) if row[1] == "$900"]
+        (row,) = [row for row in table(screen) if row[1] == "$912"]
         assert row[0].startswith("★")
         assert row[5] == "[b]=1+1"
     assert any(quote.vendor == "[b]=1+1" for quote in look(Store(own_store)).quotes())
@@ -116,7 +117,7 @@ async def test_an_upgrade_says_what_is_owned_and_adds_up(own_store: Path) -> Non
         await settled(pilot)
         source = pilot.app.screen.query_one(RankTable).source
         cells = [[str(cell) for cell in source.cells(index)] for index in range(len(source))]
-        (row,) = [row for row in cells if row[1].endswith("4 × A6000 · 2 owned")]
+        (row,) = [row for row in cells if "4 × A6000" in row[1] and "2 owned" in row[1]]
         at = next(n for n, cell in enumerate(cells) if cell is row)
         lines = [
             text
@@ -125,8 +126,12 @@ async def test_an_upgrade_says_what_is_owned_and_adds_up(own_store: Path) -> Non
             )
         ]
         assert "2 × A6000: already yours, nothing to buy" in lines
-        assert any(text.startswith("2 × A6000 at $4,280.99 = $8,561.98") for text in lines)
-        assert row[2] == "$16,044"  # 8,561.98 and the server's 7,482
+        build, quotes = source.row(at).build, (source.row(at).gpu_quote, source.row(at).host_quote)
+        gpu_usd, host_usd = (quote.price_usd for quote in quotes if quote is not None)
+        assert build.gpus_owned == 2
+        bought = f"2 × A6000 at {usd_exact(gpu_usd)} = {usd_exact(2 * gpu_usd)}"
+        assert any(text.startswith(bought) for text in lines)
+        assert row[2] == usd_whole(2 * gpu_usd + host_usd)
 
 
 async def test_every_mark_has_a_sign_and_a_word(own_store: Path) -> None:

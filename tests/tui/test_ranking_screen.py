@@ -63,7 +63,6 @@ class TestAnswer:
             names = builds(pilot)
             assert len(names) == len(set(names))
             assert "8 × H100 · DGX H100" in names
-            assert "8 × A6000" in names  # no other host takes eight of them
 
     async def test_detail_names_parts_settings_source_and_verdict(self, paper_store: Path) -> None:
         async with running(paper_store) as pilot:
