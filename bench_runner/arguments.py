@@ -62,6 +62,8 @@ def parse_settings(text: str) -> Settings:
     settings = replace(space.settings_for(free_lunch=True), **chosen)
     if settings.offloading and settings.sharding is None:
         raise ValueError(f"--settings is {text!r}: {space.OFFLOADING_NEEDS_SHARDING}")
+    if settings.compilation in ("whole", "regional") and not settings.free_lunch:
+        raise ValueError(f"--settings is {text!r}: naive settings compile nothing, leave one out")
     return settings
 
 

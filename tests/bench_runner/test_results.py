@@ -222,6 +222,7 @@ def test_settings_in_words(words: str, label: str) -> None:
     [
         "",
         "regional,whole",
+        "naive,regional",
         "eager,sdpa",
         "zero-1,zero-2",
         "free-lunch,offloading",
