@@ -8,7 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import date
 
-from advisor.costs.amounts import days_exact, days_to_a_tenth, usd_and_cents, usd_exact
+from advisor.costs.amounts import (
+    days_exact,
+    days_rounded,
+    days_to_a_tenth,
+    usd_and_cents,
+    usd_exact,
+)
 from advisor.costs.price_book import quote_marks
 from advisor.ranking.rank import RankedRow
 from advisor.ranking.times import TrainingTime
@@ -110,6 +116,41 @@ def rank_words(row: RankedRow) -> str:
     return f"{row.rank}{'=' if row.tied_with_first else ' '}"
 
 
+def estimate_mark(time: TrainingTime) -> str:
+    """The mark of a time that nobody measured; empty where somebody did."""
+    return PREDICTED_MARK if time.basis == "predicted" else ""
+
+
+def counted_days(days: float) -> str:
+    """``1 day``, ``79.4 days``."""
+    words = days_rounded(days)
+    return f"{words} day" if words == "1" else f"{words} days"
+
+
+_CHANCES = (
+    (0.05, "1 in 20"),
+    (0.1, "1 in 10"),
+    (0.2, "1 in 5"),
+    (0.25, "1 in 4"),
+    (1 / 3, "1 in 3"),
+    (0.5, "1 in 2"),
+    (2 / 3, "2 in 3"),
+    (0.75, "3 in 4"),
+    (0.8, "4 in 5"),
+    (0.9, "9 in 10"),
+    (0.95, "19 in 20"),
+)
+
+
+def chance_words(chance: float) -> str:
+    """A probability, 0 to 1, as people say it: ``3 in 4``, ``almost certain``."""
+    if chance >= 0.98:
+        return "almost certain"
+    if chance <= 0.02:
+        return "hardly a chance"
+    return min(_CHANCES, key=lambda known: abs(known[0] - chance))[1]
+
+
 def days_and_interval(row: RankedRow) -> str:
     """``34 (33.5–34.5)``."""
     low, high = row.training_days_low, row.training_days_high
@@ -137,6 +178,16 @@ def build_words(build: Build) -> str:
     return f"{words} ({'; '.join(notes)})" if notes else words
 
 
+def machine_words(build: Build) -> str:
+    """The machine without the GPUs that its name repeats: ``tinybox G4 128 GB``."""
+    name = build.host.name
+    if build.host.gpu_id is not None:
+        return name.partition(f", {build.gpu_count} x ")[0]
+    plural = "s" if build.host.max_gpus > 1 else ""
+    name = name.replace(f" for {build.host.max_gpus} GPU{plural}", "")
+    return name.replace(", by parts", " from parts")
+
+
 def item_names(gpus: Iterable[Gpu], hosts: Iterable[Host]) -> dict[tuple[str, str], str]:
     """What a person calls each item that a quote is for, by its kind and id."""
     names = {("gpu", gpu.gpu_id): gpu.name for gpu in gpus}
@@ -153,6 +204,16 @@ def age_words(day: date, today: date) -> str:
     if days < 60:
         return f"{days} days"
     return f"{days // 30} months" if days < 730 else f"{days / 365:.1f} years"
+
+
+def price_day(row: RankedRow) -> date:
+    """The day of the older of a build's two prices."""
+    return min(row.gpu_quote.quoted_on, row.host_quote.quoted_on)
+
+
+def price_day_words(day: date, today: date) -> str:
+    """When a price was asked and how old it is: ``April 2026, 7 months old``."""
+    return f"{day:%B %Y}, {age_words(day, today)} old" if day < today else "today's price"
 
 
 def price_note(row: RankedRow, today: date) -> str:

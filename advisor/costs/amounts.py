@@ -31,6 +31,12 @@ def usd_as_quoted(amount: Decimal) -> str:
     return f"${amount:,}"
 
 
+def usd_rounded(amount: Decimal | float) -> str:
+    """For a person, three digits: ``$26,000``, ``$9,870``, ``$344``, ``$0.60``."""
+    value = float(f"{float(amount):.3g}")
+    return f"${value:,.2f}" if 0 < abs(value) < 10 else f"${value:,.0f}"
+
+
 def usd_tick(amount: float) -> str:
     """A mark of an axis: ``$40K``, ``$500``."""
     return f"${amount / 1000:,.0f}K" if amount >= 1000 else f"${amount:,.0f}"
@@ -54,6 +60,12 @@ def days_short_grouped(days: float) -> str:
 def days_to_a_tenth(days: float) -> str:
     """For a column: ``33.5``, ``34``, ``1,992``."""
     return f"{days:,.0f}" if days >= 1000 else f"{days:.1f}".removesuffix(".0")
+
+
+def days_rounded(days: float) -> str:
+    """For a person, three digits: ``0.153``, ``36.3``, ``1,990``."""
+    value = float(f"{days:.3g}")
+    return f"{value:,.0f}" if value >= 100 else f"{value:g}"
 
 
 def days_of_four_digits(days: float) -> str:

@@ -57,6 +57,19 @@ class Contest:
     it may find."""
 
 
+def chance_within(limit: float, value: float, low: float, high: float) -> float:
+    """How likely a value stays within a limit, 0 to 1.
+
+    ``low`` and ``high`` are the ends of its 90 % interval; its logarithm is normal on either side
+    of ``value``, the median.
+    """
+    end = high if limit >= value else low
+    if limit <= 0 or end <= 0 or end == value:
+        return 1.0 if limit >= value else 0.0
+    sd = abs(math.log(end / value)) / NORMAL_90
+    return 0.5 * (1 + math.erf(math.log(limit / value) / sd / math.sqrt(2)))
+
+
 def alike(one: Doubt, other: Doubt) -> bool:
     """Whether two builds cannot be told apart: the 90 % interval of the ratio of their values
     holds 1.

@@ -1,0 +1,131 @@
+"""The first line of an answer: what to buy, at which price, how long, how sure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from statistics import NormalDist
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.answers.verdict import verdict
+from advisor.answers.wording import chance_words, counted_days
+from advisor.costs.amounts import days_rounded, usd_rounded
+from advisor.ranking.candidates import Candidates
+from advisor.ranking.question import Question
+from advisor.ranking.rank import rank
+from advisor.ranking.snapshot import make_candidates, take_snapshot
+from advisor.ranking.ties import NORMAL_90, chance_within
+from advisor.store import Store
+
+
+@pytest.fixture(scope="module")
+def pythia(store_path: Path) -> Candidates:
+    """Every build for Pythia 1B at the latest prices."""
+    with Store(store_path).reading() as reader:
+        snapshot = take_snapshot(reader, "latest")
+        model = snapshot.model("pythia-1b")
+        return make_candidates(reader, snapshot, model, prices="latest", evidence="sound")
+
+
+@given(
+    days=st.floats(min_value=0.1, max_value=1e4),
+    spread=st.floats(min_value=1.01, max_value=4),
+    ratio=st.floats(min_value=0.2, max_value=5),
+)
+def test_the_chance_is_that_of_the_interval(days: float, spread: float, ratio: float) -> None:
+    low, high = days / spread, days * spread
+    chance = chance_within(days * ratio, days, low, high)
+    assert 0 <= chance <= 1
+    assert chance_within(days, days, low, high) == pytest.approx(0.5)
+    assert chance_within(high, days, low, high) == pytest.approx(0.95, abs=1e-3)
+    assert chance_within(low, days, low, high) == pytest.approx(0.05, abs=1e-3)
+    assert chance_within(days * ratio * 1.01, days, low, high) >= chance
+    if 0.5 <= ratio <= 2 and spread > 1.2:
+        from math import log
+
+        normal = NormalDist(log(days), log(spread) / NORMAL_90)
+        assert chance == pytest.approx(normal.cdf(log(days * ratio)), abs=1e-6)
+
+
+def test_a_time_without_doubt_keeps_a_limit_or_does_not() -> None:
+    assert chance_within(60, 50, 50, 50) == 1
+    assert chance_within(50, 50, 50, 50) == 1
+    assert chance_within(49, 50, 50, 50) == 0
+
+
+def test_words_for_people() -> None:
+    said = [chance_words(p) for p in (0, 0.3, 0.5, 0.74, 0.95, 1)]
+    assert said == ["hardly a chance", "1 in 3", "1 in 2", "3 in 4", "19 in 20", "almost certain"]
+    assert [counted_days(d) for d in (1, 0.1532, 79.44, 1992)] == [
+        "1 day",
+        "0.153 days",
+        "79.4 days",
+        "1,990 days",
+    ]
+    amounts = [usd_rounded(Decimal(x)) for x in ("22122.63", "343.56", "0.6", "9874", "0")]
+    assert amounts == ["$22,100", "$344", "$0.60", "$9,870", "$0"]
+    assert days_rounded(99.96) == "100"
+
+
+def test_the_sentence_says_what_to_buy_its_price_and_age_days_chance_and_doubt(
+    pythia: Candidates,
+) -> None:
+    ranking = rank(pythia, Question(budget_usd=Decimal(40_000), max_days=100.0))
+    found = verdict(ranking)
+    row = ranking.row(0)
+    assert found.row is not None
+    assert found.row.build is row.build
+    assert found.sentence.startswith(f"Buy {row.build.gpu_count} × {row.build.gpu.name} in the ")
+    assert f"for {usd_rounded(row.overall_cost_usd)} (" in found.sentence
+    assert " old" in found.sentence
+    assert f"Pythia 1B in ≈{days_rounded(row.training_days)} days (" in found.sentence
+    assert "to make 100 days; " in found.sentence
+    assert found.sentence.count(".  ") == 0
+    assert found.sentence.endswith(".")
+    count = len(ranking.uncertainty.tied)
+    assert (f"{count} other" in found.sentence) == (count > 0)
+    assert found.chance is not None
+    assert 0.5 <= found.chance < 1
+
+
+def test_what_nobody_is_known_to_sell_says_so(pythia: Candidates) -> None:
+    told = rank(pythia, Question(budget_usd=Decimal(40_000), max_days=60.0))
+    offered = pythia.offered[told.order[0]]
+    assert ("no seller known" in verdict(told).sentence) == (not offered)
+
+
+def test_nothing_fits_names_what_comes_nearest(pythia: Candidates) -> None:
+    def said(budget: int | None, days: float | None) -> str:
+        limit = None if budget is None else Decimal(budget)
+        ranking = rank(pythia, Question(budget_usd=limit, max_days=days))
+        found = verdict(ranking)
+        assert not len(ranking)
+        assert found.row is None
+        return found.sentence
+
+    assert said(100, None).startswith("Nothing trains Pythia 1B for $100: the cheapest costs $")
+    slow = said(40_000, 10)
+    assert slow.startswith("Nothing trains Pythia 1B for $40,000 within 10 days: the fastest for")
+    assert "the cheapest that does costs $" in slow
+    assert "the fastest takes ≈" in said(None, 0.001)
+    empty = Candidates(pythia.model, (), (), {}, "sound")
+    assert "none has both a price" in verdict(rank(empty, Question())).sentence
+
+
+def test_a_machine_that_is_there_is_not_bought(pythia: Candidates) -> None:
+    first = rank(pythia, Question()).order[0]
+    build = pythia.builds[first]
+    host = replace(build.host, kind="owned", name="our old one")
+    best, quote = pythia.times[first], pythia.host_quotes[first]
+    assert best is not None
+    assert quote is not None
+    key = ("server", host.host_id)
+    free = replace(quote, kind="owned", price_usd=Decimal(0), vendor="already yours")
+    mine = Candidates(pythia.model, (replace(build, host=host),), (best,), {key: free}, "sound")
+    sentence = verdict(rank(mine, Question())).sentence
+    assert sentence.startswith(f"Use your own {build.gpu_count} × {build.gpu.name} (our old one): ")
+    assert "$" not in sentence
