@@ -7,6 +7,8 @@ from datetime import date
 from decimal import Decimal
 from typing import Literal, TypeVar, get_args
 
+from bench_runner.amounts import SUFFIXES, read_measure, read_number, read_positive, read_whole
+
 NamedPrices = Literal["paper", "latest"]
 NAMED_PRICES: tuple[NamedPrices, ...] = get_args(NamedPrices)
 PriceRule = NamedPrices | date
@@ -16,13 +18,8 @@ T = TypeVar("T", bound=str)
 MAX_BUDGET_USD = Decimal(1_000_000_000)
 
 _MONEY = re.compile(
-    r"""\$?\s*
-    (?P<number> \d{1,3}(?:,\d{3})+(?:\.\d{1,2})?   # 40,000 or 40,000.50
-              | \d+(?:\.\d+)? )                     # 40000 or 40.5
-    \s*(?P<suffix>[km]?)$""",
-    re.VERBOSE | re.IGNORECASE,
+    r"(?:USD|US\$|\$)?\s*(?P<amount>.*?)\s*(?:USD|US dollars|dollars)?", re.IGNORECASE | re.DOTALL
 )
-_SUFFIX = {"": 1, "k": 1_000, "m": 1_000_000}
 _BUDGET_HINT = "write a plain amount in US dollars, such as 40000, 40k or $40,000"
 
 
@@ -60,43 +57,83 @@ def parse_budget(text: str, what: str = "budget") -> Decimal:
             f"the {what} {shown(stripped)} is not in US dollars, and no exchange rate is known: "
             "convert it first, then write it like 40000"
         )
-    match = _MONEY.match(stripped) if stripped.isascii() else None
-    if match is None:
+    money = _MONEY.fullmatch(stripped)
+    number = read_number(money["amount"]) if money else None
+    if number is None or number.unit not in SUFFIXES:
         raise InputError(f"the {what} {shown(stripped)} is not an amount: {_BUDGET_HINT}")
-    number, suffix = match["number"], match["suffix"].lower()
-    fraction = number.partition(".")[2]
-    if not suffix and len(fraction) == 3 and not number.startswith("0."):
-        whole = number.partition(".")[0]
+    if number.could_be_thousands:
+        whole, _, fraction = str(number.value).partition(".")
         raise InputError(
             f"the {what} {shown(stripped)} could mean {whole} or {whole},{fraction} dollars: "
             "write it without the dot"
         )
-    amount = Decimal(number.replace(",", "")) * _SUFFIX[suffix]
+    amount = number.value * SUFFIXES[number.unit]
     if amount == 0:
         raise InputError(f"the {what} is zero: {_BUDGET_HINT}")
     if amount > MAX_BUDGET_USD:
         raise InputError(
             f"the {what} {shown(stripped)} is over ${MAX_BUDGET_USD:,}: {_BUDGET_HINT}"
         )
-    if amount != amount.quantize(Decimal("0.01")):
+    if amount != round(amount, 2):
         raise InputError(f"the {what} {shown(stripped)} has parts of a cent: {_BUDGET_HINT}")
-    return amount
+    # 4e4 and 40000 are written alike.
+    return amount if amount.as_tuple().exponent in (0, -1, -2) else round(amount, 2).normalize() + 0
 
 
 def parse_positive(text: str, what: str, unit: str, limit: float) -> float:
-    """A positive, finite number of at most ``limit``. Raises InputError."""
+    """A positive, finite number of at most ``limit`` of a ``unit`` in the plural.
+
+    A number of days, years, minutes or seconds may be written as any duration (``8w``,
+    ``2 months``), one of GiB with its unit (``128GB``). Raises InputError.
+    """
     stripped = text.strip()
-    if not re.fullmatch(r"\d{1,9}(?:\.\d{1,6})?", stripped, re.ASCII):
+    found = read_measure(stripped, unit)
+    if found is None:
         raise InputError(
-            f"the {what} {shown(stripped)} is not a number of {unit}: write one such as 30"
+            f"the {what} {shown(stripped)} is not a number of {unit}: write one such as "
+            f"{_SUCH_AS.get(unit, '30')}"
         )
-    number = float(stripped)
-    if number == 0 or number > limit:
+    # Compared before it is converted: 1e999 is no float.
+    value = float(found) if found <= limit else 0.0
+    if value <= 0:
         raise InputError(
             f"the {what} {shown(stripped)} is out of range: "
             f"write a number of {unit} above 0 and at most {limit:g}"
         )
-    return number
+    return value
+
+
+_SUCH_AS = {"days": "30, 8w or 2 months", "years": "5, 5y or 18 months", "GiB": "64 or 128GiB"}
+
+
+def parse_count(text: str, what: str, such_as: str, units: tuple[str, ...] = ()) -> float:
+    """How many, as ``300B``, ``3e11``, ``.3T`` or ``300_000_000_000``; above 0. Raises
+    InputError."""
+    amount = read_positive(text, units=units)
+    if amount is None:
+        raise InputError(f"{what} {shown(text)} is not an amount; write one such as {such_as}")
+    return amount
+
+
+def parse_whole(text: str, what: str) -> int:
+    """A whole number of 1 or more. Raises InputError."""
+    value = read_whole(text)
+    if value is None:
+        raise InputError(f"{what} {shown(text)} is not a whole number above 0, such as 8")
+    return value
+
+
+def parse_decimal(text: str, what: str, unit: str) -> Decimal:
+    """A number of 0 or more, exact, such as a rate or a price per kWh; a dollar sign before it is
+    passed over. ``unit`` says what it is, with an example. Raises InputError."""
+    stripped = text.strip()
+    number = read_number(stripped.removeprefix("$"))
+    if number is None or (number.could_be_thousands and number.value >= 10):
+        raise InputError(f"{what} {shown(stripped)} is not a {unit}")
+    amount = number.value * SUFFIXES.get(number.unit, Decimal("NaN"))
+    if not amount.is_finite() or amount >= 10**9 or amount != round(amount, 9):
+        raise InputError(f"{what} {shown(stripped)} is not a {unit}")
+    return amount
 
 
 def parse_max_days(text: str) -> float:

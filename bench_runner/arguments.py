@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from bench_runner import search, space
+from bench_runner.amounts import read_measure, read_positive, read_whole
 from bench_runner.recipes import PEAK_KINDS, Recipe, load_recipe, load_recipes
 from bench_runner.records import ATTENTIONS, SHARDINGS, Settings
 from bench_runner.results import LOCAL_SOURCE
 
 _VALIDATE_STEPS = 5
+_LARGEST = 1e9
 
 
 def find_recipe(name: str) -> Recipe:
@@ -75,11 +78,8 @@ def parse_peaks(text: str | None, recipe: Recipe) -> dict[str, float]:
     peaks = {}
     for part in text.split(","):
         name, equals, number = part.rpartition("=")
-        try:
-            value = float(number)
-        except ValueError:
-            value = 0.0
-        if not 0 < value < float("inf") or (equals and name not in PEAK_KINDS):
+        value = read_positive(number)
+        if value is None or (equals and name not in PEAK_KINDS):
             raise ValueError(
                 f"--peak-tflops is {text!r}: give a number, or {'=N,'.join(PEAK_KINDS)}=N"
             )
@@ -87,16 +87,19 @@ def parse_peaks(text: str | None, recipe: Recipe) -> dict[str, float]:
     return peaks
 
 
-def _positive(text: str) -> float:
-    value = float(text)
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
-    return value
+def _positive(unit: str) -> Callable[[str], float]:
+    def read(text: str) -> float:
+        found = read_measure(text, unit)
+        if found is None or not 0 < found < _LARGEST:
+            raise argparse.ArgumentTypeError(f"{text} is not a positive number of {unit}")
+        return float(found)
+
+    return read
 
 
 def _count(text: str) -> int:
-    value = int(text)
-    if value < 1:
+    value = read_whole(text)
+    if value is None:
         raise argparse.ArgumentTypeError(f"{text} is not a whole number of 1 or more")
     return value
 
@@ -138,7 +141,7 @@ def _measuring_flags(command: argparse.ArgumentParser, name: str) -> None:
         add("--methods", default="all", help="naive, free-lunch, all; several by commas")
         add("--only", action="append", help="of these, only these settings; repeatable")
         add("--search", choices=search.STRATEGIES, default="fast")
-        add("--minutes", type=_positive)
+        add("--minutes", type=_positive("minutes"))
     else:
         add("--settings", required=True)
         add("--micro-batch", type=_count)
@@ -146,10 +149,10 @@ def _measuring_flags(command: argparse.ArgumentParser, name: str) -> None:
         add("--validate-steps", type=int, default=_VALIDATE_STEPS if name == "validate" else 0)
         add("--feasibility", action="store_true", help="find what fits, time nothing")
         add("--search", choices=search.STRATEGIES, default="fast", help="how to climb")
-        add("--minutes", type=_positive)
+        add("--minutes", type=_positive("minutes"))
         add("--fault", type=json.loads, default={}, help=argparse.SUPPRESS)
-    add("--trial-minutes", type=_positive, default=20.0)
-    add("--memory-limit-gib", type=_positive)
+    add("--trial-minutes", type=_positive("minutes"), default=20.0)
+    add("--memory-limit-gib", type=_positive("GiB"))
     add("--peak-tflops")
     add("--records", type=Path, default=Path("records.jsonl"))
     add("--work", type=Path, default=Path("bench-work"))
@@ -160,5 +163,5 @@ def _measuring_flags(command: argparse.ArgumentParser, name: str) -> None:
     add("--source-id", default=LOCAL_SOURCE)
     add("--minimum-steps", type=_count, default=5)
     add("--maximum-steps", type=_count, default=60)
-    add("--settle-s", type=_positive, default=60.0)
-    add("--exchange-timeout-s", type=_positive, default=60.0)
+    add("--settle-s", type=_positive("seconds"), default=60.0)
+    add("--exchange-timeout-s", type=_positive("seconds"), default=60.0)

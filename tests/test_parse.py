@@ -1,3 +1,4 @@
+import math
 from datetime import date
 from decimal import Decimal
 
@@ -8,10 +9,15 @@ from hypothesis import strategies as st
 from advisor.parse import (
     InputError,
     parse_budget,
+    parse_count,
+    parse_decimal,
     parse_lifetime_years,
     parse_max_days,
+    parse_positive,
     parse_price_rule,
+    parse_whole,
 )
+from bench_runner.amounts import count_words
 
 
 @pytest.mark.parametrize(
@@ -26,6 +32,18 @@ from advisor.parse import (
         ("1.5M", "1500000"),
         ("0.5k", "500"),
         ("12.25", "12.25"),
+        ("40 000", "40000"),
+        ("40\u202f000", "40000"),
+        ("40_000", "40000"),
+        ("4e4", "40000"),
+        ("4.0E4", "40000"),
+        ("USD 40000", "40000"),
+        ("US$40k", "40000"),
+        ("40,000 dollars", "40000"),
+        ("0.04M", "40000"),
+        (".04m", "40000"),
+        ("40 thousand", "40000"),
+        ("0.4 million", "400000"),
     ],
 )
 def test_amounts_that_people_write_are_understood(text: str, usd: str) -> None:
@@ -45,14 +63,27 @@ def test_amounts_that_people_write_are_understood(text: str, usd: str) -> None:
         "NaN",
         "inf",
         "1e400",
-        "1e5",
         "40.000",
         "€40.000",
         "40,00",
         "4,0000",
         "1,5k",
-        "40 000",
         "40kk",
+        "40,000 000",
+        "40_000,000",
+        "40 00",
+        "40__000",
+        "4e4k",
+        "4e",
+        "1e999",
+        "4e-4",
+        "4e4000",
+        "USD",
+        "$$40",
+        "40 B",
+        "0x40",
+        "1_0",
+        "４０",
         "forty",
         "0.001",
         "1.2345678k",
@@ -90,7 +121,13 @@ def test_any_text_is_an_amount_or_one_line(text: str) -> None:
         assert amount == amount.quantize(Decimal("0.01"))
 
 
-@pytest.mark.parametrize("text", ["", "0", "-1", "nan", "inf", "1e400", "1e1", "36501", "x", "٣"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "0", "-1", "nan", "inf", "1e400", "1e999", "1e-999", "36501", "x", "٣", "30.000"),
+        *("60D8", "8 weeks 2 days", "2 mon ths", "60k", "8ww", "101 years", "d", "1,000,00"),
+    ],
+)
 def test_a_time_limit_is_a_positive_number_of_days(text: str) -> None:
     with pytest.raises(InputError, match="time limit"):
         parse_max_days(text)
@@ -101,6 +138,122 @@ def test_days_and_years_are_read() -> None:
     assert parse_lifetime_years(" 5 ") == 5.0
     with pytest.raises(InputError, match="lifetime"):
         parse_lifetime_years("51")
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("60d", 60),
+        ("60 days", 60),
+        ("8w", 56),
+        ("1 week", 7),
+        ("2 months", 365 / 6),
+        ("1y", 365),
+        ("36h", 1.5),
+        ("6e1", 60),
+        ("1,000", 1000),
+    ],
+)
+def test_a_duration_may_have_any_unit(text: str, days: float) -> None:
+    assert parse_max_days(text) == pytest.approx(days, rel=1e-12)
+    assert parse_max_days(text.upper()) == parse_max_days(text)
+
+
+def test_a_duration_is_read_in_its_own_unit() -> None:
+    assert parse_lifetime_years("18 months") == 1.5
+    assert parse_lifetime_years("5y") == 5
+    assert parse_positive("2h", "time", "minutes", 1000) == 120
+    assert parse_positive("128GiB", "host memory", "GiB", 1e6) == 128
+    assert parse_positive("2 TB", "host memory", "GiB", 1e6) == 2048
+    with pytest.raises(InputError, match="not a number of GiB"):
+        parse_positive("128 days", "host memory", "GiB", 1e6)
+
+
+SAME = ["300B", "300e9", "3e11", "0.3T", ".3T", "300_000_000_000", "300,000,000,000", "300 b"]
+
+
+@pytest.mark.parametrize("text", [*SAME, "300 000 000 000", "300 billion", "300B tokens"])
+def test_amounts_of_tokens(text: str) -> None:
+    assert parse_count(text, "--tokens", "300B", ("tokens",)) == 3e11
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "",
+            "B",
+            "-1",
+            "NaN",
+            "nan",
+            "inf",
+            "Infinity",
+            "1e999",
+            "0",
+            "1e-999",
+            "3,0B",
+            "300.000",
+        ),
+        *("300,000_000", "٣", "300BB", "300 B B", "1" * 61, "3e11B1", "\n", "300\x00", "1e+", "²"),
+    ],
+)
+def test_what_is_no_amount_is_one_line(text: str) -> None:
+    for parse in (
+        lambda: parse_count(text, "--tokens", "300B", ("tokens",)),
+        lambda: parse_whole(text, "--count"),
+    ):
+        with pytest.raises(InputError) as caught:
+            parse()
+        assert str(caught.value).isprintable()
+        assert len(str(caught.value)) < 200
+
+
+@given(st.integers(1, 10**14), st.sampled_from([",", "_", " "]))
+def test_separators_of_one_kind_say_the_same(number: int, separator: str) -> None:
+    grouped = f"{number:,}".replace(",", separator)
+    assert parse_count(grouped, "--tokens", "300B") == number
+    if number < 10**12:
+        assert parse_whole(grouped, "--count") == number
+
+
+@given(st.text(st.sampled_from("0123456789.,_ eEkmbtTB$-+dwyu"), max_size=14))
+def test_any_typed_text_is_a_number_or_one_line(text: str) -> None:
+    for parse in (
+        lambda: parse_count(text, "--tokens", "300B"),
+        lambda: parse_max_days(text),
+        lambda: parse_decimal(text, "power", "number"),
+        lambda: parse_positive(text, "memory", "GiB", 1e6),
+        lambda: parse_budget(text),
+    ):
+        try:
+            value = float(parse())
+        except InputError as error:
+            assert str(error).isprintable()
+        else:
+            assert 0 <= value < math.inf
+
+
+@pytest.mark.parametrize(
+    ("amount", "words"),
+    [
+        (4e11, "400B"),
+        (1.28e9, "1.28B"),
+        (70_426_624, "70.4M"),
+        (999_999, "1M"),
+        (14e6, "14M"),
+        (3e11, "300B"),
+        (1.5e12, "1.5T"),
+        (5e15, "5,000T"),
+        (12, "12"),
+    ],
+)
+def test_amounts_are_written_as_people_write_them(amount: float, words: str) -> None:
+    assert count_words(amount) == words
+
+
+@given(st.floats(1e3, 1e15))
+def test_a_written_amount_reads_back_to_three_digits(amount: float) -> None:
+    assert parse_count(count_words(amount), "--tokens", "300B") == pytest.approx(amount, rel=6e-3)
 
 
 def test_price_rules() -> None:

@@ -25,6 +25,7 @@ from advisor.cli.command import (
     open_store,
 )
 from advisor.parse import InputError, parse_positive, shown
+from bench_runner.amounts import read_whole
 
 if TYPE_CHECKING:
     from advisor.benchmark.benchmark_plan import Plan
@@ -108,11 +109,11 @@ def _plan(options: argparse.Namespace) -> Plan:
         raise InputError(f"device {shown(options.device)} is not known: write cuda or cpu")
     count = None
     if options.gpus is not None:
-        if not (options.gpus.isascii() and options.gpus.isdigit() and 0 < int(options.gpus) < 4096):
+        count = read_whole(options.gpus)
+        if count is None or count >= 4096:
             raise InputError(
                 f"the number of GPUs {shown(options.gpus)} is not a whole number of 1 or more"
             )
-        count = int(options.gpus)
     minutes, gib = options.minutes, options.memory_limit_gib
     records, work = bench_folders()
     request = Request(

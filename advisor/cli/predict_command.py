@@ -6,7 +6,6 @@ There is no answer where the model does not fit, or is too far from everything m
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,15 +13,12 @@ from typing import TYPE_CHECKING
 
 from advisor.answers.prediction import as_lines, as_object
 from advisor.cli.command import ANSWERED, NO_ANSWER, open_store
-from advisor.parse import InputError, shown
+from advisor.parse import InputError, parse_count, parse_whole, shown
 
 if TYPE_CHECKING:
     from advisor.prediction.fitted import Fitted
     from advisor.prediction.model.targets import Target
     from advisor.store import Store
-
-_AMOUNT = re.compile(r"(?P<number>\d{1,15}(?:,\d{3})*(?:\.\d{1,6})?)\s*(?P<suffix>[kmbt]?)", re.I)
-_SUFFIX = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -105,17 +101,18 @@ def _target(options: argparse.Namespace, store: Store) -> Target:
     """What the words name. Raises ValueError."""
     from advisor.prediction.model.resolve import Ask, resolve
     from advisor.prediction.model.targets import Run, target_of_size
+    from bench_runner.amounts import count_words
     from bench_runner.recipes import load_recipes
 
     ask = Ask(
-        tokens=_amount(options.tokens, "--tokens"),
-        images=_amount(options.images, "--images"),
+        tokens=_amount(options.tokens, "--tokens", "tokens"),
+        images=_amount(options.images, "--images", "images"),
         batch_size=_whole(options.batch, "--batch"),
         sequence_length=_whole(options.sequence_length, "--sequence-length"),
         image_size=_whole(options.image_size, "--image-size"),
         precision=options.precision,
     )
-    parameters = _amount(options.parameters, "--parameters")
+    parameters = _amount(options.parameters, "--parameters", "parameters", "params")
     if parameters is None:
         return resolve(options.model, ask, load_recipes(), store.own_models)
     run_ = Run(
@@ -126,7 +123,7 @@ def _target(options: argparse.Namespace, store: Store) -> Target:
         image_size=ask.image_size,
         precision=ask.precision,
     )
-    name = f"{options.model} of {options.parameters} parameters"
+    name = f"{options.model} of {count_words(parameters)} parameters"
     return target_of_size(name, options.model, parameters, run_)
 
 
@@ -157,23 +154,10 @@ def _forget(name: str, store: Store) -> int:
     return ANSWERED
 
 
-def _amount(text: str | None, option: str) -> float | None:
+def _amount(text: str | None, option: str, *units: str) -> float | None:
     """``300B`` as 3e11."""
-    if text is None:
-        return None
-    match = _AMOUNT.fullmatch(text.strip())
-    if match is None or not text.isascii():
-        raise ValueError(f"{option} {shown(text)} is not an amount; write one such as 300B")
-    return float(match["number"].replace(",", "")) * _SUFFIX[match["suffix"].lower()]
+    return None if text is None else parse_count(text, option, "300B", units)
 
 
 def _whole(text: str | None, option: str) -> int | None:
-    if text is None:
-        return None
-    try:
-        value = _amount(text, option)
-    except ValueError:
-        value = None
-    if value is None or not value.is_integer() or value < 1:
-        raise ValueError(f"{option} {shown(text)} is not a whole number above 0, such as 8")
-    return int(value)
+    return None if text is None else parse_whole(text, option)

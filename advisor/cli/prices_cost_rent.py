@@ -17,7 +17,7 @@ from advisor.answers.ownership import (
     rent_row,
 )
 from advisor.costs.tco import CostTerms
-from advisor.parse import InputError, parse_price_rule, shown
+from advisor.parse import InputError, parse_decimal, parse_price_rule, shown
 from advisor.ranking.times import parse_evidence_rule
 from advisor.store import Store
 from advisor.tables import render_rows, to_json
@@ -71,9 +71,7 @@ def _read_terms(options: argparse.Namespace) -> CostTerms:
 def _decimal(text: str | None, what: str, unit: str) -> Decimal | None:
     if text is None:
         return None
-    if not re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", text.strip(), re.ASCII):
-        raise InputError(f"{what} {shown(text)} is not a {unit}")
-    return Decimal(text.strip())
+    return parse_decimal(text, what, unit)
 
 
 def answer_cost(store: Store, options: argparse.Namespace) -> list[str]:

@@ -10,7 +10,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from hashlib import blake2b
 
 from advisor.costs.price_book import OWN_SOURCE
-from advisor.parse import InputError, parse_budget, shown
+from advisor.parse import InputError, parse_budget, parse_decimal, shown
 from advisor.tables import unguarded
 from price_catalog.checks import HIGHEST_PRICE_USD, LOWEST_PRICE_USD
 from price_catalog.csv_table import nearest
@@ -46,7 +46,6 @@ OWN = Source(
 )
 
 _CENT = Decimal("0.01")
-_RATE = re.compile(r"\d{1,9}(?:\.\d{1,9})?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,7 +235,7 @@ class _Form:
         if currency == "USD":
             if rate and rate.strip("0").strip(".") != "1":
                 self._wrong("usd_per_unit", "is for other currencies than USD: leave it empty")
-        elif not _RATE.fullmatch(rate) or Decimal(rate) == 0:
+        elif (usd_per_unit := _rate(rate)) is None:
             self._wrong(
                 "usd_per_unit",
                 f"{shown(rate)} is no exchange rate: write the US dollars of one {currency} on "
@@ -244,7 +243,7 @@ class _Form:
             )
             return price, None
         else:
-            usd = (price * Decimal(rate)).quantize(_CENT, rounding=ROUND_HALF_UP)
+            usd = (price * usd_per_unit).quantize(_CENT, rounding=ROUND_HALF_UP)
         if item_kind and usd is not None:
             low, high = LOWEST_PRICE_USD[item_kind], HIGHEST_PRICE_USD[item_kind]
             if not low <= usd <= high:
@@ -270,3 +269,11 @@ def _identified(quote: Quote) -> Quote:
     said = "\0".join(str(getattr(quote, field.name)) for field in fields(quote)[1:])
     digest = blake2b(said.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
     return replace(quote, quote_id=f"own:{digest}")
+
+
+def _rate(text: str) -> Decimal | None:
+    """US dollars of one unit of another currency; None where it is none."""
+    try:
+        return parse_decimal(text, "", "") or None
+    except InputError:
+        return None

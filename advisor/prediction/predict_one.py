@@ -11,6 +11,7 @@ from advisor.prediction.model.targets import Target
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.memory import HOST_GIB_A_GPU
+from bench_runner.amounts import count_words
 from bench_runner.records import Method, Settings
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ def _why_not(workload: Workload, chip: Chip, count: int, method: str) -> str:
         "optimal": "with any memory-saving method",
     }[method]
     return (
-        f"does not fit: {workload.parameters / 1e9:.2g}B parameters need more than "
+        f"does not fit: {count_words(workload.parameters)} parameters need more than "
         f"{chip.memory_gib:g} GiB a GPU {tried}"
         + (f" and {HOST_GIB_A_GPU:g} GiB of host memory a GPU" if method == "optimal" else "")
     )

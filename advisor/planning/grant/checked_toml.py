@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import re
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import msgspec
 from msgspec import inspect
 
-from advisor.parse import InputError, parse_budget, shown
+from advisor.parse import InputError, parse_budget, parse_positive, shown
 from price_catalog.csv_table import nearest
 
 MAX_BYTES = 1_000_000
@@ -53,6 +54,57 @@ class AmountOrZero(Amount):
     def read(cls, value: Any) -> AmountOrZero:
         """Raises ValueError."""
         return cls(0) if value == 0 and value is not False else cls(Amount.read(value))
+
+
+class _Duration(float):
+    """A length of time, typed as a number of its unit or as people write it (``"8w"``)."""
+
+    unit: ClassVar[str]
+    most: ClassVar[int]
+    may_be_zero: ClassVar[bool] = True
+    example: ClassVar[str]
+
+    @classmethod
+    def read(cls, value: Any) -> _Duration:
+        """Raises ValueError."""
+        hint = f"must be a number {'from 0 to' if cls.may_be_zero else 'above 0 and at most'} "
+        hint += f"{cls.most}, or a text like {cls.example}"
+        if isinstance(value, str):
+            try:
+                return cls(parse_positive(value, "duration", cls.unit, cls.most))
+            except InputError:
+                raise ValueError(hint) from None
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not 0 <= value <= cls.most or (value == 0 and not cls.may_be_zero):
+            raise ValueError(hint)
+        return cls(value)
+
+
+class LeadDays(_Duration):
+    """From an order to the first run; whole days."""
+
+    unit, most, example = "days", 1000, '"8w"'
+
+    @classmethod
+    def read(cls, value: Any) -> _Duration:
+        """Raises ValueError."""
+        read = super().read(value)
+        if isinstance(value, float) and not read.is_integer():
+            raise ValueError(f'must be a whole number from 0 to {cls.most}, or a text like "8w"')
+        return cls(math.ceil(read))
+
+
+class QueueDays(_Duration):
+    """Waiting before each run."""
+
+    unit, most, example = "days", 365, '"12h"'
+
+
+class LifetimeYears(_Duration):
+    """How long a machine serves."""
+
+    unit, most, example = "years", 50, '"5y"'
+    may_be_zero = False
 
 
 def exact(number: float) -> Decimal:

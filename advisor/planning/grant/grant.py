@@ -15,7 +15,10 @@ from advisor.parse import InputError, PriceRule, parse_price_rule
 from advisor.planning.grant.checked_toml import (
     Amount,
     AmountOrZero,
+    LeadDays,
+    LifetimeYears,
     Line,
+    QueueDays,
     exact,
     read_toml,
     wrong,
@@ -97,8 +100,8 @@ class _Purchases(_Table, frozen=True):
     gpus: Names | None = None
     years: tuple[Annotated[int, Meta(ge=1, le=MAX_YEARS)], ...] | None = None
     max_machines: Annotated[int, Meta(ge=0, le=10_000)] | None = None
-    lead_days: Annotated[int, Meta(ge=0, le=1000)] = 0
-    lifetime_years: Annotated[float, Meta(gt=0, le=50)] | None = None
+    lead_days: LeadDays = LeadDays(0)
+    lifetime_years: LifetimeYears | None = None
 
 
 class _Rentals(_Table, frozen=True):
@@ -110,7 +113,7 @@ class _Rentals(_Table, frozen=True):
 
 class _Running(_Table, frozen=True):
     utilisation: Annotated[float, Meta(gt=0, le=1)] = 1.0
-    queue_days: Annotated[float, Meta(ge=0, le=365)] = 0.0
+    queue_days: QueueDays = QueueDays(0)
 
 
 class _Electricity(_Table, frozen=True):
@@ -215,7 +218,7 @@ def read_grant(path: Path) -> Grant:
         buy_gpus=buy.gpus,
         buy_years=None if buy.years is None else tuple(year - 1 for year in sorted(set(buy.years))),
         max_machines=buy.max_machines,
-        lead_days=buy.lead_days,
+        lead_days=int(buy.lead_days),
         lifetime_years=None if buy.lifetime_years is None else exact(buy.lifetime_years),
         rent=rent.allowed,
         rent_gpus=rent.gpus,

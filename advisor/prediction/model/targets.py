@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from advisor.prediction.model.workload import Workload, sized, workload_of
+from bench_runner.amounts import count_words
 from bench_runner.architecture import Architecture, Bert, ConvNext, GptNeoX, Vit
 from bench_runner.recipes import TEXT_FAMILIES, ModelSource, Precision, Recipe, Support, Training
 
@@ -119,7 +120,9 @@ def _samples(run: Run, length: int | None) -> float:
         amount, name = run.images, "images"
         samples = run.images
     if not 1 <= amount <= LARGEST:
-        raise ValueError(f"{amount:g} {name} is no training run; give 1 to {LARGEST:.0e}")
+        raise ValueError(
+            f"{count_words(amount)} {name} is no training run; give 1 to {LARGEST:.0e}"
+        )
     return samples
 
 
@@ -204,7 +207,8 @@ def target_of_size(name: str, family: str, parameters: float, run: Run) -> Targe
     """A model of which only family and size are known: the usual shape of that size stands in."""
     if not 1e5 <= parameters <= 1e13:
         raise ValueError(
-            f"{parameters:g} parameters is no model that can be predicted; give 1e5 to 1e13"
+            f"{count_words(parameters)} parameters is no model that can be predicted; give 100K to "
+            "10T"
         )
     kind = _USUAL.get(family)
     if kind is None:

@@ -1,0 +1,148 @@
+"""Numbers as people type them, read in one place: 40k, 40,000, 40 000, 40_000, 4e4, .3T, 300B.
+
+What a number is of (dollars, days, tokens) is for the caller to say; `advisor.parse` does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from fractions import Fraction
+from typing import NamedTuple
+
+MOST_LETTERS = 60
+_MOST_DIGITS = 25
+"""Of one number: what Python's Decimals keep without rounding."""
+_SPACES = str.maketrans("\u00a0\u202f\u2009", "   ")
+"""Those that text programs put between thousands."""
+_NUMBER = re.compile(
+    r"""(?P<whole> \d{1,3} (?P<separator>[,_ ]) \d{3} (?: (?P=separator)\d{3} )*
+                 | \d+ | (?=\.\d) )
+    (?P<fraction> \.\d+ )?
+    (?P<exponent> e[+-]?\d{1,3} )?
+    \ *(?P<unit> [a-z]+ | )""",
+    re.VERBOSE | re.IGNORECASE | re.ASCII,
+)
+SUFFIXES: Mapping[str, Decimal] = {
+    "": Decimal(1),
+    "k": Decimal(1_000),
+    "thousand": Decimal(1_000),
+    "m": Decimal(10**6),
+    "million": Decimal(10**6),
+    "b": Decimal(10**9),
+    "bn": Decimal(10**9),
+    "billion": Decimal(10**9),
+    "t": Decimal(10**12),
+    "trillion": Decimal(10**12),
+}
+"""What stands behind an amount of anything that is counted."""
+
+_YEAR = 365
+"""Days, as everywhere in this program."""
+_DAYS: Mapping[str, Fraction] = {
+    word: days
+    for words, days in (
+        ("s sec secs second seconds", Fraction(1, 86_400)),
+        ("min mins minute minutes", Fraction(1, 1_440)),
+        ("h hr hrs hour hours", Fraction(1, 24)),
+        ("d day days", Fraction(1)),
+        ("w wk wks week weeks", Fraction(7)),
+        ("mo month months", Fraction(_YEAR, 12)),
+        ("y yr yrs year years", Fraction(_YEAR)),
+    )
+    for word in words.split()
+}
+"""The days of each unit that a duration may have."""
+_GIB: Mapping[str, Fraction] = {
+    word: Fraction(size)
+    for words, size in (("g gb gib", 1), ("t tb tib", 1024), ("m mb mib", Fraction(1, 1024)))
+    for word in words.split()
+}
+"""A GB of memory is sold as 2**30 bytes."""
+
+
+class Number(NamedTuple):
+    """A number and the letters behind it."""
+
+    value: Decimal
+    unit: str
+    """In lower case; empty where there is none."""
+    could_be_thousands: bool
+    """Whether its point could separate thousands, as in ``40.000``."""
+
+
+def read_number(text: str) -> Number | None:
+    """The number that the text is, not negative; None where it is none."""
+    stripped = text.strip().translate(_SPACES)
+    match = _NUMBER.fullmatch(stripped) if len(stripped) <= MOST_LETTERS else None
+    if match is None:
+        return None
+    whole, fraction, exponent = match["whole"], match["fraction"] or "", match["exponent"] or ""
+    plain = re.sub("[,_ ]", "", whole) + fraction
+    if len(plain) > _MOST_DIGITS or (
+        exponent and match["unit"] and match["unit"].lower() in SUFFIXES
+    ):
+        return None
+    doubtful = not exponent and not match["unit"] and len(fraction) == 4 and whole.strip("0") != ""
+    return Number(Decimal(plain + exponent), match["unit"].lower(), doubtful)
+
+
+def read_amount(text: str, *, units: tuple[str, ...] = ()) -> Decimal | None:
+    """How many of something, with or without a suffix (``300B``) and one of the words in
+    ``units`` behind it; None where the text is no number or could be two."""
+    stripped = text.strip()
+    for unit in units:
+        if stripped.lower().endswith(unit):
+            stripped = stripped[: -len(unit)].rstrip()
+            break
+    number = read_number(stripped)
+    if number is None or number.could_be_thousands or number.unit not in SUFFIXES:
+        return None
+    return number.value * SUFFIXES[number.unit]
+
+
+def read_measure(text: str, unit: str) -> Fraction | None:
+    """How many of a ``unit`` in the plural: a duration in days, years, minutes or seconds, however
+    it is written (``8w``, ``2 months``), a memory in GiB (``128GB``), or plain numbers of anything
+    else; 0 or more. None where it is none."""
+    number = read_number(text)
+    if number is None or number.could_be_thousands:
+        return None
+    factors: Mapping[str, Fraction]
+    if not number.unit:
+        factors = {"": Fraction(1)}
+    elif unit in _DAYS:
+        factors = {word: days / _DAYS[unit] for word, days in _DAYS.items()}
+    elif unit == "GiB":
+        factors = _GIB
+    else:
+        factors = {word: Fraction(size) for word, size in SUFFIXES.items()}
+    factor = factors.get(number.unit)
+    return None if factor is None else Fraction(number.value) * factor
+
+
+def read_positive(text: str, *, units: tuple[str, ...] = ()) -> float | None:
+    """`read_amount` as a float above 0 and below infinity."""
+    amount = read_amount(text, units=units)
+    value = 0.0 if amount is None else float(amount)
+    return value if 0 < value < float("inf") else None
+
+
+def read_whole(text: str) -> int | None:
+    """A whole number of 1 or more, below a million million; None where it is not one."""
+    amount = read_amount(text)
+    if amount is None or not 1 <= amount < 10**12 or amount != amount.to_integral_value():
+        return None
+    return int(amount)
+
+
+def count_words(amount: float) -> str:
+    """``400B``, ``1.28B``, ``14M``, ``0.3T`` as ``300B``: three digits and the suffix."""
+    for suffix, size in (("T", 1e12), ("B", 1e9), ("M", 1e6), ("K", 1e3)):
+        if amount >= size * 0.9995:
+            scaled = amount / size
+            digits = 0 if scaled >= 99.95 else 1 if scaled >= 9.995 else 2
+            text = f"{scaled:,.{digits}f}"
+            return (text.rstrip("0").rstrip(".") if "." in text else text) + suffix
+    return f"{amount:.3g}"
