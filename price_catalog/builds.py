@@ -57,7 +57,9 @@ def enumerate_builds(
     empty = [host for host in hosts if host.gpu_id is None]
     filled: dict[str, list[Host]] = {}
     for host in hosts:
-        if host.gpu_id is not None and (host.kind == "owned" or host.max_gpus in counts):
+        if host.gpu_id is not None and (
+            host.kind == "owned" or host.is_own_quote or host.max_gpus in counts
+        ):
             filled.setdefault(host.gpu_id, []).append(host)
     builds: list[Build] = []
     for gpu in gpus:
@@ -116,8 +118,11 @@ def find_obstacle(gpu: Gpu, count: int, host: Host) -> str | None:
     """Why so many of these GPUs cannot run in this host; None where nothing known forbids it."""
     if not gpu.form_factor.startswith(_CARD):
         return f"{gpu.form_factor} parts come only on boards and in whole servers"
-    if gpu.gpu_id not in host.supported and (misfit := _misfit(gpu, count, host)):
-        return misfit
+    if gpu.gpu_id not in host.supported:
+        if host.is_own_quote:
+            return f"you entered {host.name} for other cards"
+        if misfit := _misfit(gpu, count, host):
+            return misfit
     if gpu.tdp_w is not None:
         draw_w = gpu.tdp_w * count + (host.base_w or 0.0)
         if host.psu_w is not None and draw_w > host.psu_w:
@@ -168,8 +173,10 @@ def not_known(gpu: Gpu, count: int, host: Host) -> tuple[str, ...]:
 
     A card that the maker names fits; of one alone the width is no question. What the processors
     draw matters where the supplies would not give the estimate too. A whole server comes with its
-    GPUs: only its memory may not be known.
+    GPUs: only its memory may not be known. Of a machine that the user entered the vendor was asked.
     """
+    if host.is_own_quote:
+        return ()
     if host.gpu_id is not None:
         return () if host.memory_gib is not None else ("memory",)
     gaps = []

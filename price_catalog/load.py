@@ -29,7 +29,7 @@ SOURCE_COLUMNS = ("source_id", "title", "url", "how_measured", "licence", "publi
 GPU_COLUMNS = tuple(Gpu.__dataclass_fields__)
 HOST_COLUMNS = ("host_id", "name", "kind", "max_gpus")
 HOST_EXTRA_COLUMNS = tuple(
-    name for name in Host.__dataclass_fields__ if name not in (*HOST_COLUMNS, "parts")
+    name for name in Host.__dataclass_fields__ if name not in (*HOST_COLUMNS, "parts", "origin")
 )
 PART_COLUMNS = ("host_id", "role", "detail", "price_usd", "priced_on", "source_id")
 QUOTE_EXTRA_COLUMNS = (

@@ -21,6 +21,8 @@ QuoteKind = Literal[
 """``education``: what a seller asks of universities; ``secondary``: told by somebody who does not
 sell it; ``owned``: of what the user has."""
 QUOTE_KINDS: tuple[QuoteKind, ...] = get_args(QuoteKind)
+OWN_QUOTE = "your quote"
+"""What marks a machine or a price that the user entered, wherever it is shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +133,18 @@ class Host:
     spec_source: str | None = None
     """Which source each of these figures comes from, written like a GPU's ``field_sources``."""
     note: str | None = None
+    origin: str = "shipped"
+    """``shipped`` or ``local`` (the user's own)."""
+
+    @property
+    def is_own_quote(self) -> bool:
+        """Whether the user entered it with a vendor's price, rather than having it already."""
+        return self.origin == "local" and self.kind != "owned"
+
+    @property
+    def label(self) -> str:
+        """Its name, marked where the user entered it."""
+        return f"{self.name} ({OWN_QUOTE})" if self.is_own_quote else self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +183,12 @@ class Quote:
     """The quote that this one stands in for; that one is kept and no longer counts."""
     origin: str = "shipped"
     """``shipped`` or ``local`` (the user's own)."""
+
+    @property
+    def label(self) -> str:
+        """Its vendor, marked where the user entered it."""
+        own = self.origin == "local" and self.kind != "owned"
+        return f"{self.vendor} ({OWN_QUOTE})" if own else self.vendor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

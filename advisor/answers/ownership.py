@@ -19,12 +19,13 @@ from advisor.costs.rental import (
     reserved_usd,
 )
 from advisor.costs.tco import PAPER_TERMS, CostTerms, TotalCostOfOwnership, total_cost_of_ownership
-from advisor.parse import InputError, PriceRule
+from advisor.parse import InputError, PriceRule, shown
 from advisor.ranking.candidates import NO_PRICE, Candidates
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.ranking.times import EvidenceRule
 from advisor.store import Reader, Store
 from price_catalog.builds import Build, rack_units_of
+from price_catalog.csv_table import nearest
 from price_catalog.model import Rental
 from price_catalog.power import wall_w
 
@@ -45,6 +46,8 @@ class OwnershipRequest:
     """Of one GPU; None: as measured, else as its maker states."""
     rack_units: Decimal | None = None
     """Of the machine; None: as known."""
+    machine: str | None = None
+    """Its name; None: the cheapest one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +93,7 @@ def cheapest_ownership(
         )
         rentals = reader.rentals()
         measured = reader.measured_power_w()
-    i = _cheapest(candidates, request.gpu_count)
+    i = _cheapest(candidates, request.gpu_count, request.machine)
     owned = ownership_of(
         candidates,
         i,
@@ -182,8 +185,17 @@ def _as_of(candidates: Candidates, rule: PriceRule) -> date:
     return date.today()
 
 
-def _cheapest(candidates: Candidates, count: int) -> int:
+def _cheapest(candidates: Candidates, count: int, machine: str | None) -> int:
     named = [i for i, build in enumerate(candidates.builds) if build.gpu_count == count]
+    if named and machine is not None:
+        wanted = " ".join(machine.split()).casefold()
+        names = dict.fromkeys(candidates.builds[i].host.name for i in named)
+        named = [i for i in named if candidates.builds[i].host.name.casefold() == wanted]
+        if not named:
+            raise InputError(
+                f"no machine with {count} of these GPUs is called {shown(machine)}; "
+                f"{nearest(machine, names)}"
+            )
     if not named:
         raise InputError(
             f"no machine with {count} of these GPUs is known: see advisor prices builds"

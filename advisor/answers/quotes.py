@@ -57,6 +57,8 @@ def ledger_rows(
             "currency": quote.currency,
             "price_quoted": quote.price_quoted,
             "includes": quote.includes,
+            "delivery": quote.delivery,
+            "warranty": quote.warranty,
             "origin": quote.origin,
             "source": quote.source_id,
             "url": quote.url,

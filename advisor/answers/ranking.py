@@ -19,6 +19,7 @@ from advisor.answers.wording import (
     build_words,
     days_and_interval,
     gpus_words,
+    is_own_price,
     price_marks,
     price_note,
     rank_words,
@@ -69,6 +70,8 @@ def ranked_object(row: RankedRow) -> dict[str, Any]:
         },
         "gpus_owned": row.build.gpus_owned,
         "whole_server": row.build.host.gpu_id is not None,
+        "own_machine": row.build.host.is_own_quote,
+        "own_price": is_own_price(row.gpu_quote) or is_own_price(row.host_quote),
         "prices": {
             "gpu_usd": row.gpu_quote.price_usd,
             "gpu_vendor": row.gpu_quote.vendor,
@@ -127,6 +130,8 @@ CSV_COLUMNS = (
     "verdict",
     "gpu_price_date",
     "host_price_date",
+    "own_machine",
+    "own_price",
     "reason",
     "detail",
 )

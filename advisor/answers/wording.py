@@ -20,7 +20,7 @@ from advisor.ranking.rank import RankedRow
 from advisor.ranking.times import TrainingTime
 from bench_runner.records import Settings
 from price_catalog.builds import Build
-from price_catalog.model import Gpu, Host, Quote
+from price_catalog.model import OWN_QUOTE, Gpu, Host, Quote
 
 RULE_WORDS = {
     "days": "fastest first",
@@ -159,8 +159,9 @@ def days_and_interval(row: RankedRow) -> str:
 
 
 def gpus_words(build: Build) -> str:
-    """``4 × A6000``."""
-    return f"{build.gpu_count} × {build.gpu.name}"
+    """``4 × A6000``; a machine that the user entered is marked."""
+    words = f"{build.gpu_count} × {build.gpu.name}"
+    return f"{words} ({OWN_QUOTE})" if build.host.is_own_quote else words
 
 
 _PAPER_HOSTS = ("desktop-1gpu", "desktop-2gpu", "server-4gpu", "server-8gpu")
@@ -169,10 +170,13 @@ _PAPER_HOSTS = ("desktop-1gpu", "desktop-2gpu", "server-4gpu", "server-8gpu")
 
 def build_words(build: Build) -> str:
     """``4 × A6000``; an upgrade says so, and so does every machine but the paper's."""
-    words = gpus_words(build)
+    words = f"{build.gpu_count} × {build.gpu.name}"
     if build.host.gpu_id is not None:
-        return f"{words} ({build.host.name})"
+        mark = f", {OWN_QUOTE}" if build.host.is_own_quote else ""
+        return f"{words} ({build.host.name}{mark})"
     notes = [build.host.name] if build.host.host_id not in _PAPER_HOSTS else []
+    if build.host.is_own_quote:
+        notes.append(OWN_QUOTE)
     if build.gpus_owned:
         notes.append(f"{build.gpus_owned} owned, {build.gpu_count - build.gpus_owned} to buy")
     return f"{words} ({'; '.join(notes)})" if notes else words
@@ -192,7 +196,7 @@ def item_names(gpus: Iterable[Gpu], hosts: Iterable[Host]) -> dict[tuple[str, st
     """What a person calls each item that a quote is for, by its kind and id."""
     names = {("gpu", gpu.gpu_id): gpu.name for gpu in gpus}
     for host in hosts:
-        names["host" if host.gpu_id is None else "server", host.host_id] = host.name
+        names["host" if host.gpu_id is None else "server", host.host_id] = host.label
     return names
 
 
@@ -229,7 +233,14 @@ def price_note(row: RankedRow, today: date) -> str:
 def price_marks(row: RankedRow, quote: Quote, today: date) -> tuple[str, ...]:
     """What speaks against one of the two prices of a build."""
     marks = quote_marks(quote, today=today, outlying=quote.item_kind in row.outlying_prices)
-    return (*marks, "told by others") if quote.kind == "secondary" else marks
+    if quote.kind == "secondary":
+        marks = (*marks, "told by others")
+    return (*marks, OWN_QUOTE) if is_own_price(quote) else marks
+
+
+def is_own_price(quote: Quote) -> bool:
+    """Whether the user entered a price, rather than having the machine already."""
+    return quote.origin == "local" and quote.kind != "owned"
 
 
 def marks_words(marks: str) -> str:

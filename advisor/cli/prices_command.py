@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import date
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from advisor.cli.command import (
     open_store,
 )
 from advisor.costs.amounts import usd_as_quoted
+from advisor.costs.own_machines import MACHINE_COLUMNS
 from advisor.costs.own_quotes import COLUMNS, INCLUDES, KINDS, OWN, make_quote
 from advisor.parse import InputError, parse_price_rule, shown
 from advisor.ranking.snapshot import Snapshot, take_snapshot
@@ -57,16 +58,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_format(listed)
 
-    add = command("add", "add one quote of your own")
-    for name in COLUMNS:
-        needed = name in ("item", "price", "vendor", "date", "kind")
-        add.add_argument(
-            f"--{name.replace('_', '-')}",
-            dest=f"cell_{name}",
-            required=needed,
-            metavar=name.upper(),
-            help=_HELP.get(name),
-        )
+    add = command(
+        "add",
+        'add a quote of your own: for what is known (--item "RTX 3090") or for a machine that '
+        "a vendor quoted to you (--machine)",
+    )
+    _add_cells(add, (*COLUMNS, *MACHINE_COLUMNS))
+
+    correct = command("correct", "correct a machine or a quote of yours: name what changes")
+    correct.add_argument("--quote", metavar="ID", help="the quote, as advisor prices list has it")
+    _add_cells(correct, (*COLUMNS, *MACHINE_COLUMNS), without=("item", "item_kind", "corrects"))
+
+    delete = command("delete", "delete a machine or a quote of yours")
+    delete.add_argument("--machine", metavar="NAME", help="the machine, with all its prices")
+    delete.add_argument("--quote", metavar="ID", help="the quote, as advisor prices list has it")
 
     bring = command("import", "read a CSV file of quotes: all of it or nothing")
     bring.add_argument("file", metavar="FILE.csv")
@@ -103,6 +108,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         one.add_argument("--model", required=True, help="a recipe, such as pythia-1b")
         one.add_argument("--gpu", required=True, help="as in A100")
         one.add_argument("--count", required=True, metavar="N", help="how many GPUs")
+        one.add_argument("--machine", metavar="NAME", help="in this machine (default: cheapest)")
         one.add_argument("--prices", default="latest", help="paper, latest (default), or a day")
         one.add_argument("--evidence", default="sound", help="sound (default) or published")
         for term, metavar, words in _TERMS:
@@ -138,7 +144,30 @@ _HELP = {
     "file": "where you keep the quote",
     "note": "anything else",
     "corrects": "the id of the quote that this one stands in for; that one is kept",
+    "delivery": "how long the vendor says that it takes, as in '6 weeks'",
+    "warranty": "as in '3 years on site'",
+    "machine": "what you call the machine, as in 'Exxact 8 x H200'",
+    "gpu": "the GPU that it comes with, as in H200",
+    "count": "how many GPUs it comes with, or how many cards it takes",
+    "fits": "of a machine without GPUs: the cards that it takes, as in 'RTX 6000 Ada, A6000'",
+    "watts": "at the wall with its GPUs; of a machine without GPUs, without any",
+    "rack_units": "as in 8; 0 where it stands on the floor",
+    "host_memory": "its main memory, as in 1TiB",
+    "links": "what joins the GPUs, as in NVLink",
+    "noise": "in dB(A)",
+    "weight": "in kg",
 }
+
+
+def _add_cells(
+    parser: argparse.ArgumentParser, names: Iterable[str], without: Collection[str] = ()
+) -> None:
+    for name in names:
+        if name not in without:
+            flag = f"--{name.replace('_', '-')}"
+            parser.add_argument(
+                flag, dest=f"cell_{name}", metavar=name.upper(), help=_HELP.get(name)
+            )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -169,7 +198,9 @@ def _list(options: argparse.Namespace, store: Store) -> int:
     if options.own:
         rows = [(quote, row) for quote, row in rows if quote.origin == "local"]
     columns = _SHORT if options.format == "table" else list(rows[0][1]) if rows else _SHORT
-    shown_rows = [{**row, "marks": row["marks"] or "-"} for _, row in rows]
+    shown_rows = [
+        {**row, "vendor": quote.label, "marks": row["marks"] or "-"} for quote, row in rows
+    ]
     if options.format != "table":
         shown_rows = [row for _, row in rows]
     print(render_rows(shown_rows, options.format, columns))
@@ -177,7 +208,20 @@ def _list(options: argparse.Namespace, store: Store) -> int:
 
 
 def _add(options: argparse.Namespace, store: Store) -> int:
-    cells = {name: getattr(options, f"cell_{name}") or "" for name in COLUMNS}
+    from advisor.cli.own_prices import add_machine, typed_cells
+
+    if options.cell_machine is not None:
+        return add_machine(options, store)
+    given = typed_cells(options, MACHINE_COLUMNS)
+    if given:
+        flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise InputError(f'{flags} is said of a machine: name it, as in --machine "8 x H200"')
+    if options.cell_item is None:
+        raise InputError(
+            'what is the price for? Name a GPU or a machine that is known with --item "RTX 3090", '
+            'or a new machine with --machine "NAME" --gpu H200 --count 8'
+        )
+    cells = typed_cells(options, COLUMNS)
     snapshot = _snapshot(store)
     made = make_quote(cells, ledger_items(snapshot), today=date.today())
     if isinstance(made, list):
@@ -190,6 +234,18 @@ def _add(options: argparse.Namespace, store: Store) -> int:
     )
     _tell_unused_parts([made], snapshot)
     return ANSWERED
+
+
+def _correct(options: argparse.Namespace, store: Store) -> int:
+    from advisor.cli.own_prices import correct
+
+    return correct(options, store)
+
+
+def _delete(options: argparse.Namespace, store: Store) -> int:
+    from advisor.cli.own_prices import delete
+
+    return delete(options, store)
 
 
 def _tell_unused_parts(quotes: Iterable[Quote], snapshot: Snapshot) -> None:
@@ -368,6 +424,8 @@ def _table(options: argparse.Namespace, store: Store) -> int:
 _RUN: Mapping[str, Callable[[argparse.Namespace, Store], int]] = {
     "list": _list,
     "add": _add,
+    "correct": _correct,
+    "delete": _delete,
     "import": _import,
     "export": _export,
     "refresh": _refresh,

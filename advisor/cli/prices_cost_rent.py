@@ -47,6 +47,7 @@ def read_request(options: argparse.Namespace) -> OwnershipRequest:
         model=options.model,
         gpu=options.gpu,
         gpu_count=int(options.count),
+        machine=options.machine,
         prices=prices,
         evidence=evidence,
         terms=terms,

@@ -24,13 +24,22 @@ OPTIONAL = (
     "usd_per_unit",
     "includes",
     "valid_until",
+    "delivery",
+    "warranty",
     "url",
     "file",
     "note",
     "corrects",
 )
 COLUMNS = (*NEEDED, *OPTIONAL)
-KINDS: tuple[QuoteKind, ...] = ("reseller-quote", "list", "street", "used", "secondary")
+KINDS: tuple[QuoteKind, ...] = (
+    "reseller-quote",
+    "education",
+    "list",
+    "street",
+    "used",
+    "secondary",
+)
 ITEM_KINDS = ("gpu", "host", "server", "part")
 INCLUDES = ("tax", "shipping", "education discount")
 MAX_CELL = 500
@@ -71,7 +80,9 @@ class Items:
     ) -> None:
         self._gpus = index_gpus(gpus)
         self._hosts = {
-            name.casefold(): host for host in hosts for name in (host.host_id, host.name)
+            name.casefold(): host
+            for host in hosts
+            for name in (host.host_id, host.name, host.label)
         }
         self._hosts_named = sorted({host.name for host in self._hosts.values()})
         self.parts = {
@@ -195,6 +206,8 @@ class _Form:
                 price_quoted=None if currency == "USD" else price,
                 includes=includes,
                 valid_until=until,
+                delivery=cells["delivery"] or None,
+                warranty=cells["warranty"] or None,
                 file=cells["file"] or None,
                 corrects=corrects,
                 origin="local",

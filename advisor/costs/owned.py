@@ -28,4 +28,5 @@ def own_machine(text: str, gpus: tuple[Gpu, ...]) -> Host:
         max_gpus=count,
         parts=(),
         gpu_id=gpu.gpu_id,
+        origin="local",
     )

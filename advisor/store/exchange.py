@@ -112,23 +112,28 @@ def add_local(
     What is ``merged`` was written by others, so its prices must be for something known here.
     """
     with transaction(connection):
-        if merged:
-            from advisor.store.merge_checks import check_items
+        return add_rows(connection, tables, merged=merged)
 
-            check_items(connection, tables)
-        added = 0
-        for table, rows in tables.items():
-            if table != "measurement":
-                added += _insert(connection, table, rows)
-        if tables.get("gpu") or tables.get("recipe"):
-            audit_local(connection, auditor_of(connection))
-        if measurements := tables.get("measurement"):
-            auditor = auditor_of(connection)
-            added += _insert(
-                connection, "measurement", [{**row, **auditor.verdict(row)} for row in measurements]
-            )
-        if merged and any(tables.get(name) for name in ("measurement", "gpu", "recipe")):
-            predict_anew(connection)
+
+def add_rows(connection: duckdb.DuckDBPyConnection, tables: Tables, *, merged: bool = False) -> int:
+    """The same inside a transaction that is open already."""
+    if merged:
+        from advisor.store.merge_checks import check_items
+
+        check_items(connection, tables)
+    added = 0
+    for table, rows in tables.items():
+        if table != "measurement":
+            added += _insert(connection, table, rows)
+    if tables.get("gpu") or tables.get("recipe"):
+        audit_local(connection, auditor_of(connection))
+    if measurements := tables.get("measurement"):
+        auditor = auditor_of(connection)
+        added += _insert(
+            connection, "measurement", [{**row, **auditor.verdict(row)} for row in measurements]
+        )
+    if merged and any(tables.get(name) for name in ("measurement", "gpu", "recipe")):
+        predict_anew(connection)
     return added
 
 

@@ -145,16 +145,40 @@ class Store:
 
         return self._add({"host": [host_values(host) for host in hosts]})
 
-    def remove_machine(self, host_id: str) -> bool:
-        """Forget a machine that the user had; whether there was such a one."""
+    def add_quoted_machine(self, host: Host, quote: Quote, sources: Iterable[Source]) -> int:
+        """Keep a machine that a vendor quoted to the user, with its price; how many rows were
+        new. Both or, on StoreError, neither."""
+        from advisor.store.own_prices import machine_tables
+
+        return self._add(machine_tables(host, quote, sources))
+
+    def replace_machine(
+        self, host: Host, quote: Quote | None, sources: Iterable[Source] = ()
+    ) -> bool:
+        """Put a machine of the user's in the place of the one with its id, with a newer price
+        where one is given; whether there was such a one. All or, on StoreError, nothing."""
+        from advisor.store.own_prices import replace_machine
+
         with self._open(write=True) as connection:
             self._update(connection)
-            gone = connection.execute(
-                "DELETE FROM host WHERE origin = 'local' AND kind = 'owned' AND host_id = ?"
-                " RETURNING host_id",
-                [host_id],
-            ).fetchall()
-            return bool(gone)
+            return replace_machine(connection, host, quote, sources)
+
+    def remove_machine(self, host_id: str) -> bool:
+        """Delete a machine of the user's and its prices; whether there was such a one."""
+        from advisor.store.own_prices import remove_machine
+
+        with self._open(write=True) as connection:
+            self._update(connection)
+            return remove_machine(connection, host_id)
+
+    def remove_quote(self, quote_id: str) -> bool:
+        """Delete a quote of the user's; whether there was such a one. What it corrected counts
+        again."""
+        from advisor.store.own_prices import remove_quote
+
+        with self._open(write=True) as connection:
+            self._update(connection)
+            return remove_quote(connection, quote_id)
 
     def merge(self, path: str | Path) -> int:
         """Bring in a JSON-lines file or another store's own rows; how many rows were new.

@@ -13,8 +13,10 @@ from textual.widgets import Input, Static
 from advisor.costs.amounts import usd_exact, usd_whole
 from advisor.costs.owned import own_machine
 from advisor.store import Store
+from advisor.tui.pages.confirm import ConfirmScreen
 from advisor.tui.pages.export_page import ExportScreen
 from advisor.tui.pages.record import RecordScreen
+from advisor.tui.prices.machine_dialog import MachineForm
 from advisor.tui.prices.prices_screen import PricesScreen
 from advisor.tui.prices.quote_dialogs import ImportScreen, QuoteForm
 from advisor.tui.ranking.build_page import _price_lines
@@ -87,7 +89,7 @@ async def test_a_quote_is_added_by_keys_and_counts(own_store: Path) -> None:
         assert pilot.app.screen is screen
         (row,) = [row for row in table(screen) if row[1] == "$912"]
         assert row[0].startswith("★")
-        assert row[5] == "[b]=1+1"
+        assert row[5] == "[b]=1+1 (your quote)"
     assert any(quote.vendor == "[b]=1+1" for quote in look(Store(own_store)).quotes())
 
 
@@ -242,3 +244,66 @@ async def test_a_terminal_that_is_too_small_says_so(store_path: Path) -> None:
     async with running(store_path, state=LATEST, size=(20, 5)) as pilot:
         await go(pilot)
         assert pilot.app.screen.has_class("-tiny")
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+async def test_a_machine_of_ones_own_is_entered_corrected_and_deleted_by_keys(
+    own_store: Path, size: tuple[int, int]
+) -> None:
+    async with running(own_store, state=replace(LATEST, budget="$300,000"), size=size) as pilot:
+        screen = await go(pilot)
+        await pilot.press("m")
+        form = pilot.app.screen
+        assert isinstance(form, MachineForm)
+        assert form.query_one("#said").region.bottom <= size[1]
+        await write(pilot, machine="Lab [b]quote", gpu="H200", count="8", price="285000")
+        await write(pilot, vendor="shop", date="2026-11-01", watts="900")
+        assert "less than its 8 GPUs draw" in said(pilot)
+        await pilot.press("enter")
+        await settled(pilot)
+        assert pilot.app.screen is form
+        await write(pilot, watts="10200")
+        assert said(pilot) == "Lab [b]quote $285,000: Enter keeps it"
+        await pilot.press("enter")
+        await settled(pilot)
+        assert pilot.app.screen is screen
+        await pilot.press("slash", *"lab [b]", "enter")
+        await settled(pilot)
+        (row,) = table(screen)
+        assert row[0] == "★ Lab [b]quote (your quote)"
+        await pilot.press("c")
+        form = pilot.app.screen
+        assert isinstance(form, MachineForm)
+        assert form.query_one("#watts", Input).value == "10200"
+        await write(pilot, price="240000")
+        await pilot.press("enter")
+        await settled(pilot)
+        assert {row[1] for row in table(screen) if row[0].startswith("★")} == {"$240,000"}
+        await pilot.press("f2")
+        await settled(pilot)
+        source = pilot.app.screen.query_one(RankTable).source
+        shown = [str(source.cells(index)[1]) for index in range(len(source))]
+        assert any("your quote" in cell for cell in shown)
+        await pilot.press("f7")
+        await settled(pilot)
+        screen = pilot.app.screen
+        await pilot.press("slash", "ctrl+u", *"lab [b]", "enter")
+        await settled(pilot)
+        await pilot.press("d")
+        assert isinstance(pilot.app.screen, ConfirmScreen)
+        await pilot.press("escape")
+        assert len(table(screen)) == 2
+        await pilot.press("d", "enter")
+        await settled(pilot)
+        assert table(screen) == []
+    assert not any(host.origin == "local" for host in look(Store(own_store)).hosts())
+
+
+async def test_what_ships_is_not_deleted(own_store: Path) -> None:
+    async with running(own_store, state=LATEST) as pilot:
+        screen = await go(pilot)
+        before = len(table(screen))
+        await pilot.press("d")
+        await settled(pilot)
+        assert pilot.app.screen is screen
+        assert len(table(screen)) == before

@@ -244,8 +244,8 @@ def buyable(
 
 def _label(build: Build) -> str:
     if build.host.gpu_id is not None:
-        return build.host.name
-    return f"{build.gpu_count} × {build.gpu.name} in {build.host.name}"
+        return build.host.label
+    return f"{build.gpu_count} × {build.gpu.name} in {build.host.label}"
 
 
 def _reason(gaps: Iterable[str | None], build: Build) -> str:
@@ -262,7 +262,7 @@ def _price_lines(build: Build, gpu_quote: Quote, host_quote: Quote) -> tuple[Pri
     parts = tuple((p.role, p.detail, p.price_usd, p.priced_on) for p in host.parts)
     # A parts list belongs to the price only where the price is its sum.
     listed = parts if sum((p[2] for p in parts), Decimal(0)) == host_quote.price_usd else ()
-    lines = [_line("host", host.host_id, host.name, 1, host_quote, listed)]
+    lines = [_line("host", host.host_id, host.label, 1, host_quote, listed)]
     if host.gpu_id is None:
         gpu = build.gpu
         lines.append(_line("gpu", gpu.gpu_id, gpu.name, build.gpu_count, gpu_quote, ()))
@@ -285,7 +285,7 @@ def _line(
         unit_usd=quote.price_usd,
         quote_id=quote.quote_id,
         quote_kind=quote.kind,
-        vendor=quote.vendor,
+        vendor=quote.label,
         quoted_on=quote.quoted_on,
         source_id=quote.source_id,
         parts=parts,

@@ -38,7 +38,7 @@ def quote_table(entries: Sequence[Entry], sources: Sequence[Source]) -> MemoryRo
             entry[1]["age"],
             marks_words(entry[1]["marks"]),
             KIND_WORDS.get(entry[0].kind, entry[0].kind),
-            entry[0].vendor,
+            entry[0].label,
             str(entry[0].quoted_on),
         ),
         text=lambda entry: (
@@ -74,7 +74,7 @@ def quote_page(entry: Entry, source: Source | None, width: int) -> list[Line]:
     ]
     if quote.price_quoted is not None:
         lines.append((f"quoted as {quote.currency} {quote.price_quoted:,}", PLAIN))
-    for name in ("includes", "valid_until", "url", "file", "corrects"):
+    for name in ("includes", "valid_until", "delivery", "warranty", "url", "file", "corrects"):
         if row[name] is not None:
             lines.append((f"{name.replace('_', ' ')}: {row[name]}", PLAIN))
     if quote.note:

@@ -12,6 +12,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Static
 
+from advisor.costs.amounts import usd_exact
 from advisor.costs.price_book import RULE_WORDS
 from advisor.parse import InputError
 from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar, TooSmall
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from advisor.answers.ownership import Ownership
     from advisor.costs.rental import BreakEven
     from advisor.ranking.snapshot import Snapshot
+    from price_catalog.model import Host, Quote
 
 ABOUT = (
     "★ counts: under a year old before older, your own before others', what sellers ask before "
@@ -52,8 +54,9 @@ Marks: `~` *stale* is a year old or older, `x` *expired* no longer valid, `?` *u
 page or file to check it by, `!` *outlying* far from the other quotes of its item, `<` *corrected*
 replaced by another.
 
-`a` adds a quote, `c` corrects the highlighted one (which is kept), `i` imports a CSV file. `2` or
-`n` shows where owning a machine and renting the same GPUs break even.
+`a` adds a quote, `m` a machine that a vendor quoted to you. `c` corrects the highlighted one (a
+quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` imports a CSV file.
+`2` or `n` shows where owning a machine and renting the same GPUs break even.
 """
 
     @dataclass
@@ -69,6 +72,12 @@ replaced by another.
 
         evens: list[tuple[Ownership, list[BreakEven]]]
         problem: str | None
+
+    @dataclass
+    class Deleted(Message):
+        """Something of the user's is no longer in the store."""
+
+        text: str
 
     def __init__(self, size: Size) -> None:
         super().__init__(size)
@@ -176,6 +185,10 @@ replaced by another.
             from advisor.costs.parts import PREFIX
 
             quote, row = entry
+            own = self._own_machine(quote)
+            if own is not None:
+                self._fill_in_machine(own)
+                return
             if quote.quote_id.startswith(PREFIX):
                 self.app.notify("This price is added up from parts: correct the quote of a part.")
                 return
@@ -190,6 +203,65 @@ replaced by another.
 
         if self._snapshot is not None:
             self.app.push_screen(QuoteForm(self._snapshot, cells, corrected), self._kept)
+
+    def _own_machine(self, quote: Quote) -> Host | None:
+        """The machine of the user's that a quote is for."""
+        hosts = () if self._snapshot is None else self._snapshot.hosts
+        return next((h for h in hosts if h.is_own_quote and h.host_id == quote.item_id), None)
+
+    def action_machine(self) -> None:
+        """Fill in a machine that a vendor quoted."""
+        self._fill_in_machine(None)
+
+    def _fill_in_machine(self, host: Host | None) -> None:
+        from advisor.answers.own_prices import cells_of
+        from advisor.tui.prices.machine_dialog import MachineForm
+
+        if self._snapshot is not None:
+            cells = {} if host is None else cells_of(host, self._snapshot)
+            self.app.push_screen(MachineForm(self._snapshot, cells, host), self._kept)
+
+    def action_delete(self) -> None:
+        """Ask, then delete the highlighted quote, or the machine that it is for."""
+        from advisor.tui.pages.confirm import ConfirmScreen
+
+        entry = self._highlighted()
+        if entry is None:
+            return
+        quote, row = entry
+        if quote.origin != "local" or not quote.quote_id.startswith("own:"):
+            self.app.notify("This price ships with the program: correct it with one of your own.")
+            return
+        own = self._own_machine(quote)
+        name = f"{row['item']}, {usd_exact(quote.price_usd)}"
+        words: list[Line] = [(f"The quote {name} of {quote.vendor} is deleted.", PLAIN)]
+        if own is not None:
+            words = [(f"The machine {own.name} and all its prices are deleted.", PLAIN)]
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self._remove(None if own is None else own.host_id, quote.quote_id, name)
+
+        self.app.push_screen(ConfirmScreen("Delete", words, "delete"), answered)
+
+    @work(thread=True, group="write", exit_on_error=False)
+    def _remove(self, host_id: str | None, quote_id: str, name: str) -> None:
+        from advisor.store import StoreError
+
+        store = self.app.store_reader.patient_store()
+        try:
+            if host_id is None:
+                store.remove_quote(quote_id)
+            else:
+                store.remove_machine(host_id)
+        except StoreError as error:
+            self.post_message(StoreTrouble(str(error)))
+        else:
+            self.post_message(self.Deleted(f"{name}: deleted."))
+
+    @on(Deleted)
+    def _deleted(self, event: Deleted) -> None:
+        self._kept(event.text)
 
     def action_import(self) -> None:
         """Read a CSV file of quotes: first a preview, then all of it or nothing."""

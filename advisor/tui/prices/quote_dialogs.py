@@ -26,18 +26,21 @@ from advisor.tui.widgets.text_input import Field
 from price_catalog.model import Quote
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from advisor.ranking.snapshot import Snapshot
+    from advisor.store import Store
 
 FIELDS = (
     ("item", "Item", "RTX 3090, or a machine's name"),
     ("price", "Price", "of one piece: 900"),
     ("vendor", "Vendor", "who asks it"),
     ("date", "Date", "2026-11-01"),
-    ("kind", "Kind", "reseller-quote, list, street, used, secondary"),
+    ("kind", "Kind", "reseller-quote, education, list, street, used, secondary"),
     ("valid_until", "Valid until", "2026-12-31, or empty"),
     ("includes", "Includes", "tax; shipping; education discount"),
+    ("delivery", "Delivery", "6 weeks"),
+    ("warranty", "Warranty", "3 years"),
     ("currency", "Currency", "USD"),
     ("usd_per_unit", "USD per unit", "for other currencies: 1.08"),
     ("url", "Page", "https://…"),
@@ -46,8 +49,8 @@ FIELDS = (
 )
 
 
-class _Keeping(Dialog["str | None"]):
-    """A dialog that ends with quotes being kept."""
+class Keeping(Dialog["str | None"]):
+    """A dialog that ends with something being kept."""
 
     CSS_PATH = "prices.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -68,15 +71,17 @@ class _Keeping(Dialog["str | None"]):
         text: str
 
     def keep(self, quotes: Sequence[Quote], words: str) -> None:
-        """Write them in a thread, all or none."""
-        self._write(tuple(quotes), words)
+        """Write quotes in a thread, all or none."""
+        kept = tuple(quotes)
+        self.write(lambda store: store.add_quotes(kept, [OWN]), words)
 
     @work(thread=True, exclusive=True, group="write", exit_on_error=False)
-    def _write(self, quotes: tuple[Quote, ...], words: str) -> None:
+    def write(self, change: Callable[[Store], object], words: str) -> None:
+        """Change the store in a thread, then close and say so."""
         from advisor.store import StoreError
 
         try:
-            self.app.store_reader.patient_store().add_quotes(quotes, [OWN])
+            change(self.app.store_reader.patient_store())
         except StoreError as error:
             self.post_message(self.Failed(str(error)))
         else:
@@ -101,7 +106,7 @@ class _Keeping(Dialog["str | None"]):
         self.dismiss(None)
 
 
-class QuoteForm(_Keeping):
+class QuoteForm(Keeping):
     """One quote, judged while it is typed."""
 
     AUTO_FOCUS = "#item"
@@ -168,7 +173,7 @@ A correction is a new quote that stands in for the old one, which is kept.
             self.keep([made], f"Kept {name} {usd_exact(made.price_usd)}.")
 
 
-class ImportScreen(_Keeping):
+class ImportScreen(Keeping):
     """A CSV file: what would be read and what is wrong, row by row; then all or nothing."""
 
     AUTO_FOCUS = "#path"

@@ -1,0 +1,174 @@
+"""``advisor prices add --machine``, ``correct`` and ``delete``: what the user entered."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Mapping
+from datetime import date
+
+from advisor.answers.own_prices import (
+    MachineChange,
+    cells_of,
+    change_machine,
+    kept_words,
+    quote_to_correct,
+)
+from advisor.answers.quotes import ledger_items
+from advisor.answers.wording import item_names
+from advisor.cli.command import ANSWERED
+from advisor.costs.amounts import usd_as_quoted
+from advisor.costs.own_machines import (
+    MACHINE_COLUMNS,
+    QUOTE_COLUMNS,
+    OwnMachine,
+    find_own,
+)
+from advisor.costs.own_quotes import COLUMNS, OWN, RowError, make_quote
+from advisor.costs.own_quotes_csv import quote_cells
+from advisor.parse import InputError, shown
+from advisor.ranking.snapshot import Snapshot, take_snapshot
+from advisor.store import Store
+from price_catalog.model import Host, Quote
+
+MAX_LINE = 280
+
+
+def typed_cells(options: argparse.Namespace, names: Iterable[str]) -> dict[str, str]:
+    """What was typed for these columns; an empty text too, where somebody typed one."""
+    typed = ((name, getattr(options, f"cell_{name}", None)) for name in names)
+    return {name: text for name, text in typed if text is not None}
+
+
+def add_machine(options: argparse.Namespace, store: Store) -> int:
+    """Keep a machine with its price. Raises InputError."""
+    for name in ("item", "item_kind", "corrects"):
+        if getattr(options, f"cell_{name}") is not None:
+            flag = name.replace("_", "-")
+            raise InputError(f"--{flag} and --machine are two things: leave out one of them")
+    snapshot = _snapshot(store)
+    cells = typed_cells(options, (*MACHINE_COLUMNS, *QUOTE_COLUMNS))
+    made = _changed(cells, snapshot, None).machine
+    store.add_quoted_machine(made.host, made.quote, [OWN])
+    _tell(made, snapshot, "kept")
+    return ANSWERED
+
+
+def correct(options: argparse.Namespace, store: Store) -> int:
+    """Change what was typed of a machine, or correct a quote. Raises InputError."""
+    _one_of(options.cell_machine, options.quote)
+    snapshot = _snapshot(store)
+    if options.quote is not None:
+        given = typed_cells(options, MACHINE_COLUMNS)
+        if given:
+            flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+            raise InputError(f"{flags} is said of a machine: name that with --machine, no quote")
+        return _correct_quote(options, store, snapshot)
+    host = _own_machine(options.cell_machine, snapshot)
+    given = typed_cells(options, (*MACHINE_COLUMNS, *QUOTE_COLUMNS))
+    if given.keys() == {"machine"}:
+        raise InputError("nothing to correct is named: say what changes, as in --price 280000")
+    (made, price_changed) = _changed(
+        {**cells_of(host, snapshot), **given, "machine": host.name}, snapshot, host
+    )
+    store.replace_machine(made.host, made.quote if price_changed else None, [OWN])
+    _tell(made, snapshot, "corrected")
+    return ANSWERED
+
+
+def _correct_quote(options: argparse.Namespace, store: Store, snapshot: Snapshot) -> int:
+    held = quote_to_correct(options.quote, snapshot)
+    given = typed_cells(options, QUOTE_COLUMNS)
+    if not given:
+        raise InputError("nothing to correct is named: say what changes, as in --price 280000")
+    names = item_names(snapshot.gpus, snapshot.hosts)
+    cells = {**quote_cells(held, names), **given, "corrects": held.quote_id}
+    made = make_quote(
+        {name: cells.get(name, "") for name in COLUMNS}, ledger_items(snapshot), today=date.today()
+    )
+    if isinstance(made, list):
+        raise InputError("; ".join(str(problem) for problem in made))
+    store.add_quotes([made], [OWN])
+    print(f"{made.quote_id}: {_quote_words(made, snapshot)}; it stands in for {held.quote_id}")
+    return ANSWERED
+
+
+def delete(options: argparse.Namespace, store: Store) -> int:
+    """Delete what the user entered; shipped rows stay. Raises InputError."""
+    _one_of(options.machine, options.quote)
+    snapshot = _snapshot(store)
+    if options.machine is not None:
+        host = _own_machine(options.machine, snapshot)
+        store.remove_machine(host.host_id)
+        print(f"{host.name} and its prices are deleted", file=sys.stderr)
+        return ANSWERED
+    wanted = options.quote.strip()
+    quote = next((quote for quote in snapshot.quotes if quote.quote_id == wanted), None)
+    if quote is None:
+        raise InputError(f"no quote is called {shown(wanted)}: see advisor prices list --own")
+    if quote.origin != "local":
+        raise InputError(
+            f"{shown(wanted)} ships with the program and stays: put one of your own in its place "
+            f"with advisor prices correct --quote {wanted}"
+        )
+    store.remove_quote(quote.quote_id)
+    print(f"{_quote_words(quote, snapshot)}: deleted", file=sys.stderr)
+    return ANSWERED
+
+
+def _one_of(machine: str | None, quote: str | None) -> None:
+    if (machine is None) == (quote is None):
+        raise InputError(
+            "name one of the two: --machine with its name, or --quote with its id from "
+            "advisor prices list --own"
+        )
+
+
+def _own_machine(name: str, snapshot: Snapshot) -> Host:
+    host = find_own(name, snapshot.hosts)
+    if host is None:
+        own = [host.name for host in snapshot.hosts if host.is_own_quote]
+        listed = f"yours are {', '.join(own[:5])}" if own else "you have entered none"
+        raise InputError(f"no machine of yours is called {shown(name)}: {listed}")
+    return host
+
+
+def _changed(cells: Mapping[str, str], snapshot: Snapshot, corrected: Host | None) -> MachineChange:
+    made = change_machine(cells, snapshot, corrected, today=date.today())
+    if isinstance(made, list):
+        raise InputError(_joined([_flagged(problem) for problem in made]))
+    return made
+
+
+def _joined(problems: list[str]) -> str:
+    """All that is wrong as one line, which stays short enough to be read."""
+    text, *rest = problems
+    for at, problem in enumerate(rest):
+        if len(text) + len(problem) > MAX_LINE:
+            return f"{text}; and {len(rest) - at} more"
+        text = f"{text}; {problem}"
+    return text
+
+
+def _flagged(problem: RowError) -> str:
+    """What is wrong with a flag, in one line."""
+    column = (problem.column or "").replace("_", "-")
+    return f"--{column}: {problem.message}" if column else problem.message
+
+
+def _tell(made: OwnMachine, snapshot: Snapshot, what: str) -> None:
+    for line in kept_words(made, snapshot.gpus, what):
+        print(line, file=sys.stderr)
+
+
+def _quote_words(quote: Quote, snapshot: Snapshot) -> str:
+    names = item_names(snapshot.gpus, snapshot.hosts)
+    item = names.get((quote.item_kind, quote.item_id), quote.item_id)
+    return (
+        f"{item} {usd_as_quoted(quote.price_usd)}, {quote.kind}, {quote.vendor}, {quote.quoted_on}"
+    )
+
+
+def _snapshot(store: Store) -> Snapshot:
+    with store.reading() as reader:
+        return take_snapshot(reader)

@@ -1,0 +1,339 @@
+"""Machines that a vendor quoted to the user: entered, ranked, corrected, deleted; wrong input."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import date
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.cli.main import main
+from advisor.costs.own_machines import (
+    MACHINE_COLUMNS,
+    QUOTE_COLUMNS,
+    OwnMachine,
+    machine_cells,
+    read_machine,
+)
+from advisor.costs.own_quotes_csv import quote_cells
+from advisor.store import Store, build_store
+from price_catalog.builds import enumerate_builds
+from price_catalog.load import load_catalog
+from price_catalog.power import power_basis, wall_w
+from tests.store_for_tests import look
+
+TODAY = date(2026, 11, 21)
+CATALOG = load_catalog()
+WHOLE = {
+    "machine": "Lab quote 8 x H200",
+    "gpu": "H200",
+    "count": "8",
+    "price": "285,000",
+    "vendor": "shop",
+    "date": "2026-11-01",
+}
+EMPTY = {
+    "machine": "Box for four",
+    "fits": "RTX 6000 Ada, A6000",
+    "count": "4",
+    "price": "12000",
+    "vendor": "shop",
+    "date": "2026-11-01",
+}
+FLAGS = ["--price", "285000", "--vendor", "shop", "--date", "2026-11-01"]
+MACHINE = ["--machine", "Lab quote", "--gpu", "H200", "--count", "8"]
+
+
+def made(base: dict[str, str] = WHOLE, **cells: str) -> OwnMachine:
+    machine = read_machine(base | cells, CATALOG.gpus, CATALOG.hosts, today=TODAY)
+    assert isinstance(machine, OwnMachine), [str(problem) for problem in machine]
+    return machine
+
+
+def test_a_whole_machine_as_typed() -> None:
+    host, quote = made(
+        watts="10200", rack_units="8", host_memory="2TiB", links="NVLink", noise="75", weight="130"
+    )
+    assert (host.gpu_id, host.max_gpus, host.kind) == ("h200-sxm-141gb", 8, "server")
+    assert (host.wall_w, host.rack_units, host.memory_gib) == (10200, 8, 2048)
+    assert (host.gpu_link, host.noise_dba, host.weight_kg) == ("NVLink", 75, 130)
+    assert (quote.item_kind, quote.item_id, quote.price_usd) == ("server", host.host_id, 285_000)
+    assert (quote.kind, quote.origin, host.origin) == ("reseller-quote", "local", "local")
+    (build,) = enumerate_builds(CATALOG.gpus, [host])
+    assert (wall_w(build), power_basis(build), build.obstacle) == (10200, "stated", None)
+
+
+@pytest.mark.parametrize("text", ["10200", "10,200", "10 200 W", "10.2k", "1.02e4"])
+def test_watts_are_read_as_people_type_them(text: str) -> None:
+    assert made(watts=text).host.wall_w == 10_200
+
+
+def test_watts_that_are_not_said_are_estimated_never_nothing() -> None:
+    (build,) = enumerate_builds(CATALOG.gpus, [made().host])
+    assert power_basis(build) == "estimated"
+    assert (wall_w(build) or 0) > 8 * 700
+
+
+def test_a_machine_without_gpus_takes_the_cards_that_are_named_and_no_other() -> None:
+    host, quote = made(EMPTY, rack_units="0", watts="700")
+    assert (quote.item_kind, host.kind, host.base_w) == ("host", "desktop", 700)
+    fits = {
+        (build.gpu.name, build.gpu_count)
+        for build in enumerate_builds(CATALOG.gpus, [host])
+        if build.obstacle is None and not build.unknown
+    }
+    assert fits == {("RTX 6000 Ada", 4), ("A6000", 4)}
+
+
+def test_a_count_that_nobody_ships_is_a_build_all_the_same() -> None:
+    (build,) = enumerate_builds(CATALOG.gpus, [made(count="6").host])
+    assert build.gpu_count == 6
+
+
+@pytest.mark.parametrize("base", [WHOLE, EMPTY])
+def test_what_was_typed_comes_back_as_it_was(base: dict[str, str]) -> None:
+    first = made(base, host_memory="512GB", rack_units="4.5", watts="9999.5", delivery="6 weeks")
+    cells = machine_cells(first.host, CATALOG.gpus) | quote_cells(first.quote, {})
+    assert made(base, **{k: v for k, v in cells.items() if k != "corrects"}) == first
+
+
+WRONG = [
+    ({"machine": ""}, "machine", "is empty"),
+    ({"machine": "x" * 81}, "machine", "81 characters"),
+    ({"machine": "a\x1b[31mb"}, "machine", "control characters"),
+    ({"machine": "dgx  h100"}, "machine", "there already"),
+    ({"machine": "H200"}, "machine", "there already"),
+    ({"machine": "server-4gpu"}, "machine", "there already"),
+    ({"gpu": "H201"}, "gpu", "did you mean"),
+    ({"gpu": ""}, "gpu", "name the GPU that it comes with"),
+    ({"fits": "A6000"}, "fits", "leave out"),
+    ({"gpu": "", "fits": "H200"}, "fits", "is no card"),
+    ({"gpu": "", "fits": "A6000, X"}, "fits", "not known"),
+    ({"gpu": "", "fits": " , "}, "gpu", "name the GPU"),
+    ({"count": ""}, "count", "is empty"),
+    ({"count": "0"}, "count", "not a number of GPUs"),
+    ({"count": "65"}, "count", "1 to 64"),
+    ({"count": "-8"}, "count", "not a number of GPUs"),
+    ({"count": "8.5"}, "count", "not a number of GPUs"),
+    ({"count": "٨"}, "count", "not a number of GPUs"),
+    ({"price": ""}, "price", "is empty"),
+    ({"price": "285.000"}, "price", "could mean"),
+    ({"price": "12"}, "price", "not a price of one server"),
+    ({"price": "-285000"}, "price", "negative"),
+    ({"vendor": ""}, "vendor", "is empty"),
+    ({"date": "01.11.2026"}, "date", "not a date"),
+    ({"date": "2026-12-01"}, "date", "after today"),
+    ({"date": "2026-02-30"}, "date", "not a date"),
+    ({"valid_until": "2026-10-01"}, "valid_until", "before the date"),
+    ({"includes": "beer"}, "includes", "not known"),
+    ({"kind": "gift"}, "kind", "not known"),
+    ({"currency": "EUR"}, "usd_per_unit", "exchange rate"),
+    ({"watts": "5599"}, "watts", "less than its 8 GPUs draw, 5,600 W"),
+    ({"watts": "nan"}, "watts", "not a number of W"),
+    ({"watts": "1e9"}, "watts", "not a number of W"),
+    ({"watts": "10.200"}, "watts", "not a number of W"),
+    ({"watts": "10200 V"}, "watts", "not a number of W"),
+    ({"rack_units": "61"}, "rack_units", "rack units"),
+    ({"rack_units": "-1"}, "rack_units", "rack units"),
+    ({"host_memory": "1 EB"}, "host_memory", "no amount of memory"),
+    ({"host_memory": "0"}, "host_memory", "no amount of memory"),
+    ({"host_memory": "999999TB"}, "host_memory", "no amount of memory"),
+    ({"links": "x" * 201}, "links", "201 characters"),
+    ({"noise": "5"}, "noise", "dB(A)"),
+    ({"weight": "0"}, "weight", "kg"),
+    ({"url": "shop"}, "url", "no web address"),
+]
+
+
+@pytest.mark.parametrize(("cells", "column", "words"), WRONG)
+def test_wrong_input_is_told_by_field(cells: dict[str, str], column: str, words: str) -> None:
+    problems = read_machine(WHOLE | cells, CATALOG.gpus, CATALOG.hosts, today=TODAY)
+    assert isinstance(problems, list)
+    messages = {problem.column: problem.message for problem in problems}
+    assert set(messages) == {column}
+    assert words in messages[column]
+    assert "\n" not in messages[column]
+
+
+@given(
+    st.fixed_dictionaries(
+        {name: st.text(max_size=12) for name in ("machine", "gpu", "count", "price", "date")},
+        optional={
+            name: st.text(max_size=12)
+            for name in (*MACHINE_COLUMNS, *QUOTE_COLUMNS)
+            if name not in ("machine", "gpu", "count", "price", "date")
+        },
+    )
+)
+def test_any_text_is_a_sound_machine_or_refused_in_printable_lines(cells: dict[str, str]) -> None:
+    read = read_machine(cells, CATALOG.gpus, CATALOG.hosts, today=TODAY)
+    if isinstance(read, OwnMachine):
+        assert read.host.name.isprintable()
+        assert 1 <= read.host.max_gpus <= 64
+        assert read.quote.price_usd >= 100
+    else:
+        assert read
+        assert all(str(problem).isprintable() for problem in read)
+
+
+@given(
+    count=st.integers(1, 64),
+    units=st.integers(0, 60),
+    gib=st.integers(1, 65_536),
+    cents=st.integers(100_000, 500_000_000),
+)
+def test_right_figures_are_kept_exactly(count: int, units: int, gib: int, cents: int) -> None:
+    host, quote = made(
+        count=str(count),
+        rack_units=str(units),
+        host_memory=f"{gib} GiB",
+        price=f"{cents / 100:.2f}",
+    )
+    assert (host.max_gpus, host.memory_gib) == (count, gib)
+    assert (host.rack_units, host.kind == "desktop") == (units, units == 0)
+    assert quote.price_usd * 100 == cents
+
+
+def refused(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
+    assert main(list(argv)) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("advisor: ")
+    assert printed.err.count("\n") == 1
+    assert len(printed.err) < 400
+    return printed.err
+
+
+def test_one_command_and_it_ranks_is_marked_corrected_and_deleted(
+    own_store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = ["--store", str(own_store)]
+    rank = ["rank", *store, "--model", "pythia-6.9b", "--budget", "300k"]
+    assert main(["prices", "add", *store, *MACHINE, *FLAGS, "--watts", "10200"]) == 0
+    assert capsys.readouterr().err == "kept: Lab quote, $285,000.00, shop, 2026-11-01\n"
+    assert main([*rank, "--format", "json"]) == 0
+    (own,) = [row for row in json.loads(capsys.readouterr().out)["ranked"] if row["own_machine"]]
+    assert (own["host"], own["overall_cost_usd"], own["own_price"]) == ("Lab quote", 285_000, True)
+    assert main([*rank, "--format", "csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [row["host"] for row in rows if row["own_machine"] == "yes"] == ["Lab quote"]
+    assert main(rank) == 0
+    assert "Lab quote, your quote" in capsys.readouterr().out
+
+    cost = ["prices", "cost", *store, "--model", "pythia-6.9b", "--gpu", "H200", "--count", "8"]
+    assert main([*cost, "--machine", "lab quote"]) == 0
+    assert "Lab quote, your quote" in capsys.readouterr().out
+    assert "Exxact" in refused(capsys, *cost, "--machine", "Exxact 8 x H200")
+
+    correct = ["prices", "correct", *store, "--machine", "lab QUOTE"]
+    assert "nothing to correct" in refused(capsys, *correct)
+    assert main([*correct, "--price", "240k", "--date", "2026-11-20", "--host-memory", "1TiB"]) == 0
+    capsys.readouterr()
+    (host,) = [host for host in look(Store(own_store)).hosts() if host.is_own_quote]
+    assert (host.name, host.memory_gib, host.wall_w) == ("Lab quote", 1024, 10200)
+    assert main([*rank, "--format", "json"]) == 0
+    (own,) = [row for row in json.loads(capsys.readouterr().out)["ranked"] if row["own_machine"]]
+    assert own["overall_cost_usd"] == 240_000
+
+    build_store(own_store)  # a rebuild leaves what is the user's
+    assert any(host.is_own_quote for host in look(Store(own_store)).hosts())
+    assert main(["prices", "delete", *store, "--machine", "Lab quote"]) == 0
+    reader = look(Store(own_store))
+    assert not any(host.origin == "local" for host in reader.hosts())
+    assert not any(quote.origin == "local" for quote in reader.quotes())
+
+
+def test_a_machine_stays_with_its_gpus_or_without(
+    own_store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = ["--store", str(own_store)]
+    assert main(["prices", "add", *store, *MACHINE, *FLAGS]) == 0
+    capsys.readouterr()
+    said = refused(
+        capsys,
+        "prices",
+        "correct",
+        *store,
+        "--machine",
+        "Lab quote",
+        "--gpu",
+        "",
+        "--fits",
+        "A6000",
+    )
+    assert 'advisor prices delete --machine "Lab quote"' in said
+
+
+def test_only_the_facts_are_corrected_where_no_price_is_named(own_store: Path) -> None:
+    store = ["--store", str(own_store)]
+    assert main(["prices", "add", *store, *MACHINE, *FLAGS]) == 0
+    assert main(["prices", "correct", *store, "--machine", "Lab quote", "--rack-units", "8"]) == 0
+    assert sum(quote.origin == "local" for quote in look(Store(own_store)).quotes()) == 1
+    assert main(["prices", "correct", *store, "--machine", "Lab quote", "--rack-units", ""]) == 0
+    (host,) = [host for host in look(Store(own_store)).hosts() if host.is_own_quote]
+    assert host.rack_units is None
+
+
+def test_a_quote_is_corrected_and_deleted(
+    own_store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = ["--store", str(own_store)]
+    quote = ["--item", "RTX 3090", "--price", "905", "--vendor", "v", "--date", "2026-11-01"]
+    assert main(["prices", "add", *store, *quote, "--kind", "used"]) == 0
+    quote_id = capsys.readouterr().err.split(": ")[0]
+    assert main(["prices", "correct", *store, "--quote", quote_id, "--price", "899"]) == 0
+    newer = capsys.readouterr().out.split(": ")[0]
+    by_id = {quote.quote_id: quote for quote in look(Store(own_store)).quotes()}
+    assert (by_id[newer].corrects, by_id[newer].price_usd) == (quote_id, 899)
+    assert main(["prices", "delete", *store, "--quote", newer]) == 0
+    left = {quote.quote_id for quote in look(Store(own_store)).quotes()}
+    assert newer not in left
+    assert quote_id in left
+
+
+def test_a_machine_goes_from_one_store_to_another_with_its_price(
+    own_store: Path, store_path: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.duckdb"
+    other.write_bytes(store_path.read_bytes())
+    assert main(["prices", "add", "--store", str(own_store), *MACHINE, *FLAGS]) == 0
+    lines = tmp_path / "own.jsonl"
+    assert main(["export", str(lines), "--store", str(own_store)]) == 0
+    assert main(["merge", str(lines), "--store", str(other)]) == 0
+    kept, gone = look(Store(own_store)), look(Store(other))
+    assert [h for h in kept.hosts() if h.is_own_quote] == [
+        h for h in gone.hosts() if h.is_own_quote
+    ]
+    assert any(quote.origin == "local" and quote.price_usd == 285_000 for quote in gone.quotes())
+
+
+REFUSED = [
+    (["add", *FLAGS], "what is the price for?"),
+    (["add", *FLAGS, "--item", "H200", "--watts", "9000"], "--watts is said of a machine"),
+    (["add", *FLAGS, *MACHINE, "--item", "H200"], "leave out one of them"),
+    (["add", *FLAGS, "--machine", "x"], "--gpu: is empty"),
+    (["add", "--machine", "x", "--gpu", "z", "--count", "?", "--watts", "?"], "; and "),
+    (["correct"], "name one of the two"),
+    (["correct", "--machine", "x", "--quote", "y"], "name one of the two"),
+    (["correct", "--machine", "DGX H100", "--price", "1"], "you have entered none"),
+    (["correct", "--quote", "nothing", "--price", "1"], "no quote is called 'nothing'"),
+    (["correct", "--quote", "nothing", "--watts", "1"], "--watts is said of a machine"),
+    (["delete"], "name one of the two"),
+    (["delete", "--machine", "DGX H100"], "no machine of yours is called 'DGX H100'"),
+    (["delete", "--quote", "paper-table5:a100"], "ships with the program"),
+    (["delete", "--quote", ""], "no quote is called ''"),
+]
+
+
+@pytest.mark.parametrize(("argv", "words"), REFUSED)
+def test_wrong_commands_are_one_line_and_keep_nothing(
+    own_store: Path, capsys: pytest.CaptureFixture[str], argv: list[str], words: str
+) -> None:
+    before = own_store.read_bytes()
+    assert words in refused(capsys, "prices", argv[0], "--store", str(own_store), *argv[1:])
+    assert own_store.read_bytes() == before
