@@ -54,6 +54,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -271,6 +272,16 @@ def _export(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _words(error: Exception) -> str:
+    """What went wrong, as one line."""
+    if isinstance(error, OSError):
+        name = f" ({os.fsdecode(error.filename)})" if error.filename else ""
+        text = f"{error.strerror or error}{name}: free some space, or name another file or folder"
+    else:
+        text = str(error) or "something is nested too deeply to be read"
+    return "".join(ch if ch.isprintable() else "?" for ch in " ".join(text.split()))
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Answer one command; the exit code."""
     arguments = parser().parse_args(words)
@@ -286,8 +297,12 @@ def main(words: Sequence[str] | None = None) -> int:
                 print(json.dumps(journal.to_json(record)))
             return 0
         return _measure(arguments)
-    except (ValueError, ModuleNotFoundError) as error:
-        message = " ".join(str(error).split())
+    except BrokenPipeError:
+        # Who followed us went away; what was measured is in the records.
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # or Python itself would complain
+        return 130
+    except (ValueError, ModuleNotFoundError, OSError, RecursionError) as error:
+        message = _words(error)
         if isinstance(error, ModuleNotFoundError):
             message += f": install what a benchmark needs ({error.name}) beside this Python"
         if arguments.command in ("run", "trial", "validate"):

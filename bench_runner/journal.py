@@ -11,6 +11,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from bench_runner.record_checks import check_record
 from bench_runner.records import (
     ATTENTIONS,
     COMPILATIONS,
@@ -26,6 +27,7 @@ from bench_runner.records import (
 )
 
 _FIELDS = {field.name: field.type for field in fields(Measurement)}
+_SETTINGS = {field.name for field in fields(Settings)}
 _RAW_SECONDS = tuple(name for name, kind in _FIELDS.items() if kind == "tuple[float, ...]")
 
 
@@ -40,11 +42,14 @@ def from_json(row: dict[str, Any]) -> Measurement:
     """A record from its JSON object; ValueError names a key that is unknown or missing."""
     if unknown := row.keys() - _FIELDS.keys():
         raise ValueError(f"unknown key {min(unknown)!r}: a newer bench_runner wrote this record")
+    check_record(row)
     settings = row.get("settings")
+    if settings is not None and (strange := settings.keys() - _SETTINGS):
+        raise ValueError(f"unknown setting {min(strange)!r}: a newer bench_runner wrote this")
     measured_on = row.get("measured_on")
     values = {
         **row,
-        "settings": Settings(**settings) if settings else None,
+        "settings": None if settings is None else _settings(settings),
         "measured_on": date.fromisoformat(measured_on) if measured_on else None,
         **{name: tuple(row.get(name) or ()) for name in _RAW_SECONDS},
     }
@@ -58,6 +63,13 @@ def from_json(row: dict[str, Any]) -> Measurement:
     if read.settings is not None:
         _check_choices(read.settings)
     return read
+
+
+def _settings(row: dict[str, Any]) -> Settings:
+    try:
+        return Settings(**row)
+    except TypeError as error:
+        raise ValueError(f"{error}: the settings are incomplete") from None
 
 
 def _check_choices(settings: Settings) -> None:

@@ -7,32 +7,48 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import subprocess
-import sys
 import time
 import uuid
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import Any, Literal
 
-from bench_runner import configure
-from bench_runner.processes import MARK, end_group
+from bench_runner import configure, processes
+from bench_runner.events import BadEventError, EventTail
+from bench_runner.processes import (
+    MARK,
+    MAX_LINE,
+    end_group,
+    module_command,
+    read_end,
+    shorten,
+)
 from bench_runner.trial import Ending, Outcome, TrialSpec
 
 EventHandler = Callable[[dict[str, Any]], None]
 PARENT = "BENCH_RUNNER_PARENT"
+EndedBy = Literal["cancelled", "timed-out"]
+MAX_LOG_BYTES = 64 * 1024 * 1024
+"""A trial that says more than this has gone wrong, and would fill the disk."""
 _POLL_S = 0.2
 _TAIL_LINES = 30
-_PACKAGE_ROOT = Path(__file__).resolve().parent.parent
+_TAIL_BYTES = 256 * 1024
+_FULL_BYTES = 1024 * 1024
+_FIRST_EXIT = re.compile(r"failed \(exitcode: (-?\d+)\)")
+_KILLED = (-9, 137)
+_COMPILERS = 8
 
 
 def command(
     spec_file: Path, gpu_count: int, launcher: str, environment: dict[str, str]
 ) -> list[str]:
     """The command line that starts one process per GPU, by ``local`` torchrun or by ``slurm``."""
-    torchrun = [sys.executable, "-m", "torch.distributed.run", "--max-restarts=0"]
+    torchrun = [*module_command("torch.distributed.run"), "--max-restarts=0"]
     worker = ["-m", "bench_runner.worker", str(spec_file)]
     if launcher == "local":
         return [
@@ -93,9 +109,8 @@ def child_environment(
     launcher: str = "local",
 ) -> dict[str, str]:
     """The environment of a group: offline, its own mark, what its settings need."""
-    environment = base | configure.environment(spec.settings, compute_capability)
-    path = environment.get("PYTHONPATH")
-    environment["PYTHONPATH"] = os.pathsep.join([str(_PACKAGE_ROOT), *([path] if path else [])])
+    environment = processes.child_environment(base)
+    environment |= configure.environment(spec.settings, compute_capability)
     environment["PYTHONUNBUFFERED"] = "1"
     environment["HF_HUB_OFFLINE"] = "1"
     environment["TRANSFORMERS_OFFLINE"] = "1"
@@ -108,26 +123,12 @@ def child_environment(
     environment.setdefault("OMP_NUM_THREADS", str(threads))
     # What one trial compiled, the next one finds.
     environment.setdefault("TORCHINDUCTOR_CACHE_DIR", str(work_directory / "compiled"))
+    # Each rank starts as many compilers as there are CPUs, up to 32 of 300 MB and more; and ninja
+    # as many again, of 1.4 GB.
+    compilers = str(min(threads, _COMPILERS))
+    environment.setdefault("TORCHINDUCTOR_COMPILE_THREADS", compilers)
+    environment.setdefault("MAX_JOBS", compilers)
     return environment
-
-
-class _EventTail:
-    """Reads the lines that the worker has finished writing since the last look."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._offset = 0
-
-    def new(self) -> Iterator[dict[str, Any]]:
-        if not self._path.exists():
-            return
-        with self._path.open("rb") as file:
-            file.seek(self._offset)
-            block = file.read()
-        end = block.rfind(b"\n") + 1
-        self._offset += end
-        for line in block[:end].splitlines():
-            yield json.loads(line)
 
 
 def run_group(
@@ -144,9 +145,7 @@ def run_group(
     stop = stop or Event()
     group = uuid.uuid4().hex
     directory = (work_directory / "trials" / group[:12]).absolute()
-    directory.mkdir(parents=True)
-    spec_file = directory / "spec.json"
-    spec_file.write_text(json.dumps(spec.as_json()))
+    log_file = directory / "log.txt"
     environment = child_environment(
         dict(os.environ),
         work_directory=work_directory.absolute(),
@@ -156,65 +155,111 @@ def run_group(
         launcher=launcher,
     )
     events: list[dict[str, Any]] = []
-    tail = _EventTail(directory / "events.jsonl")
-    log_file = directory / "log.txt"
+    tail = EventTail(directory / "events.jsonl")
     started = time.monotonic()
-    ended_by: Literal["cancelled", "timed-out"] | None = None
-    with log_file.open("wb") as log:
-        process = subprocess.Popen(
-            command(spec_file, spec.gpu_count, launcher, environment),
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            env=environment,
-            cwd=directory,
-            start_new_session=True,
-        )
+    ended_by: EndedBy | None = None
+    wrong: str | None = None
+    try:
+        directory.mkdir(parents=True)
+        spec_file = directory / "spec.json"
+        spec_file.write_text(json.dumps(spec.as_json()))
+        words = command(spec_file, spec.gpu_count, launcher, environment)
+        with log_file.open("wb") as log:
+            process = subprocess.Popen(
+                words,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                env=environment,
+                cwd=directory,
+                start_new_session=True,
+            )
+    except OSError as error:
+        name = f" ({error.filename})" if error.filename else ""
+        reason = f"the trial could not be started: {error.strerror}{name}; --work names its folder"
+        return Outcome(status="failed", reason=reason, events=(), log_tail="", wall_s=0.0)
 
-        def drain() -> None:
+    def drain() -> str | None:
+        """Hand on what is new; what is wrong with it, in words."""
+        try:
             for event in tail.new():
                 events.append(event)
                 on_event(event)
+        except BadEventError as error:
+            return f"a worker wrote {error}"
+        except OSError as error:
+            return f"the worker's events cannot be read ({error.strerror})"
+        if _size(log_file) > MAX_LOG_BYTES:
+            return f"its processes wrote more than {MAX_LOG_BYTES >> 20} MiB of log"
+        return None
 
-        try:
-            while process.poll() is None:
-                if stop.wait(_POLL_S):
-                    ended_by = "cancelled"
-                    break
-                drain()
-                if time.monotonic() - started > time_limit_s:
-                    ended_by = "timed-out"
-                    break
-        finally:
-            # Also where the launcher itself ended: it may have left a process behind.
-            end_group(process, group)
-        drain()
-    return _outcome(
+    try:
+        while process.poll() is None:
+            if stop.wait(_POLL_S):
+                ended_by = "cancelled"
+                break
+            wrong = drain()
+            if wrong is not None:
+                break
+            if time.monotonic() - started > time_limit_s:
+                ended_by = "timed-out"
+                break
+    finally:
+        # Also where the launcher itself ended: it may have left a process behind.
+        end_group(process, group)
+    wrong = wrong or drain()
+    outcome = _outcome(
         events=tuple(events),
         ended_by=ended_by,
+        wrong=wrong,
         exit_code=process.returncode,
+        first_exit=first_exit(log_file),
         log_tail=log_tail(log_file),
         wall_s=time.monotonic() - started,
         time_limit_s=time_limit_s,
     )
+    shorten(log_file)
+    if outcome.status == "failed" and _is_full(directory):
+        return replace(outcome, reason=f"the disk of {directory.parent} is full: {outcome.reason}")
+    return outcome
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _is_full(directory: Path) -> bool:
+    try:
+        return shutil.disk_usage(directory).free < _FULL_BYTES
+    except OSError:
+        return False
 
 
 def log_tail(path: Path, lines: int = _TAIL_LINES) -> str:
     """The last lines of a log, without what torchrun says of itself once a worker has failed."""
-    kept: deque[str] = deque(maxlen=lines)
-    with path.open(encoding="utf-8", errors="replace") as file:
-        for line in file:
-            if "failed (exitcode:" in line:
-                break
-            kept.append(line)
-    return "".join(kept).strip()
+    text = read_end(path, _TAIL_BYTES)
+    before, marker, _ = text.partition("failed (exitcode:")
+    if marker:
+        text = before.rpartition("\n")[0]
+    return "\n".join(line[-MAX_LINE:] for line in text.splitlines()[-lines:]).strip()
+
+
+def first_exit(path: Path) -> int | None:
+    """The exit code of the rank that failed first, as torchrun names it in the log."""
+    found = _FIRST_EXIT.search(read_end(path, _TAIL_BYTES))
+    return int(found[1]) if found else None
 
 
 def _outcome(
     *,
     events: tuple[dict[str, Any], ...],
-    ended_by: Literal["cancelled", "timed-out"] | None,
+    ended_by: EndedBy | None,
+    wrong: str | None,
     exit_code: int | None,
+    first_exit: int | None,
     log_tail: str,
     wall_s: float,
     time_limit_s: float,
@@ -226,10 +271,16 @@ def _outcome(
     error = next((event for event in events if event["event"] == "error"), None)
     status: Ending = "failed"
     reason: str | None = None
-    if "done" in kinds:
-        status = "ok"
-    elif ended_by == "cancelled":
+    killed = exit_code in _KILLED or first_exit in _KILLED
+    if ended_by == "cancelled":
         status, reason = ended_by, ended_by
+    elif wrong is not None:
+        reason = wrong
+    elif "done" in kinds:
+        status = "ok"
+    elif killed and ended_by is None:
+        # Before what the other ranks say: they only missed the one that is gone.
+        reason = "a process was killed by the system (SIGKILL), most often for want of host memory"
     elif misfit is not None:
         # Sizes that fitted before it are in the events; the caller times the largest of them.
         status = "infeasible"
@@ -241,8 +292,6 @@ def _outcome(
         reason = f"the time limit of {time_limit_s:.0f} s passed; the process group was ended"
     elif error is not None:
         reason = f"{error['type']}: {error['message']}"
-    elif exit_code in (-9, 137) or "Signal 9 (SIGKILL)" in log_tail:
-        reason = "a process was killed by the system (SIGKILL), most often for want of host memory"
     else:
         reason = f"the process group ended with exit code {exit_code} and no result"
     return Outcome(status=status, reason=reason, events=events, log_tail=log_tail, wall_s=wall_s)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
+import sysconfig
 import time
 from collections import deque
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,6 +19,33 @@ LOG_LINES = 20
 MAX_LINE = 400
 """Characters of a log's line that are told."""
 _TERMINATE_S = 10.0
+_ROOT = str(Path(__file__).resolve().parent.parent)
+
+
+def module_command(module: str) -> list[str]:
+    """How a module of this program is started: the folder one stands in is nowhere on its path."""
+    return [sys.executable, "-P", "-m", module]
+
+
+def child_environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
+    """``base`` (else our own environment) for a Python child and all that it starts.
+
+    They find this very program, and the tools beside this Python before others of that name: two
+    versions of ninja would build an extension anew in turn. The folder one stands in is code of
+    nobody: neither by PYTHONPATH's empty entries nor, down to torchrun's ranks, by ``-m``.
+    """
+    environment = dict(os.environ if base is None else base)
+    paths = [entry for entry in environment.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    # Where it is installed every Python looks; named here, it would go before Python's own.
+    if _ROOT not in (sysconfig.get_path("purelib"), sysconfig.get_path("platlib")):
+        paths.insert(0, _ROOT)
+    environment["PYTHONPATH"] = os.pathsep.join(paths)
+    environment["PYTHONSAFEPATH"] = "1"
+    tools = str(Path(sys.executable).parent)
+    found = environment.get("PATH") or os.defpath
+    if found.split(os.pathsep)[0] != tools:
+        environment["PATH"] = os.pathsep.join([tools, found])
+    return environment
 
 
 def marked(variable: str, value: str) -> list[int]:
@@ -37,16 +67,30 @@ def members(group: str) -> list[int]:
     return marked(MARK, group)
 
 
-def log_tail(path: Path, lines: int = LOG_LINES) -> tuple[str, ...]:
-    """The last lines of a log, however large it is; () where there is none."""
+def read_end(path: Path, count: int) -> str:
+    """The last bytes of a file as text, however large it is; "" where there is none."""
     try:
         with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - 64 * 1024))
-            text = file.read().decode("utf-8", errors="replace")
+            file.seek(max(0, os.fstat(file.fileno()).st_size - count))
+            return file.read(count).decode("utf-8", errors="replace")
     except OSError:
-        return ()
+        return ""
+
+
+def shorten(path: Path, count: int = 1024 * 1024) -> None:
+    """Keep of a log its last bytes alone."""
+    try:
+        if path.stat().st_size > count:
+            end = read_end(path, count)
+            path.write_text(end, encoding="utf-8", errors="replace")
+    except OSError:
+        pass
+
+
+def log_tail(path: Path, lines: int = LOG_LINES) -> tuple[str, ...]:
+    """The last lines of a log, however large it is; () where there is none."""
     # A progress bar overwrites its line: what came last counts.
-    kept = (line.rstrip().rpartition("\r")[2] for line in text.split("\n"))
+    kept = (line.rstrip().rpartition("\r")[2] for line in read_end(path, 64 * 1024).split("\n"))
     return tuple(deque((line[-MAX_LINE:] for line in kept if line.strip()), maxlen=lines))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
@@ -157,9 +158,20 @@ def record_of(
         status: Status = "infeasible" if outcome.status in ("infeasible", "climbed") else "failed"
         if outcome.status not in ("infeasible", "climbed", "ok"):
             facts["log_tail"] = outcome.log_tail
-        reason = outcome.reason or "no steps were timed"
+        reason = _one_line(outcome.reason or "no steps were timed")
         return with_id(replace(base, status=status, reason=reason, environment=facts))
-    return _timed_record(setup, base, facts, timed, outcome)
+    try:
+        return _timed_record(setup, base, facts, timed, outcome)
+    except (ValueError, ArithmeticError) as error:
+        reason = f"its seconds make no step: {error}"
+        return with_id(replace(base, status="failed", reason=reason, environment=facts))
+
+
+def _one_line(text: str) -> str:
+    """What a library said, as one line that steers no terminal."""
+    words = " ".join(text.split())
+    clean = "".join(ch if ch.isprintable() else "?" for ch in words)
+    return clean if len(clean) <= 2000 else clean[:1999] + "…"
 
 
 def _timed_record(
@@ -172,6 +184,8 @@ def _timed_record(
     raw = timing.RawSeconds(**{name: tuple(values) for name, values in timed["raw"].items()})
     passes = int(timed["accumulation_steps"])
     step = timing.step_time(raw, passes)
+    if not 0 < step.step_s < math.inf:
+        raise ValueError(f"{step.step_s} s, which nobody can measure")
     training = setup.recipe.training
     for name in (
         "settled",

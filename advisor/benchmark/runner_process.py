@@ -10,7 +10,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import threading
 import uuid
 from collections.abc import Generator, Iterator, Sequence
@@ -19,14 +18,19 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
-import bench_runner
 from advisor.benchmark.packages import BENCH_EXTRA
 from advisor.benchmark.request import DetectedGpu, Ending, MachineState, Request
 from advisor.files import write_whole
 from advisor.parse import InputError
-from bench_runner.processes import MAX_LINE, log_tail, marked
+from bench_runner.processes import (
+    MAX_LINE,
+    child_environment,
+    log_tail,
+    marked,
+    module_command,
+)
 
-RUNNER = (sys.executable, "-m", "bench_runner")
+RUNNER = tuple(module_command("bench_runner"))
 MARK = "ADVISOR_BENCH"
 """Environment variable by which every process under a run is known."""
 PATIENCE_S = (30.0, 5.0, 5.0)
@@ -192,13 +196,6 @@ def _events(stdout: IO[bytes]) -> Iterator[dict[str, Any]]:
             yield event
         else:
             yield {"event": "noise", "text": text[:MAX_LINE]}
-
-
-def child_environment() -> dict[str, str]:
-    """Our own, with the folder of this very bench_runner first on the path."""
-    root = str(Path(bench_runner.__path__[0]).parent)
-    path = os.environ.get("PYTHONPATH")
-    return dict(os.environ) | {"PYTHONPATH": os.pathsep.join([root, *([path] if path else [])])}
 
 
 def last_log_line(work_directory: Path, since_s: float = 0.0) -> str | None:

@@ -13,11 +13,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from threading import Event, Timer
 from typing import Any, Generic, Protocol, TypeVar
 
 from advisor.parse import InputError
+from bench_runner.processes import child_environment, module_command
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -60,15 +60,12 @@ class Search(Generic[T]):
 
     def run(self, say: Say = lambda _: None) -> T:
         """The task's answer; ``say`` hears how far it has come. Raises InputError and Cancelled."""
-        root = str(Path(__file__).parents[2])
-        found = os.environ.get("PYTHONPATH")
-        paths = root if not found else f"{root}{os.pathsep}{found}"
         self._child = subprocess.Popen(
-            [sys.executable, "-m", "advisor.planning.solver_process"],
+            module_command("advisor.planning.solver_process"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": paths},
+            env=child_environment(),
         )
         limit = Timer(self._seconds + GRACE_SECONDS, self._child.kill)
         limit.daemon = True

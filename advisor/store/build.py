@@ -6,9 +6,10 @@ import os
 import tempfile
 from pathlib import Path
 
+import duckdb
+
 from advisor.store.connection import (
     StoreError,
-    attach_beside,
     created,
     opened,
     wait_limit_s,
@@ -65,11 +66,7 @@ def check_store(path: str | Path, *, wait_s: float | None = None) -> list[str]:
     """
     path = Path(path)
     steps = migrations()
-    differences = []
-    with (
-        tempfile.TemporaryDirectory(prefix="advisor-") as folder,
-        opened(path, write=False, wait_s=wait_limit_s(wait_s)) as connection,
-    ):
+    with opened(path, write=False, wait_s=wait_limit_s(wait_s)) as connection:
         version = schema_version(connection, path)
         check_known(version, path, steps[-1].version)
         if version < steps[-1].version:
@@ -77,39 +74,46 @@ def check_store(path: str | Path, *, wait_s: float | None = None) -> list[str]:
                 f"schema: is at version {version}, not {steps[-1].version}: advisor rebuild"
                 f" --store {path}"
             ]
-        fresh = Path(folder, path.name)
+    with tempfile.TemporaryDirectory(prefix="advisor-") as folder:
+        fresh = Path(folder, "fresh.duckdb")
         build_store(fresh)
-        attach_beside(connection, fresh, "fresh")
-        for table, key in KEYS.items():
-            columns = [
-                str(row[0])
-                for row in connection.execute(
-                    "SELECT column_name FROM duckdb_columns() WHERE database_name = 'fresh'"
-                    " AND table_name = ? ORDER BY column_index",
-                    [table],
-                ).fetchall()
-            ]
-            names = ", ".join(columns)
-            same = " AND ".join(f"own.{name} = expected.{name}" for name in key)
-            expected = (
-                f"SELECT {names} FROM fresh.{table} AS expected WHERE NOT EXISTS"
-                f" (FROM {table} AS own WHERE own.origin = 'local' AND {same})"
+        beside = {"fresh": fresh}
+        with opened(path, write=False, wait_s=wait_limit_s(wait_s), beside=beside) as connection:
+            return _differences(connection)
+
+
+def _differences(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    differences = []
+    for table, key in KEYS.items():
+        columns = [
+            str(row[0])
+            for row in connection.execute(
+                "SELECT column_name FROM duckdb_columns() WHERE database_name = 'fresh'"
+                " AND table_name = ? ORDER BY column_index",
+                [table],
+            ).fetchall()
+        ]
+        names = ", ".join(columns)
+        same = " AND ".join(f"own.{name} = expected.{name}" for name in key)
+        expected = (
+            f"SELECT {names} FROM fresh.{table} AS expected WHERE NOT EXISTS"
+            f" (FROM {table} AS own WHERE own.origin = 'local' AND {same})"
+        )
+        held = f"SELECT {names} FROM {table} WHERE origin = 'shipped'"
+        counts = []
+        for left, right in ((held, expected), (expected, held)):
+            row = connection.execute(
+                f"SELECT count(*), min({key[0]}) FROM ({left} EXCEPT ALL {right})"
+            ).fetchone()
+            assert row is not None
+            counts.append(row)
+        (extra, first_extra), (missing, first_missing) = counts
+        if extra or missing:
+            example = first_missing if missing else first_extra
+            differences.append(
+                f"{table}: {extra} rows are not as in the text, {missing} rows of the text are"
+                f" not there (such as {example})"
             )
-            held = f"SELECT {names} FROM {table} WHERE origin = 'shipped'"
-            counts = []
-            for left, right in ((held, expected), (expected, held)):
-                row = connection.execute(
-                    f"SELECT count(*), min({key[0]}) FROM ({left} EXCEPT ALL {right})"
-                ).fetchone()
-                assert row is not None
-                counts.append(row)
-            (extra, first_extra), (missing, first_missing) = counts
-            if extra or missing:
-                example = first_missing if missing else first_extra
-                differences.append(
-                    f"{table}: {extra} rows are not as in the text, {missing} rows of the text are"
-                    f" not there (such as {example})"
-                )
-        if not differences and stored_digest(connection) != shipped_digest():
-            differences.append("meta: the digest of the text is not the stored one")
+    if not differences and stored_digest(connection) != shipped_digest():
+        differences.append("meta: the digest of the text is not the stored one")
     return differences

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
@@ -13,6 +13,7 @@ from stat import S_ISFIFO
 
 import duckdb
 
+from advisor.store.look_through import Token, is_known, remember, state_of, what_is_foreign
 from advisor.store.writer_queue import waiting_writer, writer_waits
 
 DEFAULT_WAIT_S = 20.0
@@ -62,10 +63,14 @@ def wait_limit_s(wait_s: float | None) -> float:
 
 
 @contextmanager
-def opened(path: Path, *, write: bool, wait_s: float) -> Iterator[duckdb.DuckDBPyConnection]:
+def opened(
+    path: Path, *, write: bool, wait_s: float, beside: Mapping[str, Path] | None = None
+) -> Iterator[duckdb.DuckDBPyConnection]:
     """The store at ``path``, which must exist, open until the block ends.
 
-    Waits up to ``wait_s`` seconds while another program holds it. Raises StoreError.
+    Waits up to ``wait_s`` seconds while another program holds it. Nothing else can be reached
+    through it, but for the databases ``beside`` by their names: new ones are made, to be written.
+    Raises StoreError, also where the store holds views or macros of its own.
     """
     deadline = time.monotonic() + wait_s
     lock = _process_lock(Path(os.path.realpath(path)))  # resolve() raises on links in a ring
@@ -77,8 +82,12 @@ def opened(path: Path, *, write: bool, wait_s: float) -> Iterator[duckdb.DuckDBP
         check_file(path)
         if write:
             check_writable(path)
+        state = state_of(path)
         connection = _attach_when_free(path, write=write, deadline=deadline, wait_s=wait_s)
         try:
+            for name, other in (beside or {}).items():
+                _attach_beside(connection, other, name)
+            _look_through(connection, path, state)
             if write:
                 check_whole(connection, path)
             yield connection
@@ -100,6 +109,7 @@ def created(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     connection = _connect()
     try:
         _attach(connection, path, f"STORAGE_VERSION '{STORAGE_VERSION}'")
+        _close_off(connection)
         yield connection
     except duckdb.Error as error:
         raise StoreError(_wording(path, error, write=True)) from error
@@ -117,14 +127,6 @@ def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
         connection.rollback()
         raise
     connection.commit()
-
-
-def attach_beside(
-    connection: duckdb.DuckDBPyConnection, path: Path, name: str, *, read_only: bool = True
-) -> None:
-    """Attach another database under ``name``; a new one where it is to be written."""
-    options = "READ_ONLY" if read_only else f"STORAGE_VERSION '{STORAGE_VERSION}'"
-    connection.execute(f"ATTACH {_quoted(path)} AS {name} ({options})")
 
 
 def is_database(path: Path) -> bool:
@@ -199,6 +201,10 @@ def _connect() -> duckdb.DuckDBPyConnection:
             "threads": 1,
             # A table that is not there must not turn into a Python variable of that name.
             "python_enable_replacements": False,
+            # A store must not bring code along, or have it fetched.
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "allow_community_extensions": False,
         },
     )
     # It would draw over a screen, or stand in an answer, as soon as a query takes two seconds.
@@ -208,7 +214,31 @@ def _connect() -> duckdb.DuckDBPyConnection:
 
 def _attach(connection: duckdb.DuckDBPyConnection, path: Path, options: str) -> None:
     connection.execute(f"ATTACH {_quoted(path)} AS {_CATALOG} ({options})")
+
+
+def _close_off(connection: duckdb.DuckDBPyConnection) -> None:
+    """From here on nothing in the store can reach a file, the network or a setting."""
     connection.execute(f"USE {_CATALOG}")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+
+
+def _look_through(connection: duckdb.DuckDBPyConnection, path: Path, state: Token) -> None:
+    """Raise StoreError where the store holds more than rows, and close it off."""
+    if not is_known(path, state):
+        # Nothing of the store's own is bound meanwhile; only DuckDB's lists are read.
+        if foreign := what_is_foreign(connection, _CATALOG):
+            raise StoreError(
+                f"the store {path} holds {foreign}, which may run as code: use a store that this "
+                "program made (advisor rebuild), and ask its owner for the rows (advisor export)"
+            )
+        remember(path, state)
+    _close_off(connection)
+
+
+def _attach_beside(connection: duckdb.DuckDBPyConnection, path: Path, name: str) -> None:
+    options = "READ_ONLY" if path.exists() else f"STORAGE_VERSION '{STORAGE_VERSION}'"
+    connection.execute(f"ATTACH {_quoted(path)} AS {name} ({options})")
 
 
 def _quoted(path: Path) -> str:

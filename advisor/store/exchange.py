@@ -19,7 +19,6 @@ import duckdb
 from advisor.parse import shown
 from advisor.store.connection import (
     StoreError,
-    attach_beside,
     created,
     is_database,
     opened,
@@ -177,14 +176,13 @@ def _as_new_as_we(path: Path, wait_s: float) -> Iterator[duckdb.DuckDBPyConnecti
         if version == steps[-1].version:
             yield connection
             return
-        with tempfile.TemporaryDirectory(prefix="advisor-") as folder:
-            copy = Path(folder, "copy.duckdb")
-            attach_beside(connection, copy, "copy", read_only=False)
+    with tempfile.TemporaryDirectory(prefix="advisor-") as folder:
+        copy = Path(folder, "copy.duckdb")
+        with opened(path, write=False, wait_s=wait_s, beside={"copy": copy}) as connection:
             connection.execute("COPY FROM DATABASE store TO copy")
-            connection.execute("DETACH copy")
-            with created(copy) as migrated:
-                migrate(migrated, version, steps)
-                yield migrated
+        with created(copy) as migrated:
+            migrate(migrated, version, steps)
+            yield migrated
 
 
 def local_tables(connection: duckdb.DuckDBPyConnection) -> Tables:

@@ -14,6 +14,7 @@ from aiohttp.typedefs import Handler, Middleware
 from textual_serve.server import Server
 
 from advisor.parse import InputError, shown
+from bench_runner.processes import module_command
 
 
 def serve(store_path: Path, host: str = "127.0.0.1", port: int = 8000) -> None:
@@ -47,7 +48,7 @@ class AdvisorServer(Server):  # type: ignore[misc]  # it has no type hints to ch
     """Serves the program, and answers only its own pages."""
 
     def __init__(self, store_path: Path, host: str, port: int) -> None:
-        command = [sys.executable, "-m", "advisor.tui.start", str(store_path.absolute())]
+        command = [*module_command("advisor.tui.start"), str(store_path.absolute())]
         shown_host = f"[{host}]" if ":" in host else host
         super().__init__(
             shlex.join(command),

@@ -30,7 +30,7 @@ def trial(settings: Settings) -> TrialSpec:
 
 def test_one_node_starts_one_process_a_gpu_through_torchrun(tmp_path: Path) -> None:
     words = launch.command(tmp_path / "spec.json", 4, "local", {})
-    assert words[1:3] == ["-m", "torch.distributed.run"]
+    assert words[1:4] == ["-P", "-m", "torch.distributed.run"]
     assert "--nproc-per-node=4" in words
 
 

@@ -1,0 +1,176 @@
+"""Whether a store holds more than rows: views, macros or triggers are code, and code runs.
+
+A view in the place of a table may read any file of ours, or never end; a macro may stand in for a
+function of DuckDB's own. So a store is looked through before the first question is put to it.
+What was looked through is known until it changes: listing the functions costs more than a ranking.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from functools import cache
+from pathlib import Path
+
+import duckdb
+
+MAX_ROWS = 50_000_000
+"""Of one table. A few kilobytes may stand for more rows than anybody could read in a year."""
+_KNOWN_LINES = 200
+_SCHEMA_FOLDER = Path(__file__).with_name("schema")
+_CALL = re.compile(r"([a-z_]\w*)\s*\(", re.IGNORECASE)
+_LITERAL = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"")
+_HARMLESS = {
+    "and",
+    "as",
+    "cast",
+    "check",
+    "coalesce",
+    "date",
+    "decimal",
+    "default",
+    "in",
+    "isfinite",
+}
+_HARMLESS |= {"key", "list_value", "main", "or", "table", "unique", "varchar"}
+"""What may stand before a bracket in the definition of a table of ours, of any age."""
+
+Token = tuple[int, ...]
+
+
+def state_of(path: Path) -> Token:
+    """What the file and its log are now; another one where either has changed."""
+    token: list[int] = []
+    for each in (path, path.with_name(path.name + ".wal")):
+        try:
+            found = each.stat()
+        except OSError:
+            token += (0,)
+        else:
+            token += (found.st_dev, found.st_ino, found.st_size)
+            token += (found.st_mtime_ns, found.st_ctime_ns)
+    return tuple(token)
+
+
+def is_known(path: Path, state: Token) -> bool:
+    """Whether a store in this state was looked through before, by this program or an earlier."""
+    return _line("store", os.path.realpath(path), *state) in _known()
+
+
+def what_is_foreign(connection: duckdb.DuckDBPyConnection, catalog: str) -> str | None:
+    """What is no row in an attached database, in words; None where all is as we make it.
+
+    To be asked before the database is in use, or its macros would answer.
+    """
+    row = connection.execute(
+        "SELECT function_name FROM duckdb_functions() WHERE database_name = ? AND NOT internal",
+        [catalog],
+    ).fetchone()
+    if row is not None:
+        return f"a macro of its own ({row[0]})"
+    row = connection.execute(
+        "SELECT count(*) FROM duckdb_triggers() WHERE database_name = ?", [catalog]
+    ).fetchone()
+    if row is not None and row[0]:
+        return "a trigger of its own"
+    tables = connection.execute(
+        "SELECT table_name, sql, estimated_size FROM duckdb_tables()"
+        " WHERE database_name = ? AND NOT internal ORDER BY ALL",
+        [catalog],
+    ).fetchall()
+    views = connection.execute(
+        "SELECT view_name, sql FROM duckdb_views() WHERE database_name = ? AND NOT internal"
+        " ORDER BY ALL",
+        [catalog],
+    ).fetchall()
+    for name, sql, rows in tables:
+        if rows > MAX_ROWS:
+            return f"{rows:,} rows in the table {name}"
+        found = _CALL.findall(_LITERAL.sub("''", sql.partition("(")[2]))
+        if called := {word.casefold() for word in found} - _HARMLESS:
+            return f"an expression of its own ({min(called)}) in the table {name}"
+    shape = _line("shape", duckdb.__version__, _schema_digest(), repr(views))
+    if views and shape not in _known():
+        ours = _views_of_ours()
+        for name, sql in views:
+            if sql not in ours:
+                return f"a view of its own ({name})"
+        _remember(shape)
+    return None
+
+
+def remember(path: Path, state: Token) -> None:
+    """Know a store that was looked through in this state, and is still in it."""
+    if state == state_of(path):
+        _remember(_line("store", os.path.realpath(path), *state))
+
+
+@cache
+def _steps() -> tuple[str, ...]:
+    files = sorted(_SCHEMA_FOLDER.glob("[0-9][0-9][0-9]_*.sql"))
+    return tuple(file.read_text(encoding="utf-8") for file in files)
+
+
+@cache
+def _schema_digest() -> str:
+    return hashlib.blake2b("\0".join(_steps()).encode(), digest_size=16).hexdigest()
+
+
+def _views_of_ours() -> set[str]:
+    """The views that any step of our schema makes, as DuckDB writes them."""
+    found: set[str] = set()
+    with duckdb.connect(":memory:", config={"threads": 1}) as scratch:
+        for step in _steps():
+            scratch.execute(step)
+            found |= {
+                sql
+                for (sql,) in scratch.execute(
+                    "SELECT sql FROM duckdb_views() WHERE NOT internal"
+                ).fetchall()
+            }
+    return found
+
+
+# What is known, from one start of the program to the next
+
+
+def _line(*parts: object) -> str:
+    text = "\0".join(map(str, parts))
+    return hashlib.blake2b(os.fsencode(text), digest_size=16).hexdigest()
+
+
+def _file() -> Path:
+    # platformdirs would cost more than what this saves.
+    folder = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(folder, "gpu-grant-advisor", "known-stores")
+
+
+_here: set[str] = set()
+
+
+def _known() -> set[str]:
+    if not _here:
+        try:
+            with _file().open("rb") as file:
+                _here.update(file.read(64 * _KNOWN_LINES).decode("ascii", "replace").split())
+        except OSError:
+            pass
+    return _here
+
+
+def _remember(line: str) -> None:
+    """A cache that cannot be written only costs time."""
+    _here.add(line)
+    path = _file()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        try:
+            earlier = path.read_text(encoding="ascii").split()
+        except (OSError, UnicodeDecodeError):
+            earlier = []
+        draft = path.with_name(f".known-{os.getpid()}.tmp")
+        draft.write_text("\n".join([*(e for e in earlier if e != line), line][-_KNOWN_LINES:]))
+        draft.replace(path)
+    except OSError:
+        pass

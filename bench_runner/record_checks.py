@@ -1,0 +1,223 @@
+"""Whether a record is what a record is: every field of its kind, every number in its range.
+
+Records come from other people's machines. Whoever reads one may rely on what is checked here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+LARGEST_COUNT = 2**31 - 1
+"""What the store's columns hold."""
+LONGEST_NAME = 200
+LONGEST_REASON = 10_000
+DEEPEST = 12
+"""Objects within objects, of what a record tells about its environment."""
+
+Check = Callable[[object], bool]
+
+
+def is_name(value: object) -> bool:
+    """Text of one line that steers no terminal: no control or direction characters."""
+    if not isinstance(value, str) or not value.strip():
+        return False
+    return value.isprintable() and len(value) <= LONGEST_NAME
+
+
+def is_number(value: object) -> bool:
+    """A finite number; true and false are none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def is_seconds(value: object) -> bool:
+    """A finite number of 0 or more."""
+    return is_number(value) and value >= 0  # type: ignore[operator]
+
+
+def is_positive(value: object) -> bool:
+    """A finite number above 0."""
+    return is_number(value) and value > 0  # type: ignore[operator]
+
+
+def is_count(value: object) -> bool:
+    """A whole number from 1 on that the store can hold."""
+    return type(value) is int and 1 <= value <= LARGEST_COUNT
+
+
+def is_flag(value: object) -> bool:
+    """True or false."""
+    return isinstance(value, bool)
+
+
+def is_text(value: object) -> bool:
+    """Text of any kind, not endless."""
+    return isinstance(value, str) and len(value) <= LONGEST_REASON
+
+
+def _is_any_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _index(value: object) -> bool:
+    return type(value) is int and 0 <= value <= LARGEST_COUNT
+
+
+def _is_object(value: object) -> bool:
+    return isinstance(value, Mapping)
+
+
+_SAY: dict[Check, str] = {
+    is_name: f"one line of printable text, at most {LONGEST_NAME} letters",
+    is_number: "a number",
+    is_seconds: "a number of 0 or more",
+    is_positive: "a number above 0",
+    is_count: f"a whole number from 1 to {LARGEST_COUNT}",
+    _index: f"a whole number from 0 to {LARGEST_COUNT}",
+    is_flag: "true or false",
+    is_text: f"text of at most {LONGEST_REASON} letters",
+    _is_object: "an object",
+    _is_any_text: "text",
+}
+_Field = tuple[Check, bool, bool]
+"""The check, whether it may be null, whether it is a list of such."""
+
+_RECORD: Mapping[str, _Field] = {
+    "measurement_id": (is_name, False, False),
+    "recipe_id": (is_name, False, False),
+    "recipe_hash": (is_name, True, False),
+    "gpu": (is_name, False, False),
+    "gpu_count": (is_count, False, False),
+    "reason": (is_text, True, False),
+    "training_days": (is_positive, True, False),
+    "training_days_low": (is_seconds, True, False),
+    "training_days_high": (is_positive, True, False),
+    "source_id": (is_name, False, False),
+    "pass_s": (is_seconds, False, True),
+    "sync_pass_s": (is_seconds, False, True),
+    "update_s": (is_seconds, False, True),
+    "step_s": (is_positive, True, False),
+    "peak_memory_gib": (is_seconds, True, False),
+    "environment": (_is_object, False, False),
+    "first_pass_s": (is_seconds, False, True),
+    "fetch_s": (is_seconds, False, True),
+    "mfu": (is_seconds, True, False),
+    "allocator_retries": (_index, True, False),
+}
+_SETTINGS: Mapping[str, _Field] = {
+    "free_lunch": (is_flag, False, False),
+    "activation_checkpointing": (is_flag, False, False),
+    "offloading": (is_flag, False, False),
+    "micro_batch_size": (is_count, True, False),
+    "gradient_accumulation_steps": (is_count, True, False),
+}
+_PROBE: Mapping[str, _Field] = {
+    "micro_batch_size": (is_count, False, False),
+    "fits": (is_flag, False, False),
+    "pass_s": (is_positive, True, False),
+    "peak_memory_gib": (is_seconds, True, False),
+}
+_ENVIRONMENT: Mapping[str, _Field] = {
+    "about": (_is_object, True, False),
+    "climb": (_is_object, True, False),
+    "validation": (_is_object, True, False),
+    "versions": (_is_object, True, False),
+    "probes": (_is_object, True, True),
+    "gpu_s": (is_seconds, True, False),
+    "parameters": (is_number, True, False),
+    "configuration_key": (is_text, True, False),
+    "log_tail": (_is_any_text, True, False),
+}
+
+
+def check_record(row: Mapping[str, Any]) -> None:
+    """Raise ValueError where a field of a record's JSON object is not of its kind."""
+    _check(row, _RECORD, "")
+    settings = row.get("settings")
+    if settings is not None:
+        if not isinstance(settings, Mapping):
+            raise ValueError(f"settings is {_shown(settings)}, not an object or null")
+        _check(settings, _SETTINGS, "settings.")
+    measured_on = row.get("measured_on")
+    if measured_on is not None and not isinstance(measured_on, str):
+        raise ValueError(f"measured_on is {_shown(measured_on)}, not a day such as 2026-11-22")
+    environment = row.get("environment")
+    if environment is not None:
+        _check_environment(environment)
+
+
+def _check_environment(environment: Mapping[str, Any]) -> None:
+    _check_plain(environment, "environment", DEEPEST)
+    _check(environment, _ENVIRONMENT, "environment.")
+    for probe in environment.get("probes") or ():
+        _check(probe, _PROBE, "environment.probes.")
+        if "micro_batch_size" not in probe or "fits" not in probe:
+            raise ValueError("environment.probes holds one without micro_batch_size or fits")
+    about = environment.get("about") or {}
+    usable = about.get("usable_memory_gib")
+    if usable is not None and not is_positive(usable):
+        raise ValueError(f"environment.about.usable_memory_gib is {_shown(usable)}, not above 0")
+    rates = (environment.get("climb") or {}).get("samples_per_s")
+    if rates is not None and not (
+        isinstance(rates, Mapping)
+        and all(
+            name.isascii() and name.isdigit() and len(name) < 11 and is_positive(rate)
+            for name, rate in rates.items()
+        )
+    ):
+        raise ValueError(
+            "environment.climb.samples_per_s is not an object of numbers above 0 by size"
+        )
+    validation = environment.get("validation")
+    if validation is not None:
+        for name in ("median_s", "predicted_over_median"):
+            if not is_positive(validation.get(name)):
+                raise ValueError(f"environment.validation.{name} is not a number above 0")
+
+
+def _check_plain(value: object, where: str, depth: int) -> None:
+    """What JSON can say, of finite numbers, not endlessly deep."""
+    if depth == 0:
+        raise ValueError(f"{where.partition('.')[0]} holds objects {DEEPEST} deep or more")
+    if isinstance(value, Mapping):
+        for name, each in value.items():
+            if not isinstance(name, str):
+                raise ValueError(f"{where} has a name that is no text")
+            _check_plain(each, f"{where}.{name}"[:100], depth - 1)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            _check_plain(each, where, depth - 1)
+    elif not (value is None or isinstance(value, str | bool) or is_number(value)):
+        raise ValueError(f"{_shown_name(where)} is {_shown(value)}, not a finite number")
+
+
+def _check(row: Mapping[str, Any], fields: Mapping[str, _Field], where: str) -> None:
+    for name, (check, may_be_null, is_list) in fields.items():
+        if name not in row:
+            continue  # whoever needs it says so
+        value = row[name]
+        if value is None and may_be_null:
+            continue
+        if is_list and isinstance(value, list | tuple):
+            for each in value:
+                if not check(each):
+                    raise ValueError(f"{where}{name} holds {_shown(each)}, not {_SAY[check]}")
+        elif is_list or not check(value):
+            said = f"a list of {_SAY[check]}" if is_list else _SAY[check]
+            raise ValueError(f"{where}{name} is {_shown(value)}, not {said}")
+
+
+def _shown(value: object) -> str:
+    text = repr(value) if not isinstance(value, int) or abs(value) < 10**30 else "a huge number"
+    clean = "".join(ch if ch.isprintable() else "?" for ch in text)
+    return clean if len(clean) <= 60 else clean[:59] + "…"
+
+
+def _shown_name(text: str) -> str:
+    return "".join(ch if ch.isprintable() else "?" for ch in text)

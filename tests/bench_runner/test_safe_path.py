@@ -1,0 +1,109 @@
+"""The folder one stands in is no code: not for the runner, the solver, the ranks or serve."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from advisor.benchmark.runner_process import look_here
+from advisor.planning.solver_process import Say, Search
+from bench_runner import processes
+from bench_runner.launch import child_environment
+from bench_runner.records import Settings
+from bench_runner.trial import TrialSpec
+
+SETTINGS = Settings(
+    free_lunch=False,
+    activation_checkpointing=False,
+    sharding=None,
+    offloading=False,
+    micro_batch_size=None,
+    gradient_accumulation_steps=None,
+)
+
+
+@dataclass(frozen=True)
+class Where:
+    """A task for the solver's process: where it finds its modules."""
+
+    seconds: float = 20.0
+
+    def run(self, say: Say) -> str:
+        import random
+
+        return str(random.__file__)
+
+
+@pytest.fixture
+def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in which everything that we could import leaves a trace."""
+    trace = tmp_path / "it-ran"
+    code = f"open({str(trace)!r}, 'w').write(__file__)\nraise SystemExit(3)\n"
+    folder = tmp_path / "paper"
+    folder.mkdir()
+    for name in ("random", "uuid", "json", "sitecustomize", "torch", "duckdb"):
+        (folder / f"{name}.py").write_text(code)
+    for name in ("bench_runner", "advisor", "price_catalog"):
+        (folder / name).mkdir()
+        (folder / name / "__init__.py").write_text(code)
+        (folder / name / "__main__.py").write_text(code)
+    monkeypatch.chdir(folder)
+    # As `export PYTHONPATH=$PYTHONPATH:...` leaves it where it was not set.
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["", os.environ.get("PYTHONPATH", "")]))
+    return trace
+
+
+def test_the_runner_is_our_own(hostile: Path, tmp_path: Path) -> None:
+    look_here(tmp_path / "work")
+    # And where its work is told to lie among the hostile files.
+    look_here(Path.cwd())
+    assert not hostile.exists()
+
+
+def test_the_solver_is_our_own(hostile: Path) -> None:
+    assert Path(Search(Where()).run()).parent != Path.cwd()
+    assert not hostile.exists()
+
+
+def test_every_rank_and_all_that_it_starts_is_our_own(hostile: Path, tmp_path: Path) -> None:
+    spec = TrialSpec(recipe={}, settings=SETTINGS, gpu_count=2)
+    environment = child_environment(
+        dict(os.environ), work_directory=tmp_path, spec=spec, compute_capability=None, group="g"
+    )
+    # torchrun starts a rank by -u -m, and a rank may start Python by -c.
+    program = (
+        "import json, subprocess, sys; paths = sys.path; more = subprocess.run([sys.executable,"
+        " '-c', 'import random, bench_runner.trial; print(bench_runner.__file__)'],"
+        " capture_output=True, text=True).stdout; import random; print(json.dumps([paths, more]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=environment
+    )
+    paths, more = json.loads(done.stdout)
+    assert "" not in paths
+    assert str(Path.cwd()) not in paths
+    assert Path(more.strip()) == Path(processes.__file__).with_name("__init__.py")
+    assert not hostile.exists()
+
+
+def test_what_the_user_put_on_the_path_stays_on_it(tmp_path: Path) -> None:
+    (tmp_path / "own_models.py").write_text("HERE = 1\n")
+    environment = processes.child_environment({**os.environ, "PYTHONPATH": str(tmp_path)})
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", "import own_models, bench_runner"],
+        env=environment,
+        cwd="/",
+    )
+    assert done.returncode == 0
+
+
+def test_the_tools_beside_this_python_come_first() -> None:
+    environment = processes.child_environment({"PATH": "/usr/bin:/bin"})
+    assert environment["PATH"] == f"{Path(sys.executable).parent}:/usr/bin:/bin"
+    assert processes.child_environment(environment)["PATH"] == environment["PATH"]

@@ -1,0 +1,165 @@
+"""A store from somebody else: rows are read, code is refused, nothing of ours is reached."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from advisor.cli.main import main
+from advisor.store import Store, StoreError, check_store, look_through
+from advisor.store.connection import created, opened
+from tests.store_for_tests import record
+
+SECRET = "a line of the user's own file"
+
+
+def spoil(path: Path, *statements: str) -> None:
+    """What somebody else did to a store of ours."""
+    with duckdb.connect(str(path)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> Path:
+    file = tmp_path / "secret.txt"
+    file.write_text(SECRET)
+    return file
+
+
+def view_that_reads(table: str, file: Path) -> tuple[str, ...]:
+    """The table gone, a view in its place that hands the file on in a row of the user's own."""
+    return (
+        f"ALTER TABLE {table} RENAME TO {table}_kept",
+        f"CREATE VIEW {table} AS SELECT * FROM {table}_kept UNION ALL BY NAME SELECT "
+        f"'stolen' AS source_id, content AS title, 'x' AS how_measured, 'local' AS origin"
+        f" FROM read_text('{file}')",
+    )
+
+
+ENDLESS = (
+    "CREATE OR REPLACE VIEW predicted_time AS WITH RECURSIVE more AS"
+    " (SELECT 1 AS n UNION ALL SELECT n + 1 FROM more) SELECT n FROM more"
+)
+HOSTILE = {
+    "a view of its own (quotes)": "CREATE VIEW quotes AS SELECT 1",
+    "a view of its own (predicted_time)": ENDLESS,
+    "a macro of its own (sum)": "CREATE MACRO sum(x) AS 7",
+    "a macro of its own (best_times)": "CREATE MACRO best_times() AS TABLE SELECT 1",
+    "an expression of its own (upper) in the table more": (
+        "CREATE TABLE more (a VARCHAR, b VARCHAR GENERATED ALWAYS AS (upper(a)))"
+    ),
+    "an expression of its own (len) in the table other": (
+        "CREATE TABLE other (a INTEGER DEFAULT (len(range(1000000000000))))"
+    ),
+}
+
+
+@pytest.mark.parametrize("foreign", HOSTILE)
+def test_a_store_with_code_of_its_own_is_refused(own_store: Path, foreign: str) -> None:
+    spoil(own_store, HOSTILE[foreign])
+    for attempt in (
+        lambda: Store(own_store).own_records(),
+        lambda: Store(own_store).append_measurements([record("m-1")]),
+        lambda: check_store(own_store),
+    ):
+        with pytest.raises(StoreError) as caught:
+            attempt()
+        assert f"holds {foreign}, which may run as code" in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+
+def test_a_merge_never_copies_a_file_of_ours(
+    own_store: Path, store_path: Path, secret: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    theirs = own_store.with_name("theirs.duckdb")
+    shutil.copy(store_path, theirs)
+    spoil(theirs, *view_that_reads("source", secret))
+    before = own_store.read_bytes()
+    assert main(["--store", str(own_store), "merge", str(theirs)]) == 2
+    said = capsys.readouterr().err
+    assert "a view of its own (source)" in said
+    assert SECRET not in said
+    assert own_store.read_bytes() == before
+
+
+def test_a_store_that_lies_in_the_folder_is_refused_before_it_is_asked(
+    own_store: Path,
+    secret: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    spoil(own_store, *view_that_reads("source", secret))
+    monkeypatch.chdir(own_store.parent)
+    monkeypatch.delenv("ADVISOR_STORE", raising=False)
+    assert main(["data", "sources"]) == 2
+    assert "results.duckdb holds a view of its own" in capsys.readouterr().err
+
+
+def test_no_file_setting_or_extension_can_be_reached_through_an_open_store(
+    own_store: Path, secret: Path
+) -> None:
+    with opened(own_store, write=True, wait_s=5) as connection:
+        for statement in (
+            f"FROM read_text('{secret}')",
+            f"COPY source TO '{secret}.csv'",
+            f"ATTACH '{secret}.duckdb' AS more",
+            "INSTALL httpfs",
+            "LOAD httpfs",
+            "SET enable_external_access = true",
+            "SET autoinstall_known_extensions = true",
+        ):
+            with pytest.raises(duckdb.Error):
+                connection.execute(statement)
+    assert sorted(path.name for path in secret.parent.iterdir()) == [own_store.name, secret.name]
+
+
+def test_what_was_looked_through_is_known_until_it_changes(
+    own_store: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(look_through, "_here", set())
+    looked: list[str] = []
+    look = look_through.what_is_foreign
+
+    def counted(connection: duckdb.DuckDBPyConnection, catalog: str) -> str | None:
+        looked.append(catalog)
+        return look(connection, catalog)
+
+    monkeypatch.setattr("advisor.store.connection.what_is_foreign", counted)
+    for _ in range(3):
+        # As in a new process.
+        monkeypatch.setattr(look_through, "_here", set())
+        Store(own_store).own_records()
+    assert len(looked) == 1
+    time_before = own_store.stat()
+    spoil(own_store, "CREATE MACRO sum(x) AS 7")
+    os.utime(own_store, ns=(time_before.st_atime_ns, time_before.st_mtime_ns))
+    with pytest.raises(StoreError, match="macro"):
+        Store(own_store).own_records()
+    assert len(looked) == 2
+
+
+def test_a_cache_that_cannot_be_written_or_read_costs_only_time(
+    own_store: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_bytes(b"\xff" * 99)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    monkeypatch.setattr(look_through, "_here", set())
+    assert Store(own_store).own_records() == []
+
+
+def test_a_table_of_more_rows_than_anybody_has_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.duckdb"
+    with created(path) as connection:
+        connection.execute("CREATE TABLE quote AS SELECT 1 AS a FROM range(60000000)")
+    assert path.stat().st_size < 5_000_000
+    with (
+        pytest.raises(StoreError, match="60,000,000 rows in the table quote"),
+        opened(path, write=False, wait_s=5),
+    ):
+        pass
