@@ -14,18 +14,22 @@ Commands
         disk_free_gib, gpus: [{index, uuid, name, memory_gib, memory_used_gib,
         utilisation_percent, compute_capability, driver, power_limit_w}], topology, versions},
         "concerns": [sentence, ...]}: what speaks against starting now.
-    run --recipe R [--gpus N] [--methods naive,free-lunch,all] [--search fast|exhaustive]
+    run --recipe R [--gpus N] [--methods naive,free-lunch,paper,all]
+        [--search fast|exhaustive]
         [--minutes M] [--trial-minutes M] [--memory-limit-gib G] [--peak-tflops P] [--records FILE]
         [--work DIR] [--again] [--yes] [--device cuda|cpu] [--launcher local|slurm]
         [--only SETTINGS]... [--source-id ID]
-        The search. Prints the events below; appends each record to FILE (records.jsonl) as its
+        The search, of the paper's space or of all exact settings (all, the default). Prints the
+        events below; appends each record to FILE (records.jsonl) as its
         trial ends. R is a recipe's id or a TOML file. P is dense TFLOP/s of one GPU with FP32
         accumulation: a number for the recipe's own precision, or fp16=989,tf32=494,fp32=67.
         SIGINT or SIGTERM cancels: the running group is ended, finished trials are kept.
     trial --recipe R --settings SETTINGS [--micro-batch M] [--largest-micro-batch M]
         [--validate-steps K] [--feasibility] and the flags of run
         One combination. SETTINGS: naive, or words joined by commas: free-lunch, zero-1, zero-2,
-        zero-3, fsdp-shard-grad-op, fsdp-full-shard, offloading, checkpointing. Same events.
+        zero-3, fsdp-shard-grad-op, fsdp-full-shard, offloading, checkpointing; not-compiled,
+        whole or regional compilation; fused loss; trimmed inputs; eager, sdpa or flash attention.
+        Same events.
     validate: trial with --validate-steps 5; exit code 1 where the predicted step is more than
         3 % off the median of real Trainer.train() steps at the full batch.
     merge FILE...
@@ -35,8 +39,9 @@ Commands
         deepspeed.json or fsdp.json where it shards, train.py, launch.sh. Prints their paths.
 
 Events of run, trial and validate (one JSON object a line, key "event")
-    search-started   recipe_id, recipe_name, gpu, gpu_count, search, methods, labels, settings,
-                     estimated_minutes, concerns, records_file
+    search-started   recipe_id, recipe_name, gpu, gpu_count, search, methods, labels (of those that
+                     are sure to be tried or left out), settings (how many there are to choose
+                     from), expected_trials, estimated_minutes, concerns, records_file
     trial-started    label, settings, reason
     trial-progress   label, phase (climb, probe, climbed, warm-up, timing, validate, again);
                      probe: micro_batch_size, fits, pass_s, peak_memory_gib, or reason
@@ -58,11 +63,12 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
 from typing import Any
 
-from bench_runner import export, hardware, journal, search, space
+from bench_runner import export, hardware, journal, kernels, search, space, whole_search
 from bench_runner.arguments import find_recipe, parse_peaks, parse_settings, parser
 from bench_runner.recipes import Recipe
 from bench_runner.records import Measurement, Settings
@@ -149,17 +155,18 @@ def _setup(arguments: argparse.Namespace) -> Setup:
     )
 
 
-def _candidates(arguments: argparse.Namespace) -> list[Settings]:
+def _candidates(arguments: argparse.Namespace, recipe: Recipe) -> Sequence[Settings]:
     if arguments.command != "run":
-        return [parse_settings(arguments.settings)]
-    found: list[Settings] = []
-    for method in arguments.methods.split(","):
-        for settings in space.settings_of_method(method.strip(), arguments.gpus):
-            if settings not in found:
-                found.append(settings)
+        settings = parse_settings(arguments.settings)
+        reason = kernels.why_not(recipe, settings)
+        if reason is not None:
+            raise ValueError(f"--settings is {arguments.settings!r}: {reason}")
+        return [settings]
+    flash = arguments.device == "cuda" and find_spec("flash_attn") is not None
+    found = kernels.settings_of_methods(arguments.methods, recipe, arguments.gpus, flash=flash)
     if arguments.only:
-        wanted = [parse_settings(text) for text in arguments.only]
-        found = [settings for settings in found if settings in wanted]
+        wanted = [kernels.canonical(parse_settings(text)) for text in arguments.only]
+        found = tuple(settings for settings in found if settings in wanted)
         if not found:
             raise ValueError(f"--only names nothing that --methods {arguments.methods} holds")
     return found
@@ -178,7 +185,8 @@ def _confirmed(concerns: Sequence[str], arguments: argparse.Namespace) -> bool:
 
 def _measure(arguments: argparse.Namespace) -> int:
     setup = _setup(arguments)
-    candidates = _candidates(arguments)
+    candidates = _candidates(arguments, setup.recipe)
+    trials = kernels.expected_trials(candidates, arguments.search)
     one = arguments.command != "run"
     options = Options(
         strategy=arguments.search,
@@ -213,8 +221,13 @@ def _measure(arguments: argparse.Namespace) -> int:
             "gpu_count": setup.gpu_count,
             "search": options.strategy,
             "methods": arguments.methods if not one else None,
-            "labels": [space.label(settings) for settings in candidates],
-            "estimated_minutes": space.estimated_minutes(len(candidates), options.strategy),
+            "labels": [
+                space.label(settings)
+                for settings in whole_search.named_ahead(candidates, options.strategy)
+            ],
+            "settings": len(candidates),
+            "expected_trials": round(trials, 1),
+            "estimated_minutes": space.estimated_minutes(trials),
             "concerns": concerns,
             "records_file": str(options.records_file),
         }
@@ -224,8 +237,10 @@ def _measure(arguments: argparse.Namespace) -> int:
     stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    searches = arguments.command == "run" and "all" in arguments.methods.split(",")
-    best = Search(setup, options, emit, stop).run(candidates, name_the_best=searches)
+    searches = arguments.command == "run" and {"paper", "all"} & {
+        method.strip() for method in arguments.methods.split(",")
+    }
+    best = Search(setup, options, emit, stop).run(candidates, name_the_best=bool(searches))
     if stop.is_set():
         return 130
     if arguments.command == "validate":

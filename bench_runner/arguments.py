@@ -138,7 +138,7 @@ def _measuring_flags(command: argparse.ArgumentParser, name: str) -> None:
     add("--recipe", required=True, help="a recipe's id or a TOML file")
     add("--gpus", type=_count, default=1)
     if name == "run":
-        add("--methods", default="all", help="naive, free-lunch, all; several by commas")
+        add("--methods", default="all", help="naive, free-lunch, paper, all; several by commas")
         add("--only", action="append", help="of these, only these settings; repeatable")
         add("--search", choices=search.STRATEGIES, default="fast")
         add("--minutes", type=_positive("minutes"))

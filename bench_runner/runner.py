@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from bench_runner import journal, search, space
+from bench_runner import journal, search, space, whole_search
 from bench_runner.launch import run_group
 from bench_runner.records import Measurement, Settings, Status
 from bench_runner.results import Setup, configuration_key, flops_per_sample, left_out, record_of
@@ -76,7 +76,9 @@ class Search:
             if self._stop.is_set() or self._seconds_left() <= 0:
                 complete = False
                 break
-            action = search.next_action(candidates, self._done, situation, self._options.strategy)
+            action = whole_search.next_action(
+                candidates, self._done, situation, self._options.strategy
+            )
             if action is None:
                 break
             if isinstance(action, search.LeaveOut):

@@ -249,7 +249,7 @@ class _Evidence:
             factor *= _burden(nearest, base)
             nearest = base
         cost = _cost_s(record)
-        if _is_zero(settings) and not _is_zero(nearest):
+        if _eager_zero(settings) and not _eager_zero(nearest):
             cost = _eager_cost_s(record) or cost
         return factor * cost / (1 + self._gain(record, settings))
 
@@ -311,7 +311,7 @@ class _Evidence:
             if other.activation_checkpointing and not settings.activation_checkpointing:
                 cost /= RECOMPUTED_AT_MOST
             if _is_zero(other) != _is_zero(settings):
-                cost *= COMPILED if _is_zero(other) else EAGER_ZERO
+                cost *= COMPILED if _eager_zero(other) else EAGER_ZERO
             if other.sharding != settings.sharding or other.offloading != settings.offloading:
                 cost *= OTHER_EXCHANGE
             costs.append(cost)
@@ -334,6 +334,11 @@ class _Evidence:
 
 def _is_zero(settings: Settings) -> bool:
     return (settings.sharding or "").startswith("zero-")
+
+
+def _eager_zero(settings: Settings) -> bool:
+    """Whether DeepSpeed runs it uncompiled, as it does in the paper's space."""
+    return _is_zero(settings) and settings.compilation in (None, "none")
 
 
 def _burden(settings: Settings, base: Settings) -> float:

@@ -26,7 +26,10 @@ MINUTES_PER_TRIAL = 1.5
 """For the estimate before anything was measured, compilation included."""
 FAST_TRIES = 1 / 6
 """The share of the settings that the fast search tries."""
-METHODS = ("naive", "free-lunch", "all")
+METHODS = ("naive", "free-lunch", "paper", "all")
+"""``paper``: its 12 or 22 combinations; ``all``: those times what bench_runner.kernels holds."""
+KERNEL_TRIALS = 6
+"""About how many other kernels the fast search of ``all`` tries at its best combination."""
 
 OFFLOADING_NEEDS_SHARDING = "offloading is a part of ZeRO and FSDP, so it needs one of them"
 SHARDING_NEEDS_GPUS = "sharding over one GPU changes nothing unless its states are offloaded"
@@ -87,12 +90,15 @@ def space(gpu_count: int) -> tuple[Settings, ...]:
 
 
 def settings_of_method(method: str, gpu_count: int) -> tuple[Settings, ...]:
-    """What ``--methods`` names: one setting for naive and free-lunch, the whole space for all."""
+    """One setting for naive and free-lunch, the paper's space for paper; ValueError for others.
+
+    What ``all`` is depends on the model: bench_runner.kernels has it.
+    """
     if method == "naive":
         return (settings_for(free_lunch=False),)
     if method == "free-lunch":
         return (settings_for(free_lunch=True),)
-    if method == "all":
+    if method == "paper":
         return space(gpu_count)
     raise ValueError(f"--methods is {method!r}: choose among {', '.join(METHODS)}")
 
@@ -151,7 +157,6 @@ def accumulation_steps(batch_size: int, gpu_count: int, micro_batch_size: int) -
     return steps
 
 
-def estimated_minutes(count: int, strategy: str) -> float:
-    """A rough duration before anything was measured, for so many settings."""
-    trials = count if strategy == "exhaustive" else max(1.0, count * FAST_TRIES)
+def estimated_minutes(trials: float) -> float:
+    """A rough duration before anything was measured, for so many trials."""
     return trials * MINUTES_PER_TRIAL

@@ -127,7 +127,7 @@ def minutes_words(wanted: Wanted) -> str:
 def minutes_from(wanted: Wanted) -> str:
     """What the estimate of the minutes is made of."""
     words = (
-        f"the fast search tries about {wanted.tries:.0f} of {wanted.settings} settings, "
+        f"the fast search tries about {wanted.tries:.0f} settings, "
         f"{MINUTES_PER_TRIAL:g} min each to start and compile"
     )
     if wanted.pass_s is None:

@@ -40,7 +40,9 @@ class Plan:
     as_kept: str | None
     """What is trained of a model that the user keeps, in words; None for other recipes."""
     labels: tuple[str, ...]
-    """The settings, in the order of the space."""
+    """The settings that are sure to be tried or left out with a reason, in the space's order."""
+    settings_count: int
+    """How many there are to choose from."""
     estimated_minutes: float
     """At most the minutes that the search may take."""
     store_path: Path
@@ -86,12 +88,11 @@ class Plan:
     def lines(self) -> tuple[tuple[str, str], ...]:
         """What a person confirms, as label and text."""
         request = self.request
-        count = len(self.labels)
         return (
             ("train", f"{self.recipe_name} ({request.recipe})"),
             *((("as kept", self.as_kept),) if self.as_kept is not None else ()),
             ("on", self.device_words),
-            ("settings", f"{count} ({request.methods}), {request.search} search"),
+            ("settings", f"{self.settings_count} ({request.methods}), {request.search} search"),
             ("takes", self.takes_words),
             ("disk", f"{self.here.disk_free_gib:.0f} GiB free for {request.work_directory}"),
             ("records", str(request.records_file)),
@@ -130,7 +131,10 @@ def make_plan(
     """
     from advisor.benchmark.kept_model import kept_model, kept_words, recipe_text
     from advisor.ranking.snapshot import take_snapshot
+    from bench_runner import kernels, whole_search
     from bench_runner.recipes import load_recipe, load_recipes, recipe_hash
+    from bench_runner.records import one_of
+    from bench_runner.search import STRATEGIES
     from price_catalog.gpu_names import index_gpus, normalise
 
     with store.reading() as reader:
@@ -162,10 +166,8 @@ def make_plan(
                 name = f"{recipe_word}-{model.recipe_hash}.toml"
                 recipe_word = str(request.work_directory.absolute() / "recipes" / name)
         count = _gpu_count(recipe, request.device, here, gpu_count)
-        labels: dict[str, None] = {}
-        for method in request.methods.split(","):
-            for settings in space.settings_of_method(method.strip(), count):
-                labels[space.label(settings)] = None
+        chosen = kernels.settings_of_methods(request.methods, recipe, count, flash=False)
+        strategy = one_of(request.search, STRATEGIES, "--search")
     except InputError:
         raise
     except (ValueError, OSError) as error:
@@ -173,7 +175,7 @@ def make_plan(
     gpu = None
     if request.device != CPU:
         gpu = index_gpus(snapshot.gpus).get(normalise(here.gpus[0].name))
-    minutes = space.estimated_minutes(len(labels), request.search)
+    minutes = space.estimated_minutes(kernels.expected_trials(chosen, strategy))
     return Plan(
         request=replace(
             request,
@@ -188,7 +190,8 @@ def make_plan(
         gpu=gpu,
         own_recipe=own,
         as_kept=None if text is None else kept_words(recipe),
-        labels=tuple(labels),
+        labels=tuple(map(space.label, whole_search.named_ahead(chosen, strategy))),
+        settings_count=len(chosen),
         estimated_minutes=minutes if request.minutes is None else min(minutes, request.minutes),
         store_path=store.path,
     )

@@ -56,6 +56,8 @@ class Progress:
     labels: Sequence[str]
     estimated_minutes: float
     search: str
+    expected_trials: float | None = field(default=None, init=False)
+    """How many settings the runner expects to measure, where it has said so."""
     rows: dict[str, Tried] = field(init=False)
     running: str | None = field(default=None, init=False)
     running_since_s: float = field(default=0.0, init=False)
@@ -78,6 +80,8 @@ class Progress:
         if kind == "search-started":
             for name in event.get("labels") or ():
                 self.rows.setdefault(str(name), Tried(label=str(name)))
+            if event.get("expected_trials") is not None:
+                self.expected_trials = float(event["expected_trials"])
             self.last = "the runner has started"
         elif kind == "trial-started":
             self.running, self.running_since_s = label, now_s
@@ -166,8 +170,8 @@ class Progress:
             return None
         took = [row.seconds for row in self.rows.values() if row.seconds is not None]
         if took:
-            expected = len(self.rows) if self.search == "exhaustive" else len(self.rows) / 6
-            trials = min(float(open_rows), max(1.0, expected - len(took)))
+            expected = self.expected_trials or float(len(self.rows))
+            trials = max(1.0, expected - len(took))
             guess = trials * mean(took)
             if self.running is not None:
                 guess -= min(elapsed_s - self.running_since_s, mean(took))

@@ -44,7 +44,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--model", required=True, help="a recipe (pythia-160m), a model that you keep, or a .toml")
     add("--gpus", metavar="N", help="how many GPUs (default: all that are here)")
-    add("--methods", default="all", help="naive, free-lunch or all (default); several by commas")
+    add(
+        "--methods",
+        default="all",
+        help="naive, free-lunch, paper or all (default); several by commas",
+    )
     add("--search", default="fast", help="fast (default) or exhaustive")
     add("--minutes", metavar="M", help="stop after so long with the best so far")
     add("--memory-limit-gib", metavar="G", help="as if each GPU had only so much memory")

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from advisor.ranking.ties import Contender, Doubt, alike, settle
-from bench_runner.space import FAST_TRIES, estimated_minutes, space
+from bench_runner.space import FAST_TRIES, KERNEL_TRIALS, estimated_minutes, space
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +50,7 @@ class Wanted:
     @property
     def tries(self) -> float:
         """How many settings the search tries, about."""
-        return max(1.0, self.settings * FAST_TRIES)
+        return _tries(self.settings)
 
 
 class RankUncertainty:
@@ -249,19 +249,23 @@ class RankUncertainty:
     def _minutes(self, i: int) -> tuple[float, int, float | None]:
         candidates, model = self.candidates, self.candidates.model
         settings = _settings(candidates.builds[i].gpu_count)
-        minutes = estimated_minutes(settings, "fast")
+        minutes = estimated_minutes(_tries(settings))
         best = candidates.times[i]
         known = best.chosen.settings if best is not None and best.chosen is not None else None
         if known is None or not known.gradient_accumulation_steps:
             return minutes, settings, None
         step_s = candidates.days[i] * SECONDS_PER_DAY / model.training_steps
         pass_s = step_s / known.gradient_accumulation_steps
-        tries = max(1.0, settings * FAST_TRIES)
-        return minutes + tries * PASSES_PER_TRIAL * pass_s / 60, settings, pass_s
+        return minutes + _tries(settings) * PASSES_PER_TRIAL * pass_s / 60, settings, pass_s
 
     def _wanted(self, i: int, left: float) -> Wanted:
         minutes, settings, pass_s = self._minutes(i)
         return Wanted(build=i, minutes=minutes, settings=settings, pass_s=pass_s, left=left)
+
+
+def _tries(settings: int) -> float:
+    """About how many trials the fast search makes: of the paper's settings, then of kernels."""
+    return max(1.0, settings * FAST_TRIES) + KERNEL_TRIALS
 
 
 @cache

@@ -60,6 +60,6 @@ def test_methods_name_their_settings() -> None:
     assert [space.method_name(s) for s in space.settings_of_method("free-lunch", 1)] == [
         "free-lunch"
     ]
-    assert len(space.settings_of_method("all", 2)) == 22
-    with pytest.raises(ValueError, match="naive, free-lunch, all"):
+    assert len(space.settings_of_method("paper", 2)) == 22
+    with pytest.raises(ValueError, match="naive, free-lunch, paper, all"):
         space.settings_of_method("best", 1)

@@ -75,6 +75,10 @@ fsdp_wrap = ["GPTNeoXLayer"]
 """
 
 
+LEAN = "free lunch + layers compiled + fused loss + trimmed"
+"""What the search of all exact settings tries first for a decoder."""
+
+
 def runner(scenario: str) -> tuple[str, ...]:
     return (sys.executable, str(FAKE), scenario)
 
@@ -135,7 +139,7 @@ def test_every_trial_ends_in_a_row_of_the_board_and_of_the_store(
     assert states[:4] == [TIME, MISFIT, FAILED, TIME]
     assert set(states[4:]) == {LEFT_OUT}
     assert progress.best_row is not None
-    assert progress.best_row.label == "free lunch"
+    assert progress.best_row.label == LEAN
     assert list(progress.rows.values())[2].log_tail == ("NCCL watchdog", "second line")
     # 22 settings and the best once more, as what the search found.
     times = look(Store(own_store)).times("pythia-160m", origin="local")
@@ -275,7 +279,7 @@ def test_a_crash_loses_no_record_and_says_what_to_do(own_store: Path, tmp_path: 
     # The second was only in the runner's file.
     assert recorder.kept == 2
     assert len(look(Store(own_store)).times("pythia-160m", origin="local")) == 2
-    assert progress.rows["free lunch"].state == TIME
+    assert progress.rows[LEAN].state == TIME
 
 
 def test_garbage_is_passed_over(own_store: Path, tmp_path: Path) -> None:
@@ -283,7 +287,7 @@ def test_garbage_is_passed_over(own_store: Path, tmp_path: Path) -> None:
     run, recorder, progress = measure(plan, "garbage")
     assert run.ending().kind == "answered"
     assert progress.noise[0] == "Downloading: 100%|####|"
-    assert progress.rows["free lunch"].training_days == 3.0
+    assert progress.rows[LEAN].training_days == 3.0
     assert recorder.kept == 2
     assert recorder.problem is not None
     assert "colour" in recorder.problem
@@ -302,7 +306,7 @@ def test_what_the_runner_refuses_is_one_line(own_store: Path, tmp_path: Path) ->
     run, _, _ = measure(planned(own_store, tmp_path), "refuse")
     ending = run.ending()
     assert ending.kind == "refused"
-    assert ending.message == "--methods is 'x': choose among naive, free-lunch, all"
+    assert ending.message == "--methods is 'x': choose among naive, free-lunch, paper, all"
 
 
 def test_a_store_that_is_gone_costs_no_record(own_store: Path, tmp_path: Path) -> None:
@@ -345,7 +349,7 @@ def test_without_a_gpu_it_says_so(own_store: Path, tmp_path: Path) -> None:
         ({"recipe": "pythia-161m"}, 1, "pythia-160m"),
         ({"recipe": ""}, 1, "no model is named"),
         ({"recipe": "missing.toml"}, 1, "missing.toml"),
-        ({"methods": "some"}, 1, "choose among naive, free-lunch, all"),
+        ({"methods": "some"}, 1, "choose among naive, free-lunch, paper, all"),
         ({"methods": ""}, 1, "choose among"),
         ({}, 3, "shows 2"),
         ({"device": "cpu"}, 3, "choose --gpus so that it divides"),
@@ -414,8 +418,8 @@ def test_the_command_measures_and_prints_rows(
     lines = out.splitlines()
     assert lines[0].startswith("model,gpu,gpu_count,settings,state,training_days")
     assert len(lines) == 1 + 22
-    assert lines[1].startswith("pythia-160m,H200,2,free lunch,time,3.0")
-    assert "best: free lunch, 3 days on 2 × NVIDIA H200" in err
+    assert lines[1].startswith(f"pythia-160m,H200,2,{LEAN},time,3.0")
+    assert f"best: {LEAN}, 3 days on 2 × NVIDIA H200" in err
     assert "23 records of this run" in err
 
 
@@ -509,13 +513,13 @@ def test_an_interrupt_cancels_and_keeps_what_is_finished(own_store: Path, tmp_pa
     said = []
     for line in process.stderr:
         said.append(line)
-        if line.startswith("free lunch + checkpointing: trying"):
+        if line.startswith(LEAN.replace("lunch", "lunch + checkpointing") + ": trying"):
             process.send_signal(signal.SIGINT)
             break
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130, [*said, err]
     assert "cancelled; what was measured before is kept" in err
-    assert "free lunch" in out
+    assert LEAN in out
     assert len(look(Store(own_store)).times("pythia-160m", origin="local")) == 2
 
 
@@ -662,7 +666,7 @@ def test_a_real_run_on_the_cpu_is_kept_and_never_ranked_as_a_gpu(
 
 
 def test_the_space_of_the_fake_is_that_of_the_runner(own_store: Path, tmp_path: Path) -> None:
-    plan = planned(own_store, tmp_path, methods="naive,all")
+    plan = planned(own_store, tmp_path, methods="naive,paper")
     assert plan.labels == ("naive", *(space.label(s) for s in space.space(2)))
 
 

@@ -122,7 +122,7 @@ def here_words(here: MachineState, plan: Plan | None, problem: str | None) -> tu
         words = f"Here {kinds}, {memory:.0f} GiB"
     if plan is None:
         return words, ""
-    count = len(plan.labels)
+    count = plan.settings_count
     words += (
         f" · {count} setting{'s' if count > 1 else ''}, {plan.takes_words} · "
         f"{here.disk_free_gib:.0f} GiB disk"

@@ -28,7 +28,8 @@ METHODS = {
     "all": "all",
     "naive": "naive",
     "free-lunch": "free lunch",
-    "naive,all": "naive and all",
+    "paper": "the paper's",
+    "naive,paper,all": "naive, the paper's and all",
 }
 SEARCHES = {"fast": "fast", "exhaustive": "exhaustive"}
 MAX_MINUTES = 60 * 24 * 30

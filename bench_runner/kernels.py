@@ -1,0 +1,181 @@
+"""The exact settings beyond the paper's: what is compiled, how the loss is made, what is fed.
+
+Each trains the same model to the same loss, so the larger space is the paper's combinations times
+these. Pure and light: the advisor imports it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from bench_runner import space
+from bench_runner.recipes import Recipe
+from bench_runner.records import Attention, Compilation, Inputs, Loss, Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kernels:
+    """How a pass is computed, apart from what is kept, sharded or offloaded."""
+
+    compilation: Compilation
+    loss: Loss
+    inputs: Inputs
+    attention: Attention | None
+    """None: what the recipe names, or the fastest kernel that is installed."""
+
+
+def explicit(settings: Settings) -> Settings:
+    """The same settings with the compilation said: None means the whole model, but nothing with
+    DeepSpeed (see bench_runner.configure)."""
+    if settings.compilation is not None or not settings.free_lunch:
+        return settings
+    zero = (settings.sharding or "").startswith("zero-")
+    return replace(settings, compilation="none" if zero else "whole")
+
+
+def canonical(settings: Settings) -> Settings:
+    """The same settings as the paper's space writes them, so that one training has one record."""
+    plain = replace(settings, compilation=None)
+    return plain if explicit(plain) == explicit(settings) else settings
+
+
+def kernels_of(settings: Settings) -> Kernels:
+    """What of the settings is a kernel; naive settings have those of no free lunch."""
+    said = explicit(settings)
+    return Kernels(
+        compilation=said.compilation or "none",
+        loss=said.loss,
+        inputs=said.inputs,
+        attention=said.attention,
+    )
+
+
+def with_kernels(settings: Settings, kernels: Kernels) -> Settings:
+    """The same sharding, offloading and checkpointing, with other kernels; canonical."""
+    return canonical(
+        replace(
+            settings,
+            compilation=kernels.compilation,
+            loss=kernels.loss,
+            inputs=kernels.inputs,
+            attention=kernels.attention,
+        )
+    )
+
+
+def why_not(recipe: Recipe, settings: Settings) -> str | None:
+    """The sentence that says why a model cannot be trained so, or None where it can."""
+    if settings.loss == "fused" and settings.loss not in _losses(recipe):
+        return f"{recipe.name} has no logits over a vocabulary to fuse a loss with: leave out fused"
+    if settings.inputs == "trimmed" and settings.inputs not in _inputs(recipe):
+        return f"{recipe.name} does not predict the next token: leave out trimmed"
+    if settings.compilation in ("whole", "regional") and not recipe.support.compile:
+        return f"the recipe of {recipe.name} says that it does not compile: leave that out"
+    if settings.attention is not None and _attentions(recipe, flash=True) == (None,):
+        return f"{recipe.name} has no attention to choose: leave out {settings.attention}"
+    return None
+
+
+def choices(recipe: Recipe, *, flash: bool) -> tuple[Kernels, ...]:
+    """All kernels that a model can be trained with, the most promising first.
+
+    ``flash``: whether FlashAttention is installed; then SDPA is a choice beside it.
+    """
+    compilations: tuple[Compilation, ...] = ("none",)
+    if recipe.support.compile:
+        compilations = ("regional", "whole", "none")
+    return tuple(
+        Kernels(compilation=compilation, loss=loss, inputs=inputs, attention=attention)
+        for loss, inputs, compilation, attention in product(
+            _losses(recipe), _inputs(recipe), compilations, _attentions(recipe, flash=flash)
+        )
+    )
+
+
+def whole_space(recipe: Recipe, gpu_count: int, *, flash: bool) -> tuple[Settings, ...]:
+    """Every exact combination that is worth trying, the paper's 12 or 22 among them."""
+    found: dict[Settings, None] = {}
+    for kernels in choices(recipe, flash=flash):
+        for settings in space.space(gpu_count):
+            found.setdefault(with_kernels(settings, kernels))
+    return tuple(found)
+
+
+def settings_of_methods(
+    methods: str, recipe: Recipe, gpu_count: int, *, flash: bool
+) -> tuple[Settings, ...]:
+    """What ``--methods`` names, several joined by commas, each setting once."""
+    found: dict[Settings, None] = {}
+    for word in methods.split(","):
+        method = word.strip()
+        some: Iterable[Settings]
+        if method == "all":
+            some = whole_space(recipe, gpu_count, flash=flash)
+        else:
+            some = space.settings_of_method(method, gpu_count)
+        for settings in some:
+            found.setdefault(settings)
+    return tuple(found)
+
+
+def expected_trials(candidates: Sequence[Settings], strategy: str) -> float:
+    """About how many settings a search measures."""
+    if strategy == "exhaustive":
+        return float(len(candidates))
+    tuned = [settings for settings in candidates if settings.free_lunch]
+    kernels = {kernels_of(settings) for settings in tuned if settings.compilation == "regional"}
+    combinations = {_without_kernels(settings) for settings in tuned}
+    naive = len(candidates) - len(tuned)
+    trials = max(1.0, len(combinations) * space.FAST_TRIES) if tuned else 0.0
+    if kernels:
+        trials += len(moves(candidates, with_kernels(tuned[0], next(iter(kernels)))))
+    return naive + trials
+
+
+def moves(candidates: Sequence[Settings], best: Settings) -> list[Settings]:
+    """The candidates that differ from the best by what may pay: compilation and attention
+    together, which depend on each other; loss and inputs each alone; and the paper's kernels."""
+    known = set(candidates)
+    mine = kernels_of(best)
+    seen = [kernels_of(settings) for settings in candidates if settings.free_lunch]
+    attentions = list(dict.fromkeys(kernels.attention for kernels in seen))
+    wanted = [
+        replace(mine, compilation=compilation, attention=attention)
+        for compilation in ("regional", "whole")
+        for attention in attentions
+    ]
+    wanted.append(replace(mine, compilation="none"))
+    wanted += [replace(mine, loss=loss) for loss in ("plain", "fused")]
+    wanted += [replace(mine, inputs=inputs) for inputs in ("full", "trimmed")]
+    found: dict[Settings, None] = {}
+    for kernels in wanted:
+        found.setdefault(with_kernels(best, kernels))
+    papers = replace(_without_kernels(best), compilation=None)
+    return [settings for settings in (*found, papers) if settings in known and settings != best]
+
+
+def _without_kernels(settings: Settings) -> Settings:
+    return replace(settings, compilation=None, loss="plain", inputs="full", attention=None)
+
+
+def _losses(recipe: Recipe) -> tuple[Loss, ...]:
+    lean = recipe.family in ("decoder", "ssm", "encoder") and recipe.model.timm is None
+    return ("fused", "plain") if lean else ("plain",)
+
+
+def _inputs(recipe: Recipe) -> tuple[Inputs, ...]:
+    lean = recipe.family in ("decoder", "ssm") and recipe.model.timm is None
+    return ("trimmed", "full") if lean else ("full",)
+
+
+def _attentions(recipe: Recipe, *, flash: bool) -> tuple[Attention | None, ...]:
+    if recipe.family in ("ssm", "convnet") or recipe.model.timm is not None:
+        return (None,)
+    if recipe.support.attention == "eager":
+        return (None, "sdpa")
+    half = recipe.training.precision in ("fp16", "bf16")
+    if flash and half and recipe.support.attention in (None, "sdpa"):
+        return (None, "sdpa", "eager")
+    return (None, "eager")

@@ -1,0 +1,145 @@
+"""The fast search of the whole space: combinations, kernels, and the best combinations again.
+
+The whole space is the paper's 12 or 22 combinations times up to 36 kernels. Which kernels are
+fastest depends little on what is sharded or kept, so three short searches stand for it: the
+combinations with the leanest kernels; other kernels at the combination that was fastest; and with
+the winning kernels those combinations that were close. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bench_runner import kernels, search
+from bench_runner.kernels import Kernels, canonical, explicit, kernels_of, with_kernels
+from bench_runner.records import Measurement, Settings
+from bench_runner.search import LeaveOut, Situation, Strategy, Try, without_micro_batch
+from bench_runner.space import label
+
+CLOSE = 1.1
+"""Combinations within this factor of the fastest are tried again with the winning kernels."""
+FAILURES = 2
+"""So many trials that break, with none that works, and other kernels are tried."""
+
+
+def next_action(
+    candidates: Sequence[Settings],
+    done: Sequence[Measurement],
+    situation: Situation,
+    strategy: Strategy,
+) -> Try | LeaveOut | None:
+    """The next thing to do, as bench_runner.search says; None at the end.
+
+    ``fast`` leaves most of a whole space aside without a word for each: what it does not name was
+    not tried, because its kernels or its combination lost where they were.
+    """
+    tuned = [settings for settings in candidates if settings.free_lunch]
+    groups = list(dict.fromkeys(kernels_of(settings) for settings in tuned))
+    if strategy != "fast" or not _is_whole(tuned):
+        return search.next_action(candidates, done, situation, strategy)
+    naive = [settings for settings in candidates if not settings.free_lunch]
+    action = search.next_action(naive, done, situation, strategy) if naive else None
+    if action is not None:
+        return action
+    found = {without_micro_batch(r.settings): r for r in done if r.settings is not None}
+    for start in _starts(groups):
+        combinations = [settings for settings in tuned if kernels_of(settings) == start]
+        tried = [found[settings] for settings in combinations if settings in found]
+        best = search.best_of(tried)
+        broken = sum(record.status == "failed" for record in tried)
+        if best is None and broken >= FAILURES:
+            continue
+        action = _within(combinations, tried, situation)
+        if action is not None:
+            return action
+        if best is not None and best.settings is not None:
+            return _from_there(tuned, found, without_micro_batch(best.settings), combinations)
+        if not broken:
+            return None  # Nothing fits in the leanest way, so nothing fits.
+    return None
+
+
+def named_ahead(candidates: Sequence[Settings], strategy: Strategy) -> list[Settings]:
+    """The candidates that a search is sure to try or to leave out with a reason."""
+    tuned = [settings for settings in candidates if settings.free_lunch]
+    if strategy != "fast" or not _is_whole(tuned):
+        return list(candidates)
+    first = kernels_of(tuned[0])
+    return [s for s in candidates if not s.free_lunch or kernels_of(s) == first]
+
+
+def _is_whole(tuned: Sequence[Settings]) -> bool:
+    """Whether more than the paper's own kernels is asked for, and more than one of each."""
+    lean = {
+        replace(s, sharding=None, offloading=False, activation_checkpointing=False) for s in tuned
+    }
+    return len(lean) > 1
+
+
+def _starts(groups: Sequence[Kernels]) -> list[Kernels]:
+    """The kernels to begin with: the leanest, then without the lean loss and inputs, then none."""
+    first = groups[0]
+    plain = replace(first, loss="plain", inputs="full")
+    wanted = (first, plain, replace(plain, compilation="whole"), replace(plain, compilation="none"))
+    return [kernels for kernels in dict.fromkeys(wanted) if kernels in groups]
+
+
+def _within(
+    combinations: Sequence[Settings], tried: Sequence[Measurement], situation: Situation
+) -> Try | LeaveOut | None:
+    """The paper's search over combinations that share their kernels."""
+
+    def said(record: Measurement) -> Measurement:
+        assert record.settings is not None
+        return replace(record, settings=explicit(record.settings))
+
+    action = search.next_action(
+        [explicit(settings) for settings in combinations],
+        [said(record) for record in tried],
+        situation,
+        "fast",
+    )
+    return None if action is None else replace(action, settings=canonical(action.settings))
+
+
+def _from_there(
+    tuned: Sequence[Settings],
+    found: dict[Settings, Measurement],
+    base: Settings,
+    combinations: Sequence[Settings],
+) -> Try | None:
+    """Other kernels at the fastest combination, then the close combinations with the winner."""
+    best = base
+    while True:
+        open_ones = [settings for settings in kernels.moves(tuned, best) if settings not in found]
+        if open_ones:
+            return Try(
+                settings=open_ones[0],
+                reason=f"other kernels for the best so far, {label(best)}",
+            )
+        better = _fastest(found, [best, *kernels.moves(tuned, best)])
+        if better == best:
+            break
+        best = better
+    if kernels_of(best) == kernels_of(base):
+        return None
+    limit = CLOSE * _step_s(found, base)
+    for settings in combinations:
+        again = with_kernels(settings, kernels_of(best))
+        if _step_s(found, settings) <= limit and again in tuned and again not in found:
+            return Try(
+                settings=again, reason=f"close to the best, with the kernels of {label(best)}"
+            )
+    return None
+
+
+def _fastest(found: dict[Settings, Measurement], some: Sequence[Settings]) -> Settings:
+    return min(some, key=lambda settings: _step_s(found, settings))
+
+
+def _step_s(found: dict[Settings, Measurement], settings: Settings) -> float:
+    record = found.get(settings)
+    if record is None or record.status != "ok" or record.step_s is None:
+        return float("inf")
+    return record.step_s

@@ -1,0 +1,248 @@
+"""The whole space: every exact setting once, and a fast search that finds its best for a tenth."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bench_runner import kernels, search, space, whole_search
+from bench_runner.arguments import find_recipe, parse_settings
+from bench_runner.kernels import Kernels
+from bench_runner.records import Measurement, Settings
+
+BATCH = 1024
+DECODER, ENCODER, IMAGES = (find_recipe(name) for name in ("pythia-160m", "roberta", "vit"))
+CONVNET, SSM = find_recipe("convnext-large-1k"), find_recipe("mamba")
+
+
+@pytest.mark.parametrize("gpus", [1, 2])
+@pytest.mark.parametrize("recipe", [DECODER, ENCODER, IMAGES, CONVNET, SSM])
+def test_the_whole_space_holds_the_papers_and_each_training_once(recipe, gpus: int) -> None:
+    whole = kernels.whole_space(recipe, gpus, flash=False)
+    assert set(space.space(gpus)) <= set(whole) or not recipe.support.compile
+    assert len(set(map(kernels.explicit, whole))) == len(whole)
+    assert len({space.label(each) for each in whole}) == len(whole)
+    assert len(whole) == len(kernels.choices(recipe, flash=False)) * len(space.space(gpus))
+    assert all(kernels.why_not(recipe, each) is None for each in whole)
+
+
+def test_what_a_model_has_decides_its_kernels() -> None:
+    def sizes(recipe) -> tuple[int, int]:
+        return tuple(len(kernels.choices(recipe, flash=flash)) for flash in (False, True))
+
+    assert sizes(DECODER) == (24, 36)  # 3 compilations, 2 losses, 2 inputs, 2 or 3 attentions
+    assert sizes(ENCODER) == (12, 12)  # the recipe's own attention is the eager one
+    assert sizes(CONVNET) == (3, 3)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "words", "said"),
+    [
+        (CONVNET, "regional,fused", "no logits over a vocabulary"),
+        (ENCODER, "trimmed", "does not predict the next token"),
+        (SSM, "eager", "no attention to choose"),
+    ],
+)
+def test_what_a_model_cannot_do_is_said(recipe, words: str, said: str) -> None:
+    assert said in str(kernels.why_not(recipe, parse_settings(words)))
+
+
+class Machine:
+    """Kernels and combinations with their own factors; some kernels save memory too."""
+
+    def __init__(
+        self,
+        gpus: int,
+        *,
+        compiled: dict[str, float],
+        eager: dict[str, float],
+        fused: float,
+        trimmed: float,
+        burdens: tuple[float, float, float],
+        states: float,
+        logits: float,
+        broken: str | None = None,
+    ) -> None:
+        self.gpus, self.compiled, self.eager = gpus, compiled, eager
+        self.fused, self.trimmed, self.burdens = fused, trimmed, burdens
+        self.states, self.logits, self.broken = states, logits, broken
+        self.trials = 0
+
+    def run(self, settings: Settings) -> Measurement:
+        self.trials += 1
+        said = kernels.kernels_of(settings)
+        base = Measurement(
+            measurement_id="m",
+            recipe_id="r",
+            recipe_hash=None,
+            gpu="g",
+            gpu_count=self.gpus,
+            method=space.method_name(settings),
+            settings=settings,
+            status="failed",
+            reason="the compiler broke",
+            training_days=None,
+            training_days_low=None,
+            training_days_high=None,
+            timing="synchronised",
+            source_id="s",
+            measured_on=date(2026, 11, 22),
+        )
+        if self.broken in (said.compilation, said.loss):
+            return base
+        states = self.states * (0.4 if settings.sharding else 1.0)
+        activation = 2.0 * (0.25 if settings.activation_checkpointing else 1.0)
+        activation += self.logits * (0.05 if said.loss == "fused" else 1.0)
+        sizes = [
+            size
+            for size in space.micro_batch_sizes(BATCH, self.gpus)
+            if states + size * activation <= 80
+        ]
+        if not sizes:
+            return replace(base, status="infeasible", reason="out of memory")
+        size = sizes[-1]
+        checkpointed, offloaded, sharded = self.burdens
+        pass_s = 0.01 * (size + 0.3) * self.compiled[said.compilation]
+        pass_s *= self.eager[said.compilation] if said.attention == "eager" else 1.0
+        pass_s *= self.fused if said.loss == "fused" else 1.0
+        pass_s *= self.trimmed if said.inputs == "trimmed" else 1.0
+        pass_s *= checkpointed if settings.activation_checkpointing else 1.0
+        pass_s *= offloaded if settings.offloading else 1.0
+        pass_s *= sharded if settings.sharding else 1.0
+        passes = space.accumulation_steps(BATCH, self.gpus, size)
+        update = 0.05 if settings.offloading else 0.02
+        step_s = passes * pass_s + update
+        return replace(
+            base,
+            settings=replace(settings, micro_batch_size=size, gradient_accumulation_steps=passes),
+            status="ok",
+            reason=None,
+            step_s=step_s,
+            training_days=step_s,
+            pass_s=(pass_s,),
+            update_s=(update,),
+            environment={
+                "climb": {"at_the_end": True, "samples_per_s": {str(size): size / pass_s}}
+            },
+        )
+
+
+def explore(machine: Machine, candidates: tuple[Settings, ...]) -> list[Measurement]:
+    known = search.Situation(
+        gpu_count=machine.gpus,
+        batch_size=BATCH,
+        parameters=None,
+        half_precision=True,
+        usable_memory_gib=80.0,
+        host_memory_gib=None,
+    )
+    done: list[Measurement] = []
+    while (a := whole_search.next_action(candidates, done, known, "fast")) is not None:
+        assert all(search.without_micro_batch(r.settings) != a.settings for r in done if r.settings)
+        if isinstance(a, search.LeaveOut):
+            assert a.reason
+            done.append(replace(machine.run(a.settings), status="pruned", step_s=None))
+            machine.trials -= 1
+        else:
+            done.append(machine.run(a.settings))
+    return done
+
+
+factors = st.floats(0.8, 1.25)
+machines = st.builds(
+    Machine,
+    st.sampled_from([1, 2]),
+    compiled=st.fixed_dictionaries(
+        {"none": st.just(1.0), "whole": st.floats(0.6, 0.98), "regional": st.floats(0.6, 0.98)}
+    ),
+    eager=st.fixed_dictionaries({"none": st.just(1.3), "whole": factors, "regional": factors}),
+    fused=st.floats(0.7, 1.05),
+    trimmed=st.floats(0.9, 1.05),
+    burdens=st.tuples(st.floats(1.25, 1.35), st.floats(1.1, 1.4), st.floats(1.0, 1.1)),
+    states=st.sampled_from([5.0, 60.0, 150.0]),
+    logits=st.floats(0.1, 4.0),
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(machines)
+def test_fast_finds_the_best_of_all_for_a_tenth_of_the_trials(machine: Machine) -> None:
+    candidates = kernels.whole_space(DECODER, machine.gpus, flash=False)
+    fast = search.best_of(explore(machine, candidates))
+    tried = machine.trials
+    best = search.best_of([machine.run(each) for each in candidates])
+    assert (fast is None) == (best is None)
+    assert tried <= len(candidates) / 10
+    if fast is not None and best is not None:
+        assert fast.step_s is not None and best.step_s is not None
+        assert fast.step_s <= 1.02 * best.step_s
+
+
+@pytest.mark.parametrize("broken", ["regional", "fused"])
+def test_kernels_that_break_are_given_up_and_others_found(broken: str) -> None:
+    machine = Machine(
+        1,
+        compiled={"none": 1.0, "whole": 0.8, "regional": 0.7},
+        eager=dict.fromkeys(("none", "whole", "regional"), 1.2),
+        fused=0.8,
+        trimmed=0.95,
+        burdens=(1.3, 1.2, 1.05),
+        states=5.0,
+        logits=1.0,
+        broken=broken,
+    )
+    candidates = kernels.whole_space(DECODER, 1, flash=False)
+    done = explore(machine, candidates)
+    best = search.best_of(done)
+    assert best is not None and best.settings is not None
+    found = kernels.kernels_of(best.settings)
+    assert found == Kernels(
+        compilation="whole" if broken == "regional" else "regional",
+        loss="plain" if broken == "fused" else "fused",
+        inputs="trimmed",
+        attention=None,
+    )
+    assert machine.trials <= len(candidates) / 10
+
+
+def test_what_cannot_fit_in_any_way_is_not_tried_with_every_kernel() -> None:
+    machine = Machine(
+        1,
+        compiled=dict.fromkeys(("none", "whole", "regional"), 1.0),
+        eager=dict.fromkeys(("none", "whole", "regional"), 1.0),
+        fused=1.0,
+        trimmed=1.0,
+        burdens=(1.3, 1.2, 1.05),
+        states=900.0,
+        logits=1.0,
+    )
+    done = explore(machine, kernels.whole_space(DECODER, 1, flash=False))
+    assert {record.status for record in done} == {"infeasible"}
+    assert machine.trials == len(space.space(1))
+
+
+def test_the_papers_kernels_are_tried_where_the_best_lies() -> None:
+    machine = Machine(
+        1,
+        compiled={"none": 1.0, "whole": 0.9, "regional": 0.7},
+        eager=dict.fromkeys(("none", "whole", "regional"), 1.3),
+        fused=0.8,
+        trimmed=0.95,
+        burdens=(1.3, 1.2, 1.05),
+        states=5.0,
+        logits=1.0,
+    )
+    done = explore(machine, kernels.whole_space(DECODER, 1, flash=False))
+    tried = {search.without_micro_batch(r.settings) for r in done if r.settings}
+    assert space.settings_for(free_lunch=True) in tried
+
+
+def test_the_estimate_counts_kernels_too() -> None:
+    whole = kernels.whole_space(DECODER, 1, flash=False)
+    assert kernels.expected_trials(space.space(1), "fast") == 2
+    assert kernels.expected_trials(whole, "exhaustive") == 288
+    assert 2 + space.KERNEL_TRIALS <= kernels.expected_trials(whole, "fast") <= 28
