@@ -212,7 +212,9 @@ def _cheapest(candidates: Candidates, count: int, machine: str | None) -> int:
             f"{build_words(candidates.builds[sound[0]])} has no price under this price "
             "rule: add one with advisor prices add"
         )
-    return min(priced, key=lambda i: candidates.cents[i])
+    # Rather what a ranking would name: sold, with a time; then what has a time.
+    gap, sold = candidates.gap, candidates.offered
+    return min(priced, key=lambda i: (gap[i] is not None, not sold[i], candidates.cents[i]))
 
 
 def _power(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Any
 
 from advisor.answers.circuit import circuit_line
+from advisor.answers.doubts import Doubt, doubt_objects
 from advisor.answers.uncertainty_lines import (
     doubt_lines,
     limit_lines,
@@ -14,16 +15,18 @@ from advisor.answers.uncertainty_lines import (
     uncertainty_line,
     wanted_line,
 )
+from advisor.answers.verdict import how_sure, verdict
 from advisor.answers.wording import (
     RULE_WORDS,
     build_words,
+    count_words,
     days_and_interval,
     gpus_words,
     is_own_price,
+    price_day,
     price_marks,
     price_note,
     rank_words,
-    reason_words,
     settings_words,
     trust_words,
 )
@@ -34,6 +37,7 @@ from advisor.ranking.question import Question
 from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
 from advisor.tables import render_rows, to_csv
 from bench_runner.records import Settings
+from price_catalog.builds import Build
 from price_catalog.model import Source
 from price_catalog.power import Supply
 
@@ -153,10 +157,69 @@ def ranking_csv(answer: Ranking) -> str:
     return to_csv(rows, CSV_COLUMNS)
 
 
-def ranking_object(answer: Ranking, at_face_value: Ranking, prices: str) -> dict[str, Any]:
-    """The whole answer as the JSON of `advisor rank` has it."""
+def verdict_object(ranking: Ranking, doubts: Sequence[Doubt]) -> dict[str, Any]:
+    """The first line of the answer and what it rests on, for a script; exact figures."""
+    said, today = verdict(ranking), date.today()
+    left_out = ranking.excluded_counts
+    found: dict[str, Any] = {
+        "sentence": said.sentence,
+        "build": None,
+        "price": None,
+        "days": None,
+        "chance_within_limit": None if said.chance is None else round(said.chance, 3),
+        "sure": how_sure(ranking) if len(ranking) else None,
+        "ties": [
+            _build_object(ranking.candidates.builds[i])
+            for i in ranking.order
+            if i in ranking.uncertainty.tied
+        ],
+        "doubts": doubt_objects(doubts),
+        "totals": {
+            "builds": len(ranking.candidates.builds),
+            "ranked": len(ranking),
+            "left_out": sum(left_out.values()),
+            "reasons": left_out,
+            "published_times_replaced": len(ranking.refused),
+        },
+    }
+    row = said.row
+    if row is not None:
+        day = price_day(row)
+        found["build"] = _build_object(row.build)
+        found["price"] = {
+            "usd": row.overall_cost_usd,
+            "low_usd": row.overall_cost_low_usd,
+            "high_usd": row.overall_cost_high_usd,
+            "date": day,
+            "age_days": (today - day).days,
+            "vendor": row.host_quote.vendor,
+            "kind": row.host_quote.kind,
+            "offered": ranking.candidates.offered[ranking.order[0]],
+        }
+        found["days"] = {
+            "training_days": row.training_days,
+            "low": row.training_days_low,
+            "high": row.training_days_high,
+            "basis": row.time.basis,
+        }
+    return found
+
+
+def _build_object(build: Build) -> dict[str, Any]:
+    return {"gpu": build.gpu.name, "gpu_count": build.gpu_count, "host": build.host.name}
+
+
+def ranking_object(
+    answer: Ranking, at_face_value: Ranking, prices: str, doubts: Sequence[Doubt]
+) -> dict[str, Any]:
+    """The whole answer as the JSON of `advisor rank` has it.
+
+    ``excluded`` ends with the published times that are impossible, also of builds that are ranked
+    by an estimate instead; the totals of the verdict count each build once.
+    """
     question = answer.question
     found: dict[str, Any] = {
+        "verdict": verdict_object(answer, doubts),
         "model": answer.candidates.model.recipe_id,
         "budget_usd": question.budget_usd,
         "max_days": question.max_days,
@@ -240,16 +303,6 @@ def headline(candidates: Candidates, question: Question, prices: str) -> str:
     return " · ".join(words)
 
 
-def count_words(answer: Ranking) -> str:
-    """``9 of 16 builds; left out: 5 over budget, 2 implausible time``."""
-    text = f"{len(answer)} of {len(answer.candidates.builds)} builds"
-    counts = answer.excluded_counts
-    if counts:
-        left = ", ".join(f"{n} {reason_words(reason)}" for reason, n in counts.items())
-        text += f"; left out: {left}"
-    return text
-
-
 def ranking_text(
     answer: Ranking,
     at_face_value: Ranking,
@@ -258,7 +311,7 @@ def ranking_text(
     supply: Supply | None,
 ) -> str:
     """The whole answer for a person: the builds, what is open, what is left out, the sources."""
-    blocks = [headline(answer.candidates, answer.question, prices)]
+    blocks = [verdict(answer).sentence, headline(answer.candidates, answer.question, prices)]
     rows = answer.rows()
     if rows:
         blocks.append(
@@ -289,12 +342,10 @@ def ranking_text(
             "Unsynchronised: timed without waiting for the GPU, so possibly too low. MFU: the "
             "share of the GPUs' peak that the time implies."
         )
-    else:
-        blocks.append("No build answers this question.")
     sure = [uncertainty_line(answer), wanted_line(answer), *limit_lines(answer)]
     if any(sure):
         blocks.append("What the times leave open:\n" + "\n".join(f"  {x}" for x in sure if x))
-    blocks.append(count_words(answer))
+    blocks.append(count_words(len(answer), len(answer.candidates.builds), answer.excluded_counts))
     if prices != "paper":
         blocks.append(f"Which price counts: {PRICE_RULE_WORDS}")
     if supply is None:

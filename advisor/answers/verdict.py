@@ -52,8 +52,7 @@ def verdict(ranking: Ranking) -> Verdict:
     return Verdict(
         sentence=f"{buy_words(row)}{_price_words(ranking, row)}: "
         f"{model} in {', '.join(facts)}; {sure}.",
-        short=f"{_verb(row)} {gpus_words(row.build)}: {usd_rounded(row.overall_cost_usd)}, "
-        f"{', '.join(facts)}; {sure}.",
+        short=f"{_short_words(row)}, {', '.join(facts)}; {sure}.",
         row=row,
         chance=chance,
     )
@@ -78,24 +77,30 @@ def days_words(row: RankedRow) -> str:
 def buy_words(row: RankedRow) -> str:
     """``Buy 2 × RTX 5090 in the tinybox G4 128 GB from tiny corp``."""
     build = row.build
-    if row.host_quote.kind == "owned" and row.host_quote is row.gpu_quote:
-        return f"Use your own {gpus_words(build)} ({build.host.name})"
+    if build.host_owned:
+        own = f"your {gpus_words(build)}"
+        return f"Use {own}" if build.host.name == own else f"Use {own} ({build.host.name})"
     if build.gpus_owned:
         more = build.gpu_count - build.gpus_owned
-        return f"Buy {more} × {build.gpu.name} for your {build.host.name}"
+        return (
+            f"Add {more} × {build.gpu.name} to your {build.gpus_owned} in the "
+            f"{machine_words(build)}"
+        )
     words = f"Buy {gpus_words(build)} in the {machine_words(build)}"
     vendor = row.host_quote.vendor
     sold_whole = build.host.gpu_id is not None and vendor.lower() not in build.host.name.lower()
     return f"{words} from {vendor}" if sold_whole else words
 
 
-def _verb(row: RankedRow) -> str:
-    return "Use your" if row.host_quote.kind == "owned" and not row.overall_cost_usd else "Buy"
+def _short_words(row: RankedRow) -> str:
+    if row.build.host_owned:
+        return f"Use your {gpus_words(row.build)}"
+    return f"Buy {gpus_words(row.build)}: {usd_rounded(row.overall_cost_usd)}"
 
 
 def _price_words(ranking: Ranking, row: RankedRow) -> str:
     """`` for $26,000 (April 2026, 7 months old)``; nothing for what is there already."""
-    if _verb(row) != "Buy":
+    if row.build.host_owned:
         return ""
     age = price_day_words(price_day(row), date.today())
     seller = "" if ranking.candidates.offered[ranking.order[row.rank - 1]] else ", no seller known"
@@ -147,7 +152,9 @@ def _nothing(ranking: Ranking) -> str:
         near.append(
             f"{what} costs {usd_rounded(cost)} ({gpus_words(candidates.builds[in_time[0]])})"
         )
-    elif not inside:
+    elif inside:
+        near.append("no machine here is fast enough at any price")
+    else:
         near.append(f"the fastest takes {_days_of(ranking, candidates.by_days[0])}")
     return f"Nothing trains {model}{asked}: {', '.join(near)}."
 

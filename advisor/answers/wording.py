@@ -5,7 +5,7 @@ The figures themselves, dollars and days, are written by advisor.costs.amounts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 
 from advisor.costs.amounts import (
@@ -16,6 +16,7 @@ from advisor.costs.amounts import (
     usd_exact,
 )
 from advisor.costs.price_book import quote_marks
+from advisor.ranking.candidates import Reason
 from advisor.ranking.rank import RankedRow
 from advisor.ranking.times import TrainingTime
 from bench_runner.records import Settings
@@ -39,6 +40,18 @@ REASONS_SHORT = {
     "no-price": "no price",
 }
 """Why a build is left out, for a narrow column; `reason_words` has it in full."""
+REASONS_COUNTED = {
+    "over-budget": "over budget",
+    "too-slow": "too slow",
+    "does-not-fit": "with too little memory",
+    "implausible-time": "with an impossible time",
+    "no-time": "without a time",
+    "no-price": "without a price",
+    "cannot-be-built": "that cannot be built",
+    "fit-not-known": "not known to fit together",
+    "old-price": "with old prices",
+}
+"""The same after a number of builds."""
 KIND_WORDS = {
     "reseller-quote": "reseller's quote",
     "parts-list": "sum of the parts list",
@@ -71,6 +84,18 @@ SHARDING_AS_PRINTED = {
 }
 """What the paper's tables call it."""
 PREDICTED_MARK = "≈"
+
+
+def count_words(ranked: int, builds: int, left_out: Mapping[Reason, int]) -> str:
+    """One total for one question, on every surface: what is ranked and what is left out add up.
+
+    ``23 of 1,677 builds fit; left out are 23 over budget, 1,631 that cannot be built.``
+    """
+    text = f"{ranked:,} of {builds:,} builds fit"
+    if left_out:
+        counted = (f"{n:,} {REASONS_COUNTED[reason]}" for reason, n in left_out.items())
+        text += f"; left out are {', '.join(counted)}"
+    return f"{text}."
 
 
 def reason_words(reason: str) -> str:
@@ -192,6 +217,25 @@ def machine_words(build: Build) -> str:
     return name.replace(", by parts", " from parts")
 
 
+def short_gpus_words(build: Build) -> str:
+    """``2 × RTX PRO 6000 Max-Q``: without the architecture's name, where a column is narrow."""
+    gpu = build.gpu
+    name = gpu.name.replace(f" {gpu.architecture}", "") if gpu.architecture else gpu.name
+    return f"{build.gpu_count} × {name}"
+
+
+def cut_words(names: Sequence[str], width: int) -> list[str]:
+    """Names cut to a width; those that would look alike lose their middle instead of their end."""
+    cut = [name if len(name) <= width else f"{name[: width - 1]}…" for name in names]
+    found = []
+    for name, short in zip(names, cut, strict=True):
+        if cut.count(short) > 1 and len(name) > width:
+            tail = width // 2
+            short = f"{name[: width - tail - 1]}…{name[-tail:]}"
+        found.append(short)
+    return found
+
+
 def item_names(gpus: Iterable[Gpu], hosts: Iterable[Host]) -> dict[tuple[str, str], str]:
     """What a person calls each item that a quote is for, by its kind and id."""
     names = {("gpu", gpu.gpu_id): gpu.name for gpu in gpus}
@@ -218,6 +262,23 @@ def price_day(row: RankedRow) -> date:
 def price_day_words(day: date, today: date) -> str:
     """When a price was asked and how old it is: ``April 2026, 7 months old``."""
     return f"{day:%B %Y}, {age_words(day, today)} old" if day < today else "today's price"
+
+
+def age_short(row: RankedRow, today: date) -> str:
+    """The age of a build's older price in a narrow column, or what is wrong with it.
+
+    ``3 mo``, ``12 d``, ``2.2 y``; ``used``, ``told`` (by others, who do not sell it), ``owned``.
+    """
+    kinds = {row.gpu_quote.kind, row.host_quote.kind}
+    for kind, words in (("secondary", "told"), ("used", "used")):
+        if kind in kinds:
+            return words
+    if kinds == {"owned"}:
+        return "owned"
+    days = (today - price_day(row)).days
+    if days < 60:
+        return f"{max(days, 0)} d"
+    return f"{days // 30} mo" if days < 730 else f"{days / 365:.1f} y"
 
 
 def price_note(row: RankedRow, today: date) -> str:

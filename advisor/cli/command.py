@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +35,18 @@ def add_store(parser: argparse.ArgumentParser) -> None:
 def add_format(parser: argparse.ArgumentParser) -> None:
     """The flag that chooses between a table, JSON and CSV."""
     parser.add_argument("--format", default="table", help="table (default), json or csv")
+
+
+WIDTH = 100
+"""Columns of an answer; fewer where the terminal has fewer."""
+
+
+def terminal_width() -> int:
+    """How many columns an answer may take."""
+    try:
+        return min(WIDTH, os.get_terminal_size(sys.stdout.fileno()).columns)
+    except (OSError, ValueError, AttributeError):  # no terminal: a pipe, a file, nothing
+        return WIDTH
 
 
 def store_path(options: argparse.Namespace) -> Path:

@@ -7,6 +7,7 @@ it does not use.
 from __future__ import annotations
 
 import argparse
+import codecs
 import gc
 import os
 import sys
@@ -74,9 +75,11 @@ def _module(command: str) -> Any:
 
 def entry() -> NoReturn:
     """The console script."""
-    if sys.stdout is not None and hasattr(sys.stdout, "reconfigure"):
-        # A terminal that cannot show × or – gets a question mark instead of no answer.
-        sys.stdout.reconfigure(errors="replace")
+    # A terminal that cannot show × or ≈ gets the nearest plain sign instead of no answer.
+    codecs.register_error("plain", _plain)
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="plain")
     if sys.argv[1:2] not in (["rank"], ["data"]):
         sys.exit(main())
     # A short question: collecting garbage and taking the interpreter apart would be a seventh of
@@ -92,6 +95,17 @@ def entry() -> NoReturn:
     except OSError as error:
         code = _refuse(f"the answer could not be written: {error.strerror}")
     os._exit(code)
+
+
+_PLAIN = str.maketrans("×≈–—│├┤─┼●…±²µ", "x~--|[]-|o.+2u")
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    """What stands for signs that an encoding does not have: one for one, so that columns hold."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lost = error.object[error.start : error.end].translate(_PLAIN)
+    return "".join(ch if ch.isascii() else "?" for ch in lost), error.end
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
-from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store
+from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store, terminal_width
 from advisor.parse import InputError, parse_price_rule
+
+if TYPE_CHECKING:
+    from price_catalog.model import Rental
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,16 +33,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--gpus", metavar="NAMES", help='only these, as in "RTX 3090,H100"')
     add("--circuit", metavar="V/A", help="the lab's circuit, as in 120V/15A")
+    add("--details", action="store_true", help="everything: all builds, reasons, sources")
     add_format(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Rank and print. Raises InputError and StoreError."""
-    from advisor.answers.ranking import ranking_csv, ranking_object, ranking_text
+    from advisor.answers.doubts import doubts_of
     from advisor.ranking.rank import rank
     from advisor.ranking.snapshot import make_candidates, take_snapshot
     from advisor.ranking.typed_question import TypedQuestion, read_question
-    from advisor.tables import to_json
 
     typed = TypedQuestion(
         model=options.model,
@@ -67,11 +71,24 @@ def run(options: argparse.Namespace) -> int:
             gpu_ids=key.gpu_ids,
             supply=key.supply,
         )
-    answer = at_face_value = rank(candidates, question)
+        answer = rank(candidates, question)
+        rentals: tuple[Rental, ...] = ()
+        if len(answer) and options.format != "csv":
+            rentals = reader.rentals(candidates.builds[answer.order[0]].gpu.gpu_id)
+    if options.format == "table" and not options.details:
+        from advisor.answers.rank_answer import rank_answer
+
+        print(rank_answer(answer, rentals, key.supply, width=terminal_width()))
+        return ANSWERED if len(answer) else NO_ANSWER
+    from advisor.answers.ranking import ranking_csv, ranking_object, ranking_text
+    from advisor.tables import to_json
+
+    at_face_value = answer
     if key.evidence == "sound":
         at_face_value = rank(candidates.at_face_value(), question)
     if options.format == "json":
-        print(to_json(ranking_object(answer, at_face_value, options.prices)))
+        doubts = doubts_of(answer, rentals, key.supply)
+        print(to_json(ranking_object(answer, at_face_value, options.prices, doubts)))
     elif options.format == "csv":
         print(ranking_csv(answer))
     else:

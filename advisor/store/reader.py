@@ -89,9 +89,9 @@ class Reader:
 
         return choose_quotes(self.quotes(), rule, today=today)
 
-    def rentals(self) -> tuple[Rental, ...]:
-        """Every hourly price, by GPU, count and date."""
-        return tuple(Rental(**record) for record in self._records("rentals"))
+    def rentals(self, gpu_id: str | None = None) -> tuple[Rental, ...]:
+        """Every hourly price, or those of one GPU, by GPU, count and date."""
+        return tuple(Rental(**record) for record in self._records("rentals", gpu_id=gpu_id))
 
     def sources(self) -> tuple[Source, ...]:
         """Every source."""

@@ -85,7 +85,8 @@ def test_a_terminal_without_utf8_gets_the_answer(
     done = run("rank", "--model", "vit", "--store", str(store_path), **environment)
     assert done.returncode == 0
     assert done.stderr == ""
-    assert "A100" in done.stdout
+    assert done.stdout.startswith("Buy ")
+    assert "?" not in done.stdout
 
 
 @pytest.mark.parametrize("command", ["doctor", "paths"])

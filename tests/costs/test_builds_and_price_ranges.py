@@ -178,12 +178,19 @@ def test_without_a_circuit_it_is_told_what_an_outlet_does_not_carry(
     store_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rank = ["rank", "--model", "pythia-1b", "--gpus", "A6000", "--store", str(store_path)]
-    assert main(rank) == 0
+    assert main([*rank, "--details"]) == 0
     assert "carries for hours (1,440 W): 4 × A6000. State the lab's circuit" in (
         capsys.readouterr().out
     )
-    assert main([*rank, "--budget", "12k"]) == 0
-    assert "State the lab's circuit" not in capsys.readouterr().out
+    assert main(rank) == 0
+    assert "is more than a 120 V 15 A outlet carries (--circuit states yours)" in (
+        capsys.readouterr().out
+    )
+    for flags in ([], ["--details"]):
+        assert main([*rank, "--budget", "12k", *flags]) == 0
+        out = capsys.readouterr().out
+        assert "State the lab's circuit" not in out
+        assert "outlet" not in out
 
 
 @pytest.mark.parametrize("text", ["", "120", "15A/120V", "120V/15A/2", "1V/1A", "999V/15A", "a/b"])

@@ -248,7 +248,7 @@ def test_the_command_line_says_it_in_every_form(
     assert main([*argv, "csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert [int(row["rank"]) for row in rows if row["tied_with_first"] == "yes"] == tied
-    assert main([*argv, "table"]) == 0
+    assert main([*argv, "table", "--details"]) == 0
     printed = capsys.readouterr().out
     marked = [
         line.split("=")[0] for line in printed.splitlines() if line.split("  ")[0][-1:] == "="

@@ -1,0 +1,193 @@
+"""What speaks against ordering first place, each with the command that would settle it (pure)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Literal
+
+from advisor.answers.circuit import OUTLET
+from advisor.answers.uncertainty_lines import bench_command, minutes_words
+from advisor.answers.wording import (
+    age_words,
+    gpus_words,
+    machine_words,
+    price_day,
+    short_gpus_words,
+)
+from advisor.costs.amounts import usd_and_cents, usd_rounded
+from advisor.ranking.rank import RankedRow, Ranking
+from price_catalog.power import is_estimated, wall_w
+
+if TYPE_CHECKING:
+    from price_catalog.model import Rental
+    from price_catalog.power import Supply
+
+About = Literal["ties", "time", "power", "price", "rent"]
+YOUNG_DAYS = 60
+"""A price of fewer days needs no word."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doubt:
+    """One thing to settle before somebody orders."""
+
+    about: About
+    words: str
+    command: str
+    """Works as typed."""
+
+
+def doubts_of(ranking: Ranking, rentals: Iterable[Rental], supply: Supply | None) -> list[Doubt]:
+    """At most one of each kind about first place; [] where no build answers.
+
+    ``rentals`` are those of first place's GPU at least; ``supply`` is the lab's circuit, if stated.
+    """
+    if not len(ranking):
+        return []
+    row = ranking.row(0)
+    found = (
+        _ties(ranking),
+        _time(ranking, row),
+        _power(row, supply),
+        _price(ranking, row),
+        _rent(ranking, row, rentals),
+    )
+    return [doubt for doubt in found if doubt is not None]
+
+
+def doubt_objects(doubts: Iterable[Doubt]) -> list[dict[str, Any]]:
+    """The same as JSON has them."""
+    return [{"about": d.about, "words": d.words, "command": d.command} for d in doubts]
+
+
+def quoted(text: str) -> str:
+    """A word for a shell: in quotes where it needs them."""
+    plain = text.isascii() and all(ch.isalnum() or ch in "-._,/:+=@%" for ch in text)
+    return text if plain and text else "'" + text.replace("'", "'\"'\"'") + "'"
+
+
+def _ties(ranking: Ranking) -> Doubt | None:
+    """Who may be first instead, and the cheapest measurement that would tell."""
+    uncertainty = ranking.uncertainty
+    wanted = uncertainty.wanted
+    tied, outside = len(uncertainty.tied), len(uncertainty.outside)
+    if wanted is None or not tied + outside:
+        return None
+    build = ranking.candidates.builds[wanted.build]
+    rest = "settles most of it" if wanted.left < 1 else f"leaves about {wanted.left:.0f} open"
+    alike = f"{tied:,} too close to call" if tied else f"{outside:,} left out may be in time"
+    words = f"{alike}; measuring {short_gpus_words(build)} ({minutes_words(wanted)}) {rest}"
+    return Doubt(about="ties", words=words, command=bench_command(ranking, wanted))
+
+
+def _time(ranking: Ranking, row: RankedRow) -> Doubt | None:
+    """What the days rest on, where nobody timed this model on this machine as a run takes."""
+    time, model = row.time, ranking.candidates.model
+    build = row.build
+    if time.verdict == "implausible":
+        words = f"this published time {time.verdict_reason}"
+        return Doubt(about="time", words=words, command="advisor data times --format csv")
+    if time.basis == "predicted":
+        words = f"estimated; nobody measured it on {short_gpus_words(build)}"
+    elif time.timing == "unsynchronised":
+        words = "published, timed without waiting for the GPU: it may take longer"
+    else:
+        return None
+    command = f"advisor bench --model {quoted(model.recipe_id)} --gpus {build.gpu_count}"
+    return Doubt(about="time", words=words, command=command)
+
+
+def _power(row: RankedRow, supply: Supply | None) -> Doubt | None:
+    """What it draws, against the lab's circuit or, where none is stated, an ordinary outlet."""
+    watts = wall_w(row.build)
+    check = f"advisor prices builds --gpus {quoted(row.build.gpu.gpu_id)}"
+    if watts is None:
+        words = f"nobody states what {gpus_words(row.build)} draw: ask the vendor"
+        return Doubt(about="power", words=words, command=check)
+    about = "≈" if is_estimated(row.build) else ""
+    if supply is not None:
+        if not is_estimated(row.build):
+            return None
+        words = f"{about}{watts:,.0f} W, an estimate, of your circuit's {supply.watts:,.0f} W"
+        return Doubt(about="power", words=words, command=check)
+    if watts <= OUTLET.watts:
+        return None
+    words = (
+        f"{about}{watts:,.0f} W is more than a {OUTLET.volts} V {OUTLET.breaker_a} A outlet "
+        "carries (--circuit states yours)"
+    )
+    return Doubt(about="power", words=words, command=check)
+
+
+def _price(ranking: Ranking, row: RankedRow) -> Doubt | None:
+    """How old the price is, whether anybody sells at it, and what it may be instead."""
+    if row.build.host_owned:
+        return None
+    day, today = price_day(row), date.today()
+    candidates = ranking.candidates
+    words = []
+    if not candidates.offered[ranking.order[row.rank - 1]]:
+        words.append("nobody is known to sell all of it at this price")
+    elif (today - day).days >= YOUNG_DAYS:
+        words.append(f"{age_words(day, today)} old: ask {row.host_quote.vendor} again")
+    budget = ranking.question.budget_usd
+    if budget is not None and row.overall_cost_high_usd > budget:
+        words.append(f"others ask up to {usd_rounded(row.overall_cost_high_usd)}, over the budget")
+    cheaper = _cheaper_box(ranking, row)
+    if cheaper is not None:
+        words.append(cheaper)
+    if not words:
+        return None
+    quote = row.host_quote
+    whole = row.build.host.gpu_id is not None
+    item = quote.item_id if whole else row.build.gpu.gpu_id
+    return Doubt(
+        about="price",
+        words="; ".join(words),
+        command=f"advisor prices list --item {quoted(item)}",
+    )
+
+
+def _cheaper_box(ranking: Ranking, row: RankedRow) -> str | None:
+    """The cheapest machine with the same GPUs, where that saves something."""
+    candidates, build = ranking.candidates, row.build
+    best: tuple[int, int] | None = None
+    for i in ranking.order[: ranking.offered]:
+        other = candidates.builds[i]
+        if other.gpu.gpu_id == build.gpu.gpu_id and other.gpu_count == build.gpu_count:
+            best = min(best or (candidates.cents[i], i), (candidates.cents[i], i))
+    if best is None or Decimal(best[0]) / 100 >= row.overall_cost_usd:
+        return None
+    other = candidates.builds[best[1]]
+    return f"the same GPUs in the {machine_words(other)}: {usd_rounded(Decimal(best[0]) / 100)}"
+
+
+def _rent(ranking: Ranking, row: RankedRow, rentals: Iterable[Rental]) -> Doubt | None:
+    """What a run costs on the same GPUs by the hour, and from how many runs on buying pays."""
+    from advisor.costs.rental import rent_offers, rented_usd
+
+    build = row.build
+    offers = rent_offers(rentals, build.gpu.gpu_id, build.gpu_count, today=date.today())
+    offer = next((offer for offer in offers if offer.kind == "on-demand"), None)
+    if offer is None:
+        return None
+    run_usd = rented_usd(offer.price_per_hour_usd, row.training_days, Decimal(1))
+    runs = row.overall_cost_usd / run_usd
+    life = ranking.question.lifetime_years
+    words = (
+        f"a run costs ≈{usd_rounded(run_usd)} on {gpus_words(build)} rented at "
+        f"{usd_and_cents(offer.price_per_hour_usd)} an hour"
+    )
+    if row.overall_cost_usd:
+        words += f"; buying pays from {math.ceil(runs):,} run{'s' if runs > 1 else ''}"
+        if float(runs) * row.training_days > life * 365:
+            words += f", more than it does in {life:g} years"
+    command = (
+        f"advisor prices rent --model {quoted(ranking.candidates.model.recipe_id)} "
+        f"--gpu {quoted(build.gpu.gpu_id)} --count {build.gpu_count}"
+    )
+    return Doubt(about="rent", words=words, command=command)

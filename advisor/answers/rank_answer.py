@@ -1,0 +1,189 @@
+"""The answer of `advisor rank` for a person: one sentence, at most ten rows, what to doubt (pure).
+
+`advisor.answers.ranking` has everything there is to say, for ``--details`` and as JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from textwrap import fill
+from typing import TYPE_CHECKING
+
+from advisor.answers.doubts import Doubt, doubts_of
+from advisor.answers.interval_bar import axis_for, interval_bar, limit_heading
+from advisor.answers.verdict import chance_of, verdict
+from advisor.answers.wording import (
+    age_short,
+    count_words,
+    cut_words,
+    estimate_mark,
+    machine_words,
+    rank_words,
+    short_gpus_words,
+)
+from advisor.costs.amounts import days_rounded, usd_rounded
+from advisor.ranking.rank import RankedRow, Ranking
+
+if TYPE_CHECKING:
+    from price_catalog.model import Rental
+    from price_catalog.power import Supply
+
+MOST_ROWS = 10
+WIDTH = 100
+NARROWEST = 60
+WITH_RUNS = 76
+"""Columns from which on there is room for what a run costs."""
+GAP = " "
+
+
+def rank_answer(
+    ranking: Ranking,
+    rentals: Iterable[Rental] = (),
+    supply: Supply | None = None,
+    *,
+    width: int = WIDTH,
+) -> str:
+    """At most 40 lines of 100 columns: the answer, the best, what to doubt and how to settle it."""
+    width = max(width, NARROWEST)
+    blocks = [fill(verdict(ranking).sentence, width)]
+    places = shown_places(ranking)
+    if places:
+        rows = [ranking.row(place) for place in places]
+        table = table_lines(ranking, rows, width)
+        blocks.append("\n".join([*table, *_foot(ranking, len(rows), width)]))
+    else:
+        blocks.append("\n".join(_foot(ranking, 0, width)))
+    doubts = doubts_of(ranking, rentals, supply)
+    if doubts:
+        blocks.append("\n".join(["Before you order", *doubt_lines(doubts, width)]))
+    return "\n\n".join(blocks)
+
+
+def shown_places(ranking: Ranking, most: int = MOST_ROWS) -> list[int]:
+    """The places that a short answer shows, best first.
+
+    Where there are more than ``most``, what has the GPUs of a better one and is no cheaper waits
+    for the whole list: it offers nothing but another box.
+    """
+    count = len(ranking)
+    if count <= most:
+        return list(range(count))
+    candidates = ranking.candidates
+    cheapest: dict[tuple[str, int], int] = {}
+    found = []
+    for place in range(count):
+        i = ranking.order[place]
+        build = candidates.builds[i]
+        key = (build.gpu.gpu_id, build.gpu_count)
+        if candidates.cents[i] >= cheapest.get(key, candidates.cents[i] + 1):
+            continue
+        cheapest[key] = candidates.cents[i]
+        found.append(place)
+        if len(found) == most:
+            break
+    return found
+
+
+def table_lines(ranking: Ranking, rows: Sequence[RankedRow], width: int) -> list[str]:
+    """The best builds, with the interval of their days drawn and the limit in it."""
+    limit, today = ranking.question.max_days, date.today()
+    marks = [estimate_mark(row.time) for row in rows]
+
+    def marked(figures: Iterable[str]) -> list[str]:
+        return [mark + figure for mark, figure in zip(marks, figures, strict=True)]
+
+    head = _Column("", [rank_words(row) for row in rows])
+    figures = [
+        _Column("price", [usd_rounded(row.overall_cost_usd) for row in rows]),
+        _Column("days", marked(days_rounded(row.training_days) for row in rows)),
+    ]
+    tail = [_Column("prices", [age_short(row, today) for row in rows])]
+    if width >= WITH_RUNS:
+        runs = marked(usd_rounded(row.experiment_cost_usd) for row in rows)
+        tail.insert(0, _Column("a run", runs))
+    if limit is not None:
+        chances = [chance_of(ranking, row) or 0.0 for row in rows]
+        tail.insert(0, _Column("chance", [_percent(chance) for chance in chances]))
+    bar_width = 31 if width >= WIDTH else max(16, width // 4)
+    intervals = [(row.training_days_low, row.training_days_high) for row in rows]
+    axis = axis_for(intervals, limit, bar_width)
+    bars = []
+    if axis is not None:
+        drawn = [interval_bar(axis, row.training_days, *interval(row)) for row in rows]
+        bars.append(_Column(limit_heading(axis), drawn, right=False))
+    others = [head, *figures, *bars, *tail]
+    room = max(width - sum(column.width + len(GAP) for column in others), 8)
+    names = [f"{short_gpus_words(row.build)}, {machine_words(row.build)}" for row in rows]
+    columns = [
+        head,
+        _Column("machine", cut_words(names, room), right=False),
+        *figures,
+        *bars,
+        *tail,
+    ]
+    lines = []
+    for n in range(-1, len(rows)):
+        if n >= 0 and rows[n].rank > ranking.offered and (not n or _sold(ranking, rows[n - 1])):
+            lines.append("    No seller is known at these prices:")
+        lines.append(GAP.join(column.cell(n) for column in columns).rstrip())
+    return lines
+
+
+def interval(row: RankedRow) -> tuple[float, float]:
+    """The least and the most days."""
+    return row.training_days_low, row.training_days_high
+
+
+def _sold(ranking: Ranking, row: RankedRow) -> bool:
+    return row.rank <= ranking.offered
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    heading: str
+    cells: list[str]
+    right: bool = True
+
+    @property
+    def width(self) -> int:
+        return max(map(len, (self.heading, *self.cells)))
+
+    def cell(self, n: int) -> str:
+        """The cell of row ``n``, the heading of row -1; as wide as the column."""
+        text = self.heading if n < 0 else self.cells[n]
+        return text.rjust(self.width) if self.right else text.ljust(self.width)
+
+
+def _percent(chance: float) -> str:
+    return (
+        f"{min(max(round(chance * 100), 1), 99)} %" if 0 < chance < 1 else f"{chance * 100:.0f} %"
+    )
+
+
+def _foot(ranking: Ranking, shown: int, width: int) -> list[str]:
+    """How many there are, how many are left out and why, and where all of them stand."""
+    words = count_words(len(ranking), len(ranking.candidates.builds), ranking.excluded_counts)
+    if shown < len(ranking):
+        words = f"{shown} are shown, without dearer boxes for the same GPUs. {words}"
+    return fill(f"{words} For all of them add --details.", width).splitlines()
+
+
+def doubt_lines(doubts: Sequence[Doubt], width: int) -> list[str]:
+    """One doubt a line with its command at the end; on a line of its own where it does not fit."""
+    label = max(len(doubt.about) for doubt in doubts) + 4
+    lines = []
+    for doubt in doubts:
+        start = f"  {doubt.about}".ljust(label)
+        room = width - label - len(doubt.command) - 2
+        if len(doubt.words) <= room:
+            gap = width - label - len(doubt.command) - len(doubt.words)
+            lines.append(f"{start}{doubt.words}{' ' * gap}{doubt.command}")
+            continue
+        lines += fill(
+            doubt.words, width, initial_indent=start, subsequent_indent=" " * label
+        ).splitlines()
+        if doubt.command:
+            lines.append(f"{' ' * label}{doubt.command}")
+    return lines

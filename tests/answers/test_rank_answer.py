@@ -1,0 +1,217 @@
+"""The short answer of `advisor rank`: its shape holds for every question, and its totals add up."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from advisor.answers.interval_bar import axis_for, interval_bar, limit_heading
+from advisor.answers.rank_answer import MOST_ROWS, rank_answer, shown_places
+from advisor.answers.wording import count_words, cut_words
+from advisor.cli.main import main
+from advisor.ranking.candidates import Candidates
+from advisor.ranking.rank import rank
+from advisor.ranking.snapshot import Snapshot, make_candidates, take_snapshot
+from advisor.ranking.typed_question import RankRequest, TypedQuestion, read_question
+from advisor.store import Store
+
+ROW = re.compile(r" ?\d+[= ] \d+ × ")
+
+
+def ask(snapshot: Snapshot, **typed: str) -> RankRequest:
+    """What was typed, understood."""
+    asked, errors = read_question(TypedQuestion(**typed), snapshot)
+    assert asked is not None, errors
+    return asked
+
+
+def check_shape(text: str, width: int = 100) -> None:
+    """What holds for every short answer."""
+    lines = text.splitlines()
+    assert len(lines) <= 40
+    # A command is never cut or broken: in a narrow terminal it runs on.
+    cut = [line for line in lines if width == 100 or " advisor " not in line]
+    assert max(map(len, cut)) <= width, max(cut, key=len)
+    assert sum(1 for line in lines if ROW.match(line)) <= MOST_ROWS
+    answer, _, doubts = text.partition("\n\nBefore you order\n")
+    assert not re.search(r"[a-z)]\. ", answer.split("\n\n")[0])  # one sentence
+    kinds = [line.split()[0] for line in doubts.splitlines() if not line.startswith("   ")]
+    assert kinds == [kind for kind in ("ties", "time", "power", "price", "rent") if kind in kinds]
+    assert doubts.count(" advisor ") == len(kinds)
+    assert not re.search(r"  +\n", text)
+
+
+@pytest.mark.parametrize("model", ["pythia-160m", "pythia-1b", "pythia-6.9b", "roberta", "vit-b"])
+def test_forty_lines_of_a_hundred_columns_whatever_is_asked(model: str, store_path: Path) -> None:
+    with Store(store_path).reading() as reader:
+        snapshot = take_snapshot(reader)
+        if model not in {known.recipe_id for known in snapshot.models}:
+            model = snapshot.models[-1].recipe_id
+        for prices, evidence in (("latest", "sound"), ("paper", "published")):
+            request = ask(snapshot, model=model, prices=prices, evidence=evidence)
+            key = request.key
+            candidates = make_candidates(
+                reader, snapshot, snapshot.model(model), prices=key.prices, evidence=key.evidence
+            )
+            rentals = reader.rentals()
+            budgets, limits = ("500", "9k", "40000", "1M", None), ("0.5", "60", "400", None)
+            for budget, days, rule in product(budgets, limits, ("days", "cost", "experiment-cost")):
+                given = {"budget": budget, "max_days": days, "rule": rule}
+                typed = {name: text for name, text in given.items() if text is not None}
+                request = ask(snapshot, model=model, prices=prices, evidence=evidence, **typed)
+                ranking = rank(candidates, request.question)
+                for width in (100, 80, 60):
+                    check_shape(rank_answer(ranking, rentals, width=width), width)
+                left = sum(ranking.excluded_counts.values())
+                assert len(ranking) + left == len(candidates.builds)
+
+
+def said_by(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
+    assert main(list(argv)) in (0, 1)
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ["--budget", "40k", "--max-days", "60"],
+        ["--budget", "40k", "--by", "experiment-cost", "--gpus", "RTX 3090,H100"],
+        ["--budget", "100"],
+        ["--prices", "paper", "--circuit", "120V/15A"],
+    ],
+    ids=lambda flags: flags[1],
+)
+def test_every_surface_begins_with_the_same_sentence_and_counts_the_same(
+    flags: list[str], store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["rank", "--model", "pythia-1b", *flags, "--store", str(store_path)]
+    short = said_by(capsys, *argv)
+    check_shape(short.rstrip("\n"))
+    details = said_by(capsys, *argv, "--details")
+    answer = json.loads(said_by(capsys, *argv, "--format", "json"))
+    verdict = answer["verdict"]
+    first = " ".join(short.partition("\n\n")[0].split())
+    assert first == verdict["sentence"] == details.splitlines()[0]
+    totals = verdict["totals"]
+    assert totals["builds"] == totals["ranked"] + totals["left_out"]
+    assert totals["ranked"] == len(answer["ranked"])
+    left = len(answer["excluded"]) - totals["published_times_replaced"]
+    assert totals["left_out"] == left == sum(totals["reasons"].values())
+    words = count_words(totals["ranked"], totals["builds"], totals["reasons"])
+    assert words in " ".join(short.split())
+    assert words in details
+    if not answer["ranked"]:
+        assert verdict["build"] is None
+        assert verdict["doubts"] == []
+        return
+    best = answer["ranked"][0]
+    assert verdict["build"] == {key: best[key] for key in ("gpu", "gpu_count", "host")}
+    assert verdict["price"]["usd"] == best["overall_cost_usd"]
+    assert verdict["days"]["training_days"] == best["training_days"]
+    assert len(verdict["ties"]) == sum(row["tied_with_first"] for row in answer["ranked"])
+    assert all(doubt["command"] in short for doubt in verdict["doubts"])
+
+
+def test_the_commands_of_the_doubts_work_as_typed(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["rank", "--model", "pythia-1b", "--budget", "$40,000", "--gpus", "RTX 5090,h100"]
+    answer = json.loads(said_by(capsys, *argv, "--format", "json", "--store", str(store_path)))
+    doubts = answer["verdict"]["doubts"]
+    assert {"time", "power", "price", "rent"} <= {doubt["about"] for doubt in doubts}
+    for doubt in doubts:
+        words = shlex.split(doubt["command"])
+        assert words[0] == "advisor"
+        if words[1] == "bench":  # needs the GPU; its flags are read all the same
+            assert main([*words[1:], "--device", "tpu", "--store", str(store_path)]) == 2
+            assert "device 'tpu' is not known" in capsys.readouterr().err
+            continue
+        out = said_by(capsys, *words[1:], "--store", str(store_path))
+        assert len(out.splitlines()) > 1
+
+
+def test_names_too_long_for_their_column_stay_apart(store_path: Path) -> None:
+    with Store(store_path).reading() as reader:
+        snapshot = take_snapshot(reader, "latest")
+        request = ask(snapshot, model="pythia-1b")
+        found = make_candidates(
+            reader, snapshot, snapshot.model("pythia-1b"), prices="latest", evidence="sound"
+        )
+    first = rank(found, request.question).order[0]
+    build, best, quote = found.builds[first], found.times[first], found.host_quotes[first]
+    assert best is not None
+    assert quote is not None
+    long = [f"A very long name of a machine that somebody sells in many sizes, {n}" for n in "ab"]
+    builds = tuple(
+        replace(build, host=replace(build.host, host_id=f"h{n}", name=name))
+        for n, name in enumerate(long)
+    )
+    prices = {("server", f"h{n}"): quote for n in range(2)}
+    ranking = rank(Candidates(found.model, builds, (best,), prices, "sound"), request.question)
+    text = rank_answer(ranking)
+    check_shape(text)
+    rows = [line for line in text.splitlines() if ROW.match(line)]
+    assert len(rows) == 2
+    assert rows[0][3:40] != rows[1][3:40]
+    assert cut_words(["abcdefgh-1", "abcdefgh-2", "short"], 7) == ["abc…h-1", "abc…h-2", "short"]
+
+
+def test_dearer_boxes_of_the_same_gpus_wait_for_the_details(store_path: Path) -> None:
+    with Store(store_path).reading() as reader:
+        snapshot = take_snapshot(reader, "latest")
+        request = ask(snapshot, model="pythia-1b", budget="40k")
+        found = make_candidates(
+            reader, snapshot, snapshot.model("pythia-1b"), prices="latest", evidence="sound"
+        )
+    ranking = rank(found, request.question)
+    assert len(ranking) > MOST_ROWS
+    places = shown_places(ranking)
+    assert places[0] == 0
+    assert places == sorted(set(places))
+    for place in set(range(max(places))) - set(places):
+        build, cents = found.builds[ranking.order[place]], found.cents[ranking.order[place]]
+        better = [ranking.order[p] for p in places if p < place]
+        assert any(
+            found.builds[i].gpu == build.gpu
+            and found.builds[i].gpu_count == build.gpu_count
+            and found.cents[i] <= cents
+            for i in better
+        )
+
+
+def test_an_interval_is_drawn_with_its_ends_and_the_limit() -> None:
+    axis = axis_for([(40, 60), (20, 30)], 50, 40)
+    assert axis is not None
+    bar = interval_bar(axis, 45, 40, 60)
+    assert len(bar) == 40
+    assert re.search(r"40 ├─*●─*┼─*┤ 60", bar)
+    assert limit_heading(axis).strip() == "│50 d"
+    assert limit_heading(axis).index("│") == bar.index("┼")
+    assert interval_bar(axis, 25, 24.99, 25.01).strip("● ") == "│"
+    far = axis_for([(40, 60)], 4000, 40)
+    assert far is not None
+    assert far.limit is None
+    assert axis_for([], 50, 40) is None
+
+
+def test_a_plain_terminal_gets_plain_signs(store_path: Path) -> None:
+    argv = ["rank", "--model", "pythia-1b", "--budget", "40k", "--max-days", "100"]
+    done = subprocess.run(
+        [sys.executable, "-m", "advisor", *argv, "--store", str(store_path)],
+        capture_output=True,
+        timeout=60,
+        env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
+        check=True,
+    )
+    text = done.stdout.decode("ascii")
+    assert "?" not in text
+    assert re.search(r"\[-+o-+\|?-*\]", text)
+    check_shape(text.rstrip("\n").replace(" x ", " × "))
