@@ -202,13 +202,14 @@ def concerns(found: Machine, gpu_count: int, parameters: int, offloading: bool) 
 
 
 class GpuSampler:
-    """Reads one GPU's clock, power and temperature from NVML while a trial runs."""
+    """Reads one GPU's clock, power, temperature and energy counter from NVML while a trial runs."""
 
     def __init__(self, uuid: str | None, every_s: float = 0.2) -> None:
         self._uuid = uuid
         self._every_s = every_s
         self._stop = threading.Event()
         self._rows: list[tuple[float, float, float, float]] = []
+        self._joules: list[tuple[float, float]] = []
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self) -> None:
@@ -228,6 +229,7 @@ class GpuSampler:
 
             pynvml.nvmlInit()
             handle = pynvml.nvmlDeviceGetHandleByUUID(self._uuid)
+            counts = _counts_energy(pynvml, handle)
             while not self._stop.wait(self._every_s):
                 self._rows.append(
                     (
@@ -237,6 +239,9 @@ class GpuSampler:
                         float(pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU)),
                     )
                 )
+                if counts:
+                    joules = pynvml.nvmlDeviceGetTotalEnergyConsumption(handle) / 1000
+                    self._joules.append((time.monotonic(), joules))
         except Exception:
             # NVML gives these on some machines only; a record without them is still a record.
             return
@@ -245,6 +250,8 @@ class GpuSampler:
         """Means between two readings of `time.monotonic`; {} where there are too few.
 
         NVML's power is the mean of the second before it is asked, so the first second is left out.
+        ``counted_w`` is what the GPU's own counter of energy (mJ, Volta and newer) grew by, over
+        the seconds between its first and last reading; absent where the GPU has no counter.
         """
         rows = [row for row in self._rows if since_s + POWER_AVERAGED_S <= row[0] <= until_s]
         if len(rows) < _FEWEST_SAMPLES:
@@ -258,4 +265,21 @@ class GpuSampler:
             "temperature_c": round(temperature, 1),
             "samples": len(rows),
             "timed_s": round(until_s - since_s, 2),
+            **self._counted(since_s, until_s),
         }
+
+    def _counted(self, since_s: float, until_s: float) -> dict[str, float]:
+        read = [row for row in self._joules if since_s <= row[0] <= until_s]
+        if len(read) < _FEWEST_SAMPLES:
+            return {}
+        (began_s, before), (ended_s, after) = read[0], read[-1]
+        return {"counted_w": round((after - before) / (ended_s - began_s), 1)}
+
+
+def _counts_energy(nvml: Any, handle: Any) -> bool:
+    """Whether the GPU has a counter of energy."""
+    try:
+        nvml.nvmlDeviceGetTotalEnergyConsumption(handle)
+    except Exception:
+        return False  # NVML_ERROR_NOT_SUPPORTED before Volta; the library's own class of errors
+    return True

@@ -199,6 +199,7 @@ def _timed_record(
         "parameters",
     ):
         facts[name] = timed[name]
+    facts["energy_j"], facts["energy"] = _energy(setup, base.settings, timed["gpu"], step.step_s)
     validated = outcome.last("validated")
     if validated is not None:
         facts["validation"] = {
@@ -256,6 +257,23 @@ def _timed_record(
             environment=facts,
         )
     )
+
+
+def _energy(
+    setup: Setup, settings: Settings | None, gpu: dict[str, float], step_s: float
+) -> tuple[float | None, str]:
+    """Joules of one optimiser step over all GPUs, and how they were found or why they were not.
+
+    One GPU's counter is read while its steps are timed; the others are taken to draw the same.
+    """
+    if "counted_w" not in gpu:
+        return None, "not measured: no energy counter of the GPU was read"
+    if settings is not None and settings.offloading:
+        # Of the few passes that are timed the update on the host takes a larger share than of a
+        # whole step, and the GPU waits for it.
+        return None, "not measured: with offloading the timed passes are no sample of a step"
+    joules = gpu["counted_w"] * step_s * setup.gpu_count
+    return round(joules, 1), "NVML's energy counter of one GPU over the timed steps, times the GPUs"
 
 
 def left_out(

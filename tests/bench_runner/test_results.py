@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bench_runner import hardware, space
+from bench_runner import hardware, results, space
 from bench_runner.arguments import parse_peaks, parse_settings
 from bench_runner.recipes import load_recipe, load_recipes
 from bench_runner.results import Setup, configuration_key, record_of
@@ -159,6 +159,38 @@ class FakeNvml:
     def nvmlDeviceGetPowerUsage(self, handle: str) -> int:
         since_s = time.monotonic() - self.began_s
         return 100_000 if since_s < 0.2 else 600_000 if since_s < 0.6 else 80_000
+
+
+class CountingNvml(FakeNvml):
+    """... and counts what it has drawn, in mJ."""
+
+    def nvmlDeviceGetTotalEnergyConsumption(self, handle: str) -> int:
+        since_s = time.monotonic() - self.began_s
+        joules = 100 * min(since_s, 0.2) + 600 * min(max(since_s - 0.2, 0), 0.4)
+        return int(1000 * (joules + 80 * max(since_s - 0.6, 0)))
+
+
+def test_energy_is_what_the_counter_grew_by_while_steps_were_timed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    nvml = CountingNvml()
+    monkeypatch.setitem(sys.modules, "pynvml", nvml)
+    monkeypatch.setattr(hardware, "POWER_AVERAGED_S", 0.1)
+    sampler = hardware.GpuSampler("GPU-aaa", every_s=0.01)
+    sampler.start()
+    time.sleep(0.7)
+    sampler.stop()
+    found = sampler.summary(nvml.began_s + 0.25, nvml.began_s + 0.55)
+    assert found["counted_w"] == pytest.approx(600, rel=0.02)
+    two = setup(gpu_count=2)
+    plain, offloaded = (
+        space.settings_for(free_lunch=True, sharding="zero-1", offloading=offloading)
+        for offloading in (False, True)
+    )
+    assert results._energy(two, plain, {"counted_w": 500.0}, 4.0)[0] == 4000.0
+    for settings, gpu in ((offloaded, {"counted_w": 500.0}), (plain, {"power_w": 500.0})):
+        joules, why = results._energy(two, settings, gpu, 4.0)
+        assert joules is None and why.startswith("not measured")
 
 
 def test_power_is_that_of_the_timed_steps_alone(monkeypatch: pytest.MonkeyPatch) -> None:
