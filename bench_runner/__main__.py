@@ -2,7 +2,8 @@
 
 Stdout holds the answer alone, one JSON object a line where it is a stream; messages go to stderr.
 Exit codes: 0 answered; 1 no settings have a time (or the check failed); 2 the input is wrong, with
-one line that says what and how to mend it; 130 cancelled.
+one line that says what and how to mend it; 75 a node of the job was lost, the rest can go on
+elsewhere; 130 cancelled.
 
 Commands
     space --gpus N [--format json|table]
@@ -68,7 +69,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from bench_runner import export, hardware, journal, kernels, search, space, whole_search
+from bench_runner import export, fabric, hardware, journal, kernels, search, space, whole_search
 from bench_runner.arguments import find_recipe, parse_peaks, parse_settings, parser
 from bench_runner.recipes import Recipe
 from bench_runner.records import Measurement, Settings
@@ -76,6 +77,8 @@ from bench_runner.results import Setup
 from bench_runner.runner import Options, Search
 
 VALIDATED_WITHIN = 0.03
+NODE_LOST = 75
+"""Start again where the nodes are whole: everything finished is kept."""
 
 
 def emit(event: dict[str, Any]) -> None:
@@ -142,6 +145,14 @@ def _setup(arguments: argparse.Namespace) -> Setup:
             f"--gpus is {arguments.gpus} but nvidia-smi shows {found}: ask for at most that, or "
             "try the path without a GPU by --device cpu"
         )
+    nodes = 1
+    if arguments.launcher == "slurm":
+        nodes = max(1, fabric.node_count(dict(os.environ)))
+        if arguments.device == "cuda" and 0 < found < arguments.gpus // nodes:
+            raise ValueError(
+                f"--gpus {arguments.gpus} over {nodes} nodes is {arguments.gpus // nodes} each, "
+                f"but nvidia-smi shows {found} here: ask SLURM for more, or for fewer by --gpus"
+            )
     if arguments.device == "cuda" and not machine.gpus:
         raise ValueError("nvidia-smi shows no GPU on this node: start where the GPUs are")
     return Setup(
@@ -152,6 +163,8 @@ def _setup(arguments: argparse.Namespace) -> Setup:
         peak_tflops=parse_peaks(arguments.peak_tflops, recipe),
         memory_limit_gib=arguments.memory_limit_gib,
         source_id=arguments.source_id,
+        node_count=nodes,
+        job_number=os.environ.get("SLURM_JOB_ID"),
     )
 
 
@@ -240,9 +253,12 @@ def _measure(arguments: argparse.Namespace) -> int:
     searches = arguments.command == "run" and {"paper", "all"} & {
         method.strip() for method in arguments.methods.split(",")
     }
-    best = Search(setup, options, emit, stop).run(candidates, name_the_best=bool(searches))
+    looking = Search(setup, options, emit, stop)
+    best = looking.run(candidates, name_the_best=bool(searches))
     if stop.is_set():
         return 130
+    if looking.lost_nodes:
+        return NODE_LOST
     if arguments.command == "validate":
         return _judge(best)
     if one and arguments.feasibility:

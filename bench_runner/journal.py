@@ -60,6 +60,8 @@ def from_json(row: dict[str, Any]) -> Measurement:
     one_of(read.method, METHODS, "method")
     one_of(read.status, STATUSES, "status")
     one_of(read.timing, TIMINGS, "timing")
+    if type(read.node_count) is not int or not 0 < read.node_count <= read.gpu_count:
+        raise ValueError(f"node_count is {read.node_count!r}, not a whole number up to the GPUs'")
     if read.settings is not None:
         _check_choices(read.settings)
     return read
@@ -88,6 +90,10 @@ def with_id(measurement: Measurement) -> Measurement:
     """The record under the id that its own content gives it."""
     row = to_json(measurement)
     del row["measurement_id"]
+    # Fields of later versions change no id while they say nothing.
+    for name, nothing in (("node_count", 1), ("lab", None)):
+        if row[name] == nothing:
+            del row[name]
     content = json.dumps(row, sort_keys=True, separators=(",", ":"))
     return replace(
         measurement, measurement_id="m-" + hashlib.sha256(content.encode()).hexdigest()[:20]

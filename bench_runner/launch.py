@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any, Literal
 
-from bench_runner import configure, processes
+from bench_runner import configure, fabric, processes
 from bench_runner.events import BadEventError, EventTail
 from bench_runner.processes import (
     MARK,
@@ -42,6 +42,8 @@ _FULL_BYTES = 1024 * 1024
 _FIRST_EXIT = re.compile(r"failed \(exitcode: (-?\d+)\)")
 _KILLED = (-9, 137)
 _COMPILERS = 8
+_JOIN_S = 120
+"""How long the nodes of a job wait for one another."""
 
 
 def command(
@@ -62,29 +64,32 @@ def command(
         ]
     if launcher != "slurm":
         raise ValueError(f"--launcher is {launcher!r}: choose local or slurm")
-    nodes = int(environment.get("SLURM_NNODES") or environment.get("SLURM_JOB_NUM_NODES") or 0)
-    if not nodes or "SLURM_JOB_ID" not in environment:
+    nodes = fabric.node_count(environment)
+    if not nodes:
         raise ValueError("--launcher slurm outside a SLURM job: start it inside salloc or sbatch")
     if gpu_count % nodes:
         raise ValueError(
             f"{gpu_count} GPUs cannot be shared evenly by the job's {nodes} nodes: change --gpus"
         )
-    head = environment.get("SLURM_LAUNCH_NODE_IPADDR") or _first_host(
-        environment.get("SLURM_JOB_NODELIST", "")
+    head = environment.get("SLURM_LAUNCH_NODE_IPADDR") or fabric.node_address(
+        _first_host(environment.get("SLURM_JOB_NODELIST", ""))
     )
     # Above the ephemeral range of most clusters' firewalls, and different for each job.
     port = 20_000 + int(environment["SLURM_JOB_ID"]) % 10_000
+    words = ["srun", f"--nodes={nodes}", "--ntasks-per-node=1", "--kill-on-bad-exit=1"]
+    if cpus := environment.get("SLURM_CPUS_PER_TASK"):
+        # A step does not inherit it, and would run on one core.
+        words.append(f"--cpus-per-task={cpus}")
     return [
-        "srun",
-        f"--nodes={nodes}",
-        "--ntasks-per-node=1",
-        "--kill-on-bad-exit=1",
+        *words,
         *torchrun,
         f"--nnodes={nodes}",
         f"--nproc-per-node={gpu_count // nodes}",
         "--rdzv-backend=c10d",
         f"--rdzv-endpoint={head}:{port}",
-        f"--rdzv-id={environment['SLURM_JOB_ID']}",
+        # Its own for each trial: what is left of the last one must not be met.
+        f"--rdzv-id={environment['SLURM_JOB_ID']}-{spec_file.parent.name}",
+        f"--rdzv-conf=join_timeout={_JOIN_S}",
         *worker,
     ]
 
@@ -119,8 +124,13 @@ def child_environment(
     if launcher == "local":
         environment[PARENT] = str(os.getpid())
     # torchrun gives each process one thread unless told; offloaded updates run on the CPU.
-    threads = max(1, (os.cpu_count() or 1) // spec.gpu_count)
+    here = spec.gpu_count // max(1, fabric.node_count(base) if launcher == "slurm" else 1)
+    threads = max(1, (os.cpu_count() or 1) // max(1, here))
     environment.setdefault("OMP_NUM_THREADS", str(threads))
+    if launcher == "slurm" and spec.device == "cuda":
+        # One line tells which network was used; it stands in the trial's log.
+        environment.setdefault("NCCL_DEBUG", "INFO")
+        environment.setdefault("NCCL_DEBUG_SUBSYS", "INIT,NET")
     # What one trial compiled, the next one finds.
     environment.setdefault("TORCHINDUCTOR_CACHE_DIR", str(work_directory / "compiled"))
     # Each rank starts as many compilers as there are CPUs, up to 32 of 300 MB and more; and ninja
@@ -159,6 +169,7 @@ def run_group(
     started = time.monotonic()
     ended_by: EndedBy | None = None
     wrong: str | None = None
+    nodes = fabric.NodeWatch(environment if launcher == "slurm" else {})
     try:
         directory.mkdir(parents=True)
         spec_file = directory / "spec.json"
@@ -201,6 +212,10 @@ def run_group(
             wrong = drain()
             if wrong is not None:
                 break
+            if nodes.lost_by(events):
+                # srun would wait for them for minutes.
+                process.kill()
+                break
             if time.monotonic() - started > time_limit_s:
                 ended_by = "timed-out"
                 break
@@ -218,6 +233,7 @@ def run_group(
         wall_s=time.monotonic() - started,
         time_limit_s=time_limit_s,
     )
+    outcome = nodes.judged(outcome, log_file)
     shorten(log_file)
     if outcome.status == "failed" and _is_full(directory):
         return replace(outcome, reason=f"the disk of {directory.parent} is full: {outcome.reason}")

@@ -107,5 +107,9 @@ class Measurement:
     """Raw seconds of fetching one pass's batch."""
     mfu: float | None = None
     """Counted FLOPs over the GPUs' dense peak; None where the peak was not given."""
+    node_count: int = 1
+    """Machines that shared the GPUs; environment.exchange says how they are linked."""
+    lab: str | None = None
+    """Who measured it, by a name of their own; None: whoever holds the record."""
     allocator_retries: int | None = None
     """How often the allocator had to free its cache and try again while the steps were timed."""

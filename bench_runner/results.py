@@ -19,6 +19,7 @@ from bench_runner.records import Measurement, Settings, Status
 from bench_runner.trial import Outcome
 
 LOCAL_SOURCE = "measured-here"
+_OF_EVENTS = ("event", "rank", "at_s")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +34,9 @@ class Setup:
     """Dense peaks of one GPU with FP32 accumulation, by ``fp16``, ``bf16``, ``tf32``, ``fp32``."""
     memory_limit_gib: float | None
     source_id: str = LOCAL_SOURCE
+    node_count: int = 1
+    job_number: str | None = None
+    """Of the SLURM job that this is a part of."""
 
     @property
     def gpu(self) -> str:
@@ -63,6 +67,8 @@ class Setup:
             "memory_limit_gib": self.memory_limit_gib,
             "cpu": self.machine.cpu,
         }
+        if self.node_count > 1:
+            facts["node_count"] = self.node_count
         text = json.dumps(facts, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -112,6 +118,17 @@ def _facts(setup: Setup, outcome: Outcome | None, climb: str, settings: Settings
         facts["not_a_gpu"] = True
     if outcome is None:
         return facts
+    if setup.node_count > 1:
+        facts["nodes"] = {
+            "count": setup.node_count,
+            "gpus_each": setup.gpu_count // setup.node_count,
+            "nccl_network": outcome.nccl_network,
+        }
+        if outcome.lost_nodes:
+            facts["nodes"] |= {"lost": outcome.lost_nodes, "job": setup.job_number}
+    exchanged = outcome.last("exchange")
+    if exchanged is not None:
+        facts["exchange"] = {k: v for k, v in exchanged.items() if k not in _OF_EVENTS}
     facts["trial_wall_s"] = round(outcome.wall_s, 2)
     facts["gpu_s"] = round(outcome.wall_s * setup.gpu_count, 2)
     about = outcome.last("about")
@@ -303,6 +320,7 @@ def _without_time(
         training_days_high=None,
         timing="synchronised",
         source_id=setup.source_id,
+        node_count=setup.node_count,
         measured_on=measured_on,
         environment=facts,
     )

@@ -65,6 +65,8 @@ class Search:
         self._began = time.monotonic()
         self._gpu_s = 0.0
         self._done: list[Measurement] = []
+        self.lost_nodes = 0
+        """How many nodes did not answer any more after the last trial; no other one starts then."""
 
     def run(self, candidates: Sequence[Settings], *, name_the_best: bool) -> Measurement | None:
         """Work through the candidates; the fastest record, or None where none has a time."""
@@ -98,9 +100,13 @@ class Search:
                 break
             self._keep(record)
             self._tell("trial-finished", record)
+            if self.lost_nodes:
+                complete = False
+                break
             situation = self._situation()
         best = search.best_of(self._done)
-        if best is not None and name_the_best and self._options.time_steps:
+        named = best is not None and name_the_best and self._options.time_steps
+        if best is not None and named and not self.lost_nodes:
             answer = journal.with_id(replace(best, method="optimal"))
             if all(answer.measurement_id != old.measurement_id for old in journalled):
                 journal.append(self._options.records_file, answer)
@@ -148,11 +154,16 @@ class Search:
         for settings in candidates:
             key = configuration_key(self._setup, settings, self._options.climb)
             record = by_key.get(key)
-            if record is not None:
+            if record is not None and not self._lost_elsewhere(record):
                 # Under the settings that were asked for: kernels may have been missing.
                 asked = replace(record.settings or settings, free_lunch=settings.free_lunch)
                 self._done.append(replace(record, settings=asked))
                 self._tell("reused", record)
+
+    def _lost_elsewhere(self, record: Measurement) -> bool:
+        """Whether it failed with a node of another job, and so says nothing of its settings."""
+        nodes = record.environment.get("nodes") or {}
+        return bool(nodes.get("lost")) and nodes.get("job") != self._setup.job_number
 
     def _keep(self, record: Measurement) -> None:
         journal.append(self._options.records_file, record)
@@ -202,6 +213,7 @@ class Search:
             settings=settings,
             gpu_count=self._setup.gpu_count,
             device=self._setup.device,
+            parameters=_counted_parameters(self._setup) or 0,
             climb="fastest" if options.strategy == "fast" else "largest",
             largest_micro_batch=options.largest_micro_batch,
             time_steps=options.time_steps,
@@ -219,6 +231,9 @@ class Search:
         while True:
             if outcome.status == "cancelled" or self._out_of_minutes(outcome):
                 return None
+            self.lost_nodes = outcome.lost_nodes
+            if outcome.lost_nodes:
+                break
             smaller = next_size(outcome) if options.time_steps else None
             if smaller is None:
                 break

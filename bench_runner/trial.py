@@ -31,6 +31,8 @@ class TrialSpec:
     """The climb goes no further than this."""
     time_steps: bool = True
     """Whether to time steps once the micro-batch size is known."""
+    parameters: int = 0
+    """Of the model, where it is known: the nodes' exchange is timed with its gradients."""
     validate_steps: int = 0
     """Real optimiser steps at the full batch to set beside the prediction."""
     memory_limit_gib: float | None = None
@@ -72,6 +74,10 @@ class Outcome:
     events: tuple[dict[str, Any], ...]
     log_tail: str
     wall_s: float
+    lost_nodes: int = 0
+    """How many of the job's nodes do not answer any more."""
+    nccl_network: str | None = None
+    """``IB`` or ``Socket``, where NCCL told."""
 
     def last(self, kind: str) -> dict[str, Any] | None:
         """The last event of a kind, or None."""

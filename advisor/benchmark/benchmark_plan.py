@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 from advisor.benchmark.request import peak_tflops
 from advisor.parse import InputError, shown
 from bench_runner import space
+from bench_runner.recipes import recipe_hash
 from price_catalog.model import Gpu, Host
 
 if TYPE_CHECKING:
     from advisor.benchmark.request import MachineState, Request
     from advisor.prediction.model.own_model import OwnModel
+    from advisor.ranking.snapshot import Snapshot
     from advisor.store import Store
     from bench_runner.recipes import Recipe
 
@@ -129,45 +131,24 @@ def make_plan(
 
     ``gpu_count`` None takes as many GPUs as there are and as share the batch evenly.
     """
-    from advisor.benchmark.kept_model import kept_model, kept_words, recipe_text
+    from advisor.benchmark.kept_model import kept_words
     from advisor.ranking.snapshot import take_snapshot
-    from bench_runner import kernels, whole_search
-    from bench_runner.recipes import load_recipe, load_recipes, recipe_hash
-    from bench_runner.records import one_of
-    from bench_runner.search import STRATEGIES
     from price_catalog.gpu_names import index_gpus, normalise
 
     with store.reading() as reader:
         snapshot = take_snapshot(reader)
-    own: OwnModel | None = None
-    text: str | None = None
     try:
-        if request.recipe.endswith(".toml"):
-            path = Path(request.recipe).expanduser().absolute()
-            recipe = load_recipe(path)
-            own = _own_model(recipe)
-            known = next((m for m in snapshot.models if m.recipe_id == recipe.recipe_id), None)
-            if known is not None and known.recipe_hash != recipe_hash(recipe):
-                raise InputError(
-                    f"{path}: the store knows another recipe called {shown(recipe.recipe_id)}: "
-                    "give this one an id of its own"
-                )
-            recipe_word = str(path)
-        else:
-            model = snapshot.model(request.recipe)
-            recipe_word = model.recipe_id
-            shipped = {recipe.recipe_id: recipe for recipe in load_recipes()}
-            if model.origin == "shipped" and recipe_word in shipped:
-                recipe = shipped[recipe_word]
-            else:
-                kept = kept_model(store, model)
-                recipe, text = kept.recipe, recipe_text(kept)
-                # By its hash, so that a run never meets the file of another definition.
-                name = f"{recipe_word}-{model.recipe_hash}.toml"
-                recipe_word = str(request.work_directory.absolute() / "recipes" / name)
+        trained = recipe_to_measure(store, snapshot, request.recipe)
+        recipe, recipe_word, text = trained.recipe, trained.recipe.recipe_id, None
+        if trained.file is not None:
+            recipe_word = str(trained.file)
+        elif trained.text is not None:
+            text = trained.text
+            # By its hash, so that a run never meets the file of another definition.
+            name = f"{recipe_word}-{recipe_hash(recipe)}.toml"
+            recipe_word = str(request.work_directory.absolute() / "recipes" / name)
         count = _gpu_count(recipe, request.device, here, gpu_count)
-        chosen = kernels.settings_of_methods(request.methods, recipe, count, flash=False)
-        strategy = one_of(request.search, STRATEGIES, "--search")
+        tries = tries_of(request, recipe, count)
     except InputError:
         raise
     except (ValueError, OSError) as error:
@@ -175,7 +156,7 @@ def make_plan(
     gpu = None
     if request.device != CPU:
         gpu = index_gpus(snapshot.gpus).get(normalise(here.gpus[0].name))
-    minutes = space.estimated_minutes(kernels.expected_trials(chosen, strategy))
+    minutes = tries.minutes
     return Plan(
         request=replace(
             request,
@@ -188,12 +169,76 @@ def make_plan(
         recipe_name=recipe.name,
         here=here,
         gpu=gpu,
-        own_recipe=own,
+        own_recipe=trained.own,
         as_kept=None if text is None else kept_words(recipe),
-        labels=tuple(map(space.label, whole_search.named_ahead(chosen, strategy))),
-        settings_count=len(chosen),
+        labels=tries.labels,
+        settings_count=tries.settings_count,
         estimated_minutes=minutes if request.minutes is None else min(minutes, request.minutes),
         store_path=store.path,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trained:
+    """The recipe that a request names."""
+
+    recipe: Recipe
+    own: OwnModel | None
+    """For the store; None where the store has it, or where nothing counts its FLOPs."""
+    file: Path | None = None
+    """Where the user named one."""
+    text: str | None = None
+    """A recipe file's content where the runner does not ship the recipe."""
+
+
+def recipe_to_measure(store: Store, snapshot: Snapshot, named: str) -> Trained:
+    """A shipped recipe, a model that the user keeps, or a file. Raises InputError, ValueError and
+    OSError."""
+    from advisor.benchmark.kept_model import kept_model, recipe_text
+    from bench_runner.recipes import load_recipe, load_recipes
+
+    if named.endswith(".toml"):
+        path = Path(named).expanduser().absolute()
+        recipe = load_recipe(path)
+        known = next((m for m in snapshot.models if m.recipe_id == recipe.recipe_id), None)
+        if known is not None and known.recipe_hash != recipe_hash(recipe):
+            raise InputError(
+                f"{path}: the store knows another recipe called {shown(recipe.recipe_id)}: "
+                "give this one an id of its own"
+            )
+        text = path.read_text(encoding="utf-8")
+        return Trained(recipe=recipe, own=_own_model(recipe), file=path, text=text)
+    model = snapshot.model(named)
+    shipped = {recipe.recipe_id: recipe for recipe in load_recipes()}
+    if model.origin == "shipped" and model.recipe_id in shipped:
+        return Trained(recipe=shipped[model.recipe_id], own=None)
+    kept = kept_model(store, model)
+    return Trained(recipe=kept.recipe, own=None, text=recipe_text(kept))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tries:
+    """What a search would do."""
+
+    labels: tuple[str, ...]
+    """The settings that are known ahead, in the order of the space."""
+    settings_count: int
+    minutes: float
+    """By the estimate, without a limit."""
+
+
+def tries_of(request: Request, recipe: Recipe, gpu_count: int) -> Tries:
+    """What ``--methods`` and ``--search`` name on so many GPUs. Raises ValueError."""
+    from bench_runner import kernels, whole_search
+    from bench_runner.records import one_of
+    from bench_runner.search import STRATEGIES
+
+    chosen = kernels.settings_of_methods(request.methods, recipe, gpu_count, flash=False)
+    strategy = one_of(request.search, STRATEGIES, "--search")
+    return Tries(
+        labels=tuple(map(space.label, whole_search.named_ahead(chosen, strategy))),
+        settings_count=len(chosen),
+        minutes=space.estimated_minutes(kernels.expected_trials(chosen, strategy)),
     )
 
 

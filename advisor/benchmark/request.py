@@ -33,12 +33,15 @@ class Request:
     more: tuple[str, ...] = ()
     """Further words for the runner."""
 
-    def words(self) -> list[str]:
-        """The command line after ``python -m bench_runner``."""
+    def words(self, *, relative: bool = False) -> list[str]:
+        """The command line after ``python -m bench_runner``; ``relative`` leaves the paths as they
+        are, for a script that runs in a folder of its own."""
         words = ["run", "--recipe", self.recipe, "--gpus", str(self.gpu_count)]
         words += ["--methods", self.methods, "--search", self.search, "--device", self.device]
-        words += ["--records", str(self.records_file.absolute())]
-        words += ["--work", str(self.work_directory.absolute())]
+        records, work = self.records_file, self.work_directory
+        if not relative:
+            records, work = records.absolute(), work.absolute()
+        words += ["--records", str(records), "--work", str(work)]
         if self.minutes is not None:
             words += ["--minutes", f"{self.minutes:g}"]
         if self.memory_limit_gib is not None:

@@ -1,4 +1,5 @@
 """``advisor bench``: measure this machine, after asking; the times go into the store as they come.
+With ``--on`` it measures elsewhere.
 
 stdout holds the table of settings, stderr what happens meanwhile. It is answered where some setting
 has a time.
@@ -16,6 +17,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from advisor.cli import bench_elsewhere
 from advisor.cli.command import (
     ANSWERED,
     CANCELLED,
@@ -58,10 +60,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--records", metavar="FILE", help="where the runner keeps its records (JSON lines)")
     add("--work", metavar="DIR", help="where it keeps logs and compiled kernels")
     add_format(parser)
+    bench_elsewhere.add_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Ask, measure, print. Raises InputError and StoreError."""
+    if options.on is not None:
+        return bench_elsewhere.run(options)
+    bench_elsewhere.check_only_here(options)
     from advisor.benchmark.progress import Progress
     from advisor.benchmark.recorder import Recorder, follow
     from advisor.benchmark.runner_process import Run

@@ -32,6 +32,7 @@ COMMANDS = {
     "findings": "recompute what the paper concludes, beside what it says",
     "rebuild": "build the store from the text tables; your own rows are kept",
     "bench": "measure this machine: how long would it train, with which settings",
+    "jobs": "measurements on a cluster or a rented GPU: list, follow, cancel, merge",
     "merge": "bring records or another store in; twice is the same as once",
     "export": "write your own rows as a file that merge reads",
     "predict": "predict a time that nobody measured, with its interval",

@@ -13,6 +13,9 @@ from bench_runner.records import Settings
 
 Origin = Literal["shipped", "local"]
 """``shipped`` comes from the text tables, and is replaced with them; ``local`` is a user's own."""
+Standing = Literal["ours", "single", "confirmed", "unconfirmed"]
+"""``single``: one other lab, inside the prediction's 99 % interval; ``confirmed``: two labs agree;
+``unconfirmed``: outside the interval, and no second lab agrees yet. The last does not count."""
 Basis = Literal["measured", "predicted"]
 EvidenceRule = Literal["sound", "published"]
 """``sound``: no impossible time is believed; ``published``: every time at face value."""
@@ -85,6 +88,13 @@ class TrainingTime:
     comparison_factor: float | None = None
     """Of a prediction, at least 1: how far off it may be, at 90 %, beside another prediction for
     the same model. Their shared doubt, which the interval holds too, cancels between them."""
+    node_count: int = 1
+    """Machines that shared the GPUs. More than one is no time of a single machine."""
+    lab: str | None = None
+    """Who measured it, by a name of their own; None: the user, or the source."""
+    standing: Standing | None = None
+    """Of a measurement that a lab shared."""
+    standing_reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

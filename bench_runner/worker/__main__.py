@@ -75,6 +75,7 @@ def main(spec_file: Path) -> int:
         hide_kernels(recipe_from_json(spec.recipe))
 
     from bench_runner.worker.about import about
+    from bench_runner.worker.exchange import exchange
     from bench_runner.worker.session import Misfit, Session
     from bench_runner.worker.timed_trainer import is_out_of_memory
 
@@ -82,6 +83,9 @@ def main(spec_file: Path) -> int:
     try:
         session = Session(spec, report)
         report({"event": "about", **about(session)})
+        exchanged = exchange(session.ranks, session.device, spec.parameters)
+        if exchanged is not None:
+            report(exchanged)
         size = spec.settings.micro_batch_size or 1
         if spec.climb != "none":
             size = climb(session, report)

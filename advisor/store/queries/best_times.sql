@@ -17,11 +17,14 @@ WITH candidate AS (
         timing = 'synchronised' AS synchronised,
         verdict IS NOT DISTINCT FROM 'implausible' AS implausible,
         origin = 'shipped' AND timing = 'unsynchronised' AS printed,
-        origin = 'local' AND method = 'optimal' AS searched_here
+        origin = 'local' AND lab IS NULL AND method = 'optimal' AS searched_here
     FROM measurement
     WHERE recipe_id = $recipe_id
         AND gpu_id IS NOT NULL
         AND status IN ('ok', 'infeasible')
+        -- Several machines are no time of one, and what no second lab agrees with does not count.
+        AND coalesce(node_count, 1) = 1
+        AND standing IS DISTINCT FROM 'unconfirmed'
         -- What a model was first trained on, by others, is no time of this recipe.
         AND method <> 'original'
         -- A time for an earlier definition of the recipe is evidence, but not of this recipe.

@@ -1,0 +1,133 @@
+"""Jobs on disk: a folder each, with all that its machine needs, and a list to find them again."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import get_args
+
+import bench_runner
+from advisor.benchmark.benchmark_plan import bench_folders
+from advisor.benchmark.jobs.job_plan import RECIPE, RECORDS, JobPlan, Where
+from advisor.files import write_whole
+from advisor.parse import InputError, shown
+
+_JOB = "job.json"
+NODE = "node"
+"""The part of a job's folder that Python finds bench_runner in."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One job, as it is kept between runs of this program."""
+
+    name: str
+    where: Where
+    folder: str
+    recipe_id: str
+    device: str
+    """``4 × H100 on 2 nodes``."""
+    gpu_count: int
+    made_at: str
+    """ISO, local time."""
+    number: str | None = None
+    """The scheduler's; None where it was not submitted from here."""
+    submitted_at: str | None = None
+    ended: str | None = None
+    """The scheduler's word for how it ended, once that was seen."""
+    merged: int = 0
+    """Records that are in the store."""
+
+    @property
+    def records(self) -> Path:
+        return Path(self.folder) / RECORDS
+
+    @property
+    def output(self) -> Path | None:
+        """Where SLURM writes what the runner prints."""
+        return None if self.number is None else Path(self.folder) / f"job-{self.number}.out"
+
+    @property
+    def errors(self) -> Path | None:
+        return None if self.number is None else Path(self.folder) / f"job-{self.number}.err"
+
+
+def jobs_folder() -> Path:
+    """Where jobs are kept, unless $ADVISOR_JOBS names another folder."""
+    if named := os.environ.get("ADVISOR_JOBS"):
+        return Path(named)
+    return bench_folders()[0].parent / "jobs"
+
+
+def write_folder(folder: Path, plan: JobPlan, files: dict[str, str]) -> None:
+    """A folder that a machine can run alone: bench_runner itself, the recipe, the job's files.
+
+    What was measured in it before stays. Raises InputError.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        package = folder / NODE / "bench_runner"
+        shutil.copytree(
+            bench_runner.__path__[0],
+            package,
+            ignore=shutil.ignore_patterns("__pycache__", "published", "*.pyc"),
+            dirs_exist_ok=True,
+        )
+        if plan.recipe_text is not None:
+            write_whole(folder / RECIPE, plan.recipe_text, overwrite=True)
+        for name, text in files.items():
+            write_whole(folder / name, text, overwrite=True)
+    except (OSError, shutil.Error) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise InputError(
+            f"the job's folder {folder} cannot be written ({why}): name another with --folder"
+        ) from None
+
+
+def keep_job(job: Job) -> Job:
+    """Write a job into the list. Raises InputError."""
+    try:
+        place = jobs_folder() / f"{job.name}.json"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(place, json.dumps(asdict(job), indent=1) + "\n", overwrite=True)
+    except OSError as error:
+        raise InputError(
+            f"the list of jobs in {jobs_folder()} cannot be written ({error.strerror}): make room, "
+            "or name another folder in ADVISOR_JOBS"
+        ) from None
+    return job
+
+
+def changed(job: Job, **values: object) -> Job:
+    """The job with these values, kept. Raises InputError."""
+    return keep_job(replace(job, **values))  # type: ignore[arg-type]
+
+
+def kept_jobs() -> list[Job]:
+    """Every job of the list, newest first; what cannot be read is passed over."""
+    found = []
+    for path in jobs_folder().glob("*.json"):
+        try:
+            row = json.loads(path.read_text(encoding="utf-8"))
+            known = {field.name for field in fields(Job)}
+            job = Job(**{key: value for key, value in row.items() if key in known})
+            if job.where in get_args(Where) and job.name == path.stem:
+                found.append(job)
+        except (OSError, ValueError, TypeError, AttributeError):
+            continue
+    return sorted(found, key=lambda job: (job.submitted_at or job.made_at, job.name), reverse=True)
+
+
+def find_job(word: str) -> Job:
+    """A job by its name, a scheduler's number, or the beginning of a name. Raises InputError."""
+    jobs = kept_jobs()
+    exact = [job for job in jobs if word in (job.name, job.number)]
+    near = exact or [job for job in jobs if word and job.name.startswith(word)]
+    if len(near) == 1 or exact:
+        return near[0]
+    if near:
+        raise InputError(f"{shown(word)} may be {' or '.join(job.name for job in near[:4])}")
+    raise InputError(f"no job is called {shown(word)}: advisor jobs lists those that there are")

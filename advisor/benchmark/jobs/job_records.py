@@ -1,0 +1,144 @@
+"""The records that come back from a job: read from its output, kept in the store."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from advisor.benchmark.jobs import slurm
+from advisor.benchmark.jobs.job_folder import Job, changed
+from advisor.benchmark.jobs.slurm import JobState
+from advisor.benchmark.recorder import MEASURED_HERE
+from advisor.parse import InputError
+from bench_runner import journal
+from bench_runner.processes import log_tail
+from bench_runner.records import Measurement
+
+if TYPE_CHECKING:
+    from advisor.prediction.model.own_model import OwnModel
+    from advisor.store import Store
+
+POLL_S = 5.0
+_LATE_POLLS = 3
+"""Looks after the end: a shared file system shows the last lines late."""
+
+
+def output_events(path: Path, since: int = 0) -> tuple[list[dict[str, Any]], int]:
+    """The runner's events in a job's output from a byte on, and where the next look begins.
+
+    Lines of anybody else's (a module's greeting, a torn line) are passed over.
+    """
+    try:
+        with path.open("rb") as file:
+            file.seek(since)
+            block = file.read()
+    except OSError:
+        return [], since
+    end = block.rfind(b"\n") + 1
+    events = []
+    for line in block[:end].splitlines():
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(event, dict) and isinstance(event.get("event"), str):
+            events.append(event)
+    return events, since + end
+
+
+def records_in(job: Job) -> list[Measurement]:
+    """What a job has measured: from its file of records, and from its output. Raises
+    InputError."""
+    try:
+        found = {each.measurement_id: each for each in journal.read(job.records)}
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    if job.output is not None:
+        for event in output_events(job.output)[0]:
+            row = event.get("record") or event.get("best")
+            if isinstance(row, dict):
+                try:
+                    record = journal.from_json(row)
+                except (ValueError, TypeError):
+                    continue
+                found.setdefault(record.measurement_id, record)
+    return list(found.values())
+
+
+def merge_job(store: Store, job: Job, own_recipe: OwnModel | None = None) -> tuple[Job, int]:
+    """Keep in the store what a job has measured; the job, and how many records were new.
+    Raises InputError and StoreError."""
+    records = records_in(job)
+    if not records:
+        return job, 0
+    if own_recipe is None:
+        own_recipe = _own_recipe(store, job)
+    if own_recipe is not None:
+        store.add_recipes([own_recipe])
+    added = store.append_measurements(records, [MEASURED_HERE])
+    if added and any(record.status == "ok" for record in records):
+        store.predict_anew()
+    return changed(job, merged=len(records)), added
+
+
+def _own_recipe(store: Store, job: Job) -> OwnModel | None:
+    """The recipe of the job's folder where the store does not have it."""
+    from advisor.benchmark.benchmark_plan import recipe_to_measure
+    from advisor.benchmark.jobs.job_plan import RECIPE
+    from advisor.ranking.snapshot import take_snapshot
+
+    path = Path(job.folder) / RECIPE
+    if not path.exists():
+        return None
+    with store.reading() as reader:
+        snapshot = take_snapshot(reader)
+    if any(model.recipe_id == job.recipe_id for model in snapshot.models):
+        return None
+    try:
+        return recipe_to_measure(store, snapshot, str(path)).own
+    except (ValueError, OSError) as error:
+        raise InputError(" ".join(str(error).split())) from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """Something new about a followed job: its state, or an event of its runner."""
+
+    state: JobState
+    event: dict[str, Any] | None = None
+
+
+def follow_job(
+    job: Job, *, poll_s: float = POLL_S, stopped: Callable[[], bool] = lambda: False
+) -> Iterator[Seen]:
+    """The states and events of a submitted job until it has ended or ``stopped`` says so.
+
+    The job goes on whatever becomes of the follower. Raises InputError.
+    """
+    assert job.number is not None and job.output is not None
+    at, told, late = 0, None, 0
+    while not stopped():
+        state = slurm.look(job.number)
+        if state != told:
+            told = state
+            yield Seen(state=state)
+        events, at = output_events(job.output, at)
+        for event in events:
+            yield Seen(state=state, event=event)
+        if state.has_ended:
+            late += 1
+            if late >= _LATE_POLLS or any(e["event"] == "search-finished" for e in events):
+                return
+        waited = 0.0
+        while waited < poll_s and not stopped():
+            time.sleep(min(0.1, poll_s))
+            waited += 0.1
+
+
+def complaint(job: Job) -> tuple[str, ...]:
+    """The last lines that a job wrote as errors."""
+    return () if job.errors is None else log_tail(job.errors, lines=8)

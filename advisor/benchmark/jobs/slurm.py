@@ -1,0 +1,158 @@
+"""SLURM's own commands: submit, look, cancel, ask for a start. sacct is not needed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from advisor.benchmark.jobs.sbatch_file import SCRIPT
+from advisor.parse import InputError
+
+_TIMEOUT_S = 60
+_ENDED = {
+    "COMPLETED",
+    "FAILED",
+    "CANCELLED",
+    "TIMEOUT",
+    "NODE_FAIL",
+    "PREEMPTED",
+    "OUT_OF_MEMORY",
+    "BOOT_FAIL",
+    "DEADLINE",
+    "REVOKED",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobState:
+    """A job as the controller tells it now."""
+
+    state: str
+    """SLURM's word, such as ``PENDING``; ``GONE`` where the controller has forgotten the job."""
+    reason: str | None = None
+    """Why it waits, or why it ended."""
+    nodes: str | None = None
+    starts: str | None = None
+    """When it is expected to start or has started, as SLURM writes it."""
+    restarts: int = 0
+
+    @property
+    def has_ended(self) -> bool:
+        return self.state in _ENDED or self.state == "GONE"
+
+    def words(self) -> str:
+        """``waiting (Resources), expected at 14:10``, ``running on n1``, ``cancelled``."""
+        again = f", started {self.restarts + 1} times" if self.restarts else ""
+        if self.state == "PENDING":
+            why = f" ({self.reason})" if self.reason else ""
+            when = f", expected at {self.starts.replace('T', ' ')}" if self.starts else ""
+            return f"waiting{why}{when}{again}"
+        if self.state == "GONE":
+            return "ended some time ago: SLURM has forgotten it"
+        words = self.state.lower().replace("_", " ")
+        nodes = f" on {self.nodes}" if self.nodes else ""
+        why = f" ({self.reason})" if self.reason and self.has_ended else ""
+        return f"{words}{nodes}{why}{again}"
+
+
+def has_slurm() -> bool:
+    """Whether jobs can be submitted from this machine."""
+    return shutil.which("sbatch") is not None
+
+
+def _call(*words: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            words,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_TIMEOUT_S,
+            cwd=folder,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise InputError(
+            f"{words[0]} is not on this machine: type the three lines where SLURM is"
+        ) from None
+    except subprocess.TimeoutExpired:
+        raise InputError(
+            f"{words[0]} did not answer within {_TIMEOUT_S} s: try again later"
+        ) from None
+
+
+def _complaint(done: subprocess.CompletedProcess[str]) -> str:
+    lines = [
+        line.split(": ", 2)[-1] if line.startswith(("sbatch: error", "scancel: error")) else line
+        for line in done.stderr.splitlines()
+        if line.strip()
+    ]
+    return " ".join(lines)[:400] or f"exit code {done.returncode}"
+
+
+def submit(folder: Path) -> str:
+    """Submit a folder's job; its number. Raises InputError with SLURM's own reason."""
+    done = _call("sbatch", "--parsable", SCRIPT, folder=folder)
+    number = done.stdout.strip().partition(";")[0]
+    if done.returncode != 0 or not number.isdigit():
+        raise InputError(
+            f"SLURM does not take the job: {_complaint(done)}; change what it asks for "
+            "(--partition, --gpu-type, --nodes, --time, …)"
+        )
+    return number
+
+
+def expected_start(folder: Path) -> datetime:
+    """When SLURM would start a folder's job now, by ``sbatch --test-only``. Raises InputError."""
+    done = _call("sbatch", "--test-only", SCRIPT, folder=folder)
+    found = re.search(r"to start at (\S+)", done.stderr)
+    if done.returncode != 0 or found is None:
+        raise InputError(
+            f"SLURM would not take the job: {_complaint(done)}; change what it asks for "
+            "(--partition, --gpu-type, --nodes, --time, …)"
+        )
+    try:
+        return datetime.fromisoformat(found[1])
+    except ValueError:
+        raise InputError(f"SLURM expects the start at {found[1]!r}, which is no time") from None
+
+
+def queue_days(start: datetime, now: datetime) -> float:
+    """Days to wait, as a grant's ``queue_days`` takes them."""
+    return max(0.0, round((start - now).total_seconds() / 86_400, 3))
+
+
+def look(number: str) -> JobState:
+    """What the controller knows of a job; it forgets those that ended MinJobAge seconds ago.
+    Raises InputError where SLURM does not answer."""
+    done = _call("scontrol", "show", "job", "-o", number)
+    if done.returncode != 0:
+        if "Invalid job id" in done.stderr:
+            return JobState(state="GONE")
+        raise InputError(f"SLURM does not tell about job {number}: {_complaint(done)}")
+    cells = dict(re.findall(r"(?:^| )([A-Za-z:/]+)=(\S*)", done.stdout))
+
+    def told(name: str) -> str | None:
+        value = cells.get(name, "")
+        return None if value in ("", "None", "(null)", "Unknown", "N/A") else value
+
+    restarts = cells.get("Restarts", "0")
+    return JobState(
+        state=told("JobState") or "GONE",
+        reason=told("Reason"),
+        nodes=told("NodeList"),
+        starts=told("StartTime"),
+        restarts=int(restarts) if restarts.isdigit() else 0,
+    )
+
+
+def cancel(number: str) -> None:
+    """End a job, waiting or running. Raises InputError."""
+    done = _call("scancel", number)
+    if done.returncode != 0:
+        raise InputError(f"SLURM does not cancel job {number}: {_complaint(done)}")

@@ -1,0 +1,240 @@
+"""``advisor bench --on slurm|sky``: the file that a cluster or a rented GPU runs; with --submit,
+the job itself.
+
+stdout holds the file alone, so that it can be piped; stderr what to type next.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from advisor.cli.command import ANSWERED, CANCELLED, open_store
+from advisor.parse import InputError, parse_choice, parse_positive, shown
+
+if TYPE_CHECKING:
+    from advisor.benchmark.jobs.cluster_profile import ClusterProfile
+    from advisor.benchmark.jobs.job_folder import Job
+    from advisor.benchmark.jobs.job_plan import JobPlan, Where
+    from advisor.benchmark.request import Request
+
+PLACES = ("slurm",)
+_CLUSTER_FLAGS = (
+    "cluster",
+    "login",
+    "partition",
+    "account",
+    "qos",
+    "constraint",
+    "gpu_type",
+    "cpus_per_gpu",
+    "memory_gib",
+    "module",
+    "container",
+    "venv",
+    "python",
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags of --on."""
+    parser.add_argument("--on", metavar="slurm|sky", help="measure on a cluster or a rented GPU")
+    group = parser.add_argument_group("with --on")
+    add = group.add_argument
+    add("--submit", action="store_true", help="submit the job, follow it, keep what it measures")
+    add("--folder", metavar="DIR", help="where the job's folder lies (default: in your data)")
+    add("--gpu", metavar="NAME", help="the GPU, as the catalogue calls it (needed for sky)")
+    add("--nodes", metavar="N", help="so many machines share the GPUs (slurm; default 1)")
+    add("--time", metavar="MIN", help="the job's time limit in minutes")
+    add("--cluster", metavar="NAME", help="a [slurm.NAME] table of the settings")
+    add("--partition")
+    add("--account")
+    add("--qos")
+    add("--constraint", help="features of the node, as h100&ib")
+    add("--gpu-type", metavar="TYPE", help="the GPU, as the cluster calls it")
+    add("--cpus-per-gpu", metavar="N", help="default 4")
+    add("--memory-gib", metavar="G", help="host memory of each node")
+    add("--module", action="append", metavar="NAME", help="an environment module; repeatable")
+    add("--container", metavar="IMAGE", help="an Apptainer image to run in")
+    add("--venv", metavar="DIR", help="a virtual environment to run in")
+    add("--python", metavar="PATH", help="default: python3")
+    add("--login", metavar="YOU@HOST", help="where the cluster is reached by ssh")
+
+
+def check_only_here(options: argparse.Namespace) -> None:
+    """Raise InputError where a flag of --on is given without it."""
+    flags = ("submit", "folder", "gpu", "nodes", "time", *_CLUSTER_FLAGS)
+    for name in flags:
+        if getattr(options, name) not in (None, False):
+            raise InputError(f"--{name.replace('_', '-')} goes with --on slurm or --on sky")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the folder, show the file, say or do what comes next. Raises InputError, StoreError."""
+    parse_choice(options.on, PLACES, "the place after --on")
+    return _run_on_slurm(options)
+
+
+def job_request(options: argparse.Namespace) -> Request:
+    """The measurement itself, from the flags that bench has anyway. Raises InputError."""
+    from advisor.benchmark.jobs.job_plan import RECORDS, WORK
+    from advisor.benchmark.request import Request
+    from advisor.cli.bench_command import MAX_GIB, MAX_MINUTES, SEARCHES
+
+    if options.gpus is None:
+        raise InputError("say how many GPUs the job is to use: --gpus 4, say")
+    if options.records is not None or options.work is not None:
+        raise InputError("--records and --work go without --on: a job has a folder of its own")
+    minutes, gib = options.minutes, options.memory_limit_gib
+    return Request(
+        recipe=options.model,
+        gpu_count=whole_number(options.gpus, "the number of GPUs"),
+        methods=options.methods,
+        search=parse_choice(options.search, SEARCHES, "search"),
+        minutes=None
+        if minutes is None
+        else parse_positive(minutes, "time", "minutes", MAX_MINUTES),
+        device=parse_choice(options.device, ("cuda", "cpu"), "device"),
+        memory_limit_gib=None
+        if gib is None
+        else parse_positive(gib, "memory limit", "GiB", MAX_GIB),
+        again=options.again,
+        records_file=RECORDS,
+        work_directory=WORK,
+    )
+
+
+def whole_number(text: str, what: str) -> int:
+    """1 or more, as digits. Raises InputError."""
+    if not (text.isascii() and text.isdigit() and 0 < int(text) < 4096):
+        raise InputError(f"{what} {shown(text)} is not a whole number of 1 or more")
+    return int(text)
+
+
+def new_job(
+    plan: JobPlan, where: Where, name: str, folder: Path, gpu_type: str | None = None
+) -> Job:
+    """A job that has a folder and no number yet."""
+    from advisor.benchmark.jobs.job_folder import Job
+
+    return Job(
+        name=name,
+        where=where,
+        folder=str(folder),
+        recipe_id=plan.recipe_id,
+        device=plan.device_words(gpu_type),
+        gpu_count=plan.request.gpu_count,
+        made_at=datetime.now().isoformat(timespec="seconds"),
+    )
+
+
+def say(text: str) -> None:
+    """Talk, not answer."""
+    print("".join(ch if ch.isprintable() else "?" for ch in text), file=sys.stderr)
+
+
+def _run_on_slurm(options: argparse.Namespace) -> int:
+    from advisor.benchmark.jobs import slurm
+    from advisor.benchmark.jobs.job_folder import jobs_folder, keep_job, write_folder
+    from advisor.benchmark.jobs.job_plan import make_job_plan
+    from advisor.benchmark.jobs.sbatch_file import SCRIPT, lines_to_type, sbatch_text
+    from advisor.cli.bench_command import MAX_MINUTES
+
+    nodes = 1 if options.nodes is None else whole_number(options.nodes, "the number of nodes")
+    minutes = None
+    if options.time is not None:
+        minutes = parse_positive(options.time, "job's time", "minutes", MAX_MINUTES)
+    profile = _profile(options)
+    store = open_store(options)
+    plan = make_job_plan(store, job_request(options), node_count=nodes, gpu=options.gpu)
+    text = sbatch_text(plan, profile, minutes=minutes)
+    name = plan.name("slurm")
+    folder = Path(options.folder).expanduser() if options.folder else jobs_folder() / name
+    folder = folder.absolute()
+    earlier = _under_way(name)
+    write_folder(folder, plan, {SCRIPT: text})
+    job = earlier or keep_job(new_job(plan, "slurm", name, folder, profile.gpu_type))
+    print(text, end="")
+    if earlier is not None:
+        raise InputError(
+            f"this job is under way as {earlier.number}: advisor jobs follow {earlier.number}"
+        )
+    here = slurm.has_slurm()
+    if options.submit or here:
+        try:
+            start = slurm.expected_start(folder)
+        except InputError as error:
+            if options.submit:
+                raise
+            say(f"! {error}")
+        else:
+            days = slurm.queue_days(start, datetime.now())
+            say(f"expected start: {start:%Y-%m-%d %H:%M}; in a grant: queue_days = {days:g}")
+    if not options.submit:
+        say(f"Nothing was submitted. The folder {folder} has all that the cluster needs. Type:")
+        for line in lines_to_type(folder.name, str(folder), profile.login, here=here):
+            say(f"  {line}")
+        if not here and profile.login is None:
+            say("  (first: CLUSTER=you@login.cluster.edu, or name it by --login)")
+        return ANSWERED
+    if not options.yes and not _confirmed(f"Submit {job.device}?"):
+        return CANCELLED
+    from advisor.cli.jobs_command import follow
+
+    job = replace(
+        job,
+        number=slurm.submit(folder),
+        submitted_at=datetime.now().isoformat(timespec="seconds"),
+    )
+    keep_job(job)
+    say(f"submitted as job {job.number}; ^C leaves it alone: advisor jobs follow {job.number}")
+    return follow(store, job)
+
+
+def _under_way(name: str) -> Job | None:
+    """The same job where SLURM still has it."""
+    from advisor.benchmark.jobs import slurm
+    from advisor.benchmark.jobs.job_folder import kept_jobs
+
+    for job in kept_jobs():
+        open_still = job.name == name and job.number is not None and job.ended is None
+        if open_still and not slurm.look(job.number or "").has_ended:
+            return job
+    return None
+
+
+def _profile(options: argparse.Namespace) -> ClusterProfile:
+    from advisor.benchmark.jobs.cluster_profile import (
+        choose_profile,
+        read_profiles,
+        settings_file,
+    )
+
+    counts = {}
+    for name in ("cpus_per_gpu", "memory_gib"):
+        if (text := getattr(options, name)) is not None:
+            counts[name] = whole_number(text, f"--{name.replace('_', '-')}")
+    texts = {
+        name: getattr(options, name)
+        for name in _CLUSTER_FLAGS
+        if name not in ("cluster", "module", "cpus_per_gpu", "memory_gib")
+        and getattr(options, name) is not None
+    }
+    return choose_profile(
+        read_profiles(settings_file()),
+        options.cluster,
+        modules=tuple(options.module or ()),
+        **texts,
+        **counts,
+    )
+
+
+def _confirmed(question: str) -> bool:
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise InputError("a job wants to be confirmed, and this is no terminal: add --yes")
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

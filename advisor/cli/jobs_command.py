@@ -1,0 +1,156 @@
+"""``advisor jobs``: measurements that were handed to a cluster or a rented GPU, found again."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from advisor.cli.command import ANSWERED, CANCELLED, NO_ANSWER, add_format, open_store
+from advisor.parse import InputError
+
+if TYPE_CHECKING:
+    from advisor.benchmark.jobs.job_folder import Job
+    from advisor.store import Store
+
+ACTIONS = ("list", "follow", "cancel", "merge")
+COLUMNS = ("job", "where", "number", "model", "device", "state", "records", "folder")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What to do, and with which job."""
+    parser.add_argument(
+        "action",
+        nargs="?",
+        default="list",
+        metavar="list|follow|cancel|merge",
+        help="default: list",
+    )
+    parser.add_argument("job", nargs="?", help="a name or a number from the list")
+    add_format(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Answer it. Raises InputError and StoreError."""
+    from advisor.benchmark.jobs.job_folder import find_job
+    from advisor.parse import parse_choice
+
+    action = parse_choice(options.action, ACTIONS, "what to do with jobs")
+    if action == "list":
+        if options.job is not None:
+            raise InputError("advisor jobs list takes no job: name one after follow or merge")
+        return _list(options)
+    if options.job is None:
+        raise InputError(f"which job? write: advisor jobs {action} NAME (advisor jobs lists them)")
+    job = find_job(options.job)
+    if action == "merge":
+        return _merge(open_store(options), job)
+    if job.number is None:
+        raise InputError(
+            f"{job.name} was not submitted from here: its records come back by advisor merge FILE"
+        )
+    if action == "cancel":
+        from advisor.benchmark.jobs import slurm
+
+        slurm.cancel(job.number)
+        print(f"{job.name}: cancelled; what it measured is kept", file=sys.stderr)
+        return _merge(open_store(options), job)
+    return follow(open_store(options), job)
+
+
+def _list(options: argparse.Namespace) -> int:
+    from advisor.benchmark.jobs.job_folder import kept_jobs
+    from advisor.tables import render_rows
+
+    rows = [_row(job) for job in kept_jobs()]
+    print(render_rows(rows, options.format, COLUMNS))
+    return ANSWERED
+
+
+def _row(job: Job) -> dict[str, Any]:
+    from advisor.benchmark.jobs.job_state import state_words
+
+    return {
+        "job": job.name,
+        "where": job.where,
+        "number": job.number,
+        "model": job.recipe_id,
+        "device": job.device,
+        "state": state_words(job),
+        "records": job.merged,
+        "folder": job.folder,
+    }
+
+
+def _merge(store: Store, job: Job) -> int:
+    from advisor.benchmark.jobs.job_records import merge_job
+
+    job, added = merge_job(store, job)
+    print(f"{job.name}: {job.merged} records, {added} of them new in the store", file=sys.stderr)
+    return ANSWERED if job.merged else NO_ANSWER
+
+
+def follow(store: Store, job: Job, *, poll_s: float | None = None) -> int:
+    """Tell what a submitted job does until it ends, keeping what it measures. ^C leaves it alone.
+    Raises InputError and StoreError."""
+    from advisor.benchmark.jobs.job_folder import changed
+    from advisor.benchmark.jobs.job_records import POLL_S, complaint, follow_job, merge_job
+
+    stopped: list[bool] = []
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        stopped.append(True)
+
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, stop) for number in numbers}
+    state = None
+    try:
+        for seen in follow_job(
+            job, poll_s=POLL_S if poll_s is None else poll_s, stopped=lambda: bool(stopped)
+        ):
+            if seen.event is None:
+                _say(f"job {job.number}: {seen.state.words()}")
+            else:
+                _say_event(seen.event)
+                if seen.event["event"] == "trial-finished":
+                    job, _ = merge_job(store, job)
+            state = seen.state
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    job, _ = merge_job(store, job)
+    if stopped:
+        _say(f"the job goes on without this program; {_ways(job)}")
+        return CANCELLED
+    assert state is not None
+    job = changed(job, ended=state.state)
+    _say(f"{job.merged} records of this job are in {store.path}")
+    if state.state not in ("COMPLETED", "GONE"):
+        for line in complaint(job):
+            _say(f"  {line}")
+        _say("what was finished is kept; submit it again and it goes on from there")
+    return ANSWERED if job.merged else NO_ANSWER
+
+
+def _ways(job: Job) -> str:
+    return f"see it again: advisor jobs follow {job.name}; end it: advisor jobs cancel {job.name}"
+
+
+def _say_event(event: dict[str, Any]) -> None:
+    kind = event["event"]
+    if kind in ("trial-finished", "left-out", "reused") and isinstance(event.get("record"), dict):
+        record = event["record"]
+        days = record.get("training_days")
+        words = f"{days:.3g} days" if isinstance(days, (int, float)) else record.get("reason")
+        again = " (measured before)" if kind == "reused" else ""
+        _say(f"{event.get('label')}: {words}{again}")
+    elif kind == "trial-started":
+        _say(f"{event.get('label')}: trying")
+    elif kind == "error":
+        _say(f"the runner says: {event.get('message')}")
+
+
+def _say(text: str) -> None:
+    print("".join(ch if ch.isprintable() else "?" for ch in text), file=sys.stderr)

@@ -1,0 +1,162 @@
+"""What links the nodes of a job: their names, network ports and InfiniBand, from the system itself.
+
+Reads /sys and SLURM's own commands, never torch.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from bench_runner.trial import Outcome
+
+_ASK_S = 20.0
+_FAREWELL_S = 3.0
+"""How long the processes of a group may outlive one rank's error before its nodes are asked."""
+_NCCL = re.compile(r"NCCL INFO .*?Using network (\S+)")
+
+
+class NodeWatch:
+    """Whether the nodes of a SLURM job still answer; without a job it watches nothing."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+        self._failed_at: float | None = None
+        self._lost: int | None = None
+
+    def lost_by(self, events: Sequence[Mapping[str, Any]]) -> bool:
+        """Whether nodes are gone: asked once, where a rank's error does not end its group."""
+        if not self._environment or self._lost is not None:
+            return False
+        if self._failed_at is None and any(event["event"] == "error" for event in events):
+            self._failed_at = time.monotonic()
+        if self._failed_at is None or time.monotonic() - self._failed_at < _FAREWELL_S:
+            return False
+        return self._ask() > 0
+
+    def judged(self, outcome: Outcome, log_file: Path) -> Outcome:
+        """The outcome with what NCCL said of the network, and whether a failure was a node's."""
+        if not self._environment:
+            return outcome
+        try:
+            text = log_file.read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            text = ""
+        outcome = replace(outcome, nccl_network=nccl_network(text))
+        if outcome.status not in ("failed", "timed-out"):
+            return outcome
+        lost = self._ask() if self._lost is None else self._lost
+        if not lost:
+            return outcome
+        count = node_count(self._environment)
+        reason = f"the job lost {lost} of its {count} nodes during the trial: {outcome.reason}"
+        return replace(outcome, status="failed", reason=reason, lost_nodes=lost)
+
+    def _ask(self) -> int:
+        lost = lost_nodes(self._environment)
+        if lost:
+            # On stderr alone: a record is shared without names.
+            print(f"these nodes do not answer any more: {', '.join(lost)}", file=sys.stderr)
+        self._lost = len(lost)
+        return self._lost
+
+
+def ports(sys_class: Path = Path("/sys/class")) -> dict[str, list[Any]]:
+    """What this node can talk through: InfiniBand or RoCE ports with the rate that the kernel
+    tells, and Ethernet in Gbit/s where a link is up."""
+    infiniband = []
+    for port in sorted(sys_class.glob("infiniband/*/ports/*")):
+        if "ACTIVE" in _text(port / "state"):
+            infiniband.append(
+                {"rate": _text(port / "rate"), "link": _text(port / "link_layer") or None}
+            )
+    ethernet = []
+    for link in sorted(sys_class.glob("net/*")):
+        if (link / "device").exists() and _text(link / "operstate") == "up":
+            speed = _text(link / "speed")
+            if speed.isdigit() and int(speed) > 0:
+                ethernet.append(int(speed) / 1000)
+    return {"infiniband": infiniband, "ethernet_gbit_s": ethernet}
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def fabric_words(found: Mapping[str, list[Any]]) -> str | None:
+    """``InfiniBand 400 Gb/sec (4X NDR)``, ``Ethernet 25 Gbit/s``; None where nothing tells."""
+    for port in found.get("infiniband", ()):
+        kind = "InfiniBand" if port["link"] == "InfiniBand" else "RoCE"
+        return f"{kind} {port['rate']}"
+    speeds = found.get("ethernet_gbit_s", ())
+    return f"Ethernet {max(speeds):g} Gbit/s" if speeds else None
+
+
+def nccl_network(log: str) -> str | None:
+    """``IB`` or ``Socket``: what NCCL said that it exchanges through, where it was asked to."""
+    found = _NCCL.findall(log)
+    return found[-1] if found else None
+
+
+def node_count(environment: Mapping[str, str]) -> int:
+    """Nodes of the SLURM job that this process is in; 0 outside one."""
+    if "SLURM_JOB_ID" not in environment:
+        return 0
+    return int(environment.get("SLURM_NNODES") or environment.get("SLURM_JOB_NUM_NODES") or 0)
+
+
+def node_address(name: str) -> str:
+    """Where SLURM itself reaches a node; the name where it does not tell."""
+    told = _ask("scontrol", "show", "node", "-o", name)
+    found = re.search(r"\bNodeAddr=(\S+)", told or "")
+    return found[1] if found else name
+
+
+def node_names(environment: Mapping[str, str]) -> list[str]:
+    """The nodes of the SLURM job."""
+    told = _ask("scontrol", "show", "hostnames", environment.get("SLURM_JOB_NODELIST", ""))
+    return (told or "").split()
+
+
+def lost_nodes(environment: Mapping[str, str]) -> list[str]:
+    """Nodes of the job that start nothing any more; each is asked by a step of its own."""
+    names = node_names(environment)
+    if not names:
+        return []
+    with ThreadPoolExecutor(len(names)) as pool:
+        answers = list(pool.map(_answers, names))
+    return [name for name, answered in zip(names, answers, strict=True) if not answered]
+
+
+def _answers(name: str) -> bool:
+    words = ("srun", "--overlap", "--nodes=1", "--ntasks=1", f"--nodelist={name}", "true")
+    return _ask(*words) is not None
+
+
+def _ask(*words: str) -> str | None:
+    """What a command printed; None where it failed or did not end."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("SLURM_CPUS_PER_TASK")}
+    try:
+        done = subprocess.run(
+            words,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_ASK_S,
+            env=environment,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout if done.returncode == 0 else None

@@ -1,0 +1,299 @@
+"""Jobs on a real SLURM of two nodes on this machine: submitted, followed, ended in every way."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from advisor.benchmark.jobs import slurm
+from advisor.benchmark.jobs.cluster_profile import ClusterProfile
+from advisor.benchmark.jobs.job_folder import Job, find_job, keep_job, kept_jobs, write_folder
+from advisor.benchmark.jobs.job_plan import JobPlan, make_job_plan
+from advisor.benchmark.jobs.job_records import follow_job, merge_job, output_events, records_in
+from advisor.benchmark.jobs.sbatch_file import SCRIPT, sbatch_text
+from advisor.benchmark.request import Request
+from advisor.cli.jobs_command import follow
+from advisor.cli.main import main
+from advisor.parse import InputError
+from advisor.store import Store
+
+HERE = Path(__file__).parent
+LOCAL = HERE / "slurm_local.sh"
+FAKE = HERE.parent / "fake_runner.py"
+TINY = HERE.parent / "bench_runner" / "tiny.toml"
+MISSING = [
+    name for name in ("slurmctld", "slurmd", "sbatch", "srun", "scontrol") if not shutil.which(name)
+]
+pytestmark = [
+    pytest.mark.skipif(bool(MISSING), reason=f"slurm-wlm is not installed: no {MISSING}"),
+    pytest.mark.skipif(
+        not hasattr(os, "geteuid") or os.geteuid() != 0, reason="this SLURM runs as root only"
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of a running SLURM."""
+    folder = tmp_path_factory.mktemp("slurm")
+    port = 20_000 + os.getpid() % 9_000
+    before = os.environ.get("SLURM_CONF")
+    os.environ["SLURM_CONF"] = str(folder / "slurm.conf")
+    try:
+        subprocess.run(["bash", str(LOCAL), "start", str(folder), str(port)], check=True)
+        yield folder
+    finally:
+        subprocess.run(["scancel", "--user=root"], check=False)
+        subprocess.run(["bash", str(LOCAL), "stop", str(folder)], check=False)
+        if before is None:
+            del os.environ["SLURM_CONF"]
+        else:
+            os.environ["SLURM_CONF"] = before
+
+
+@pytest.fixture(autouse=True)
+def _of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADVISOR_JOBS", str(tmp_path / "jobs"))
+    monkeypatch.setenv("ADVISOR_SETTINGS", str(tmp_path / "settings.toml"))
+    monkeypatch.setenv("FAKE_GPUS", "2:NVIDIA H200")
+
+
+def stand_in(folder: Path, scenario: str) -> str:
+    """A python that runs the fake instead of bench_runner."""
+    path = folder / f"{scenario} python"
+    path.write_text(f'#!/bin/bash\nshift 2\nexec {sys.executable} {FAKE} {scenario} "$@"\n')
+    path.chmod(0o755)
+    return str(path)
+
+
+def planned(store: Path, *more: str, nodes: int = 1, methods: str = "naive,free-lunch") -> JobPlan:
+    request = Request(
+        recipe=str(TINY),
+        gpu_count=2,
+        methods=methods,
+        device="cpu",
+        records_file=Path("records.jsonl"),
+        work_directory=Path("work"),
+        more=more,
+    )
+    return make_job_plan(Store(store), request, node_count=nodes)
+
+
+def submitted(plan: JobPlan, folder: Path, python: str, minutes: float = 10, cpus: int = 1) -> Job:
+    profile = ClusterProfile(python=python, partition="gpu", gpu_type="h100", cpus_per_gpu=cpus)
+    write_folder(folder, plan, {SCRIPT: sbatch_text(plan, profile, minutes=minutes)})
+    return keep_job(
+        Job(
+            name=folder.name,
+            where="slurm",
+            folder=str(folder),
+            recipe_id=plan.recipe_id,
+            device=plan.device_words("h100"),
+            gpu_count=plan.request.gpu_count,
+            made_at="2026-11-22T10:00:00",
+            number=slurm.submit(folder),
+            submitted_at=datetime.now().isoformat(timespec="seconds"),
+        )
+    )
+
+
+def until(told: Callable[[], object], what: str, seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not told():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.1)
+
+
+def events(job: Job, kind: str) -> list[dict[str, object]]:
+    assert job.output is not None
+    return [event for event in output_events(job.output)[0] if event["event"] == kind]
+
+
+def release(job: Job) -> None:
+    """A requeued job waits two minutes, which a test need not."""
+    assert job.number is not None
+    until(lambda: slurm.look(job.number or "").state == "PENDING", "it was not requeued")
+    subprocess.run(["scontrol", "update", f"jobid={job.number}", "StartTime=now"], check=True)
+
+
+def test_a_job_is_submitted_followed_and_merged_by_one_command(
+    cluster: Path, own_store: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "settings.toml").write_text(
+        f'[slurm.hopper]\npartition = "gpu"\ncpus_per_gpu = 1\ngpu_type = "h100"\n'
+        f'python = "{stand_in(tmp_path, "good")}"\n'
+    )
+    words = ["bench", "--model", "pythia-160m", "--gpus", "2", "--on", "slurm"]
+    words += ["--submit", "--yes", "--store", str(own_store)]
+    assert main(words) == 0
+    printed, said = capfd.readouterr()
+    assert "#SBATCH --gpus-per-node=h100:2" in printed
+    assert "expected start: " in said and "queue_days = 0" in said
+    assert "records of this job are in" in said and "free lunch: 3 days" in said
+    (job,) = kept_jobs()
+    assert (job.ended, job.merged) == ("COMPLETED", len(records_in(job)))
+    assert len(records_in(job)) == 23  # 22 settings and the best of them
+    with Store(own_store).reading() as reader:
+        best = [time for time in reader.times(recipe_id="pythia-160m") if time.origin == "local"]
+    assert {time.gpu_count for time in best} == {2}
+    # Asked for again it is measured no second time, and merging twice is merging once.
+    assert merge_job(Store(own_store), job)[1] == 0
+
+
+def test_without_submit_the_lines_to_type_are_told_and_work(
+    cluster: Path, own_store: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "a job's folder"
+    words = [
+        "bench",
+        "--model",
+        "pythia-160m",
+        "--gpus",
+        "2",
+        "--on",
+        "slurm",
+        "--partition",
+        "gpu",
+    ]
+    words += ["--python", stand_in(tmp_path, "good"), "--cpus-per-gpu", "1", "--gpu-type", "h100"]
+    words += ["--folder", str(folder), "--store", str(own_store)]
+    assert main(words) == 0
+    lines = [line.strip() for line in capfd.readouterr().err.splitlines() if line.startswith("  ")]
+    assert len(lines) == 3
+    done = subprocess.run(["bash", "-c", lines[0]], capture_output=True, text=True, check=True)
+    number = done.stdout.split()[-1]
+    until(lambda: slurm.look(number).has_ended, "the job did not end")
+    assert slurm.look(number).state == "COMPLETED"
+    merge = f'cd "{folder}" && {sys.executable} -m {lines[2]} --store "{own_store}"'
+    environment = {**os.environ, "PYTHONPATH": str(HERE.parents[1])}
+    done = subprocess.run(
+        ["bash", "-c", merge], capture_output=True, text=True, check=True, env=environment
+    )
+    assert "23 new rows" in done.stderr
+
+
+def test_what_the_cluster_cannot_give_is_refused_with_its_own_reason(
+    cluster: Path, own_store: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    words = ["bench", "--model", "pythia-160m", "--gpus", "4", "--on", "slurm", "--submit", "--yes"]
+    words += ["--store", str(own_store), "--cpus-per-gpu", "1"]
+    for more, reason in (
+        (["--gpu-type", "h100"], "Requested node configuration is not available"),
+        (["--gpu-type", "a100", "--nodes", "2"], "Requested node configuration"),
+        (["--partition", "nowhere"], "invalid partition"),
+    ):
+        assert main([*words, *more]) == 2
+        said = capfd.readouterr().err.strip().splitlines()
+        assert reason.lower() in said[-1].lower()
+        assert len(said) == 1
+    assert [job.number for job in kept_jobs()] == [None] * 2  # the partition is not of the question
+
+
+def test_a_cancelled_job_keeps_what_it_measured(
+    cluster: Path, own_store: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    job = submitted(planned(own_store), tmp_path / "cancelled", stand_in(tmp_path, "stepwise"))
+    until(lambda: len(events(job, "trial-started")) == 2, "the second trial did not begin")
+    assert main(["jobs", "cancel", job.name, "--store", str(own_store)]) == 0
+    seen = list(follow_job(job, poll_s=0.2))
+    assert seen[-1].state.state == "CANCELLED"
+    assert "1 records, 1 of them new" in capfd.readouterr().err
+    assert main(["jobs", "--format", "json"]) == 0
+    (row,) = json.loads(capfd.readouterr().out)
+    assert (row["job"], row["records"], row["state"].split()[0]) == ("cancelled", 1, "cancelled")
+
+
+def test_a_job_out_of_time_waits_in_the_queue_and_goes_on_where_it_stopped(
+    cluster: Path, own_store: Path, tmp_path: Path
+) -> None:
+    # Its minute is shorter than the warning before the end, so the warning comes at once.
+    job = submitted(planned(own_store), tmp_path / "late", stand_in(tmp_path, "stepwise"), 1)
+    until(lambda: events(job, "search-finished"), "no warning came", 75)
+    release(job)
+    assert follow(Store(own_store), job, poll_s=0.2) == 0
+    state = slurm.look(job.number or "")
+    assert (state.state, state.restarts) == ("COMPLETED", 1)
+    assert [event["label"] for event in events(job, "reused")] == ["naive"]
+    # Two settings, and the best of each of the two starts.
+    assert find_job(job.number or "").merged == len(records_in(job)) == 4
+
+
+def test_a_job_killed_by_the_system_loses_no_record_and_goes_on_when_asked_again(
+    cluster: Path, own_store: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    plan, folder = planned(own_store), tmp_path / "killed"
+    job = submitted(plan, folder, stand_in(tmp_path, "crash"))
+    follow(Store(own_store), job, poll_s=0.2)
+    assert slurm.look(job.number or "").state == "FAILED"
+    assert "RuntimeError: no more" in capfd.readouterr().err
+    # One was told; the other stood in the file alone.
+    assert len(records_in(job)) == find_job("killed").merged == 2
+    again = submitted(plan, folder, stand_in(tmp_path, "stepwise"))
+    assert follow(Store(own_store), again, poll_s=0.2) == 0
+    assert len(events(again, "reused")) == 2
+
+
+def test_a_lost_node_is_a_failed_trial_and_the_search_goes_on_over_both_nodes(
+    cluster: Path, own_store: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    quick = ("--minimum-steps", "2", "--maximum-steps", "4", "--settle-s", "3")
+    plan = planned(own_store, *quick, "--exchange-timeout-s", "5", nodes=2)
+    job = submitted(plan, tmp_path / "two-nodes", sys.executable)
+    until(lambda: events(job, "trial-progress"), "no trial began", 120)
+    lose_node("n2", cluster)
+    until(lambda: events(job, "trial-finished"), "the trial did not end", 90)
+    record = events(job, "trial-finished")[0]["record"]
+    assert isinstance(record, dict)
+    assert record["status"] == "failed"
+    assert record["reason"].startswith("the job lost 1 of its 2 nodes during the trial")
+    subprocess.run(["slurmd", "-N", "n2"], check=True, stdin=subprocess.DEVNULL)
+    release(job)
+    assert follow(Store(own_store), job, poll_s=0.2) == 0
+    assert [event["label"] for event in events(job, "reused")] == ["naive"]
+    measured = [each for each in records_in(job) if each.status == "ok"]
+    assert measured, events(job, "trial-finished")[-1]
+    assert {each.node_count for each in measured} == {2}
+    exchange = measured[0].environment["exchange"]
+    assert exchange["node_count"] == 2
+    assert len(exchange["between_nodes_s"]) == 5 and exchange["between_nodes_gb_s"] > 0
+    # Two machines are no time of one.
+    with Store(own_store).reading() as reader:
+        kept = [time for time in reader.times(recipe_id="tiny") if time.status == "ok"]
+    assert {time.node_count for time in kept} == {2}
+
+
+def lose_node(name: str, cluster: Path) -> None:
+    """As if its power were cut: the node's daemon, its job steps and what they run."""
+    import psutil
+
+    victims = {psutil.Process(int((cluster / f"slurmd-{name}.pid").read_text()))}
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if process.environ().get("SLURMD_NODENAME") == name:
+                victims.add(process)
+                parent = process.parent()
+                if parent is not None and "slurmstepd" in " ".join(parent.cmdline()):
+                    victims.add(parent)
+    assert len(victims) > 2
+    for process in victims:
+        with suppress(psutil.Error):
+            process.send_signal(signal.SIGKILL)
+
+
+def test_without_slurm_the_way_out_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(InputError, match="scontrol is not on this machine"):
+        slurm.look("7")
