@@ -245,9 +245,10 @@ def test_a_job_killed_by_the_system_loses_no_record_and_goes_on_when_asked_again
 
 
 def test_a_lost_node_is_a_failed_trial_and_the_search_goes_on_over_both_nodes(
-    cluster: Path, own_store: Path, tmp_path: Path
+    cluster: Path, own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("torch")
+    monkeypatch.setenv("TORCHDYNAMO_DISABLE", "1")  # compiling on a CPU would take minutes
     pytest.importorskip("transformers")
     quick = ("--minimum-steps", "2", "--maximum-steps", "4", "--settle-s", "3")
     plan = planned(own_store, *quick, "--exchange-timeout-s", "5", nodes=2)
