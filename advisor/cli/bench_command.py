@@ -18,6 +18,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from advisor.cli import bench_elsewhere
+from advisor.cli.bench_elsewhere import MAX_GIB, MAX_MINUTES, SEARCHES
 from advisor.cli.command import (
     ANSWERED,
     CANCELLED,
@@ -35,10 +36,6 @@ if TYPE_CHECKING:
     from advisor.benchmark.recorder import Recorder
     from advisor.benchmark.request import Ending
     from advisor.benchmark.runner_process import Run
-
-MAX_MINUTES = 60 * 24 * 30
-MAX_GIB = 10_000
-SEARCHES = ("fast", "exhaustive")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

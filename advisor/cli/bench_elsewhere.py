@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from advisor.benchmark.jobs.job_plan import JobPlan, Where
     from advisor.benchmark.request import Request
 
+MAX_MINUTES = 60 * 24 * 30
+MAX_GIB = 10_000
+SEARCHES = ("fast", "exhaustive")
 PLACES = ("slurm",)
 _CLUSTER_FLAGS = (
     "cluster",
@@ -83,7 +86,6 @@ def job_request(options: argparse.Namespace) -> Request:
     """The measurement itself, from the flags that bench has anyway. Raises InputError."""
     from advisor.benchmark.jobs.job_plan import RECORDS, WORK
     from advisor.benchmark.request import Request
-    from advisor.cli.bench_command import MAX_GIB, MAX_MINUTES, SEARCHES
 
     if options.gpus is None:
         raise InputError("say how many GPUs the job is to use: --gpus 4, say")
@@ -142,7 +144,6 @@ def _run_on_slurm(options: argparse.Namespace) -> int:
     from advisor.benchmark.jobs.job_folder import jobs_folder, keep_job, write_folder
     from advisor.benchmark.jobs.job_plan import make_job_plan
     from advisor.benchmark.jobs.sbatch_file import SCRIPT, lines_to_type, sbatch_text
-    from advisor.cli.bench_command import MAX_MINUTES
 
     nodes = 1 if options.nodes is None else whole_number(options.nodes, "the number of nodes")
     minutes = None
