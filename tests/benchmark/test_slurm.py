@@ -124,6 +124,7 @@ def release(job: Job) -> None:
     """A requeued job waits two minutes, which a test need not."""
     assert job.number is not None
     until(lambda: slurm.look(job.number or "").state == "PENDING", "it was not requeued")
+    time.sleep(2)  # in the second of its end the nodes would refuse it as ended
     subprocess.run(["scontrol", "update", f"jobid={job.number}", "StartTime=now"], check=True)
 
 
