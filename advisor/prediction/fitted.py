@@ -14,7 +14,7 @@ from typing import Any
 from advisor.prediction.intervals import Tail
 from advisor.prediction.physics.memory import MemoryCosts
 
-VERSION = 4
+VERSION = 5
 """Counts up when the factors or effects change their meaning: an older fit is then fitted anew."""
 
 
@@ -27,10 +27,14 @@ class Reach:
     coordinates: tuple[float, ...]
 
 
-KNOWN = ("family", "model", "gpu", "source")
-"""Kinds of effects that a prediction has. The source is the asker's own stack: none of those
-measured elsewhere, until they measure."""
-OWN = "source:own"
+OF_MODEL = ("family", "model")
+OF_GPU = ("generation", "gpu", "links")
+OF_SOFTWARE = ("software", "source", "source x method", "source x gpu")
+KNOWN = (*OF_MODEL, *OF_GPU, *OF_SOFTWARE, "pair")
+"""Kinds of effects that a prediction has. The software is our own stack, which every prediction
+is for: what `advisor bench` measures and `bench_runner export` writes out."""
+OWN_STACK = "own"
+OWN_SOFTWARE = "trainer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,12 +65,10 @@ class Fitted:
     effect_covariance: tuple[tuple[float, ...], ...]
     widths: tuple[Width, ...]
     """Of the kinds of effects, for those that the evidence does not know, in the order of KNOWN."""
-    pair_width: float
-    """Standard deviation of what a model and a GPU have for themselves."""
     factors_sd: float
     """Standard deviation of log times that the factors' own uncertainty makes, about."""
-    noise_bus: float
-    noise_switch: float
+    noise: float
+    """Scatter of single times of our own stack."""
     tail: Tail
     reach: tuple[Reach, ...]
 
@@ -110,9 +112,9 @@ def _rounded(value: Any) -> Any:
     return value
 
 
-def pair_name(workload_id: str, gpu: str) -> str:
-    """The effect that a model and a GPU type have for themselves."""
-    return f"pair:{workload_id}|{gpu}"
+def effect_name(kind: str, *key: str) -> str:
+    """As `Fitted.effects` has it."""
+    return f"{kind}:{'|'.join(key)}"
 
 
 def workload_coordinates(parameters: float, tokens: float) -> tuple[float, ...]:

@@ -8,16 +8,17 @@ scipy, no shipped evidence.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from advisor.prediction.fit.fitted_from import reach_of
 from advisor.prediction.fit.observations import REFERENCE, Observation, from_measurements
-from advisor.prediction.fit.random_effects import cell
-from advisor.prediction.fitted import KNOWN, OWN, Fitted, pair_name
+from advisor.prediction.fit.random_effects import cell, effects_of
+from advisor.prediction.fitted import KNOWN, Fitted
 from advisor.prediction.model.workload import Workload
-from advisor.prediction.physics.chip import Chip, gpu_type
+from advisor.prediction.physics.chip import Chip
 from bench_runner.records import Measurement
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def conditioned(fitted: Fitted, observations: Sequence[Observation]) -> Fitted:
 
     if not observations:
         return fitted
-    names = [_effects_of(o) for o in observations]
+    names = [effects_of(o) for o in observations]
     position = {name: i for i, name in enumerate(fitted.effects)}
     known = len(position)
     for name in (name for row in names for name in row):
@@ -63,9 +64,6 @@ def conditioned(fitted: Fitted, observations: Sequence[Observation]) -> Fitted:
     covariance = np.zeros((size, size))
     covariance[:known, :known] = fitted.effect_covariance
     variance = {kind: width.sd**2 for kind, width in zip(KNOWN, fitted.widths, strict=True)}
-    variance["pair"] = fitted.pair_width**2
-    # What is uncertain about the factors shifts all times of one stack alike, nearly.
-    variance["source"] += fitted.factors_sd**2
     for name, i in list(position.items())[known:]:
         covariance[i, i] = variance[name.partition(":")[0]]
     design = np.zeros((len(observations), size))
@@ -75,9 +73,7 @@ def conditioned(fitted: Fitted, observations: Sequence[Observation]) -> Fitted:
     residuals = (
         np.log(np.array([o.step_s for o in observations], dtype=float)) - logs - design @ means
     )
-    noise = np.array(
-        [fitted.noise_switch if o.chip.switched else fitted.noise_bus for o in observations]
-    )
+    noise = np.full(len(observations), math.hypot(fitted.noise, fitted.factors_sd))
     spread = design @ covariance
     inverse = np.linalg.inv(spread @ design.T + np.diag(noise**2))
     means = means + spread.T @ inverse @ residuals
@@ -129,14 +125,3 @@ def shipped_and_own_rows(
         rows += [row for row in predicted_rows(moved, recipes, gpus) if row["status"] == "ok"]
     return shipped, rows
 
-
-def _effects_of(o: Observation) -> tuple[str, ...]:
-    """The effects that a user's time has, as Fitted names them."""
-    kind = gpu_type(o.chip)
-    return (
-        f"family:{o.workload.family}",
-        f"model:{o.workload.workload_id}",
-        f"gpu:{kind}",
-        OWN,
-        pair_name(o.workload.workload_id, kind),
-    )

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from advisor.prediction.fitted import (
     KNOWN,
-    OWN,
+    OF_GPU,
+    OF_MODEL,
+    OF_SOFTWARE,
+    OWN_SOFTWARE,
+    OWN_STACK,
     Fitted,
     chip_coordinates,
-    pair_name,
+    effect_name,
     workload_coordinates,
 )
 from advisor.prediction.intervals import MOST, half_width
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip, gpu_type
 from advisor.prediction.physics.columns import Columns, WorkloadTable
-from advisor.prediction.physics.factors import NAMES
+from advisor.prediction.physics.factors import NAMES, not_compiled, whole_attention
 from advisor.prediction.physics.memory import Option, micro_batch, sample_bytes
 from advisor.prediction.physics.step_time import (
+    company_share,
     options_for,
     traffic_terms,
     work_multiple,
@@ -43,6 +49,10 @@ WIDENING = 0.15
 evidence cannot say how wrong physics is where nothing was measured."""
 FARTHEST = 2.0
 """Distance beyond which there is no prediction."""
+MEASURED_GPUS = 64.0
+"""Up to which number of GPUs several sources were measured."""
+BEYOND_SD = 0.1
+"""Standard deviation (of the logarithm) that each doubling beyond adds. A judgement."""
 UNKNOWN_VENDOR = 10.0
 """Distance of a GPU whose maker's GPUs nobody measured here."""
 OLD_CORES = 0.5
@@ -55,7 +65,11 @@ class Predictions:
 
     days: Floats
     low_days: Floats
+    """With `high_days` the 90 % interval with the settings that `advisor` writes out."""
     high_days: Floats
+    foreign_low_days: Floats
+    """With `foreign_high_days` the 90 % interval with other software, whose speed nobody knows."""
+    foreign_high_days: Floats
     fits: Flags
     option: Whole
     """Index into ``options`` of the fastest that fits; -1 where none does."""
@@ -63,6 +77,9 @@ class Predictions:
     micro_batch_size: Floats
     distance: Floats
     """From the evidence; beyond FARTHEST there are no days."""
+    beyond_linear: Flags
+    """Where the GPUs are more than as many times as fast as one, because the one must offload or
+    recompute."""
     comparison_factor: Floats
     """At least 1. As `high_days` over `days`, but for the comparison with another prediction for
     the same model: what both share, the software above all, cancels and is left out."""
@@ -78,7 +95,41 @@ def predict_many(
     *,
     method: str = "optimal",
 ) -> Predictions:
-    """Predict each pair that the three index arrays name, all with one method's settings."""
+    """Predict each pair that the three index arrays name, all with one method's settings.
+
+    What is asked for more than once is computed once.
+    """
+    import numpy as np
+
+    pairs = np.asarray(workload_index) * len(chips) + chip_index
+    numbers, which = np.unique(counts, return_inverse=True)
+    distinct, where = np.unique(pairs * len(numbers) + which, return_inverse=True)
+    rows = distinct // len(numbers)
+    made = _distinct(
+        workloads,
+        chips,
+        rows // len(chips),
+        rows % len(chips),
+        numbers[distinct % len(numbers)],
+        fitted,
+        method,
+    )
+    if len(distinct) == len(pairs) and (where == np.arange(len(pairs))).all():
+        return made
+    columns = {field.name: getattr(made, field.name) for field in fields(Predictions)}
+    options = columns.pop("options")
+    return Predictions(options=options, **{name: c[where] for name, c in columns.items()})
+
+
+def _distinct(
+    workloads: Sequence[Workload],
+    chips: Sequence[Chip],
+    workload_index: Whole,
+    chip_index: Whole,
+    counts: Whole,
+    fitted: Fitted,
+    method: str,
+) -> Predictions:
     import numpy as np
 
     options = options_for(method)
@@ -87,6 +138,7 @@ def predict_many(
     best = np.empty(pairs)
     chosen = np.empty(pairs, dtype=int)
     micro_batch_size = np.empty(pairs)
+    company = np.empty(pairs)
     unknown = np.empty(pairs, dtype=bool)
     table = WorkloadTable(workloads, chips)
     each = np.arange(len(workloads))
@@ -96,16 +148,35 @@ def predict_many(
         block = slice(start, start + BLOCK)
         rows = workload_index[block]
         columns = table.columns(rows, chip_index[block], counts[block])
-        best[block], chosen[block], micro_batch_size[block] = _fastest(
+        best[block], chosen[block], micro_batch_size[block], company[block] = _fastest(
             columns, options, [sample[rows] for sample in samples], fitted, naive=naive
         )
         # A GPU without a datasheet rate fits or not all the same; its time is not known.
         unknown[block] = np.isnan(columns.naive_peak if naive else columns.peak)
         unknown[block] |= np.isnan(columns.bandwidth + columns.tdp_w)
+    linear = _linear(table, workload_index, chip_index, counts, samples, fitted, options)
+    best = np.fmax(best, linear.least + company)
     fits = chosen >= 0
-    grids = _residuals(fitted, workloads, chips)
-    shift, half, distance = (grid[workload_index, chip_index] for grid in grids)
-    apart = np.minimum(_apart(fitted, chips)[chip_index], half)
+    far = (
+        np.array([_model_distance(fitted, w) for w in workloads]),
+        np.array([_chip_distance(fitted, c) for c in chips]),
+    )
+    distance = far[0][workload_index] + far[1][chip_index]
+    alone, together = (
+        _residuals(fitted, workloads, chips, far, naive=naive, several=several)
+        for several in (False, True)
+    )
+
+    def of_pairs(name: str) -> Floats:
+        one, more = (getattr(grids, name)[workload_index, chip_index] for grids in (alone, together))
+        return np.where(counts > 1, more, one)
+
+    shift, half = of_pairs("shift"), of_pairs("half")
+    # Beyond a machine or eight of them the evidence is thin: doublings beyond widen the interval.
+    beyond = np.log2(np.maximum(counts / MEASURED_GPUS, 1.0)) * BEYOND_SD * 1.645
+    half = np.hypot(half, beyond)
+    foreign_half = np.hypot(np.maximum(of_pairs("foreign_half"), half), beyond)
+    apart = np.minimum(of_pairs("apart"), half)
     steps = np.array([w.training_steps for w in workloads], dtype=float)[workload_index]
     days = best * np.exp(shift) * steps / SECONDS_PER_DAY
     days[~fits | unknown | (distance > FARTHEST)] = np.nan
@@ -118,8 +189,52 @@ def predict_many(
         options=options,
         micro_batch_size=micro_batch_size,
         distance=distance,
+        foreign_low_days=days * np.exp(-foreign_half),
+        foreign_high_days=days * np.exp(foreign_half),
         comparison_factor=np.exp(apart),
+        beyond_linear=fits & (best * counts < linear.alone * (1.0 - 1e-9)),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Linear:
+    least: Floats
+    """Seconds of a step on one GPU over the number of GPUs, where both can train alike."""
+    alone: Floats
+    """Seconds of a step on one GPU, NaN where it does not fit."""
+
+
+def _linear(
+    table: WorkloadTable,
+    workload_index: Whole,
+    chip_index: Whole,
+    counts: Whole,
+    samples: Sequence[Floats],
+    fitted: Fitted,
+    options: Sequence[Option],
+) -> _Linear:
+    """No GPUs are more than as many times as fast as one of them, unless the one must save memory
+    by offloading or recomputing where the many need not."""
+    import numpy as np
+
+    chips = len(table.rates[0])
+    pairs, where = np.unique(workload_index * chips + chip_index, return_inverse=True)
+    rows, columns_of = pairs // chips, pairs % chips
+    columns = table.columns(rows, columns_of, np.ones_like(pairs))
+    naive = not options[0].free_lunch
+    seconds, chosen, _, _ = _fastest(
+        columns, options, [sample[rows] for sample in samples], fitted, naive=naive
+    )
+    saving = np.array([o.offloading or o.checkpointing for o in options] + [False])
+    plain = (chosen >= 0) & ~saving[chosen]
+    if not naive:
+        # What one GPU offloads for speed it could leave where plain settings fit too.
+        ordinary = np.array([not s for s in saving[:-1]])
+        few = [o for o, keep in zip(options, ordinary, strict=True) if keep]
+        held = [s[rows] for s, keep in zip(samples, ordinary, strict=True) if keep]
+        plain |= _fastest(columns, few, held, fitted, naive=naive)[1] >= 0
+    alone = np.where(chosen >= 0, seconds, np.nan)[where]
+    return _Linear(np.where(plain[where] & (counts > 1), alone / counts, np.nan), alone)
 
 
 def _fastest(
@@ -129,34 +244,50 @@ def _fastest(
     fitted: Fitted,
     *,
     naive: bool,
-) -> tuple[Floats, Whole, Floats]:
-    """Step seconds of the fastest option that fits, which it is, and its micro-batch."""
+) -> tuple[Floats, Whole, Floats, Floats]:
+    """Step seconds of the fastest option that fits, which it is, its micro-batch, and the seconds
+    that several GPUs lose to each other whatever the option."""
     import numpy as np
 
     factors = _factors(fitted, columns, naive=naive)
     terms = work_terms(columns, free_lunch=not naive)
     work = terms[0] * factors[0]
-    for term, factor in zip(terms[1:], factors[1:8], strict=True):
+    for term, factor in zip(terms[1:], factors[1:9], strict=True):
         work += term * factor
     busy = terms[0] + terms[1]
+    company = busy * company_share(columns) * factors[12]
+    work += company
     best = np.full(len(columns), np.inf)
     chosen = np.full(len(columns), -1)
     micro_batch_size = np.zeros(len(columns))
+    value = {name: math.exp(log) for name, log in zip(NAMES, fitted.factors, strict=True)}
+    alone = options[0]
+    compiled = work + terms[3] * factors[3] * (
+        whole_attention(alone, columns) * (value["attention compiled whole"] - 1.0)
+    )
+    apart = work
+    if not naive:
+        sharded = replace(alone, stage=1)
+        apart = work + terms[4] * factors[4] * (
+            not_compiled(sharded, columns) * (value["elementwise of sharded"] - 1.0)
+        )
     for number, option in enumerate(options):
         micro = micro_batch(option, columns, fitted.costs, sample=samples[number])
         multiple = work_multiple(option)
-        update, exchange, offload = traffic_terms(
+        *shown, offload = traffic_terms(
             option, columns, np.maximum(micro, 1.0), busy * multiple
         )
-        seconds = work * multiple + update * factors[8] + exchange * factors[9]
+        seconds = (apart if option.stage else compiled) * multiple
+        for term, factor in zip(shown, factors[9:12], strict=True):
+            seconds += term * factor
         if option.offloading:
-            seconds += offload * factors[10]
+            seconds += offload * factors[13]
         # A GPU without a datasheet rate has no seconds (NaN); that it fits is known all the same.
         better = (micro > 0) & ((seconds < best) | (chosen < 0))
         np.copyto(best, seconds, where=better)
         np.copyto(micro_batch_size, micro, where=better)
         chosen[better] = number
-    return best, chosen, micro_batch_size
+    return best, chosen, micro_batch_size, company
 
 
 def _factors(fitted: Fitted, columns: Columns, *, naive: bool) -> list[Floats | float]:
@@ -173,14 +304,27 @@ def _factors(fitted: Fitted, columns: Columns, *, naive: bool) -> list[Floats | 
         elementwise = np.where(
             columns.compiles, elementwise, elementwise * value["uncompiled elementwise"]
         )
+    compute = value[prefix + "compute"] * np.where(
+        columns.half_rate, value["compute of GeForce"], 1.0
+    )
+    attention: Floats | float = value["naive compute"]
+    scores: Floats | float = value[prefix + "scores"]
+    issue = value["issue"]
+    if naive:
+        scores = np.where(columns.causal, scores * value["naive scores of decoders"], scores)
+        issue *= value["naive issue"]
+    else:
+        hopper = np.where(columns.tensor_memory, value["attention of Hopper"], 1.0)
+        attention = value["attention"] * hopper
     return [
-        value[prefix + "compute"],
+        compute,
         value["operands"],
         value["power"],
-        value["naive compute"] if naive else value["attention"],
+        attention,
         elementwise,
+        issue,
         value["logits"],
-        value[prefix + "scores"],
+        scores,
         np.where(
             columns.convnet,
             np.where(columns.half, value["depthwise"], value["depthwise in fp32"]),
@@ -188,78 +332,89 @@ def _factors(fitted: Fitted, columns: Columns, *, naive: bool) -> list[Floats | 
         ),
         value["update"],
         value["exchange"],
+        value["exposed"],
+        value["company"],
         value["offload"],
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class _Residuals:
+    """What the fit says of every workload (rows) on every chip (columns), beside the physics."""
+
+    shift: Floats
+    half: Floats
+    """Half of the 90 % interval of the logarithm."""
+    foreign_half: Floats
+    """The same where somebody else's software is meant."""
+    apart: Floats
+    """The same for a comparison with another prediction for the same model: what all share is
+    left out."""
+
+
 def _residuals(
-    fitted: Fitted, workloads: Sequence[Workload], chips: Sequence[Chip]
-) -> tuple[Floats, Floats, Floats]:
-    """Shift, half of the 90 % interval (of the logarithm) and distance of every workload on every
-    chip."""
+    fitted: Fitted,
+    workloads: Sequence[Workload],
+    chips: Sequence[Chip],
+    distance: tuple[Floats, Floats],
+    *,
+    naive: bool,
+    several: bool,
+) -> _Residuals:
     import numpy as np
 
     position = {name: i for i, name in enumerate(fitted.effects)}
-    means = np.array([*fitted.effect_means, 0.0])
     unknown = len(fitted.effects)
+    means = np.array([*fitted.effect_means, 0.0])
     covariance = np.zeros((unknown + 1, unknown + 1))
     covariance[:unknown, :unknown] = fitted.effect_covariance
-
-    def places(names: Sequence[str]) -> Whole:
-        return np.array([position.get(name, unknown) for name in names])
-
     types = [gpu_type(chip) for chip in chips]
-    shared = (
-        places([f"family:{w.family}" for w in workloads])[:, None],
-        places([f"model:{w.workload_id}" for w in workloads])[:, None],
-        places([f"gpu:{name}" for name in types])[None, :],
-        places([OWN])[None, :],
-    )
-    effects = list(shared)
-    if any(name.startswith("pair:") for name in fitted.effects):
-        pairs = [places([pair_name(w.workload_id, name) for name in types]) for w in workloads]
-        effects.append(np.stack(pairs))
-        alone = np.where(effects[-1] == unknown, fitted.pair_width**2, 0.0)
-    else:
-        alone = np.full((len(workloads), len(chips)), fitted.pair_width**2)
-    shift = sum(means[effect] for effect in effects)
-    known = alone + sum(covariance[a, b] for a in effects for b in effects)
-    switched = np.array([c.switched for c in chips])
-    if OWN not in position:  # else the effect of the own stack has it
-        known = known + fitted.factors_sd**2
-    known = known + np.where(switched, fitted.noise_switch, fitted.noise_bus) ** 2
-    of_model = np.array([_model_distance(fitted, w) for w in workloads])
-    of_chip = np.array([_chip_distance(fitted, c) for c in chips])
-    distance = of_model[:, None] + of_chip[None, :]
+    models = [w.workload_id for w in workloads]
+    bus = np.array([several and not chip.switched for chip in chips])[None, :]
+
+    def places(kind: str, keys: Sequence[tuple[str, ...]]) -> Whole:
+        return np.array([position.get(effect_name(kind, *key), unknown) for key in keys])
+
+    method = "naive" if naive else "tuned"
+    places_of: dict[str, Whole] = {
+        "family": places("family", [(w.family,) for w in workloads])[:, None],
+        "model": places("model", [(name,) for name in models])[:, None],
+        "generation": places("generation", [(chip.generation,) for chip in chips])[None, :],
+        "gpu": places("gpu", [(name,) for name in types])[None, :],
+        "links": np.where(bus, places("links", [(name,) for name in types])[None, :], -1),
+        "software": places("software", [(OWN_SOFTWARE,)])[None, :],
+        "source": places("source", [(OWN_STACK,)])[None, :],
+        "source x method": places("source x method", [(OWN_STACK, method)])[None, :],
+        "source x gpu": places("source x gpu", [(OWN_STACK, name) for name in types])[None, :],
+        "pair": np.stack([places("pair", [(m, name) for name in types]) for m in models]),
+    }
+    widths = dict(zip(KNOWN, fitted.widths, strict=True))
+    far = WIDENING * np.minimum(distance[0][:, None] + distance[1][None, :], FARTHEST)
+    far_gpu = WIDENING * np.minimum(distance[1][None, :], FARTHEST)
     tail = fitted.tail
-    parts = [
-        (known * tail.scale**2, tail.dof),
-        ((WIDENING * np.minimum(distance, FARTHEST)) ** 2, MOST),
-    ]
-    for effect, width in zip(shared, fitted.widths, strict=True):
-        parts.append((np.where(effect == unknown, width.sd**2, 0.0), width.dof))
-    return shift, half_width(parts), distance
+    base = (fitted.factors_sd**2 + fitted.noise**2) * np.ones(far.shape)
 
+    def half(kinds: Sequence[str], widening: Floats, new: Sequence[str] = ()) -> Floats:
+        """With what is known of these kinds, and nothing of the software of ``new`` kinds."""
+        at = [places_of[kind] for kind in kinds]
+        known = base + sum(
+            np.where((x < 0) | (y < 0), 0.0, covariance[x, y]) for x in at for y in at
+        )
+        # An effect of one measurement and its scatter are told apart by nothing else.
+        parts = [(np.maximum(known, base) * tail.scale**2, tail.dof), (widening**2, MOST)]
+        for kind, place in zip(kinds, at, strict=True):
+            parts.append((np.where(place == unknown, widths[kind].sd**2, 0.0), widths[kind].dof))
+        parts += [(np.full(far.shape, widths[kind].sd**2), widths[kind].dof) for kind in new]
+        return half_width(parts)
 
-def _apart(fitted: Fitted, chips: Sequence[Chip]) -> Floats:
-    """Half of the 90 % interval (of the logarithm) on every chip without what all predictions for
-    one model share: left are the GPU, its pair with the model, scatter, and the factors, which
-    weigh differently on GPUs with other ratios of computing to memory."""
-    import numpy as np
-
-    position = {name: i for i, name in enumerate(fitted.effects)}
-    places = [position.get(f"gpu:{gpu_type(chip)}") for chip in chips]
-    noise = [fitted.noise_switch if chip.switched else fitted.noise_bus for chip in chips]
-    of_gpu = [0.0 if i is None else fitted.effect_covariance[i][i] for i in places]
-    new = fitted.widths[KNOWN.index("gpu")]
-    far = np.array([min(_chip_distance(fitted, chip), FARTHEST) for chip in chips])
-    known = np.array(noise) ** 2 + np.array(of_gpu) + fitted.pair_width**2 + fitted.factors_sd**2
-    return half_width(
-        [
-            (known * fitted.tail.scale**2, fitted.tail.dof),
-            ((WIDENING * far) ** 2, MOST),
-            (np.array([new.sd**2 if i is None else 0.0 for i in places]), new.dof),
-        ]
+    everything = [places_of[kind] for kind in KNOWN]
+    return _Residuals(
+        shift=sum(np.where(at < 0, 0.0, means[at]) for at in everything)
+        # Links can only hold GPUs back: what looks otherwise is scatter.
+        - np.where(places_of["links"] < 0, 0.0, np.minimum(means[places_of["links"]], 0.0)),
+        half=half(KNOWN, far),
+        foreign_half=half((*OF_MODEL, *OF_GPU, "pair"), far, new=OF_SOFTWARE),
+        apart=half((*OF_GPU, "source x gpu", "pair"), far_gpu),
     )
 
 

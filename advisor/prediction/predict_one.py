@@ -17,8 +17,8 @@ from bench_runner.records import Method, Settings
 if TYPE_CHECKING:
     from advisor.prediction.physics.memory import Option
 
-MOST_GPUS = 64
-"""Beyond it the evidence is six rows of one source."""
+MOST_GPUS = 1024
+"""Beyond it nobody whom the evidence knows trained; above 64 each doubling widens the interval."""
 METHODS: tuple[Method, ...] = ("naive", "free-lunch", "optimal")
 SECONDS_PER_DAY = 86_400.0
 
@@ -36,6 +36,9 @@ class Prediction:
     training_days: float | None
     training_days_low: float | None
     training_days_high: float | None
+    other_software_days_low: float | None
+    """With ``other_software_days_high`` the interval with software other than ours."""
+    other_software_days_high: float | None
     fits: bool
     settings: Settings | None
     """The fastest that fit, as far as physics can tell."""
@@ -73,7 +76,7 @@ def predict(
     from advisor.prediction.physics.columns import WorkloadTable
     from advisor.prediction.physics.memory import micro_batch
     from advisor.prediction.physics.step_time import options_for
-    from advisor.prediction.predict_many import FARTHEST, predict_many
+    from advisor.prediction.predict_many import FARTHEST, MEASURED_GPUS, predict_many
 
     if isinstance(target, Workload):
         target = Target(workload=target)
@@ -92,9 +95,15 @@ def predict(
             fitting.append(_settings(option, workload, count, micro))
     fits = bool(many.fits[0])
     distance = float(many.distance[0])
-    days, low, high = (
-        None if math.isnan(value) else float(value)
-        for value in (many.days[0], many.low_days[0], many.high_days[0])
+    days, low, high, other_low, other_high = (
+        None if math.isnan(column[0]) else float(column[0])
+        for column in (
+            many.days,
+            many.low_days,
+            many.high_days,
+            many.foreign_low_days,
+            many.foreign_high_days,
+        )
     )
     settings = None
     if fits:
@@ -104,6 +113,13 @@ def predict(
     assumptions = list(target.assumptions)
     if settings is not None and settings.offloading:
         assumptions.append(f"{HOST_GIB_A_GPU:g} GiB of host memory for each GPU")
+    if fits and bool(many.beyond_linear[0]):
+        assumptions.append(
+            f"more than {count} times as fast as one GPU, which must save memory in ways that "
+            f"{count} need not"
+        )
+    if count > MEASURED_GPUS:
+        assumptions.append(f"more than {MEASURED_GPUS:g} GPUs, where the interval is wider")
     if count > 8:
         assumptions.append("machines of eight GPUs, a 400 Gb/s port for each")
     if fits and days is not None:
@@ -133,6 +149,8 @@ def predict(
         training_days=days,
         training_days_low=low,
         training_days_high=high,
+        other_software_days_low=other_low,
+        other_software_days_high=other_high,
         fits=fits,
         settings=settings,
         fitting=tuple(fitting),

@@ -102,18 +102,19 @@ def hold_out(
     asked = [o for o in timed if tested(o)]
     groups = list(dict.fromkeys(key(o) for o in asked))
     guesses: list[Guess] = []
+    everything = fit_posterior(timed)
     if key is cell:
         for start in range(BLOCKS):
             block = set(groups[start::BLOCKS])
             if not block:
                 continue
-            fitted = fit_posterior([o for o in timed if key(o) not in block])
+            fitted = fit_posterior([o for o in timed if key(o) not in block], everything)
             for group in block:
                 known = condition(fitted, [o for o in timed if key(o) != group])
                 guesses += _guess(known, [o for o in asked if key(o) == group])
         return guesses
     for group in groups:
-        fitted = fit_posterior([o for o in timed if key(o) != group])
+        fitted = fit_posterior([o for o in timed if key(o) != group], everything)
         guesses += _guess(fitted, [o for o in asked if key(o) == group])
     return guesses
 

@@ -15,7 +15,7 @@ from advisor.prediction.fit.calibrate import calibrate
 from advisor.prediction.fit.fit_memory import fit_costs
 from advisor.prediction.fit.log_step import Mean
 from advisor.prediction.fit.observations import PAPER, Observation
-from advisor.prediction.fit.random_effects import KINDS, NOISES, masks, shared_matrices
+from advisor.prediction.fit.random_effects import KINDS, NOISES, noise_groups, shared_matrices
 from advisor.prediction.intervals import Tail, dofs_of, half_width
 from advisor.prediction.physics.factors import FACTORS, starts
 from advisor.prediction.physics.memory import MemoryCosts
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-ROUNDS = 3
+ROUNDS = 4
+ROUNDS_FROM_START = 2
 STEPS = 8
 STEP = 0.05
 """For the curvature of the likelihood by the logarithms of the widths."""
@@ -89,14 +90,19 @@ class Posterior:
 def _noise(widths: Floats, observations: Sequence[Observation]) -> Floats:
     import numpy as np
 
-    bus = masks(observations)
     rounding = np.array([o.rounding for o in observations])
-    noise: Floats = np.where(bus > 0, widths[-2], widths[-1]) ** 2 + rounding**2
+    noise: Floats = widths[len(KINDS) :][noise_groups(observations)] ** 2 + rounding**2
     return noise
 
 
-def fit_posterior(observations: Sequence[Observation]) -> Posterior:
-    """Fit everything to the timed observations given."""
+def fit_posterior(
+    observations: Sequence[Observation], start: Posterior | None = None
+) -> Posterior:
+    """Fit everything to the timed observations given.
+
+    ``start`` is where the search begins, a fit of more or of fewer: it saves time and, as every
+    search goes on until it stands still, changes nothing else.
+    """
     import numpy as np
 
     timed = [o for o in observations if o.step_s is not None]
@@ -106,12 +112,14 @@ def fit_posterior(observations: Sequence[Observation]) -> Posterior:
     costs = fit_costs(observations)
     mean = Mean(timed, costs)
     matrices = shared_matrices(timed, timed)
-    theta = np.array(starts())
+    theta = np.array(starts()) if start is None else start.theta.copy()
     prior = np.array(starts())
     precision = 1.0 / np.array([factor.spread for factor in FACTORS]) ** 2
-    widths = np.array([kind.start for kind in KINDS] + [start for _, start, _ in NOISES])
+    widths = np.array([kind.start for kind in KINDS] + [first for _, first, _ in NOISES])
+    if start is not None:
+        widths = start.widths.copy()
     inflate = np.ones(len(timed))
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS if start is None else ROUNDS_FROM_START):
         inverse = np.linalg.inv(_covariance(widths, matrices, timed, inflate))
         for _ in range(STEPS):
             f, jacobian = mean.at(theta)
@@ -218,13 +226,16 @@ def _fit_widths(
 
     centre = np.log([kind.start for kind in KINDS] + [start for _, start, _ in NOISES])
     spread = np.array([kind.spread for kind in KINDS] + [spread for _, _, spread in NOISES])
-    bus = masks(observations)
+    groups = noise_groups(observations)
+    rounding = np.array([o.rounding for o in observations])
     names = len(KINDS)
     flat = matrices.reshape(names, -1)
 
     def loss(log_widths: Floats) -> tuple[float, Floats]:
         widths = np.exp(log_widths)
-        covariance = _covariance(widths, matrices, observations, inflate)
+        covariance = np.tensordot(widths[:names] ** 2, matrices, axes=1)
+        own = widths[names:][groups] ** 2
+        covariance[np.diag_indices_from(covariance)] += (own + rounding**2) * inflate
         factor, failed = dpotrf(covariance, lower=1)
         if failed:
             return 1e12, np.zeros(len(centre))
@@ -235,11 +246,11 @@ def _fit_widths(
         off = (log_widths - centre) / spread
         value = 0.5 * (log_determinant + residuals @ weighted + off @ off)
         pull = inverse - np.outer(weighted, weighted)
-        diagonal = np.diag(pull) * inflate
-        gradient = np.empty(names + 2)
+        gradient = np.empty(names + len(NOISES))
         gradient[:names] = widths[:names] ** 2 * (flat @ pull.ravel())
-        gradient[names] = widths[-2] ** 2 * np.sum(diagonal * bus)
-        gradient[names + 1] = widths[-1] ** 2 * np.sum(diagonal * (1.0 - bus))
+        gradient[names:] = np.bincount(
+            groups, weights=np.diag(pull) * inflate * own, minlength=len(NOISES)
+        )
         return float(value), gradient + off / spread
 
     found = minimize(

@@ -10,6 +10,7 @@ import math
 import random
 from collections.abc import Sequence
 from dataclasses import fields, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from advisor.prediction.fit.observations import PAPER, Observation
@@ -51,6 +52,11 @@ def columns_of(observations: Sequence[Observation]) -> Columns:
 
 def fit_costs(observations: Sequence[Observation]) -> MemoryCosts:
     """The constants that explain best which settings ran, and with which micro-batch."""
+    return _fit_costs(tuple(o for o in observations if o.harness == PAPER))
+
+
+@lru_cache(maxsize=64)
+def _fit_costs(observations: tuple[Observation, ...]) -> MemoryCosts:
     judged = _Judged(observations)
     if not judged.rows:
         return START

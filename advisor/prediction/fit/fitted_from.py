@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 
 from advisor.prediction.fitted import (
     KNOWN,
+    OF_SOFTWARE,
+    OWN_SOFTWARE,
+    OWN_STACK,
     VERSION,
     Fitted,
     Reach,
     Width,
     _six,
     chip_coordinates,
+    effect_name,
     workload_coordinates,
 )
 
@@ -47,42 +51,54 @@ def reach_of(observations: Sequence[Observation]) -> set[Reach]:
 
 
 def fitted_from(observations: Sequence[Observation]) -> Fitted:
-    """Fit the evidence and keep what predictions need. Loads numpy and scipy."""
+    """Fit the evidence and keep what predictions need. Loads numpy and scipy.
+
+    Kept are the effects that a prediction can have: of recipes, not of other people's models, and of
+    our own stack, not of other people's software.
+    """
     import numpy as np
 
     from advisor.prediction.fit.fit import fit_posterior
-    from advisor.prediction.fit.observations import PAPER
-    from advisor.prediction.fit.random_effects import KINDS, SHARED
+    from advisor.prediction.fit.observations import PAPER, REFERENCE
+    from advisor.prediction.fit.random_effects import KINDS, NOISES
 
     posterior = fit_posterior(observations)
     kinds = {kind.name: i for i, kind in enumerate(KINDS)}
+    rows = posterior.observations
+    asked = {o.workload.workload_id for o in rows if o.harness in (PAPER, REFERENCE)}
     names: dict[str, int] = {}
     variance: list[float] = []
     entries: list[tuple[int, int]] = []
-    for kind in KINDS:
-        if kind.name not in SHARED:
-            continue
-        for row, observation in enumerate(posterior.observations):
-            key = kind.key(observation)
-            if key is None:
+    for name in KNOWN:
+        kind = KINDS[kinds[name]]
+        for row, o in enumerate(rows):
+            key = kind.key(o)
+            if key is None or (name in ("model", "pair") and key[0] not in asked):
                 continue
-            name = f"{kind.name}:{key[0]}"
-            if name not in names:
-                names[name] = len(names)
-                variance.append(float(posterior.widths[kinds[kind.name]]) ** 2)
-            entries.append((row, names[name]))
-    design = np.zeros((len(posterior.observations), len(names)))
+            if name in OF_SOFTWARE and key[0] not in (OWN_STACK, OWN_SOFTWARE):
+                continue
+            effect = effect_name(name, *map(str, key))
+            if effect not in names:
+                names[effect] = len(names)
+                variance.append(float(posterior.widths[kinds[name]]) ** 2)
+            entries.append((row, names[effect]))
+    design = np.zeros((len(rows), len(names)))
     for row, column in entries:
         design[row, column] = 1.0
     spread = design * np.array(variance)
     means = spread.T @ posterior.weighted
     covariance = np.diag(variance) - spread.T @ posterior.inverse @ spread
-    real = posterior.jacobian[[o.harness != PAPER for o in posterior.observations]]
-    lever = np.einsum("ij,jk,ik->i", real, posterior.theta_covariance, real)
+    # What the factors' uncertainty leaves where the effects follow it (universal kriging).
+    follow = -(spread.T @ posterior.inverse @ posterior.jacobian)
+    own = np.array([o.harness == REFERENCE for o in rows])
+    lever = posterior.jacobian[own] + design[own] @ follow
+    left = np.einsum("ij,jk,ik->i", lever, posterior.theta_covariance, lever)
+    factors = float(np.median(left)) if own.any() else 0.0
+    noises = [name for name, _, _ in NOISES]
     return Fitted(
         version=VERSION,
         fingerprint=fingerprint(observations),
-        observations=len(posterior.observations),
+        observations=len(rows),
         own_observations=0,
         costs=posterior.costs,
         factors=tuple(float(x) for x in posterior.theta),
@@ -93,12 +109,8 @@ def fitted_from(observations: Sequence[Observation]) -> Fitted:
             Width(sd=float(posterior.widths[kinds[k]]), dof=float(posterior.dofs[kinds[k]]))
             for k in KNOWN
         ),
-        pair_width=float(posterior.widths[kinds["measured model x gpu"]]),
-        factors_sd=float(np.sqrt(np.median(lever))) if len(lever) else 0.0,
-        noise_bus=float(posterior.widths[-2]),
-        noise_switch=float(posterior.widths[-1]),
+        factors_sd=float(np.sqrt(factors)),
+        noise=float(posterior.widths[len(KINDS) + noises.index("own")]),
         tail=posterior.real_tail,
-        reach=tuple(
-            sorted(reach_of(posterior.observations), key=lambda r: (r.kind, r.coordinates))
-        ),
+        reach=tuple(sorted(reach_of(rows), key=lambda r: (r.kind, r.coordinates))),
     )

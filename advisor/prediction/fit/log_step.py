@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from advisor.prediction.fit.fit_memory import columns_of
-from advisor.prediction.fit.observations import PAPER, Observation
+from advisor.prediction.fit.observations import PAPER, REFERENCE, Observation
 from advisor.prediction.physics.factors import StepModel, harness
 from advisor.prediction.physics.memory import MemoryCosts
 
@@ -19,11 +19,15 @@ if TYPE_CHECKING:
 
 def step_model(observations: Sequence[Observation], costs: MemoryCosts) -> StepModel:
     """The physics of each observation, with its settings where they were given."""
+    import numpy as np
+
     return StepModel(
         columns_of(observations),
         [o.method == "naive" for o in observations],
         [(o.option, o.micro_batch_size) for o in observations],
         costs,
+        transformers=[o.harness in (PAPER, REFERENCE) for o in observations],
+        host_gib=np.array([o.host_gib for o in observations]),
     )
 
 

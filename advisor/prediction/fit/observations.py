@@ -8,14 +8,15 @@ project's own synchronised records, which are what a prediction means (`harness 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from advisor.prediction.fitted import OWN_SOFTWARE, OWN_STACK
 from advisor.prediction.model.targets import Run, target_of_timm
 from advisor.prediction.model.workload import Workload, workload_of
 from advisor.prediction.physics.chip import Chip, chip_of
-from advisor.prediction.physics.memory import NAIVE, Option
+from advisor.prediction.physics.memory import HOST_GIB_A_GPU, NAIVE, Option
 from bench_runner.published import load_published
 from bench_runner.recipes import PRECISIONS, ModelSource, Recipe, Support, Training, load_recipes
 from bench_runner.records import SHARDINGS, Measurement, Settings, one_of
@@ -27,6 +28,14 @@ SECONDS_PER_DAY = 86_400.0
 PAPER_SOURCES = ("paper-table1", "paper-table4")
 REFERENCE = "reference"
 PAPER = "paper"
+MOST_ROUNDING = 0.03
+"""Half of the interval that a printed figure stands for, as a share of it: beyond it a row says
+too little."""
+LEAST_TOKENS = 2048
+"""Tokens of a pass: with fewer the host's launches are what a row measures."""
+BEYOND_LINEAR = 1.03
+"""How much faster a GPU may be among several than among fewer before a row is not believed."""
+PLAIN = Option(free_lunch=True, checkpointing=False, stage=0, offloading=False)
 ROUNDING_SD = 0.29
 """Standard deviation of a figure rounded to whole days, in days."""
 
@@ -37,6 +46,10 @@ class Observation:
 
     observation_id: str
     source_id: str
+    kind: str
+    """Of software, as sources.csv says: ``trainer`` (Hugging Face's, our own among them),
+    ``pytorch`` (training code of its own), ``vendor`` (tuned by a GPU's maker), ``native`` (C and
+    CUDA)."""
     harness: str
     """``paper``, ``reference``, or the source's own id: whose bias it carries."""
     workload: Workload
@@ -53,6 +66,19 @@ class Observation:
     searched: tuple[Option, int] | None = None
     """Of the paper's search: the settings that it found, with their micro-batch. They teach the
     memory model; predicting with them would be to peek."""
+
+    host_gib: float = HOST_GIB_A_GPU
+    """Host memory for each GPU."""
+
+    @property
+    def stack(self) -> str:
+        """Whose software it is: our records of all machines are one."""
+        return OWN_STACK if self.harness == REFERENCE else self.source_id
+
+    @property
+    def plain(self) -> str:
+        """``naive`` or ``tuned``: which half of a stack's methods it is."""
+        return "naive" if self.method == "naive" else "tuned"
 
     @property
     def training_days(self) -> float | None:
@@ -123,6 +149,7 @@ def from_measurements(
         observation = Observation(
             observation_id=record.measurement_id,
             source_id=record.source_id,
+            kind=OWN_SOFTWARE,
             harness=PAPER if paper else REFERENCE,
             workload=workload,
             chip=chip,
@@ -133,6 +160,7 @@ def from_measurements(
             step_s=None if days is None else days * SECONDS_PER_DAY / workload.training_steps,
             rounding=ROUNDING_SD / days if paper and days else 0.0,
             searched=_searched(settings) if paper else None,
+            host_gib=_host_gib(record),
         )
         if paper:
             observations.append(observation)
@@ -149,6 +177,13 @@ def from_measurements(
     return [*observations, *best]
 
 
+def _host_gib(record: Measurement) -> float:
+    held = (record.environment or {}).get("host_memory_gib")
+    if not isinstance(held, int | float):
+        return HOST_GIB_A_GPU
+    return float(held) / record.gpu_count
+
+
 def _searched(settings: Settings | None) -> tuple[Option, int] | None:
     if settings is None or settings.micro_batch_size is None:
         return None
@@ -158,6 +193,7 @@ def _searched(settings: Settings | None) -> tuple[Option, int] | None:
 def from_throughput(path: Path, chips: Mapping[str, Chip]) -> list[Observation]:
     """Tokens a second that other stacks reached, as seconds an optimiser step."""
     observations = []
+    kinds = _kinds(path)
     for number, row, chip in _published_rows(path, chips):
         recipe = _row_recipe(row)
         naive = row["method"] == "naive"
@@ -180,6 +216,7 @@ def from_throughput(path: Path, chips: Mapping[str, Chip]) -> list[Observation]:
             Observation(
                 observation_id=f"{path.name}:{number}",
                 source_id=row["source_id"],
+                kind=kinds[row["source_id"]],
                 harness=row["source_id"],
                 workload=workload_of(recipe),
                 chip=chip,
@@ -188,15 +225,36 @@ def from_throughput(path: Path, chips: Mapping[str, Chip]) -> list[Observation]:
                 option=option,
                 micro_batch_size=int(row["micro_batch_size"]) if row["micro_batch_size"] else None,
                 step_s=tokens / float(row["tokens_per_s"]),
-                rounding=0.0,
+                rounding=float(row["rounding"] or 0.0) / 3**0.5,
             )
         )
-    return observations
+    return usable(observations)
+
+
+def usable(observations: Sequence[Observation]) -> list[Observation]:
+    """Those that print enough digits, and whose GPUs are no faster together than fewer of them in
+    the same table: no training scales so, and a table that says it measured something else."""
+    kept: list[Observation] = []
+    fastest: dict[tuple[object, ...], float] = {}
+    for o in sorted(observations, key=lambda o: o.count):
+        if o.rounding * 3**0.5 > MOST_ROUNDING or o.step_s is None:
+            continue
+        w = o.workload
+        if o.micro_batch_size and o.micro_batch_size * w.tokens < LEAST_TOKENS:
+            continue
+        key = (o.source_id, w.workload_id, w.tokens, w.precision, o.chip.gpu_id, o.method)
+        rate = w.batch_size / o.step_s / o.count
+        if rate > BEYOND_LINEAR * fastest.get(key, rate):
+            continue
+        fastest[key] = max(rate, fastest.get(key, 0.0))
+        kept.append(o)
+    return kept
 
 
 def from_images(path: Path, chips: Mapping[str, Chip]) -> list[Observation]:
     """Images a second at which timm's models were trained, as seconds an optimiser step."""
     observations = []
+    kinds = _kinds(path)
     for number, row, chip in _published_rows(path, chips):
         batch = int(row["micro_batch_size"]) * int(row["gpu_count"])
         run = Run(
@@ -205,23 +263,32 @@ def from_images(path: Path, chips: Mapping[str, Chip]) -> list[Observation]:
             image_size=int(row["image_size"]),
             precision=one_of(row["precision"], PRECISIONS, "precision"),
         )
-        naive = row["method"] == "naive"
+        target = target_of_timm(row["model"], run)
+        # Neither compiled nor with a fused attention kernel.
+        workload = replace(target.workload, compiles=False, fused_attention=False)
         observations.append(
             Observation(
                 observation_id=f"{path.name}:{number}",
                 source_id=row["source_id"],
+                kind=kinds[row["source_id"]],
                 harness=row["source_id"],
-                workload=target_of_timm(row["model"], run).workload,
+                workload=workload,
                 chip=chip,
                 count=int(row["gpu_count"]),
                 method=row["method"],
-                option=NAIVE if naive else None,
-                micro_batch_size=int(row["micro_batch_size"]) if naive else None,
+                option=PLAIN,
+                micro_batch_size=int(row["micro_batch_size"]),
                 step_s=batch / float(row["images_per_s"]),
                 rounding=0.0,
             )
         )
     return observations
+
+
+def _kinds(path: Path) -> dict[str, str]:
+    """The kind of software of each source."""
+    with path.with_name("sources.csv").open(encoding="utf-8", newline="") as file:
+        return {row["source_id"]: row["software"] for row in csv.DictReader(file)}
 
 
 def _published_rows(
@@ -289,6 +356,9 @@ def _row_recipe(row: Mapping[str, str]) -> Recipe:
             precision=one_of(row["precision"], PRECISIONS, "precision"),
             optimizer="adamw",
         ),
-        support=Support(),
+        support=Support(
+            attention=None if row["fused_attention"] == "yes" else "eager",
+            compile=row["compiled"] == "yes",
+        ),
         source=row["source_id"],
     )

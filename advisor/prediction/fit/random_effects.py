@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from advisor.prediction.fit.observations import PAPER, REFERENCE, Observation
+from advisor.prediction.fitted import KNOWN, effect_name
 from advisor.prediction.physics.chip import gpu_type
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Whole = NDArray[np.int64]
 
 Key = tuple[object, ...]
 
@@ -39,18 +41,32 @@ def _paper(key: Callable[[Observation], Key]) -> Callable[[Observation], Key | N
     return lambda o: key(o) if o.harness == PAPER else None
 
 
-def _foreign(key: Callable[[Observation], Key]) -> Callable[[Observation], Key | None]:
-    return lambda o: key(o) if o.harness not in (PAPER, REFERENCE) else None
-
-
 def _measured(key: Callable[[Observation], Key]) -> Callable[[Observation], Key | None]:
     return lambda o: key(o) if o.harness != PAPER else None
+
+
+def _links(o: Observation) -> Key | None:
+    """Several GPUs of a kind on a bus, whoever measured them."""
+    if o.harness == PAPER or o.count == 1 or o.chip.switched:
+        return None
+    return (gpu_type(o.chip),)
 
 
 KINDS = (
     Kind(name="family", key=lambda o: (o.workload.family,), start=0.08),
     Kind(name="model", key=lambda o: (o.workload.workload_id,), start=0.08),
-    Kind(name="gpu", key=lambda o: (gpu_type(o.chip),), start=0.08),
+    Kind(name="generation", key=lambda o: (o.chip.generation,), start=0.1, spread=0.4),
+    Kind(name="gpu", key=lambda o: (gpu_type(o.chip),), start=0.08, spread=0.4),
+    Kind(name="links", key=_links, start=0.08),
+    Kind(name="software", key=_measured(lambda o: (o.kind,)), start=0.12),
+    Kind(name="source", key=_measured(lambda o: (o.stack,)), start=0.12),
+    Kind(name="source x method", key=_measured(lambda o: (o.stack, o.plain)), start=0.06),
+    Kind(name="source x gpu", key=_measured(lambda o: (o.stack, gpu_type(o.chip))), start=0.05),
+    Kind(
+        name="pair",
+        key=_measured(lambda o: (o.workload.workload_id, gpu_type(o.chip))),
+        start=0.04,
+    ),
     Kind(name="paper model", key=_paper(lambda o: (o.workload.workload_id,)), start=0.1),
     Kind(name="paper gpu", key=_paper(lambda o: (o.chip.gpu_id,)), start=0.1),
     Kind(
@@ -74,23 +90,23 @@ KINDS = (
         key=_paper(lambda o: (o.chip.gpu_id, o.method)),
         start=0.05,
     ),
-    Kind(name="source", key=_measured(lambda o: (o.source_id,)), start=0.12),
-    Kind(
-        name="source x gpu",
-        key=_foreign(lambda o: (o.source_id, o.chip.gpu_id)),
-        start=0.05,
-    ),
-    Kind(
-        name="measured model x gpu",
-        key=_measured(lambda o: (o.workload.workload_id, o.chip.gpu_id)),
-        start=0.04,
-    ),
 )
-SHARED = ("family", "model", "gpu")
-"""What every harness shares: what a prediction of a real run is made of."""
-NOISES = (("bus", 0.15, 0.7), ("switch", 0.05, 0.7))
-"""Scatter of single measurements where GPUs sit on a bus, and where a switch joins them: start
-and spread of the logarithm."""
+NOISES = (
+    ("paper, bus", 0.15, 0.7),
+    ("paper, switch", 0.05, 0.7),
+    ("own", 0.03, 0.5),
+    ("one GPU", 0.05, 0.7),
+    ("several on a bus", 0.08, 0.7),
+    ("several on a switch", 0.05, 0.7),
+)
+"""Scatter of single measurements by who measured what: start and spread of the logarithm."""
+
+
+def effects_of(o: Observation) -> tuple[str, ...]:
+    """The effects that a time of our own stack has, as `Fitted` names them."""
+    kinds = {kind.name: kind for kind in KINDS}
+    keys = [(name, kinds[name].key(o)) for name in KNOWN]
+    return tuple(effect_name(name, *map(str, key)) for name, key in keys if key is not None)
 
 
 def cell(o: Observation) -> Key:
@@ -98,11 +114,22 @@ def cell(o: Observation) -> Key:
     return (o.workload.workload_id, o.chip.gpu_id, o.count)
 
 
-def masks(observations: Sequence[Observation]) -> Floats:
-    """Which of the two noises each observation has: 1 for the bus."""
+def noise_groups(observations: Sequence[Observation]) -> Whole:
+    """Which of NOISES each observation has."""
     import numpy as np
 
-    return np.array([0.0 if o.chip.switched else 1.0 for o in observations])
+    names = [name for name, _, _ in NOISES]
+
+    def group(o: Observation) -> str:
+        if o.harness == PAPER:
+            return "paper, switch" if o.chip.switched else "paper, bus"
+        if o.harness == REFERENCE:
+            return "own"
+        if o.count == 1:
+            return "one GPU"
+        return "several on a switch" if o.chip.switched else "several on a bus"
+
+    return np.array([names.index(group(o)) for o in observations])
 
 
 def shared_matrices(left: Sequence[Observation], right: Sequence[Observation]) -> Floats:

@@ -55,6 +55,13 @@ class Chip:
     """Whether a switch joins all GPUs (SXM, OAM), else PCIe and perhaps bridges between pairs."""
     measured_vendor: bool
     """Whether any GPU of this maker is in the evidence."""
+    generation: str
+    """Its compute capability, else its architecture: chips of one kind of multiprocessor."""
+    half_rate: bool
+    """Whether its maker halves the rate of FP32 accumulation (GeForce): what is left is reached."""
+    tensor_memory: bool
+    """Whether its matrix units are fed asynchronously (Hopper and the large Blackwell): attention
+    kernels keep fewer of them busy."""
 
     def peak_tflops(self, precision: str, *, free_lunch: bool) -> float | None:
         """The dense peak of the units that a recipe of this precision uses, None: not known."""
@@ -74,10 +81,16 @@ def chip_of(gpu: Gpu) -> Chip:
         # Tensor cores that know BF16 run TF32 at half its rate (NVIDIA's Ampere white paper), as
         # in every row of the catalogue that has both.
         tf32 = gpu.bf16_tflops / 2
+    if tf32 is None and (gpu.compute_capability or "").partition(".")[0] in ("7", "6"):
+        tf32 = gpu.fp32_tflops  # older tensor cores know no TF32: settings that ask for it get FP32
     # NVLink figures count both ways; of one way, collectives reach some three quarters.
     linked = None if gpu.nvlink_gb_s is None else gpu.nvlink_gb_s / 2 * 0.75
-    through_host = pcie / 4  # staged in host memory, in and out, by several GPUs at once
-    group = (linked or pcie) if switched else through_host
+    if switched:
+        group = linked or pcie
+    elif _has_peer_access(gpu):
+        group = pcie * PEER_SHARE
+    else:
+        group = pcie / 4  # staged in host memory, in and out, by several GPUs at once
     return Chip(
         gpu_id=gpu.gpu_id,
         name=gpu.name,
@@ -94,7 +107,22 @@ def chip_of(gpu: Gpu) -> Chip:
         group_gb_s=group,
         switched=switched,
         measured_vendor=gpu.vendor == "NVIDIA",
+        generation=gpu.compute_capability or gpu.architecture or gpu.name,
+        half_rate=gpu.vendor == "NVIDIA" and "consumer" in gpu.form_factor,
+        tensor_memory=(gpu.compute_capability or "").partition(".")[0] in ("9", "10")
+        or (gpu.compute_capability is None and "superchip" in gpu.form_factor),
     )
+
+
+PEER_SHARE = 0.42
+"""Share of the bus that each GPU's ring reaches where GPUs write to each other's memory over PCIe:
+20 to 21 GiB/s on eight RTX PRO 6000 Server (kenhanabusa/blackwell-power-limit-bench, 60184ff)."""
+
+
+def _has_peer_access(gpu: Gpu) -> bool:
+    """GeForce cards since Turing reach each other through the host's memory alone: their drivers
+    refuse peer access."""
+    return "consumer" not in gpu.form_factor
 
 
 _WIDE = ("8.6", "8.7", "8.9")

@@ -61,6 +61,8 @@ class Columns:
     compiles: Flags
     checkpoints: Flags
     convnet: Flags
+    half_rate: Flags
+    tensor_memory: Flags
     memory_gib: Floats
     bandwidth: Floats
     """Bytes a second."""
@@ -119,6 +121,8 @@ class WorkloadTable:
             * 1e12
             for lunch in (True, False)
         )
+        self.half_rate = np.array([chip.half_rate for chip in chips], dtype=bool)
+        self.tensor_memory = np.array([chip.tensor_memory for chip in chips], dtype=bool)
         self.rates = np.array(
             [
                 (
@@ -158,6 +162,8 @@ class WorkloadTable:
             compiles=flags[4],
             checkpoints=flags[5],
             convnet=flags[6],
+            half_rate=self.half_rate[chip_index],
+            tensor_memory=self.tensor_memory[chip_index],
             memory_gib=rates[0],
             bandwidth=bandwidth,
             tdp_w=rates[5],

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from advisor.prediction.physics.columns import Columns
-from advisor.prediction.physics.memory import MemoryCosts, Option
+from advisor.prediction.physics.memory import HOST_GIB_A_GPU, MemoryCosts, Option
 from advisor.prediction.physics.step_time import TERMS, fitting_options, step_terms
 
 if TYPE_CHECKING:
@@ -35,10 +35,13 @@ class Factor:
 
 FACTORS = (
     Factor(name="compute", start=1.1, spread=0.15),
+    Factor(name="compute of GeForce", start=0.9, spread=0.15),
     Factor(name="operands", start=0.2, spread=0.5),
     Factor(name="power", start=0.4, spread=0.5),
     Factor(name="attention", start=2.2, spread=0.3),
-    Factor(name="elementwise", start=6.0, spread=0.3),
+    Factor(name="attention of Hopper", start=1.3, spread=0.3),
+    Factor(name="elementwise", start=4.0, spread=0.4),
+    Factor(name="issue", start=30.0, spread=0.7),
     Factor(name="logits", start=4.0, spread=0.6),
     Factor(name="scores", start=10.0, spread=0.6),
     Factor(name="scan", start=4.0, spread=1.0),
@@ -46,11 +49,17 @@ FACTORS = (
     Factor(name="depthwise in fp32", start=30.0, spread=0.5),
     Factor(name="update", start=1.5, spread=0.4),
     Factor(name="exchange", start=1.0, spread=0.6),
+    Factor(name="exposed", start=0.1, spread=0.7),
+    Factor(name="company", start=0.05, spread=0.7),
     Factor(name="offload", start=2.0, spread=0.7),
     Factor(name="naive compute", start=1.1, spread=0.15),
     Factor(name="naive elementwise", start=12.0, spread=0.6),
+    Factor(name="naive issue", start=1.5, spread=0.6),
     Factor(name="naive elementwise of decoders", start=1.5, spread=0.4),
     Factor(name="naive scores", start=40.0, spread=1.0),
+    Factor(name="naive scores of decoders", start=1.3, spread=0.4),
+    Factor(name="attention compiled whole", start=1.5, spread=0.4),
+    Factor(name="elementwise of sharded", start=1.3, spread=0.4),
     Factor(name="uncompiled elementwise", start=2.0, spread=0.4),
     Factor(name="hidden layers", start=4.0, spread=0.5),
     Factor(name="naive hidden layers", start=2.0, spread=0.6),
@@ -85,6 +94,9 @@ class StepModel:
         naive: Sequence[bool],
         options: Sequence[tuple[Option | None, int | None]],
         costs: MemoryCosts,
+        *,
+        transformers: Sequence[bool],
+        host_gib: Floats | float = HOST_GIB_A_GPU,
     ) -> None:
         import numpy as np
 
@@ -100,10 +112,11 @@ class StepModel:
         scan = TERMS.index("scan")
         self.term_factor[columns.convnet & columns.half, scan] = _INDEX["depthwise"]
         self.term_factor[columns.convnet & ~columns.half, scan] = _INDEX["depthwise in fp32"]
+        self.hopper = columns.tensor_memory & ~naive_rows
         self.uncompiled = ~columns.compiles & ~naive_rows
         self.plain_decoder = columns.causal & naive_rows
         choices = [*fitting_options("naive", columns, costs)]
-        choices += fitting_options("optimal", columns, costs)
+        choices += fitting_options("optimal", columns, costs, host_gib)
         given = np.array([option is not None for option, _ in options])
         terms, fits = [], []
         for option, micro in choices:
@@ -116,6 +129,10 @@ class StepModel:
             terms.append(np.stack(step_terms(option, columns, micro), axis=1))
             fits.append(usable)
         self.options = [option for option, _ in choices]
+        # Two switches of the stack, by option and row: see `whole_attention` and `uncompiled`.
+        ours = np.array(transformers, dtype=bool)
+        self.whole = np.stack([ours & whole_attention(o, columns) for o in self.options], axis=1)
+        self.apart = np.stack([ours & not_compiled(o, columns) for o in self.options], axis=1)
         self.micro = np.stack([micro for _, micro in choices], axis=1)
         self.terms = np.stack(terms, axis=1)  # rows x options x terms
         self.usable = np.stack(fits, axis=1)
@@ -137,7 +154,21 @@ class StepModel:
         logs[:, TERMS.index("elementwise")] += (
             self.plain_decoder * theta[_INDEX["naive elementwise of decoders"]]
         )
-        parts = self.terms * np.exp(logs)[:, None, :]
+        logs[:, TERMS.index("attention")] += self.hopper * theta[_INDEX["attention of Hopper"]]
+        self_half = self.columns.half_rate
+        logs[:, TERMS.index("compute")] += self_half * theta[_INDEX["compute of GeForce"]]
+        logs[:, TERMS.index("issue")] += self.naive * theta[_INDEX["naive issue"]]
+        logs[:, TERMS.index("scores")] += (
+            self.plain_decoder * theta[_INDEX["naive scores of decoders"]]
+        )
+        scaled = np.repeat(logs[:, None, :], len(self.options), axis=1)
+        scaled[:, :, TERMS.index("attention")] += (
+            self.whole * theta[_INDEX["attention compiled whole"]]
+        )
+        scaled[:, :, TERMS.index("elementwise")] += (
+            self.apart * theta[_INDEX["elementwise of sharded"]]
+        )
+        parts = self.terms * np.exp(scaled)
         seconds = np.where(self.usable, parts.sum(axis=2), np.inf)
         best = seconds.argmin(axis=1)
         rows = np.arange(len(best))
@@ -146,13 +177,42 @@ class StepModel:
         jacobian = np.zeros((len(best), len(FACTORS)))
         for k in range(len(TERMS)):
             np.add.at(jacobian, (rows, self.term_factor[:, k]), shares[:, k])
+        jacobian[:, _INDEX["attention of Hopper"]] = (
+            shares[:, TERMS.index("attention")] * self.hopper
+        )
         jacobian[:, _INDEX["uncompiled elementwise"]] = (
             shares[:, TERMS.index("elementwise")] * self.uncompiled
         )
         jacobian[:, _INDEX["naive elementwise of decoders"]] = (
             shares[:, TERMS.index("elementwise")] * self.plain_decoder
         )
+        jacobian[:, _INDEX["compute of GeForce"]] = shares[:, TERMS.index("compute")] * self_half
+        jacobian[:, _INDEX["naive issue"]] = shares[:, TERMS.index("issue")] * self.naive
+        jacobian[:, _INDEX["naive scores of decoders"]] = (
+            shares[:, TERMS.index("scores")] * self.plain_decoder
+        )
+        jacobian[:, _INDEX["attention compiled whole"]] = (
+            shares[:, TERMS.index("attention")] * self.whole[rows, best]
+        )
+        jacobian[:, _INDEX["elementwise of sharded"]] = (
+            shares[:, TERMS.index("elementwise")] * self.apart[rows, best]
+        )
         return np.log(total), jacobian, best
+
+
+def whole_attention(option: Option, columns: Columns) -> NDArray[np.bool_]:
+    """Where a decoder is compiled as a whole: transformers then writes the causal mask out, and
+    attention's backward pass takes three times as long (docs/measurements.md)."""
+    result: NDArray[np.bool_] = (
+        columns.compiles & columns.causal & (option.stage == 0 and option.free_lunch)
+    )
+    return result
+
+
+def not_compiled(option: Option, columns: Columns) -> NDArray[np.bool_]:
+    """Where DeepSpeed runs the model, which the paper's settings do not compile then."""
+    result: NDArray[np.bool_] = columns.compiles & (option.stage > 0)
+    return result
 
 
 def harness(theta: Floats, columns: Columns, naive: NDArray[np.bool_]) -> tuple[Floats, Floats]:

@@ -189,7 +189,7 @@ def micro_batch(
     option: Option,
     columns: Columns,
     costs: MemoryCosts,
-    host_gib: float = HOST_GIB_A_GPU,
+    host_gib: Floats | float = HOST_GIB_A_GPU,
     sample: Floats | None = None,
 ) -> Floats:
     """The largest power of two that fits, 0 where none does, at most a GPU's share of the batch.

@@ -12,7 +12,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.prediction.physics.columns import Columns
-from advisor.prediction.physics.memory import NAIVE, OPTIONS, MemoryCosts, Option, micro_batch
+from advisor.prediction.physics.memory import (
+    HOST_GIB_A_GPU,
+    NAIVE,
+    OPTIONS,
+    MemoryCosts,
+    Option,
+    micro_batch,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,11 +33,14 @@ TERMS = (
     "power",
     "attention",
     "elementwise",
+    "issue",
     "logits",
     "scores",
     "scan",
     "update",
     "exchange",
+    "exposed",
+    "company",
     "offload",
 )
 
@@ -50,13 +60,13 @@ ADAM_BYTES = 26.0
 """Read and written a parameter by the update: weight, gradient, two moments, half copy."""
 CPU_ADAM_PARAMETERS_S = 1e9
 """Parameters a second that a host updates for each GPU when states are offloaded."""
-OVERHEADS = {"offload": 1.12, "stage-3": 1.08, "checkpoint": 1.02}
+OVERHEADS = {"offload": 1.05, "stage-3": 1.08, "checkpoint": 1.02}
 """What a memory-saving method costs beyond its traffic (hooks, waits): breaks ties towards the
 simpler setting."""
 
 
 def work_terms(columns: Columns, *, free_lunch: bool) -> list[Floats]:
-    """Seconds of the first eight of TERMS in one optimiser step, every factor 1.
+    """Seconds of the first nine of TERMS in one optimiser step, every factor 1.
 
     They are the same for all settings, but for what `work_multiple` says.
     """
@@ -75,6 +85,7 @@ def work_terms(columns: Columns, *, free_lunch: bool) -> list[Floats]:
         columns.linear_flops * width * (1.5 * share / FLOPS_A_JOULE) / columns.tdp_w,
         columns.attention_flops * square * per_flop,
         columns.layer_elements * width * per_byte,
+        columns.layer_elements * share / columns.load_rate,
         columns.logit_elements * 4.0 * per_byte,
         np.where(fused, 0.0, columns.score_elements * width * per_byte),
         np.where(
@@ -99,8 +110,8 @@ def work_multiple(option: Option) -> float:
 
 def traffic_terms(
     option: Option, columns: Columns, micro_batch_size: Floats, busy: Floats
-) -> tuple[Floats, Floats, Floats]:
-    """Seconds of the last three of TERMS: update, exchange, offload, every factor 1.
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Seconds of update, exchange, exposed and offload, every factor 1.
 
     ``busy`` are the seconds of computation that an exchange can hide behind.
     """
@@ -122,11 +133,13 @@ def traffic_terms(
     else:
         moved = passes * width * (1.5 if option.stage == 3 else 0.5)
     exchange = columns.ring_s * moved
-    # Exchange runs beside the computation: what shows is what outlasts it.
+    exposed = exchange
+    # Exchange runs beside the computation: what shows is what outlasts it, and the part of it that
+    # has nothing to hide behind (the last gradients, launches, what computation it slows down).
     squared, busy_squared = exchange * exchange, busy * busy
     exchange = np.sqrt(np.sqrt(squared * squared + busy_squared * busy_squared)) - busy
     if not option.offloading:
-        return update, exchange, np.zeros(1)
+        return update, exchange, exposed, np.zeros(1)
     # Stage 1 adds gradients up on the GPU and hands them to the host once a step; above it every
     # pass hands its own over, and stage 3 fetches its weights from there as well, for either pass.
     # All GPUs share the host's memory and its way to the bus.
@@ -134,7 +147,7 @@ def traffic_terms(
     hosted = columns.parameters * width / columns.pcie
     offload = (passes * trips + 2.0) * hosted
     offload = offload + columns.parameters / count / CPU_ADAM_PARAMETERS_S
-    return update, exchange, offload
+    return update, exchange, exposed, offload
 
 
 def step_terms(option: Option, columns: Columns, micro_batch_size: Floats) -> list[Floats]:
@@ -144,8 +157,16 @@ def step_terms(option: Option, columns: Columns, micro_batch_size: Floats) -> li
     multiple = work_multiple(option)
     work = [term * multiple for term in work_terms(columns, free_lunch=option.free_lunch)]
     micro = np.maximum(micro_batch_size, 1.0)
-    update, exchange, offload = traffic_terms(option, columns, micro, work[0] + work[1])
-    return [*work, update, exchange, np.broadcast_to(offload, update.shape)]
+    busy = work[0] + work[1]
+    *shown, offload = traffic_terms(option, columns, micro, busy)
+    company = busy * company_share(columns)
+    return [*work, *shown, company, np.broadcast_to(offload, micro.shape)]
+
+
+def company_share(columns: Columns) -> Floats:
+    """How much of the computation several GPUs may lose to each other: they wait for the slowest,
+    and lend multiprocessors to the exchange."""
+    return 1.0 - 1.0 / columns.count
 
 
 def options_for(method: str) -> tuple[Option, ...]:
@@ -158,7 +179,12 @@ def options_for(method: str) -> tuple[Option, ...]:
 
 
 def fitting_options(
-    method: str, columns: Columns, costs: MemoryCosts
+    method: str,
+    columns: Columns,
+    costs: MemoryCosts,
+    host_gib: Floats | float = HOST_GIB_A_GPU,
 ) -> list[tuple[Option, Floats]]:
     """Each option of a method with its micro-batch, 0 where it does not fit."""
-    return [(option, micro_batch(option, columns, costs)) for option in options_for(method)]
+    return [
+        (option, micro_batch(option, columns, costs, host_gib)) for option in options_for(method)
+    ]
