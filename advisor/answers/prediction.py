@@ -25,13 +25,23 @@ def as_lines(answer: Prediction) -> list[str]:
     from advisor.answers.wording import settings_words
 
     machine = f"{answer.target} on {answer.gpu_count} x {answer.gpu}"
+    lines = [
+        f"{machine}: {_days(time.training_days)} days, measured "
+        f"{'here' if time.here else 'elsewhere'}"
+        + (f" on {time.measured_on}" if time.measured_on else "")
+        + (f", with {settings_words(time.settings)}" if time.settings is not None else "")
+        for time in answer.measured[:1]
+    ]
     if answer.training_days is None:
-        lines = [f"{machine}: {answer.reason}"]
+        lines.append(f"{machine}: {answer.reason}")
     else:
         low, high = answer.training_days_low, answer.training_days_high
-        lines = [
+        lines += [
             f"{machine}: {_days(answer.training_days)} days, predicted "
             f"(9 in 10 such times lie between {_days(low)} and {_days(high)})",
+            f"  with software other than ours 9 in 10 lie between "
+            f"{_days(answer.other_software_days_low)} and "
+            f"{_days(answer.other_software_days_high)}",
             f"  {answer.reason}",
         ]
     if answer.settings is not None:

@@ -18,6 +18,7 @@ from advisor.parse import InputError, parse_count, parse_whole, shown
 if TYPE_CHECKING:
     from advisor.prediction.fitted import Fitted
     from advisor.prediction.model.targets import Target
+    from advisor.prediction.predict_one import MeasuredTime
     from advisor.store import Store
 
 
@@ -59,7 +60,7 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
     ``load_fit`` is called once the input is known.
     """
     from advisor.prediction.physics.chip import chip_of
-    from advisor.prediction.predict_one import predict
+    from advisor.prediction.predict_one import beside_measured, predict
     from price_catalog.gpu_names import find_gpu, index_gpus
     from price_catalog.load import load_catalog
 
@@ -86,6 +87,7 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
         if chip is None:
             return ANSWERED
         answer = predict(target, chip, count, load_fit(), method=options.method)
+        answer = beside_measured(answer, _measured(store, target, chip.gpu_id, count))
     except ValueError as error:
         raise InputError(str(error)) from None
     if options.format == "json":
@@ -125,6 +127,32 @@ def _target(options: argparse.Namespace, store: Store) -> Target:
     )
     name = f"{options.model} of {count_words(parameters)} parameters"
     return target_of_size(name, options.model, parameters, run_)
+
+
+def _measured(store: Store, target: Target, gpu_id: str, count: int) -> tuple[MeasuredTime, ...]:
+    """What was measured of this very training on these GPUs, synchronised, the fastest first."""
+    from advisor.prediction.predict_one import MeasuredTime
+    from bench_runner.recipes import recipe_hash
+
+    if target.recipe is None:
+        return ()
+    with store.reading() as reader:
+        models = {model.recipe_id: model.recipe_hash for model in reader.models()}
+        recipe_id = target.workload.workload_id
+        if models.get(recipe_id) != recipe_hash(target.recipe):
+            return ()
+        times = reader.times(recipe_id, gpu_id=gpu_id, gpu_count=count, status="ok")
+    return tuple(
+        MeasuredTime(
+            training_days=time.training_days,
+            settings=time.settings,
+            source_id=time.source_id,
+            measured_on=None if time.measured_on is None else time.measured_on.isoformat(),
+            here=time.origin == "local",
+        )
+        for time in sorted(times, key=lambda time: time.training_days or 0.0)
+        if time.timing == "synchronised" and time.method == "optimal" and time.training_days
+    )
 
 
 def _keep(target: Target, name: str, force: bool, store: Store) -> Target:

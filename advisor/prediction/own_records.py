@@ -124,4 +124,3 @@ def shipped_and_own_rows(
     if moved.own_observations:
         rows += [row for row in predicted_rows(moved, recipes, gpus) if row["status"] == "ok"]
     return shipped, rows
-

@@ -168,8 +168,11 @@ def _distinct(
     )
 
     def of_pairs(name: str) -> Floats:
-        one, more = (getattr(grids, name)[workload_index, chip_index] for grids in (alone, together))
-        return np.where(counts > 1, more, one)
+        one, more = (
+            getattr(grids, name)[workload_index, chip_index] for grids in (alone, together)
+        )
+        result: Floats = np.where(counts > 1, more, one)
+        return result
 
     shift, half = of_pairs("shift"), of_pairs("half")
     # Beyond a machine or eight of them the evidence is thin: doublings beyond widen the interval.
@@ -274,9 +277,7 @@ def _fastest(
     for number, option in enumerate(options):
         micro = micro_batch(option, columns, fitted.costs, sample=samples[number])
         multiple = work_multiple(option)
-        *shown, offload = traffic_terms(
-            option, columns, np.maximum(micro, 1.0), busy * multiple
-        )
+        *shown, offload = traffic_terms(option, columns, np.maximum(micro, 1.0), busy * multiple)
         seconds = (apart if option.stage else compiled) * multiple
         for term, factor in zip(shown, factors[9:12], strict=True):
             seconds += term * factor
@@ -403,8 +404,8 @@ def _residuals(
         # An effect of one measurement and its scatter are told apart by nothing else.
         parts = [(np.maximum(known, base) * tail.scale**2, tail.dof), (widening**2, MOST)]
         for kind, place in zip(kinds, at, strict=True):
-            parts.append((np.where(place == unknown, widths[kind].sd**2, 0.0), widths[kind].dof))
-        parts += [(np.full(far.shape, widths[kind].sd**2), widths[kind].dof) for kind in new]
+            parts.append((np.where(place == unknown, widths[kind].sd ** 2, 0.0), widths[kind].dof))
+        parts += [(np.full(far.shape, widths[kind].sd ** 2), widths[kind].dof) for kind in new]
         return half_width(parts)
 
     everything = [places_of[kind] for kind in KNOWN]

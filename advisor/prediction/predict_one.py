@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from advisor.prediction.fitted import Fitted
@@ -21,6 +21,18 @@ MOST_GPUS = 1024
 """Beyond it nobody whom the evidence knows trained; above 64 each doubling widens the interval."""
 METHODS: tuple[Method, ...] = ("naive", "free-lunch", "optimal")
 SECONDS_PER_DAY = 86_400.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredTime:
+    """A time that somebody measured of the very training that is asked about, synchronised."""
+
+    training_days: float
+    settings: Settings | None
+    source_id: str
+    measured_on: str | None
+    here: bool
+    """Whether on the user's own machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +64,8 @@ class Prediction:
     assumptions: tuple[str, ...]
     analytic_days: float | None
     """FLOPs over the peak: the paper's analytic estimate, which no real training reaches."""
+    measured: tuple[MeasuredTime, ...] = ()
+    """What was measured of this model on these GPUs, the fastest first."""
 
 
 def analytic_days(workload: Workload, chip: Chip, count: int, *, naive: bool) -> float | None:
@@ -60,6 +74,14 @@ def analytic_days(workload: Workload, chip: Chip, count: int, *, naive: bool) ->
     if peak is None:
         return None
     return workload.flops / (count * peak * 1e12) / SECONDS_PER_DAY
+
+
+def beside_measured(answer: Prediction, measured: tuple[MeasuredTime, ...]) -> Prediction:
+    """The prediction with what was measured of it, which is quoted first."""
+    if not measured:
+        return answer
+    reason = answer.reason.removeprefix("not measured: ")
+    return replace(answer, measured=measured, reason=reason, measure=None)
 
 
 def predict(

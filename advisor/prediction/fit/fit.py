@@ -95,9 +95,7 @@ def _noise(widths: Floats, observations: Sequence[Observation]) -> Floats:
     return noise
 
 
-def fit_posterior(
-    observations: Sequence[Observation], start: Posterior | None = None
-) -> Posterior:
+def fit_posterior(observations: Sequence[Observation], start: Posterior | None = None) -> Posterior:
     """Fit everything to the timed observations given.
 
     ``start`` is where the search begins, a fit of more or of fewer: it saves time and, as every

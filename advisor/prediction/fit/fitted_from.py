@@ -53,8 +53,8 @@ def reach_of(observations: Sequence[Observation]) -> set[Reach]:
 def fitted_from(observations: Sequence[Observation]) -> Fitted:
     """Fit the evidence and keep what predictions need. Loads numpy and scipy.
 
-    Kept are the effects that a prediction can have: of recipes, not of other people's models, and of
-    our own stack, not of other people's software.
+    Kept are the effects that a prediction can have: of recipes, not of other people's models, and
+    of our own stack, not of other people's software.
     """
     import numpy as np
 
