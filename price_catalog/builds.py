@@ -22,6 +22,20 @@ _OPEN = ("open-air", "flow-through")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PowerLimit:
+    """A limit on what each card may draw, and what that costs in speed."""
+
+    watts: float
+    """Of one card."""
+    slowest: float
+    """Speed under it, as a share of the speed without it: of the training that loses most."""
+    middle: float
+    """Of the middle one of the trainings that were measured."""
+    fastest: float
+    source_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Build:
     """One machine that somebody could buy, add to, or already has."""
 
@@ -34,6 +48,8 @@ class Build:
     """Why it cannot be put together, in words; None where nothing known speaks against it."""
     unknown: tuple[str, ...] = ()
     """What would have to be known to say that it can be; () where it can, or cannot."""
+    limit: PowerLimit | None = None
+    """The limit on its cards under which the lab's circuit carries it; None: none is needed."""
 
     @property
     def host_owned(self) -> bool:

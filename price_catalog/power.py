@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
 from decimal import Decimal
 from typing import NamedTuple
 
-from price_catalog.builds import Build, rest_w
+from price_catalog.builds import HOST_MEMORY_GIB_PER_GPU, Build, rest_w
 
 BTU_PER_HOUR_PER_WATT = 3.412
 CONTINUOUS_SHARE = 0.8
 """A breaker carries this much of its rating for hours (the US electrical code's 80 % rule)."""
 CIRCUITS = ((120, (15, 20, 30)), (208, (20, 30, 50, 60)), (230, (16, 32, 63)))
 """Volts, and the breakers in A that such circuits usually have."""
+
+
+MEMORY_W_PER_GIB = 0.4
+"""0.3 to 0.5 W a GB as a general page has it (source memory-and-drive-watts)."""
+DRIVES_W = 20.0
+"""Two drives of 10 W, the upper end of the same page."""
+SERVER_FAN_SHARE = 0.15
+"""Of all that a server draws: the upper end of 10 to 15 % (source server-power-shares)."""
+DESKTOP_FANS_W = 36.0
+"""Six case fans of 6 W, the upper end of a general page (source case-fan-watts)."""
 
 
 class Circuit(NamedTuple):
@@ -39,6 +47,8 @@ class PowerFigures(NamedTuple):
     """A maker's own figure for a whole server; it counts as it is."""
     estimated: bool = False
     """Whether nobody states what the rest draws, so that ``base_w`` is `rest_w`'s estimate."""
+    beside_w: Decimal | None = None
+    """Fans, memory and drives, where ``base_w`` is the processors alone: `beside_w`'s estimate."""
 
     @property
     def wall_w(self) -> Decimal | None:
@@ -47,7 +57,8 @@ class PowerFigures(NamedTuple):
             return self.stated_w
         if self.gpu_w is None:
             return None
-        count, base = Decimal(self.gpu_count), self.base_w or Decimal(0)
+        count = Decimal(self.gpu_count)
+        base = (self.base_w or Decimal(0)) + (self.beside_w or Decimal(0))
         return at_the_wall_w(self.gpu_w, count, base, self.psu_efficiency or Decimal(1))
 
 
@@ -67,11 +78,14 @@ def power_figures(
     server whose maker states one figure only the GPUs' share changes with a measurement.
     """
     host, tdp_w = build.host, build.gpu.tdp_w
+    if measured_gpu_w is None and build.limit is not None:
+        measured_gpu_w = build.limit.watts
     gpu_w = tdp_w if measured_gpu_w is None else measured_gpu_w
     stated_w = host.wall_w
     if stated_w is not None and measured_gpu_w is not None:
         stated_w = None if tdp_w is None else stated_w + (measured_gpu_w - tdp_w) * build.gpu_count
     known = _exact(host.base_w)
+    beside = None if known is None or stated_w is not None else _exact(beside_w(build))
     if known is None:
         known = base_w
     estimated = known is None and stated_w is None and gpu_w is not None
@@ -84,7 +98,19 @@ def power_figures(
         psu_efficiency=_exact(host.psu_efficiency),
         stated_w=_exact(stated_w),
         estimated=estimated,
+        beside_w=beside,
     )
+
+
+def beside_w(build: Build) -> float:
+    """What fans, memory and drives draw with the GPUs at full load, estimated in W."""
+    host, count = build.host, build.gpu_count
+    memory_gib = host.memory_gib or float(HOST_MEMORY_GIB_PER_GPU * count)
+    parts_w = MEMORY_W_PER_GIB * memory_gib + DRIVES_W
+    if host.kind == "desktop":
+        return round(parts_w + DESKTOP_FANS_W, 1)
+    rest_of_it_w = (build.gpu.tdp_w or 0.0) * count + (host.base_w or 0.0) + parts_w
+    return round(parts_w + rest_of_it_w * SERVER_FAN_SHARE / (1 - SERVER_FAN_SHARE), 1)
 
 
 def _estimated_rest_w(build: Build, gpu_w: float) -> float:
@@ -112,7 +138,8 @@ def is_estimated(build: Build) -> bool:
 
 
 def power_basis(build: Build) -> str:
-    """What the watts at the wall rest on: ``stated``, ``estimated`` or ``parts``."""
+    """What the watts at the wall rest on: ``stated``, ``estimated`` or ``parts`` (cards and
+    processors as stated; fans, memory and drives estimated)."""
     if build.host.wall_w is not None:
         return "stated"
     return "estimated" if is_estimated(build) else "parts"
@@ -145,7 +172,7 @@ def supply_obstacle(build: Build, supply: Supply) -> str | None:
     watts = wall_w(build)
     if watts is None or watts <= supply.watts:
         return None
-    draws = "is estimated to draw" if is_estimated(build) else "draws"
+    draws = "is estimated to draw" if power_basis(build) == "estimated" else "draws"
     return (
         f"it {draws} {watts:,.0f} W at the wall, {watts / supply.volts:.1f} A; a circuit of "
         f"{supply.volts} V and {supply.breaker_a} A carries {supply.watts:,.0f} W for hours"
@@ -155,22 +182,3 @@ def supply_obstacle(build: Build, supply: Supply) -> str | None:
 def heat_btu_per_h(watts: float) -> float:
     """The heat that cooling must carry away: all of the power."""
     return watts * BTU_PER_HOUR_PER_WATT
-
-
-def on_circuit(builds: Iterable[Build], supply: Supply | None) -> tuple[Build, ...]:
-    """The builds; those that the circuit does not carry cannot be built, and say why.
-
-    Without a circuit nothing changes. Nobody can say whether it carries an unknown power.
-    """
-    if supply is None:
-        return tuple(builds)
-    return tuple(_judged(build, supply) for build in builds)
-
-
-def _judged(build: Build, supply: Supply) -> Build:
-    if build.obstacle is not None:
-        return build
-    if wall_w(build) is None:
-        return replace(build, unknown=(*build.unknown, "what it draws"))
-    reason = supply_obstacle(build, supply)
-    return build if reason is None else replace(build, obstacle=reason, unknown=())

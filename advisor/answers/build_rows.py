@@ -11,10 +11,10 @@ from price_catalog.power import (
     Supply,
     circuits,
     heat_btu_per_h,
-    on_circuit,
     power_basis,
     wall_w,
 )
+from price_catalog.power_limits import on_circuit
 
 
 def build_rows(
@@ -39,6 +39,7 @@ def _build_row(build: Build) -> dict[str, Any]:
         "not_known": ", ".join(build.unknown or not_known(build.gpu, build.gpu_count, host)) or "-",
         "wall_w": None if watts is None else round(watts),
         "wall_w_is": None if watts is None else power_basis(build),
+        "limit_w_per_card": None if build.limit is None else build.limit.watts,
     }
     for volts in (120, 208, 230):
         row[f"amps_{volts}v"] = None

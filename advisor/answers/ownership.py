@@ -227,8 +227,11 @@ def _power(
     if build.host.wall_w is not None:
         return wall_w(build), "as the maker states for the whole server"
     if build.host.base_w is None:
-        return wall_w(build), "GPUs at TDP alone; what else draws power is not known"
-    return wall_w(build), "GPUs at TDP and processors, over the supplies' efficiency"
+        return wall_w(build), "GPUs at TDP; the rest estimated, since nobody states it"
+    return wall_w(build), (
+        "GPUs at TDP and processors; fans, memory and drives estimated; over the supplies' "
+        "efficiency"
+    )
 
 
 def cost_rows(owned: Ownership) -> list[dict[str, Any]]:

@@ -74,6 +74,7 @@ def ranked_object(row: RankedRow) -> dict[str, Any]:
         },
         "gpus_owned": row.build.gpus_owned,
         "whole_server": row.build.host.gpu_id is not None,
+        "power_limit_w": None if row.build.limit is None else row.build.limit.watts,
         "own_machine": row.build.host.is_own_quote,
         "own_price": is_own_price(row.gpu_quote) or is_own_price(row.host_quote),
         "prices": {
@@ -134,6 +135,7 @@ CSV_COLUMNS = (
     "verdict",
     "gpu_price_date",
     "host_price_date",
+    "power_limit_w",
     "own_machine",
     "own_price",
     "reason",

@@ -185,8 +185,13 @@ def days_and_interval(row: RankedRow) -> str:
 
 def gpus_words(build: Build) -> str:
     """``4 × A6000``; a machine that the user entered is marked."""
-    words = f"{build.gpu_count} × {build.gpu.name}"
+    words = f"{build.gpu_count} × {build.gpu.name}{limit_words(build)}"
     return f"{words} ({OWN_QUOTE})" if build.host.is_own_quote else words
+
+
+def limit_words(build: Build) -> str:
+    """`` limited to 280 W``, where the lab's circuit carries it only so; else nothing."""
+    return "" if build.limit is None else f" limited to {build.limit.watts:.0f} W each"
 
 
 _PAPER_HOSTS = ("desktop-1gpu", "desktop-2gpu", "server-4gpu", "server-8gpu")
@@ -195,7 +200,7 @@ _PAPER_HOSTS = ("desktop-1gpu", "desktop-2gpu", "server-4gpu", "server-8gpu")
 
 def build_words(build: Build) -> str:
     """``4 × A6000``; an upgrade says so, and so does every machine but the paper's."""
-    words = f"{build.gpu_count} × {build.gpu.name}"
+    words = f"{build.gpu_count} × {build.gpu.name}{limit_words(build)}"
     if build.host.gpu_id is not None:
         mark = f", {OWN_QUOTE}" if build.host.is_own_quote else ""
         return f"{words} ({build.host.name}{mark})"

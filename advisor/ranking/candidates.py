@@ -15,7 +15,7 @@ from typing import Literal, get_args
 from advisor.costs.cost import CENT, overall_cost_usd
 from advisor.costs.price_book import PriceBook
 from advisor.ranking.question import RankRule
-from advisor.ranking.times import BestTime, EvidenceRule, Model, at_face_value
+from advisor.ranking.times import BestTime, EvidenceRule, Model, at_face_value, under_limit
 from price_catalog.builds import Build
 from price_catalog.model import Quote
 
@@ -63,10 +63,13 @@ class Candidates:
         self.offered: list[bool] = []
         """Whether somebody sells all of it at prices of the last year."""
         is_offered = prices.is_offered if isinstance(prices, PriceBook) else _taken_at_its_word
-        by_gpu = {(t.gpu_id, t.gpu_count): t for t in times}
+        self._given = tuple(times)
+        by_gpu = {(t.gpu_id, t.gpu_count): t for t in self._given}
         for build in builds:
             gpu_id = build.gpu.gpu_id
             time = by_gpu.get((gpu_id, build.gpu_count))
+            if time is not None and build.limit is not None:
+                time = under_limit(time, build.limit)
             gpu_key, host_key = price_keys(build)
             gpu_quote, host_quote = prices.get(gpu_key), prices.get(host_key)
             cents = NO_PRICE
@@ -108,7 +111,7 @@ class Candidates:
 
     def at_face_value(self) -> Candidates:
         """The same builds and prices with the times that the published evidence would use."""
-        times = at_face_value(time for time in self.times if time is not None)
+        times = at_face_value(self._given)  # not those under a power limit: it is applied anew
         return Candidates(self.model, self.builds, times, self.prices, "published")
 
     @cached_property

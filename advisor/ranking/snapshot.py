@@ -179,7 +179,7 @@ def candidates_of(
         build for build in snapshot.builds_under(prices, book) if build.gpu.gpu_id in wanted
     )
     if supply is not None:
-        from price_catalog.power import on_circuit
+        from price_catalog.power_limits import on_circuit
 
         builds = on_circuit(builds, supply)
     return Candidates(model, builds, times, book, evidence)

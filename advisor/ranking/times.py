@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import date
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from advisor.parse import parse_choice
 from advisor.ranking.audit import Verdict
 from bench_runner.records import Settings
+
+if TYPE_CHECKING:
+    from price_catalog.builds import PowerLimit
 
 Origin = Literal["shipped", "local"]
 """``shipped`` comes from the text tables, and is replaced with them; ``local`` is a user's own."""
@@ -127,3 +130,35 @@ def at_face_value(times: Iterable[BestTime]) -> list[BestTime]:
             naive = None
         found.append(replace(best, chosen=chosen, published=None, naive=naive))
     return found
+
+
+def under_limit(best: BestTime, limit: PowerLimit) -> BestTime:
+    """The times with the cards limited in power: slower, and less sure, as was measured."""
+    return replace(
+        best,
+        chosen=best.chosen and _slowed(best.chosen, limit),
+        published=best.published and _slowed(best.published, limit),
+        naive=best.naive and _slowed(best.naive, limit),
+    )
+
+
+def _slowed(time: TrainingTime, limit: PowerLimit) -> TrainingTime:
+    days = time.training_days
+    if days is None:
+        return time
+    low, high = time.training_days_low, time.training_days_high
+    values: dict[str, Any] = {
+        field.name: getattr(time, field.name) for field in fields(TrainingTime)
+    }
+    values |= {
+        "training_days": days / limit.middle,
+        "training_days_low": (days if low is None else low) / limit.fastest,
+        "training_days_high": (days if high is None else high) / limit.slowest,
+        "implied_mfu": _times(time.implied_mfu, limit.middle),
+        "implied_mfu_printed": _times(time.implied_mfu_printed, limit.middle),
+    }
+    return TrainingTime(**values)
+
+
+def _times(share: float | None, factor: float) -> float | None:
+    return None if share is None else share * factor

@@ -170,6 +170,10 @@ class Walk:
         machine = self.machines[origin["machine_id"]]
         if origin["name"] == "GPUs of a machine":
             return machine.gpu_count
+        if origin["name"] == "power beside the GPUs":
+            return machine.power.base_w
+        if origin["name"] == "power of fans, memory and drives":
+            return machine.power.beside_w
         assert origin["name"] == "pieces of a machine"
         return next(x.quantity for x in machine.lines if x.item_id == origin["item_id"])
 

@@ -21,7 +21,8 @@ from price_catalog.builds import (
 )
 from price_catalog.load import Catalog, load_catalog
 from price_catalog.model import Gpu, Host
-from price_catalog.power import Supply, is_estimated, on_circuit, power_basis, wall_w
+from price_catalog.power import Supply, is_estimated, power_basis, wall_w
+from price_catalog.power_limits import on_circuit
 from price_catalog.providers import is_peer, provider_name
 
 CATALOG = load_catalog()

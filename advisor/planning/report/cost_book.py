@@ -224,8 +224,20 @@ class CostBook:
             name="GPUs of a machine",
             machine_id=machine.machine_id,
         )
-        if build is not None and build.host.base_w is not None:
-            base = host(power.base_w, "base_w", f"power of {build.host.name} beside its GPUs")
+
+        def estimate(value: Decimal, name: str) -> Num:
+            label = f"estimated {name} of {machine.label}"
+            return ledger.leaf("unit", value, "W", label, name=name, machine_id=machine.machine_id)
+
+        if power.estimated and power.base_w is not None:
+            base = estimate(power.base_w, "power beside the GPUs")
+        elif build is not None and build.host.base_w is not None:
+            base = host(power.base_w, "base_w", f"power of the processors of {build.host.name}")
+            if power.beside_w is not None:
+                beside = estimate(power.beside_w, "power of fans, memory and drives")
+                base = ledger.total(
+                    [base, beside], f"power of {build.host.name} beside its GPUs", "W"
+                )
         else:
             base = self.setting(
                 "electricity.host_watts",

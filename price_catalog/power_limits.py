@@ -1,0 +1,118 @@
+"""What a power limit on the cards lets a circuit carry, and what it costs in time where measured.
+
+The table has, for each GPU and limit, how fast trainings ran beside the same card at its highest
+limit. Of other GPUs nobody was found who measured it: then it is said and nothing is computed.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from price_catalog.builds import Build, PowerLimit
+from price_catalog.csv_table import read_rows
+from price_catalog.power import Supply, power_figures, supply_obstacle, wall_w
+
+TABLE = Path(__file__).with_name("power_limits.csv")
+COLUMNS = ("gpu_id", "limit_w", "slowest", "middle", "fastest", "trainings", "source_id")
+LEAST_SHARE = 0.5
+"""Below this share of its TDP no card is said to take a limit: drivers refuse low ones."""
+
+
+class Point(NamedTuple):
+    """How fast trainings ran under one limit."""
+
+    limit_w: float
+    slowest: float
+    middle: float
+    fastest: float
+    source_id: str
+
+
+@cache
+def load_points(path: Path = TABLE) -> Mapping[str, tuple[Point, ...]]:
+    """What was measured, by GPU, lowest limit first. Raises ValueError for a broken row."""
+    found: dict[str, list[Point]] = {}
+    for row in read_rows(path, COLUMNS):
+        slowest, middle = row.number("slowest"), row.number("middle")
+        fastest = row.number("fastest")
+        if not 0 < slowest <= middle <= fastest <= 1:
+            raise row.error("middle", "is not between slowest and fastest, or one is above 1")
+        point = Point(row.number("limit_w"), slowest, middle, fastest, row.text("source_id"))
+        found.setdefault(row.text("gpu_id"), []).append(point)
+    return {gpu_id: tuple(sorted(points)) for gpu_id, points in found.items()}
+
+
+def limit_w(build: Build, supply: Supply) -> float | None:
+    """The highest limit on each card, in whole W, under which a circuit carries the build.
+
+    What is not cards draws as much as without a limit. None where its power is not known.
+    """
+    watts, figures = wall_w(build), power_figures(build)
+    if watts is None or figures.gpu_w is None:
+        return None
+    # Of a maker's figure for the whole machine a W less on a card is a W less at the wall.
+    efficiency = 1.0 if figures.stated_w is not None else float(figures.psu_efficiency or 1)
+    over_w = (watts - supply.watts) * efficiency / build.gpu_count
+    return float(int(float(figures.gpu_w) - max(over_w, 0.0)))
+
+
+def speed_under(gpu_id: str, watts: float) -> PowerLimit | None:
+    """What a limit costs in speed, between two that were measured; None where nobody did."""
+    points = load_points().get(gpu_id, ())
+    if not points or not points[0].limit_w <= watts:
+        return None
+    at = bisect_left([point.limit_w for point in points], watts)
+    if at == len(points):
+        above = below = points[-1]
+    else:
+        above, below = points[at], points[max(at - 1, 0)]
+    span = above.limit_w - below.limit_w
+    share = (watts - below.limit_w) / span if span else 0.0
+
+    def between(low: float, high: float) -> float:
+        return low + (high - low) * share
+
+    return PowerLimit(
+        watts=watts,
+        slowest=between(below.slowest, above.slowest),
+        middle=between(below.middle, above.middle),
+        fastest=between(below.fastest, above.fastest),
+        source_id=above.source_id,
+    )
+
+
+def on_circuit(builds: Iterable[Build], supply: Supply | None) -> tuple[Build, ...]:
+    """The builds as a circuit carries them; without a circuit nothing changes.
+
+    One that draws too much runs with its cards limited, where somebody measured what that costs
+    in time. Otherwise it cannot be built here and says why, and which limit would let it through.
+    Nobody can say whether the circuit carries an unknown power.
+    """
+    if supply is None:
+        return tuple(builds)
+    return tuple(_judged(build, supply) for build in builds)
+
+
+def _judged(build: Build, supply: Supply) -> Build:
+    if build.obstacle is not None:
+        return build
+    if wall_w(build) is None:
+        return replace(build, unknown=(*build.unknown, "what it draws"))
+    reason = supply_obstacle(build, supply)
+    if reason is None:
+        return build
+    watts, tdp_w = limit_w(build, supply), build.gpu.tdp_w or 0.0
+    if watts is not None and watts >= LEAST_SHARE * tdp_w:
+        limit = speed_under(build.gpu.gpu_id, watts)
+        if limit is not None:
+            return replace(build, limit=limit)
+        reason += (
+            f". A limit of {watts:,.0f} W on each card would bring it down to that; what that costs"
+            f" in time nobody was found to have measured for the {build.gpu.name}"
+        )
+    return replace(build, obstacle=reason, unknown=())
