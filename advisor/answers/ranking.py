@@ -8,6 +8,7 @@ from typing import Any
 
 from advisor.answers.circuit import circuit_line
 from advisor.answers.doubts import Doubt, doubt_objects
+from advisor.answers.price_told import machine_object, price_objects
 from advisor.answers.uncertainty_lines import (
     doubt_lines,
     limit_lines,
@@ -85,6 +86,8 @@ def ranked_object(row: RankedRow) -> dict[str, Any]:
             "host_vendor": row.host_quote.vendor,
             "host_kind": row.host_quote.kind,
         },
+        "prices_told": price_objects(row, today),
+        "machine": machine_object(row.build),
         "on_pareto_front": row.on_pareto_front,
         "tied_with_first": row.tied_with_first,
     }
@@ -135,6 +138,15 @@ CSV_COLUMNS = (
     "verdict",
     "gpu_price_date",
     "host_price_date",
+    "delivery",
+    "warranty",
+    "wall_w",
+    "wall_w_is",
+    "heat_btu_per_h",
+    "rack_units",
+    "noise_dba",
+    "weight_kg",
+    "gpu_link",
     "power_limit_w",
     "own_machine",
     "own_price",
@@ -148,6 +160,8 @@ def flat_object(row: RankedRow) -> dict[str, Any]:
     flat = ranked_object(row)
     flat["gpu_price_date"] = row.gpu_quote.quoted_on
     flat["host_price_date"] = row.host_quote.quoted_on
+    flat["delivery"], flat["warranty"] = row.host_quote.delivery, row.host_quote.warranty
+    flat |= flat.pop("machine")
     flat["settings"] = settings_words(row.time.settings)
     return flat
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 from typing import Any
 
+from advisor.answers.price_told import newer_words, prices_told
 from advisor.answers.wording import build_words, gpus_words
 from advisor.costs.amounts import days_exact, days_short, usd_whole
 from advisor.ranking.price_ranges import LOOKED_AT, rank_spans
@@ -199,7 +201,16 @@ def _caveat(ranking: Ranking, first: int) -> str:
 
 def doubt_lines(ranking: Ranking) -> list[str]:
     """Where the range of the prices would change the answer, one sentence each."""
-    return [*_over_and_under(ranking), *_swaps(ranking)]
+    return [*_over_and_under(ranking), *_swaps(ranking), *_passed_over(ranking)]
+
+
+def _passed_over(ranking: Ranking) -> Iterator[str]:
+    """Newer quotes of what ranks that do not count, each once."""
+    today = date.today()
+    told = (t for row in ranking.rows(LOOKED_AT) for t in prices_told(row, today))
+    words = (newer_words(each, today) for each in told)
+    for text in dict.fromkeys(filter(None, words)):
+        yield f"{text[0].upper()}{text[1:]}."
 
 
 def _over_and_under(ranking: Ranking) -> Iterator[str]:

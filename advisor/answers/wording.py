@@ -54,6 +54,7 @@ REASONS_COUNTED = {
 """The same after a number of builds."""
 KIND_WORDS = {
     "reseller-quote": "reseller's quote",
+    "education": "university price",
     "parts-list": "sum of the parts list",
     "list": "list price",
     "street": "street price",

@@ -46,7 +46,7 @@ def with_parts(
     if rule == "paper" or not any(kind == "part" for kind, _ in book):
         return book
     as_of = rule if isinstance(rule, date) else today
-    chosen, ranges = dict(book.chosen), dict(book.ranges)
+    chosen, ranges, newer = dict(book.chosen), dict(book.ranges), dict(book.newer)
     for host in hosts:
         if host.gpu_id is not None or not host.parts:
             continue
@@ -61,7 +61,11 @@ def with_parts(
             whole.quoted_on,
         ):
             chosen[key], ranges[key] = summed, _range(sound, book)
-    return PriceBook(chosen, ranges, book.as_of)
+            if whole is not None and whole.quoted_on > summed.quoted_on:
+                newer.setdefault(key, whole)
+            elif key in newer and newer[key].quoted_on <= summed.quoted_on:
+                del newer[key]
+    return PriceBook(chosen, ranges, book.as_of, newer)
 
 
 def _lines(host: Host, book: PriceBook, rule: PriceRule, as_of: date) -> list[_Line]:

@@ -74,16 +74,19 @@ class PriceRange(NamedTuple):
 class PriceBook(Mapping[tuple[str, str], Quote]):
     """The quote that counts for each (item kind, item id), and the range that it stands in."""
 
-    __slots__ = ("as_of", "chosen", "ranges")
+    __slots__ = ("as_of", "chosen", "newer", "ranges")
 
     def __init__(
         self,
         chosen: Mapping[tuple[str, str], Quote],
         ranges: Mapping[tuple[str, str], PriceRange],
         as_of: date | None = None,
+        newer: Mapping[tuple[str, str], Quote] | None = None,
     ) -> None:
         self.chosen = chosen
         self.ranges = ranges
+        self.newer = newer or {}
+        """The newest quote of an item where a newer one than the chosen is passed over."""
         self.as_of = as_of
         """The day that prices are judged on; None where they are taken at their word."""
 
@@ -156,11 +159,15 @@ def choose_quotes(
     ]
     corrected = {quote.corrects for quote in known if quote.corrects is not None}
     best: dict[tuple[str, str], tuple[Quality, list[Quote]]] = {}
+    newest: dict[tuple[str, str], Quote] = {}
     for quote in known:
         if quote.quote_id in corrected:
             continue
         quality = quote_quality(quote, as_of)
         key = (quote.item_kind, quote.item_id)
+        latest = newest.get(key)
+        if latest is None or newness(quote) > newness(latest):
+            newest[key] = quote
         held = best.get(key)
         if held is None or quality > held[0]:
             best[key] = (quality, [quote])
@@ -170,7 +177,23 @@ def choose_quotes(
     for key, (_, equals) in best.items():
         chosen[key] = quote = _newest(equals)
         ranges[key] = _range(quote, equals)
-    return PriceBook(chosen, ranges, as_of)
+    return PriceBook(chosen, ranges, as_of, passed_over(chosen, newest))
+
+
+def newness(quote: Quote) -> tuple[date, str]:
+    """How new a quote is, and which comes first of one day."""
+    return quote.quoted_on, quote.quote_id
+
+
+def passed_over(
+    chosen: Mapping[tuple[str, str], Quote], newest: Mapping[tuple[str, str], Quote]
+) -> dict[tuple[str, str], Quote]:
+    """The newest quote of each item where it is of a later day than the chosen one."""
+    return {
+        key: newest[key]
+        for key, quote in chosen.items()
+        if key in newest and newest[key].quoted_on > quote.quoted_on
+    }
 
 
 def _newest(equals: list[Quote]) -> Quote:

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Literal, get_args
 
 from advisor.costs.cost import CENT, overall_cost_usd
-from advisor.costs.price_book import PriceBook
+from advisor.costs.price_book import PriceBook, PriceRange
 from advisor.ranking.question import RankRule
 from advisor.ranking.times import BestTime, EvidenceRule, Model, at_face_value, under_limit
 from price_catalog.builds import Build
@@ -200,6 +200,15 @@ class Candidates:
             build_cents(build, gpu.low_usd, host.low_usd),
             build_cents(build, gpu.high_usd, host.high_usd),
         )
+
+    def told_prices(self, i: int) -> tuple[tuple[PriceRange | None, Quote | None], ...]:
+        """Of the GPU and the host of build ``i``: the range that the price stands in, and a newer
+        quote that does not count."""
+        if not isinstance(self.prices, PriceBook):
+            return (None, None), (None, None)
+        ranges, newer = self.prices.ranges, self.prices.newer
+        gpu, host = price_keys(self.builds[i])
+        return (ranges.get(gpu), newer.get(gpu)), (ranges.get(host), newer.get(host))
 
     def outlying_prices(self, i: int) -> frozenset[str]:
         """The kinds of items of build ``i`` whose price is far from others as good."""

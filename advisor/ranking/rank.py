@@ -13,6 +13,7 @@ from decimal import Decimal
 from functools import cached_property
 
 from advisor.costs.cost import CENT, experiment_cost_usd
+from advisor.costs.price_book import PriceRange
 from advisor.ranking.candidates import Candidates, Reason, staircase
 from advisor.ranking.question import Question
 from advisor.ranking.times import BestTime, TrainingTime
@@ -44,6 +45,12 @@ class RankedRow:
     """Whether it cannot be told from first place; never so for first place itself."""
     outlying_prices: frozenset[str] = frozenset()
     """The kinds of items (gpu, host, server) whose price is far from others as good."""
+    gpu_range: PriceRange | None = None
+    """What the quotes as good as the chosen one ask; None where prices have no ranges."""
+    host_range: PriceRange | None = None
+    gpu_newer: Quote | None = None
+    """A newer quote than the chosen one, which does not count; None where there is none."""
+    host_newer: Quote | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,6 +179,7 @@ class Ranking:
         overall = Decimal(candidates.cents[i]) / 100
         cents_low, cents_high = candidates.cents_range(i)
         low, high = candidates.interval(i)
+        (gpu_range, gpu_newer), (host_range, host_newer) = candidates.told_prices(i)
         return RankedRow(
             rank=position + 1,
             build=candidates.builds[i],
@@ -188,6 +196,10 @@ class Ranking:
             on_pareto_front=i in self.front,
             tied_with_first=i in self.uncertainty.tied,
             outlying_prices=candidates.outlying_prices(i),
+            gpu_range=gpu_range,
+            host_range=host_range,
+            gpu_newer=gpu_newer,
+            host_newer=host_newer,
         )
 
     def rows(self, limit: int | None = None) -> list[RankedRow]:

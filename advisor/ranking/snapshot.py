@@ -93,7 +93,7 @@ class Snapshot:
         if not owned:
             return book
         free = dict.fromkeys(owned, PriceRange(Decimal(0), Decimal(0), 1))
-        return PriceBook({**book.chosen, **owned}, {**book.ranges, **free}, book.as_of)
+        return PriceBook({**book.chosen, **owned}, {**book.ranges, **free}, book.as_of, book.newer)
 
     def builds_under(self, rule: PriceRule, book: PriceBook) -> tuple[Build, ...]:
         """The builds that a price rule knows of; the paper's machines are taken at its word."""

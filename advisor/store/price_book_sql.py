@@ -74,8 +74,9 @@ def choose_in_store(
         return choose_quotes(_quotes_at(connection, places), rule, today=today)
     as_of = rule if isinstance(rule, date) else today
     asked = _asked(connection, rule, as_of)
-    groups = connection.execute(query("quote_groups"), {**asked, "never": list(NEVER)})
-    best = _best_groups(groups.fetchall())
+    answer = connection.execute(query("quote_groups"), {**asked, "never": list(NEVER)})
+    groups = answer.fetchall()
+    best = _best_groups(groups)
     found = _ranges(connection, asked, best, {})
     # Only where some price is far from the middle one are the prices near it counted apart.
     bounds = {
@@ -98,7 +99,35 @@ def choose_in_store(
             row.quotes,
             not low <= price <= high,
         )
-    return PriceBook(chosen, ranges, as_of)
+    return PriceBook(chosen, ranges, as_of, _newer(connection, asked, groups, chosen))
+
+
+def _newer(
+    connection: duckdb.DuckDBPyConnection,
+    asked: Mapping[str, Any],
+    groups: Iterable[tuple[Any, ...]],
+    chosen: Mapping[Item, Quote],
+) -> dict[Item, Quote]:
+    """The newest quote of each item that has a newer one than the chosen."""
+    days: dict[Item, date] = {}
+    for item_kind, item_id, *rest in groups:
+        item, day = (item_kind, item_id), _Group(*rest).newest
+        if day > max(chosen[item].quoted_on, days.get(item, date.min)):
+            days[item] = day
+    if not days:
+        return {}
+    answer = connection.execute(
+        query("quotes_newest"),
+        {
+            "item_kinds": [kind for kind, _ in days],
+            "item_ids": [item_id for _, item_id in days],
+            "days": list(days.values()),
+            "corrected": asked["corrected"],
+            "never": list(NEVER),
+        },
+    )
+    quotes = _quotes_at(connection, [place for (place,) in answer.fetchall()])
+    return {(quote.item_kind, quote.item_id): quote for quote in quotes}
 
 
 def _asked(connection: duckdb.DuckDBPyConnection, rule: PriceRule, as_of: date) -> dict[str, Any]:

@@ -220,6 +220,9 @@ def test_the_store_chooses_as_the_rule_does_among_any_quotes(
     expected = choose_quotes(quotes, rule, today=TODAY)
     assert dict(found) == dict(expected)
     assert dict(found.ranges) == dict(expected.ranges)
+    assert dict(found.newer) == dict(expected.newer)
+    for item, quote in found.newer.items():
+        assert quote.quoted_on > found[item].quoted_on
 
 
 def test_the_store_chooses_as_the_rule_does(
@@ -253,4 +256,16 @@ def test_the_store_chooses_as_the_rule_does(
             found = reader.price_book(rule, TODAY)
             assert dict(found) == dict(expected), rule
             assert dict(found.ranges) == dict(expected.ranges), rule
+            assert dict(found.newer) == dict(expected.newer), rule
             assert len(found) == (8 if rule == "paper" else len(expected))
+
+
+def test_a_newer_quote_that_does_not_count_is_known() -> None:
+    old = make_quote("server", "dgx", "375000", kind="list", quoted_on=TODAY - timedelta(days=200))
+    told = make_quote("server", "dgx", "500000", quote_id="told", kind="secondary", quoted_on=TODAY)
+    book = choose_quotes([old, told], "latest", today=TODAY)
+    assert book["server", "dgx"] == old
+    assert book.newer["server", "dgx"] == told
+    assert not choose_quotes([old, told], "paper", today=TODAY).newer
+    mended = make_quote("server", "dgx", "1", quote_id="m", corrects="told", kind="secondary")
+    assert choose_quotes([old, told, mended], "latest", today=TODAY).newer == {}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from advisor.answers.price_told import buyer_lines, newer_words, prices_told
 from advisor.answers.uncertainty_lines import uncertainty_line, wanted_line
 from advisor.answers.wording import (
     KIND_WORDS,
@@ -49,6 +51,10 @@ def ranked_lines(
         ("", PLAIN),
         (f"OVERALL COST  {usd_exact(row.overall_cost_usd)}", HEADING),
         *_price_lines(row.build, row.gpu_quote, row.host_quote),
+        *_told_lines(row),
+        ("", PLAIN),
+        ("BEFORE YOU ORDER", HEADING),
+        *((line, PLAIN) for line in buyer_lines(row)),
         ("", PLAIN),
         *_time_lines(row.time, best, snapshot),
         *_settling_lines(ranking, ranking.order[row.rank - 1]),
@@ -133,10 +139,23 @@ def _price_lines(build: Build, gpu: Quote, host: Quote) -> Iterable[Line]:
     yield from _quote_lines(host)
 
 
+def _told_lines(row: RankedRow) -> Iterable[Line]:
+    """The range that each price stands in, and newer quotes that do not count."""
+    today = date.today()
+    for told in prices_told(row, today):
+        span = told.span
+        if span is not None and span.quotes > 1:
+            low, high = usd_exact(span.low_usd), usd_exact(span.high_usd)
+            yield f"{told.item}: {span.quotes} quotes as good ask {low} to {high}", PLAIN
+        newer = newer_words(told, today)
+        if newer is not None:
+            yield newer, WARNING
+
+
 def _quote_lines(quote: Quote) -> Iterable[Line]:
     kind = KIND_WORDS.get(quote.kind, quote.kind)
     # The rounded prices name the paper twice otherwise.
-    who = quote.vendor if quote.kind != "rounded" else "section 4.1"
+    who = quote.label if quote.kind != "rounded" else "section 4.1"
     yield f"  {quote.quoted_on} · {kind} · {who}", FAINT
     if quote.note:
         yield f"  {quote.note}", FAINT

@@ -1,0 +1,208 @@
+"""The price that counts, told with its range and age; and what a buyer needs beside it (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from typing import Any, NamedTuple
+
+from advisor.answers.wording import KIND_WORDS, age_words, is_own_price, price_marks
+from advisor.costs.amounts import usd_exact, usd_whole
+from advisor.costs.price_book import PriceRange, kind_class
+from advisor.ranking.rank import RankedRow
+from price_catalog.builds import Build, rack_units_of
+from price_catalog.model import Quote
+from price_catalog.power import circuits, heat_btu_per_h, power_basis, wall_w
+
+
+class PriceTold(NamedTuple):
+    """One price of a build as it is told: the chosen one, and what it stands among."""
+
+    item: str
+    pieces: int
+    quote: Quote
+    span: PriceRange | None
+    newer: Quote | None
+    marks: tuple[str, ...]
+
+
+def prices_told(row: RankedRow, today: date) -> list[PriceTold]:
+    """The prices of a build: one of a whole machine, else the cards' and the host's. What is the
+    user's already has none."""
+    build = row.build
+    if build.host_owned:
+        return []
+    host = PriceTold(
+        build.host.label,
+        1,
+        row.host_quote,
+        row.host_range,
+        row.host_newer,
+        price_marks(row, row.host_quote, today),
+    )
+    if build.host.gpu_id is not None:
+        return [host]
+    gpu = PriceTold(
+        build.gpu.name,
+        build.gpu_count - build.gpus_owned,
+        row.gpu_quote,
+        row.gpu_range,
+        row.gpu_newer,
+        price_marks(row, row.gpu_quote, today),
+    )
+    return [gpu, host]
+
+
+def told_words(told: PriceTold, today: date) -> str:
+    """``$26,000 (list price, tiny corp, 2026-04-10, 7 months old); the only quote as good``."""
+    quote, span = told.quote, told.span
+    kind = KIND_WORDS.get(quote.kind, quote.kind)
+    age = age_words(quote.quoted_on, today)
+    words = f"{usd_exact(quote.price_usd)} ({kind}, {quote.label}, {quote.quoted_on}, {age} old)"
+    if span is None or span.quotes == 0:
+        return words
+    if span.quotes == 1:
+        return f"{words}; the only quote as good"
+    return (
+        f"{words}; {span.quotes} quotes as good ask {usd_whole(span.low_usd)} to "
+        f"{usd_whole(span.high_usd)}"
+    )
+
+
+def newer_words(told: PriceTold, today: date) -> str | None:
+    """Which newer quote does not count, and why; None where there is none."""
+    newer = told.newer
+    if newer is None:
+        return None
+    kind = KIND_WORDS.get(newer.kind, newer.kind)
+    return (
+        f"a newer quote of {told.item} does not count: {usd_exact(newer.price_usd)} ({kind}, "
+        f"{newer.label}, {newer.quoted_on}), because {_why_not(told.quote, newer, today)}"
+    )
+
+
+def _why_not(chosen: Quote, newer: Quote, today: date) -> str:
+    if newer.valid_until is not None and newer.valid_until < today:
+        return f"it expired on {newer.valid_until}"
+    if is_own_price(chosen) and not is_own_price(newer):
+        return "yours comes before others'"
+    if newer.kind == "secondary":
+        return "it is told by somebody who does not sell it"
+    if kind_class(newer.kind) < kind_class(chosen.kind):
+        return f"it is {KIND_WORDS.get(newer.kind, newer.kind)} and the other is asked by a seller"
+    return "the parts added up are the better price"
+
+
+def price_objects(row: RankedRow, today: date) -> list[dict[str, Any]]:
+    """The prices of a build for JSON, exact."""
+    return [_price_object(told, today) for told in prices_told(row, today)]
+
+
+def _price_object(told: PriceTold, today: date) -> dict[str, Any]:
+    quote, span, newer = told.quote, told.span, told.newer
+    return {
+        "item": told.item,
+        "pieces": told.pieces,
+        "price_usd": quote.price_usd,
+        "low_usd": None if span is None else span.low_usd,
+        "high_usd": None if span is None else span.high_usd,
+        "quotes": None if span is None else span.quotes,
+        "quoted_on": quote.quoted_on,
+        "age_days": (today - quote.quoted_on).days,
+        "kind": quote.kind,
+        "vendor": quote.vendor,
+        "own": is_own_price(quote),
+        "marks": told.marks,
+        "includes": quote.includes,
+        "valid_until": quote.valid_until,
+        "delivery": quote.delivery,
+        "warranty": quote.warranty,
+        "url": quote.url,
+        "newer_passed_over": None
+        if newer is None
+        else {
+            "price_usd": newer.price_usd,
+            "quoted_on": newer.quoted_on,
+            "kind": newer.kind,
+            "vendor": newer.vendor,
+            "why_not": _why_not(quote, newer, today),
+        },
+    }
+
+
+def machine_object(build: Build) -> dict[str, Any]:
+    """What a buyer needs beside the price, for JSON; None where nobody was found to state it."""
+    host, watts = build.host, wall_w(build)
+    return {
+        "wall_w": None if watts is None else round(watts),
+        "wall_w_is": None if watts is None else power_basis(build),
+        "power_limit_w": None if build.limit is None else build.limit.watts,
+        "heat_btu_per_h": None if watts is None else round(heat_btu_per_h(watts)),
+        "rack_units": rack_units_of(host),
+        "memory_gib": host.memory_gib,
+        "gpu_link": host.gpu_link or _link(build),
+        "noise_dba": host.noise_dba,
+        "weight_kg": host.weight_kg,
+    }
+
+
+def _link(build: Build) -> str | None:
+    """What joins the GPUs of a whole machine as the GPU's maker has it."""
+    gpu = build.gpu
+    if build.gpu_count == 1 or gpu.form_factor.startswith("PCIe") or gpu.nvlink_gb_s is None:
+        return None
+    return f"NVLink, {gpu.nvlink_gb_s:g} GB/s a GPU"
+
+
+_BASIS_WORDS = {
+    "stated": "as its maker states",
+    "parts": "cards and processors as stated; fans, memory and drives estimated",
+    "estimated": "estimated, since nobody states what it draws beside its GPUs",
+}
+
+
+def buyer_lines(row: RankedRow) -> Iterator[str]:
+    """What a buyer needs beside the price, a line each; last what nobody states."""
+    build, quote = row.build, row.host_quote
+    facts = machine_object(build)
+    missing = []
+    for name, value in (("delivery", quote.delivery), ("warranty", quote.warranty)):
+        if value:
+            yield f"{name}: {value}"
+        else:
+            missing.append(name)
+    if quote.includes:
+        yield f"the price includes: {quote.includes}"
+    if facts["wall_w"] is not None:
+        watts = float(facts["wall_w"])
+        if build.limit is not None:
+            yield f"power limit: {build.limit.watts:.0f} W on each card (nvidia-smi -pl)"
+        yield f"power: {watts:,.0f} W at the wall, {_BASIS_WORDS[facts['wall_w_is']]}"
+        needs = [f"{c.volts} V {c.breaker_a} A" for c in circuits(watts) if c.breaker_a is not None]
+        if needs:
+            yield f"circuit: {' or '.join(needs)}"
+        yield f"heat: {facts['heat_btu_per_h']:,} BTU/h"
+    else:
+        missing.append("power")
+    units = facts["rack_units"]
+    if units == 0:
+        yield "stands on the floor"
+    elif units is not None:
+        yield f"rack: {units:g} U"
+    else:
+        missing.append("rack units")
+    for name, value, words in (
+        ("memory", facts["memory_gib"], "{:,.0f} GiB"),
+        ("noise", facts["noise_dba"], "{:g} dB(A)"),
+        ("weight", facts["weight_kg"], "{:g} kg"),
+    ):
+        if value is None:
+            missing.append(name)
+        else:
+            yield f"{name}: {words.format(value)}"
+    if facts["gpu_link"]:
+        yield f"GPUs joined by: {facts['gpu_link']}"
+    elif build.gpu_count > 1:
+        missing.append("link between the GPUs")
+    if missing:
+        yield f"not stated: {', '.join(missing)}"

@@ -1,0 +1,12 @@
+-- Where the newest quote of each of these items stands, of several of its day the last by id.
+SELECT arg_max(quote.rowid, quote_id)
+FROM quote
+JOIN (
+    SELECT
+        unnest($item_kinds::VARCHAR[]) AS asked_kind,
+        unnest($item_ids::VARCHAR[]) AS asked_id,
+        unnest($days::DATE[]) AS day
+) ON item_kind = asked_kind AND item_id = asked_id AND quoted_on = day
+WHERE NOT list_contains($never, kind)
+    AND ($corrected IS NULL OR NOT list_contains($corrected, quote_id))
+GROUP BY item_kind, item_id
