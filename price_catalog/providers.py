@@ -32,6 +32,11 @@ def provider_name(spelling: str) -> str:
     return _SPELLINGS.get(folded, folded)
 
 
+def rental_kind(provider: str, kind: str) -> str:
+    """The kind of a rental: whatever a feed calls them, a stranger's machine is ``peer``."""
+    return "peer" if is_peer(provider) else kind
+
+
 def is_peer(provider: str) -> bool:
     """Whether the machines belong to strangers and the provider is only their marketplace."""
     return provider_name(provider) in _PEERS

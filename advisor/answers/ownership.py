@@ -290,6 +290,7 @@ def rent_row(
         + (f" {offer.middle.instance}" if offer.middle.instance else ""),
         "date": offer.middle.priced_on,
         "age": age_words(offer.middle.priced_on, owned.as_of),
+        "leaves_out": offer.middle.leaves_out,
         "machines": offer.times,
         "experiment_usd": _cents(even.rent_per_experiment_usd),
         "break_even_experiments": None if even.experiments is None else round(even.experiments, 1),
@@ -322,7 +323,13 @@ def offer_words(offer: RentOffer) -> str:
         f"{offer.kind}: {usd_and_cents(offer.price_per_hour_usd)} an hour "
         f"({usd_and_cents(offer.low_usd)} to {usd_and_cents(offer.high_usd)}, {offer.providers} "
         f"offers), the middle one {offer.middle.provider} of {offer.middle.priced_on}"
+        f"{left_out_words(offer.middle)}"
     )
+
+
+def left_out_words(rental: Rental) -> str:
+    """What is billed on top of a rental price; nothing where it is whole."""
+    return f"; {rental.leaves_out} are billed on top" if rental.leaves_out else ""
 
 
 def even_words(evens: list[BreakEven]) -> list[str]:

@@ -11,6 +11,7 @@ from advisor.costs.cost import DAYS_PER_YEAR, HOURS_PER_DAY
 from advisor.costs.price_book import STALE_DAYS
 from advisor.costs.tco import TotalCostOfOwnership
 from price_catalog.model import Rental
+from price_catalog.providers import provider_name
 
 KINDS = ("on-demand", "spot", "reserved")
 
@@ -49,7 +50,8 @@ class BreakEven:
 def rent_offers(
     rentals: Iterable[Rental], gpu_id: str, gpu_count: int, *, today: date
 ) -> tuple[RentOffer, ...]:
-    """What the GPUs cost to rent: on demand, spot and reserved; () where nobody says.
+    """What the GPUs cost to rent: on demand, spot and reserved; () where nobody says. Strangers'
+    machines are no such offer, nor is a price without processor and memory where others have them.
 
     Of each provider its newest price in the year up to the newest one that was known on the day
     ``today``. Outliers do not count. Machines with exactly so many GPUs; only where there are none,
@@ -67,7 +69,8 @@ def rent_offers(
         same = [rental for rental in offers if rental.gpu_count == gpu_count]
         if not same:
             same, times = [rental for rental in offers if rental.gpu_count == 1], gpu_count
-        newest = _newest_by_provider(same)
+        whole = [rental for rental in same if rental.leaves_out is None]
+        newest = _newest_by_provider(whole or same)
         if not newest:
             continue
         newest.sort(key=lambda rental: (rental.price_per_hour_usd, rental.rental_id))
@@ -96,7 +99,7 @@ def _newest_by_provider(rentals: list[Rental]) -> list[Rental]:
     for rental in rentals:
         if rental.priced_on < since:
             continue
-        key = (rental.provider, rental.instance)
+        key = (provider_name(rental.provider), rental.instance)
         held = latest.get(key)
         if held is None or (rental.priced_on, rental.rental_id) > (held.priced_on, held.rental_id):
             latest[key] = rental

@@ -14,6 +14,7 @@ from typing import Any
 
 from price_catalog.cloud_names import CloudNames
 from price_catalog.model import Gpu, Rental, Source
+from price_catalog.providers import provider_name, rental_kind
 
 TIMEOUT_S = 30.0
 OUTLYING = 4
@@ -117,11 +118,11 @@ def _rental(offer: Any, names: CloudNames, today: date) -> Rental | None:
     price = Decimal(str(offer.price))
     if gpu_id is None or not price.is_finite() or not 0 < price < 100_000:
         return None
-    kind = "spot" if offer.spot else "on-demand"
+    kind = rental_kind(offer.provider, "spot" if offer.spot else "on-demand")
     ids = (str(today), offer.provider, offer.instance_name, offer.location)
     return Rental(
         rental_id=f"gpuhunt:{':'.join(ids)}:{offer.gpu_count}:{kind}",
-        provider=offer.provider,
+        provider=provider_name(offer.provider),
         instance=offer.instance_name,
         gpu_id=gpu_id,
         gpu_count=offer.gpu_count,

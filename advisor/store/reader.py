@@ -15,6 +15,7 @@ from advisor.ranking.times import BestTime, EvidenceRule, Model, Origin, Trainin
 from advisor.store.sql import query
 from advisor.store.stored_times import StoredTime
 from price_catalog.model import Gpu, Host, Part, Quote, Rental, Source
+from price_catalog.providers import provider_name, rental_kind
 
 if TYPE_CHECKING:
     from advisor.costs.price_book import PriceBook
@@ -90,8 +91,10 @@ class Reader:
         return choose_quotes(self.quotes(), rule, today=today)
 
     def rentals(self, gpu_id: str | None = None) -> tuple[Rental, ...]:
-        """Every hourly price, or those of one GPU, by GPU, count and date."""
-        return tuple(Rental(**record) for record in self._records("rentals", gpu_id=gpu_id))
+        """Every hourly price, or those of one GPU, by GPU, count and date; each provider under its
+        one name."""
+        records = self._records("rentals", gpu_id=gpu_id)
+        return tuple(_under_one_name(record) for record in records)
 
     def sources(self) -> tuple[Source, ...]:
         """Every source."""
@@ -207,3 +210,15 @@ class Reader:
             yield BestTime(
                 gpu_id=gpu_id, gpu_count=gpu_count, chosen=time, published=None, naive=None
             )
+
+
+def _under_one_name(record: dict[str, Any]) -> Rental:
+    """A rental as the rest of the program knows it, however a feed or a merge spelled it."""
+    provider = record["provider"]
+    return Rental(
+        **{
+            **record,
+            "provider": provider_name(provider),
+            "kind": rental_kind(provider, record["kind"]),
+        }
+    )

@@ -13,10 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from advisor.answers.ownership import offer_words
 from advisor.cli.main import main
 from advisor.costs.rental import RentOffer, break_even, rent_offers, rented_usd, reserved_usd
 from advisor.costs.tco import CostTerms, total_cost_of_ownership
-from price_catalog.model import Rental
+from advisor.store import Store
+from price_catalog.model import Rental, Source
+from tests.store_for_tests import look
 
 DAY = date(2026, 11, 21)
 
@@ -189,3 +192,38 @@ def test_terms_out_of_range_are_refused() -> None:
     ]:
         with pytest.raises(ValueError, match=name.replace("_", " ")):
             CostTerms(**{name: Decimal(value)})
+
+
+def test_one_provider_under_two_spellings_is_counted_once() -> None:
+    rows = [
+        rental("10", provider="lambda", rental_id="a", priced_on=date(2026, 5, 1)),
+        rental("12", provider="Lambda Labs", rental_id="b"),
+        rental("20", provider="aws", rental_id="c"),
+    ]
+    (found,) = rent_offers(rows, "a100", 8, today=DAY)
+    assert (found.providers, found.low_usd) == (2, 12)
+
+
+def test_a_price_without_processor_and_memory_stands_behind_whole_ones_and_is_marked() -> None:
+    part = rental("5", provider="gcp", leaves_out="processor and memory")
+    (found,) = rent_offers([part, rental("9"), rental("10")], "a100", 8, today=DAY)
+    assert found.low_usd == 9
+    (alone,) = rent_offers([part], "a100", 8, today=DAY)
+    assert offer_words(alone).endswith("processor and memory are billed on top")
+
+
+def test_a_stranger_s_machine_is_no_offer_whatever_a_feed_called_it(own_store: Path) -> None:
+    before = {r.rental_id for r in look(Store(own_store)).rentals()}
+    rows = [
+        rental("1", provider="vastai", rental_id="v", gpu_id="a100-sxm4-80gb", origin="local"),
+        rental("2", provider="Lambda Labs", rental_id="l", gpu_id="a100-sxm4-80gb", origin="local"),
+    ]
+    source = Source(
+        source_id="test", title="t", url=None, how_measured="h", licence=None, published_on=None
+    )
+    Store(own_store).add_rentals(rows, [source])
+    held = {r.rental_id: r for r in look(Store(own_store)).rentals() if r.rental_id not in before}
+    assert (held["v"].provider, held["v"].kind) == ("vast-ai", "peer")
+    assert (held["l"].provider, held["l"].kind) == ("lambda", "on-demand")
+    offers = rent_offers(held.values(), "a100-sxm4-80gb", 8, today=DAY)
+    assert [each.cheapest.provider for each in offers] == ["lambda"]

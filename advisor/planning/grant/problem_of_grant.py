@@ -27,6 +27,7 @@ from advisor.store import Reader
 from price_catalog.builds import Build
 from price_catalog.model import Quote
 from price_catalog.model import Rental as RentalPrice
+from price_catalog.providers import provider_name
 
 STALE_DAYS = 365
 """Rental prices older than this are not planned with."""
@@ -161,7 +162,9 @@ def _rentals(
     as_of = rule if isinstance(rule, date) else today
     wanted = gpu_ids_of(snapshot, grant, "rentals", grant.rent_gpus)
     names = {gpu.gpu_id: gpu.name for gpu in snapshot.gpus}
-    providers = None if grant.rent_providers is None else set(grant.rent_providers)
+    providers = None
+    if grant.rent_providers is not None:
+        providers = {provider_name(name) for name in grant.rent_providers}
     offers = reader.rentals()
     if providers is not None:
         _check_providers(grant, providers, {offer.provider for offer in offers})
@@ -186,7 +189,8 @@ def _rentals(
             Rental(
                 rental_id=offer.rental_id,
                 label=f"{offer.gpu_count} × {names.get(offer.gpu_id, offer.gpu_id)}, "
-                f"{offer.kind}, {offer.provider}",
+                f"{offer.kind}, {offer.provider}"
+                + (f" (without {offer.leaves_out})" if offer.leaves_out else ""),
                 provider=offer.provider,
                 kind=offer.kind,
                 gpu_id=offer.gpu_id,
