@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from advisor.answers.price_check import price_problems
 from advisor.answers.wording import item_names
 from advisor.costs.amounts import usd_as_quoted, usd_whole
 from advisor.costs.price_book import kind_class, kind_order
@@ -15,9 +18,10 @@ BEGIN, END = "<!-- prices -->", "<!-- /prices -->"
 
 _INTRO = """# Prices that ship
 
-Made by `advisor prices table --out docs/prices.md` from `price_catalog/quotes/`;
+Made by `advisor prices check --out docs/prices.md` from `price_catalog/quotes/`;
 not edited by hand.
-Every quote is kept. Which one counts is a rule, which `advisor rank` prints.
+Every quote is kept. Which one counts is a rule, which `advisor rank --details` prints. What rests
+on these prices in a ranking says `advisor prices check`.
 
 """
 
@@ -65,6 +69,45 @@ def shipped_prices(snapshot: Snapshot) -> str:
         + "\n## Sources\n\n"
         + to_markdown(sources, ("source", "title", "address", "licence", "how"))
     )
+
+
+def checked_prices(snapshot: Snapshot) -> str:
+    """The page of the prices that ship, with what is wrong with them on the day of the newest."""
+    quotes = tuple(quote for quote in snapshot.quotes if quote.origin == "shipped")
+    hosts = tuple(host for host in snapshot.hosts if host.origin == "shipped")
+    shipped = replace(snapshot, quotes=quotes, hosts=hosts, builds=(), book=None)
+    today = max(quote.quoted_on for quote in quotes)
+    book = shipped.prices(today, today=today)
+    problems = price_problems(shipped, book, today=today)
+    rows = [
+        {
+            "problem": each.problem,
+            "item": each.item,
+            "price": usd_as_quoted(each.price_usd),
+            "date": each.quoted_on,
+            "vendor": each.vendor,
+            "counts": "yes" if each.counts else "",
+            "detail": each.detail,
+        }
+        for each in problems
+    ]
+    columns = ("problem", "item", "price", "date", "vendor", "counts", "detail")
+    return (
+        shipped_prices(shipped)
+        + f"\n## To be mended, as of {today}\n\n"
+        + "".join(f"- {name}: {words}\n" for name, words in _PROBLEM_WORDS.items())
+        + "\n"
+        + to_markdown(rows, columns)
+    )
+
+
+_PROBLEM_WORDS = {
+    "stale": "the best price of the item is a year old or older, or has expired",
+    "outlying": "far from the middle of the item's other quotes",
+    "contradicting": "two sellers ask very different prices at about one time",
+    "unsourced": "no page, file or source with an address to check it by",
+    "passed over": "newer than the quote that counts, but told by others or used",
+}
 
 
 def short_prices(snapshot: Snapshot) -> str:

@@ -120,6 +120,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             one.add_argument("--svg", metavar="FILE", help="draw the break-even as a picture")
         add_format(one)
 
+    check = command(
+        "check",
+        "what is stale, outlying, contradicting or unsourced, and which rankings rest on it",
+    )
+    check.add_argument("--prices", default="latest", help="latest (default), or as of YYYY-MM-DD")
+    check.add_argument(
+        "--out", metavar="FILE.md", help="write the page of the prices that ship there instead"
+    )
+    add_format(check)
+
     table = command("table", "the prices that ship, by GPU, as Markdown")
     table.add_argument("--out", metavar="FILE.md", help="write it there instead")
     table.add_argument(
@@ -402,6 +412,12 @@ def _print(texts: Iterable[str]) -> int:
     return ANSWERED
 
 
+def _check(options: argparse.Namespace, store: Store) -> int:
+    from advisor.cli.price_check import check_prices
+
+    return check_prices(options, store)
+
+
 def _table(options: argparse.Namespace, store: Store) -> int:
     from advisor.answers.price_page import between_marks, shipped_prices, short_prices
     from advisor.files import write_whole
@@ -434,5 +450,6 @@ _RUN: Mapping[str, Callable[[argparse.Namespace, Store], int]] = {
     "own": _own,
     "cost": _cost,
     "rent": _rent,
+    "check": _check,
     "table": _table,
 }

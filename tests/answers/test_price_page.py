@@ -13,11 +13,11 @@ README = Path(__file__).parents[2] / "README.md"
 PAGE = Path(__file__).parents[2] / "docs" / "prices.md"
 
 
-def test_the_page_is_up_to_date(store_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["prices", "table", "--store", str(store_path)]) == 0
-    made = capsys.readouterr().out
-    assert PAGE.read_text(encoding="utf-8") == made, (
-        "run: advisor prices table --out docs/prices.md"
+def test_the_page_is_up_to_date(store_path: Path, tmp_path: Path) -> None:
+    page = tmp_path / "prices.md"
+    assert main(["prices", "check", "--store", str(store_path), "--out", str(page)]) == 0
+    assert PAGE.read_text(encoding="utf-8") == page.read_text(encoding="utf-8"), (
+        "run: advisor prices check --out docs/prices.md"
     )
 
 

@@ -1,0 +1,293 @@
+"""The check of the prices: what is stale, outlying, contradicting or unsourced, and what of each
+budget's ranking rests on it (pure)."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from advisor.answers.wording import KIND_WORDS, age_words, item_names
+from advisor.costs.amounts import usd_exact, usd_whole
+from advisor.costs.price_book import (
+    NEVER,
+    OWN_SOURCE,
+    STALE_DAYS,
+    PriceBook,
+    is_fresh,
+    kind_class,
+    outlying_quotes,
+)
+from advisor.ranking.candidates import Candidates
+from advisor.ranking.question import Question
+from advisor.ranking.rank import RankedRow, Ranking, rank
+from advisor.ranking.snapshot import Snapshot
+from price_catalog.model import Quote
+
+BUDGETS_USD = tuple(Decimal(usd) for usd in (40_000, 60_000, 100_000, 250_000, 500_000))
+MODELS = ("pythia-1b", "pythia-6.9b")
+YOUNG_SHARE = 0.8
+"""At least so much of each budget's ranking should stand on prices of the last year."""
+CONTRADICTING = Decimal("1.5")
+"""Two sellers who ask so many times as much as each other for one item contradict each other."""
+WITHIN_DAYS = 90
+"""The same, where their quotes are no further apart than this."""
+PROBLEMS = ("stale", "outlying", "contradicting", "unsourced", "passed over")
+
+
+class Problem(NamedTuple):
+    """What is wrong with the price of one item, and how to mend it."""
+
+    problem: str
+    """One of PROBLEMS."""
+    item: str
+    price_usd: Decimal
+    quoted_on: date
+    vendor: str
+    detail: str
+    quote_ids: tuple[str, ...]
+    """The quotes that it is about; the first is the one that is looked at."""
+    counts: bool
+    """Whether one of the quotes is the one that counts."""
+
+
+class BudgetCheck(NamedTuple):
+    """What one ranking rests on."""
+
+    model: str
+    budget_usd: Decimal
+    ranked: int
+    young: int
+    """How many of the ranked builds stand on prices of the last year alone."""
+    resting: tuple[tuple[str, int], ...]
+    """How many rest on a price with each problem."""
+    first: str | None
+    first_oldest: date | None
+    """The day of the older of its prices."""
+    young_enough: bool
+
+
+def price_problems(snapshot: Snapshot, book: PriceBook, *, today: date) -> list[Problem]:
+    """All that is wrong, worst kind first as in PROBLEMS, then by item."""
+    check = _Check(snapshot, book, today)
+    found = [
+        *check.stale(),
+        *check.outlying(),
+        *check.contradicting(),
+        *check.unsourced(),
+        *check.passed_over(),
+    ]
+    order = {name: at for at, name in enumerate(PROBLEMS)}
+    return sorted(found, key=lambda p: (order[p.problem], p.item, p.quoted_on, p.quote_ids))
+
+
+class _Check:
+    """The quotes while they are looked at."""
+
+    def __init__(self, snapshot: Snapshot, book: PriceBook, today: date) -> None:
+        self._book = book
+        self._today = today
+        self._names = item_names(snapshot.gpus, snapshot.hosts)
+        self._sources = {source.source_id: source for source in snapshot.sources}
+        corrected = {quote.corrects for quote in snapshot.quotes if quote.corrects}
+        self._quotes = [
+            quote
+            for quote in snapshot.quotes
+            if quote.kind not in NEVER
+            and quote.quote_id not in corrected
+            and quote.quoted_on <= today
+        ]
+        self._chosen = {quote.quote_id for quote in book.values()}
+
+    def _problem(self, problem: str, quote: Quote, detail: str, *others: Quote) -> Problem:
+        return Problem(
+            problem=problem,
+            item=self._names.get((quote.item_kind, quote.item_id), quote.item_id),
+            price_usd=quote.price_usd,
+            quoted_on=quote.quoted_on,
+            vendor=quote.label,
+            detail=detail,
+            quote_ids=(quote.quote_id, *(other.quote_id for other in others)),
+            counts=any(each.quote_id in self._chosen for each in (quote, *others)),
+        )
+
+    def stale(self) -> Iterator[Problem]:
+        """Items whose best price is a year old, or has expired: all others of it are no better."""
+        for quote in self._book.values():
+            if quote.kind == "owned" or is_fresh(quote.quoted_on, quote.valid_until, self._today):
+                continue
+            age = age_words(quote.quoted_on, self._today)
+            if (self._today - quote.quoted_on).days < STALE_DAYS:
+                age = f"expired on {quote.valid_until}"
+            yield self._problem("stale", quote, f"{age}: find one of this year")
+
+    def outlying(self) -> Iterator[Problem]:
+        """Prices far from the middle of their item within a year of them."""
+        far = outlying_quotes(self._quotes)
+        for quote in self._quotes:
+            if quote.quote_id in far:
+                yield self._problem(
+                    "outlying", quote, "far from the others of its item: is it for one piece?"
+                )
+
+    def contradicting(self) -> Iterator[Problem]:
+        """Sellers who ask very different prices for one item at about one time."""
+        items: dict[tuple[str, str], list[Quote]] = defaultdict(list)
+        for quote in self._quotes:
+            sold = kind_class(quote.kind) >= kind_class("list")
+            if sold and is_fresh(quote.quoted_on, quote.valid_until, self._today):
+                items[quote.item_kind, quote.item_id].append(quote)
+        for quotes in items.values():
+            quotes.sort(key=lambda quote: (quote.price_usd, quote.quote_id))
+            pairs = (
+                (low, high)
+                for low in quotes
+                for high in reversed(quotes)
+                if high.price_usd >= CONTRADICTING * low.price_usd
+                and high.vendor.casefold() != low.vendor.casefold()
+                and abs((high.quoted_on - low.quoted_on).days) <= WITHIN_DAYS
+            )
+            widest = max(
+                pairs, key=lambda pair: pair[1].price_usd / pair[0].price_usd, default=None
+            )
+            if widest is not None:
+                low, high = widest
+                words = (
+                    f"{high.label} asked {usd_exact(high.price_usd)} on {high.quoted_on}: is it "
+                    "the same machine, with the same memory and warranty?"
+                )
+                yield self._problem("contradicting", low, words, high)
+
+    def unsourced(self) -> Iterator[Problem]:
+        """Prices that nobody else can check: neither page nor file, nor a source with one."""
+        for quote in self._quotes:
+            source = self._sources.get(quote.source_id)
+            checkable = quote.url or quote.file or (source is not None and source.url)
+            if checkable or quote.kind == "owned":
+                continue
+            where = "your own" if quote.source_id == OWN_SOURCE else quote.source_id
+            yield self._problem("unsourced", quote, f"no page or file to check it by ({where})")
+
+    def passed_over(self) -> Iterator[Problem]:
+        """Newer quotes than the one that counts."""
+        for key, newer in self._book.newer.items():
+            quote = self._book[key]
+            kind = KIND_WORDS.get(newer.kind, newer.kind)
+            yield self._problem(
+                "passed over",
+                newer,
+                f"newer than the {usd_exact(quote.price_usd)} of {quote.quoted_on} that counts, "
+                f"but {kind}",
+                quote,
+            )
+
+
+def budget_checks(
+    candidates: Sequence[Candidates], problems: Iterable[Problem], *, today: date
+) -> list[BudgetCheck]:
+    """What the ranking of each model and budget rests on."""
+    by_quote: dict[str, set[str]] = defaultdict(set)
+    for problem in problems:
+        if problem.problem != "passed over":
+            for quote_id in problem.quote_ids:
+                by_quote[quote_id].add(problem.problem)
+    return [
+        _budget_check(rank(each, Question(budget_usd=usd)), usd, by_quote, today)
+        for each in candidates
+        for usd in BUDGETS_USD
+    ]
+
+
+def _budget_check(
+    answer: Ranking, usd: Decimal, by_quote: dict[str, set[str]], today: date
+) -> BudgetCheck:
+    rows = answer.rows()
+    young = sum((today - _oldest(row)).days < STALE_DAYS for row in rows)
+    resting: Counter[str] = Counter()
+    for row in rows:
+        ids = {row.gpu_quote.quote_id, row.host_quote.quote_id}
+        resting.update(set().union(*(by_quote.get(quote_id, set()) for quote_id in ids)))
+        resting["told by others"] += "secondary" in (row.gpu_quote.kind, row.host_quote.kind)
+    first = rows[0] if rows else None
+    oldest = None if first is None else _oldest(first)
+    return BudgetCheck(
+        model=answer.candidates.model.recipe_id,
+        budget_usd=usd,
+        ranked=len(rows),
+        young=young,
+        resting=tuple((name, n) for name, n in sorted(resting.items()) if n),
+        first=None if first is None else f"{first.build.gpu_count} × {first.build.gpu.name}",
+        first_oldest=oldest,
+        young_enough=not rows
+        or (
+            young >= YOUNG_SHARE * len(rows)
+            and oldest is not None
+            and (today - oldest).days < STALE_DAYS
+        ),
+    )
+
+
+def _oldest(row: RankedRow) -> date:
+    return min(row.gpu_quote.quoted_on, row.host_quote.quoted_on)
+
+
+def problem_rows(problems: Iterable[Problem]) -> list[dict[str, Any]]:
+    """Problems as rows for a table."""
+    return [
+        {
+            "problem": each.problem,
+            "item": each.item,
+            "price_usd": each.price_usd,
+            "date": each.quoted_on,
+            "vendor": each.vendor,
+            "counts": each.counts,
+            "detail": each.detail,
+            "quote_id": each.quote_ids[0],
+        }
+        for each in problems
+    ]
+
+
+def budget_rows(checks: Iterable[BudgetCheck]) -> list[dict[str, Any]]:
+    """The budgets as rows for a table."""
+    return [
+        {
+            "model": each.model,
+            "budget_usd": each.budget_usd,
+            "ranked": each.ranked,
+            "under_a_year": each.young,
+            "share": None if not each.ranked else f"{each.young / each.ranked:.0%}",
+            "rest_on": ", ".join(f"{n} {name}" for name, n in each.resting) or "-",
+            "first": each.first,
+            "first_price_of": each.first_oldest,
+            "holds": each.young_enough,
+        }
+        for each in checks
+    ]
+
+
+def check_text(problems: Sequence[Problem], checks: Sequence[BudgetCheck]) -> str:
+    """The check for a person: the rankings first, then what to mend."""
+    from advisor.tables import render_rows
+
+    weak = [each for each in checks if not each.young_enough]
+    if weak:
+        named = ", ".join(f"{each.model} at {usd_whole(each.budget_usd)}" for each in weak)
+        head = (
+            f"Look at {named}: less than {YOUNG_SHARE:.0%} of the ranking, or not its first place, "
+            "stands on prices of the last year."
+        )
+    else:
+        head = (
+            f"In each ranking {YOUNG_SHARE:.0%} or more, and first place, stand on prices of the "
+            "last year."
+        )
+    counts = Counter(each.problem for each in problems)
+    counted = Counter(each.problem for each in problems if each.counts)
+    said = [f"{counts[name]} {name} ({counted[name]} count)" for name in PROBLEMS if counts[name]]
+    blocks = [head, render_rows(budget_rows(checks), "table"), f"Prices: {', '.join(said)}."]
+    if problems:
+        blocks.append(render_rows(problem_rows(problems), "table"))
+    return "\n\n".join(blocks)
