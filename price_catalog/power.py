@@ -22,6 +22,8 @@ SERVER_FAN_SHARE = 0.15
 """Of all that a server draws: the upper end of 10 to 15 % (source server-power-shares)."""
 DESKTOP_FANS_W = 36.0
 """Six case fans of 6 W, the upper end of a general page (source case-fan-watts)."""
+MARGIN_SOURCES = ("memory-and-drive-watts", "server-power-shares", "case-fan-watts")
+"""Who states what these four follow."""
 
 
 class Circuit(NamedTuple):

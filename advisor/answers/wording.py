@@ -294,15 +294,15 @@ def price_note(row: RankedRow, today: date) -> str:
     marks = dict.fromkeys(mark for quote in both for mark in price_marks(row, quote, today))
     if oldest.kind == "owned":
         return "owned"
+    if any(is_own_price(quote) for quote in both):
+        marks[OWN_QUOTE] = None
     return ", ".join([str(oldest.quoted_on), age_words(oldest.quoted_on, today), *marks])
 
 
 def price_marks(row: RankedRow, quote: Quote, today: date) -> tuple[str, ...]:
     """What speaks against one of the two prices of a build."""
     marks = quote_marks(quote, today=today, outlying=quote.item_kind in row.outlying_prices)
-    if quote.kind == "secondary":
-        marks = (*marks, "told by others")
-    return (*marks, OWN_QUOTE) if is_own_price(quote) else marks
+    return (*marks, "told by others") if quote.kind == "secondary" else marks
 
 
 def is_own_price(quote: Quote) -> bool:

@@ -154,7 +154,7 @@ def test_what_no_source_states_is_said_to_be_unknown(catalog: Catalog) -> None:
 
 @pytest.mark.parametrize(
     ("supply", "carried"),
-    [(Supply(120, 15), 1), (Supply(120, 20), 2), (Supply(208, 30), 4), (Supply(230, 32), 8)],
+    [(Supply(120, 15), 1), (Supply(120, 20), 2), (Supply(208, 30), 4), (Supply(230, 63), 8)],
 )
 def test_a_circuit_carries_four_fifths_of_its_breaker(
     catalog: Catalog, supply: Supply, carried: int
@@ -165,7 +165,7 @@ def test_a_circuit_carries_four_fifths_of_its_breaker(
         if build.gpu.gpu_id == "rtx-pro-6000-blackwell-ws" and build.host.host_id in PAPER_HOSTS
     ]
     found = {build.gpu_count: supply_obstacle(build, supply) for build in builds}
-    # 1: 764 W, 2: 1,523 W, 4: 4,484 W (its processors estimated), 8: 5,571 W at the wall.
+    # 1: 858 W, 2: 1,646 W, 4: 4,484 W (its processors estimated), 8: 6,845 W at the wall.
     assert {count for count, reason in found.items() if reason is None} == {
         count for count in (1, 2, 4, 8) if count <= carried
     }

@@ -9,6 +9,8 @@ import pytest
 from price_catalog.checks import check_catalog, stale_quotes
 from price_catalog.load import Catalog
 from price_catalog.model import Gpu, Quote
+from price_catalog.power import MARGIN_SOURCES
+from price_catalog.power_limits import load_points
 
 TODAY = date(2026, 11, 21)
 
@@ -39,6 +41,8 @@ def test_every_shipped_source_says_something(catalog: Catalog) -> None:
     words += [host.spec_source or "" for host in catalog.hosts]
     words += [row.source_id for row in (*catalog.quotes, *catalog.rentals)]
     words += [part.source_id for host in catalog.hosts for part in host.parts]
+    words += [point.source_id for points in load_points().values() for point in points]
+    words += MARGIN_SOURCES
     said = " ".join(words)
     assert [source.source_id for source in catalog.sources if source.source_id not in said] == []
 

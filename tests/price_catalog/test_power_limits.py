@@ -16,6 +16,7 @@ from price_catalog.load import load_catalog
 from price_catalog.power import (
     DESKTOP_FANS_W,
     DRIVES_W,
+    MARGIN_SOURCES,
     MEMORY_W_PER_GIB,
     SERVER_FAN_SHARE,
     Supply,
@@ -122,8 +123,7 @@ def test_nothing_is_said_below_what_was_measured_nor_of_other_cards() -> None:
 def test_every_measured_limit_has_a_source() -> None:
     sources = {source.source_id for source in CATALOG.sources}
     assert {p.source_id for points in load_points().values() for p in points} <= sources
-    for source in ("server-power-shares", "memory-and-drive-watts", "case-fan-watts"):
-        assert source in sources
+    assert set(MARGIN_SOURCES) <= sources
 
 
 def test_fans_memory_and_drives_are_counted_with_their_margins() -> None:
@@ -140,4 +140,4 @@ def test_a_maker_s_own_figure_is_taken_as_it_is() -> None:
     dgx = next(b for b in BUILDS if b.host.host_id == "dgx-h100")
     assert wall_w(dgx) == 10_200
     assert power_figures(dgx).beside_w is None
-    assert limit_w(dgx, Supply(208, 60)) == 700 - 28  # 217 W too much, by eight
+    assert limit_w(dgx, Supply(208, 60)) == 673  # 216 W too much, 27 W on each of eight
