@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
 from advisor.answers.circuit import OUTLET
+from advisor.answers.price_told import newer_words, prices_told
 from advisor.answers.uncertainty_lines import bench_command, minutes_words
 from advisor.answers.wording import (
     age_words,
@@ -137,6 +138,8 @@ def _price(ranking: Ranking, row: RankedRow) -> Doubt | None:
     budget = ranking.question.budget_usd
     if budget is not None and row.overall_cost_high_usd > budget:
         words.append(f"others ask up to {usd_rounded(row.overall_cost_high_usd)}, over the budget")
+    newer = (newer_words(told, today) for told in prices_told(row, today))
+    words += [text for text in newer if text is not None]
     cheaper = _cheaper_box(ranking, row)
     if cheaper is not None:
         words.append(cheaper)

@@ -8,7 +8,7 @@ from typing import Any
 
 from advisor.answers.circuit import circuit_line
 from advisor.answers.doubts import Doubt, doubt_objects
-from advisor.answers.price_told import machine_object, price_objects
+from advisor.answers.price_told import machine_object, price_objects, prices_told, told_words
 from advisor.answers.uncertainty_lines import (
     doubt_lines,
     limit_lines,
@@ -366,6 +366,7 @@ def ranking_text(
         blocks.append(f"Which price counts: {PRICE_RULE_WORDS}")
     if supply is None:
         blocks += circuit_line(row.build for row in rows)
+    blocks += _told(rows)
     doubts = doubt_lines(answer)
     if doubts:
         blocks.append("What the prices leave open:\n" + "\n".join(f"  {line}" for line in doubts))
@@ -382,6 +383,14 @@ def ranking_text(
             where = f", {source.url}" if source.url else ""
             blocks.append(f"{source.source_id}: {source.title}{where}. {source.how_measured}")
     return "\n\n".join(blocks)
+
+
+def _told(rows: Iterable[RankedRow]) -> list[str]:
+    """Each price of what ranks once: what was chosen, its age, and what others as good ask."""
+    today = date.today()
+    told = (told for row in rows for told in prices_told(row, today))
+    lines = dict.fromkeys(f"  {each.item}: {told_words(each, today)}" for each in told)
+    return ["Prices, each with others as good:\n" + "\n".join(lines)] if lines else []
 
 
 def _grouped(left: Iterable[ExcludedRow]) -> list[dict[str, str]]:

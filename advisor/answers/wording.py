@@ -227,7 +227,8 @@ def short_gpus_words(build: Build) -> str:
     """``2 × RTX PRO 6000 Max-Q``: without the architecture's name, where a column is narrow."""
     gpu = build.gpu
     name = gpu.name.replace(f" {gpu.architecture}", "") if gpu.architecture else gpu.name
-    return f"{build.gpu_count} × {name}"
+    words = f"{build.gpu_count} × {name}{limit_words(build)}"
+    return f"{words} ({OWN_QUOTE})" if build.host.is_own_quote else words
 
 
 def cut_words(names: Sequence[str], width: int) -> list[str]:
