@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from price_catalog.model import Gpu, Host
 
-GPU_COUNTS = (1, 2, 4, 8)
+GPU_COUNTS = (1, 2, 3, 4, 8)
+"""For which predictions ship, and of which machines are made."""
 HOST_MEMORY_GIB_PER_GPU = 64
 """What the paper gives each GPU, so that a sharded optimiser can be offloaded to the host."""
 COOLINGS = ("passive", "blower", "open-air", "flow-through")

@@ -106,10 +106,4 @@ def kept_words(made: OwnMachine, gpus: Iterable[Gpu], what: str) -> list[str]:
     for build in builds:
         if build.obstacle is not None:
             lines.append(f"{gpus_words(build)} in it is not ranked: {build.obstacle}")
-    if host.max_gpus not in GPU_COUNTS:
-        known = ", ".join(map(str, GPU_COUNTS))
-        lines.append(
-            f"times are estimated for {known} GPUs: with {host.max_gpus} it ranks once somebody "
-            "measured a model on it (advisor bench, then advisor merge)"
-        )
     return lines

@@ -9,7 +9,7 @@ scipy, no shipped evidence.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -105,10 +105,15 @@ def fit_with(records: Sequence[Measurement], own: Sequence[OwnModel] = ()) -> Fi
 
 
 def shipped_and_own_rows(
-    records: Sequence[Measurement], own: Sequence[OwnModel]
+    records: Sequence[Measurement],
+    own: Sequence[OwnModel],
+    machines: Collection[tuple[str, int]] = (),
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The predictions of the shipped fit for shipped recipes, and the user's own: those that own
-    records move, and all of own models."""
+    records move, and all of own models.
+
+    ``machines`` are the GPU and the count of own machines of a size that no shipped one has.
+    """
     from advisor.prediction.shipped_predictions import predicted_rows, shipped_fit
     from bench_runner.recipes import load_recipes
     from price_catalog.load import load_catalog
@@ -123,4 +128,10 @@ def shipped_and_own_rows(
         rows += predicted_rows(moved, [model.recipe for model in own], gpus, sizes)
     if moved.own_observations:
         rows += [row for row in predicted_rows(moved, recipes, gpus) if row["status"] == "ok"]
+    counts = sorted({count for _, count in machines})
+    if counts:
+        theirs = [gpu for gpu in gpus if gpu.gpu_id in {gpu_id for gpu_id, _ in machines}]
+        every = [*recipes, *(model.recipe for model in own)]
+        found = predicted_rows(moved, every, theirs, sizes, counts)
+        rows += [row for row in found if (row["gpu_id"], row["gpu_count"]) in machines]
     return shipped, rows

@@ -49,17 +49,18 @@ def predicted_rows(
     recipes: Sequence[Recipe],
     gpus: Sequence[Gpu],
     sizes: Mapping[str, int | None] | None = None,
+    counts: Sequence[int] = GPU_COUNTS,
 ) -> list[dict[str, Any]]:
-    """One row for every recipe on 1, 2, 4 and 8 of every GPU; no row where nothing is promised.
+    """One row for every recipe on each count of every GPU; no row where nothing is promised.
 
     ``sizes`` are the parameters of recipes of which only the size is known.
     """
     import numpy as np
 
     pairs = [
-        (r, g, count) for r in range(len(recipes)) for g in range(len(gpus)) for count in GPU_COUNTS
+        (r, g, count) for r in range(len(recipes)) for g in range(len(gpus)) for count in counts
     ]
-    which, chips, counts = (np.array(column) for column in zip(*pairs, strict=True))
+    which, chips, numbers = (np.array(column) for column in zip(*pairs, strict=True))
     shapes = [workload_of(recipe) for recipe in recipes]
     workloads = [sized(shape, (sizes or {}).get(shape.workload_id)) for shape in shapes]
     many = predict_many(
@@ -67,7 +68,7 @@ def predicted_rows(
         [chip_of(gpu) for gpu in gpus],
         which,
         chips,
-        counts,
+        numbers,
         fitted,
     )
     flops = [

@@ -20,6 +20,9 @@ from price_catalog.builds import Build
 from price_catalog.model import Quote
 
 NO_PRICE = -1
+WHOLE_WORTH = 1.5
+"""Up to so many times the price of the same cards and a host from parts a whole machine comes
+first: it is one order with one warranty, and somebody has shown that it runs."""
 Reason = Literal[
     "over-budget",
     "too-slow",
@@ -126,12 +129,24 @@ class Candidates:
 
     @cached_property
     def by_days(self) -> list[int]:
-        """Rankable builds, fastest first; of those as fast as each other whole machines first,
-        which somebody answers for, then the cheaper."""
+        """Rankable builds, fastest first; of those as fast as each other whole machines, which
+        one seller answers for, before the same cards from parts, unless they cost much more; then
+        the cheaper."""
         days, cents, builds = self.days, self.cents, self.builds
-        return sorted(
-            self.rankable, key=lambda i: (days[i], builds[i].host.gpu_id is None, cents[i])
-        )
+        from_parts: dict[tuple[str, int], int] = {}
+        for i in self.rankable:
+            if builds[i].host.gpu_id is None:
+                cards = (builds[i].gpu.gpu_id, builds[i].gpu_count)
+                from_parts[cards] = min(cents[i], from_parts.get(cards, cents[i]))
+
+        def place(i: int) -> int:
+            build = builds[i]
+            if build.host.gpu_id is None:
+                return 1
+            parts = from_parts.get((build.gpu.gpu_id, build.gpu_count))
+            return 0 if parts is None or cents[i] <= WHOLE_WORTH * parts else 2
+
+        return sorted(self.rankable, key=lambda i: (days[i], place(i), cents[i]))
 
     @cached_property
     def by_experiment_cost(self) -> list[int]:

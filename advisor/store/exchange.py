@@ -31,6 +31,7 @@ from advisor.store.rows import KEYS, Values, insert_missing, measurement_values,
 from advisor.store.seed import audit_local, auditor_of
 from bench_runner.journal import from_json
 from bench_runner.records import STATUSES, Measurement
+from price_catalog.builds import GPU_COUNTS
 from price_catalog.model import Quote, Rental, Source
 
 Tables = Mapping[str, list[Values]]
@@ -131,7 +132,9 @@ def add_rows(connection: duckdb.DuckDBPyConnection, tables: Tables, *, merged: b
         added += _insert(
             connection, "measurement", [{**row, **auditor.verdict(row)} for row in measurements]
         )
-    if merged and any(tables.get(name) for name in ("measurement", "gpu", "recipe")):
+    if (merged and any(tables.get(name) for name in ("measurement", "gpu", "recipe"))) or any(
+        row["max_gpus"] not in GPU_COUNTS for row in tables.get("host", ())
+    ):
         predict_anew(connection)
     return added
 

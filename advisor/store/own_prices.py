@@ -8,6 +8,7 @@ import duckdb
 
 from advisor.store.connection import transaction
 from advisor.store.exchange import Tables, add_rows, quote_tables
+from advisor.store.predictions import predict_anew
 from advisor.store.rows import host_values
 from price_catalog.model import Host, Quote, Source
 
@@ -30,6 +31,7 @@ def replace_machine(
         if not _delete(connection, "host", "host_id = $id", host.host_id):
             return False
         add_rows(connection, tables)
+        predict_anew(connection)
     return True
 
 
@@ -39,6 +41,7 @@ def remove_machine(connection: duckdb.DuckDBPyConnection, host_id: str) -> bool:
         if not _delete(connection, "host", "host_id = $id", host_id):
             return False
         _delete(connection, "quote", "item_id = $id AND item_kind IN ('host', 'server')", host_id)
+        predict_anew(connection)
     return True
 
 

@@ -17,6 +17,7 @@ import duckdb
 from advisor.store.measurement_columns import SETTINGS, settings_in
 from advisor.store.rows import Values, insert_missing
 from bench_runner.records import Measurement
+from price_catalog.builds import GPU_COUNTS
 
 if TYPE_CHECKING:
     from advisor.prediction.model.own_model import OwnModel
@@ -61,16 +62,26 @@ def own_models(connection: duckdb.DuckDBPyConnection) -> list[OwnModel]:
     return found
 
 
+def own_sizes(connection: duckdb.DuckDBPyConnection) -> set[tuple[str, int]]:
+    """The GPU and the count of own machines of a size that no prediction ships for."""
+    rows = connection.execute(
+        "SELECT unnest(CASE WHEN gpu_id IS NULL THEN supported ELSE [gpu_id] END), max_gpus"
+        " FROM host WHERE origin = 'local'"
+    ).fetchall()
+    return {(gpu_id, count) for gpu_id, count in rows if count not in GPU_COUNTS}
+
+
 def predict_anew(connection: duckdb.DuckDBPyConnection) -> None:
     """Make the predictions those of the shipped fit, the own records and the own models, in the
     caller's transaction."""
     records, models = own_records(connection), own_models(connection)
+    machines = own_sizes(connection)
     held = connection.execute("SELECT 1 FROM prediction WHERE origin = 'local' LIMIT 1").fetchone()
-    if not records and not models and held is None:
+    if not records and not models and not machines and held is None:
         return
     from advisor.prediction.own_records import shipped_and_own_rows
 
-    shipped, own = shipped_and_own_rows(records, models)
+    shipped, own = shipped_and_own_rows(records, models, machines)
     connection.execute("DELETE FROM prediction")
     for origin, rows in (("local", own), ("shipped", shipped)):
         insert_missing(connection, "prediction", [{**row, "origin": origin} for row in rows])

@@ -279,6 +279,27 @@ def test_only_the_facts_are_corrected_where_no_price_is_named(own_store: Path) -
     assert host.rack_units is None
 
 
+@pytest.mark.parametrize(("name", "flags"), [("six", "--gpu"), ("six cards", "--fits")])
+def test_a_machine_of_a_size_that_no_shipped_one_has_is_ranked_while_it_is_there(
+    own_store: Path, capsys: pytest.CaptureFixture[str], name: str, flags: str
+) -> None:
+    store = ["--store", str(own_store)]
+    machine = ["--machine", name, flags, "A6000", "--count", "6", *FLAGS[2:], "--price", "60000"]
+    assert main(["prices", "add", *store, *machine]) == 0
+    capsys.readouterr()
+    rank = ["rank", *store, "--model", "pythia-1b", "--gpus", "A6000", "--format", "json"]
+    assert main(rank) == 0
+    six = [r for r in json.loads(capsys.readouterr().out)["ranked"] if r["gpu_count"] == 6]
+    assert [(row["host"], row["basis"]) for row in six] == [(name, "predicted")]
+    build_store(own_store)
+    assert main(rank) == 0
+    assert any(r["gpu_count"] == 6 for r in json.loads(capsys.readouterr().out)["ranked"])
+    assert main(["prices", "delete", *store, "--machine", name]) == 0
+    capsys.readouterr()
+    with Store(own_store).reading() as reader:
+        assert not any(time.gpu_count == 6 for time in reader.predictions())
+
+
 def test_a_quote_is_corrected_and_deleted(
     own_store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

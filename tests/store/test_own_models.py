@@ -23,6 +23,7 @@ from advisor.prediction.model.targets import Run, target_of_size, target_of_timm
 from advisor.store import Store, StoreError, build_store, check_store, migrate
 from advisor.store.connection import created
 from bench_runner.recipes import load_recipes
+from price_catalog.builds import GPU_COUNTS
 from tests.store_for_tests import look, record
 
 LLAMA: dict[str, Any] = {
@@ -94,7 +95,7 @@ def test_a_kept_model_is_ranked_with_the_times_that_predict_gives(
     assert "now: advisor rank --model our-llama" in printed.err
     assert "assumed: sequences of 2,048 tokens" in printed.err
     held = rows(own_store)
-    assert {count for _, count in held} == {1, 2, 4, 8}
+    assert {count for _, count in held} == set(GPU_COUNTS)
     assert {row["origin"] for row in held.values()} == {"local"}
     store = ("--store", str(own_store))
     for model in (str(config), "our llama", "our-llama"):

@@ -1,0 +1,43 @@
+"""Of builds as fast as each other a whole machine comes first, unless it costs much more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.ranking.candidates import WHOLE_WORTH, Candidates
+from price_catalog.builds import Build
+from tests.facts_for_tests import make_best, make_gpu, make_host, make_model, make_quote, make_time
+
+GPU = make_gpu("card")
+PARTS = make_host(2, "parts")
+WHOLE = replace(make_host(2, "whole"), gpu_id="card")
+
+
+def order(parts_usd: int, *whole_usd: int) -> list[str]:
+    hosts = [replace(WHOLE, host_id=f"whole-{usd}-{n}") for n, usd in enumerate(whole_usd)]
+    builds = [Build(gpu=GPU, gpu_count=2, host=host) for host in (PARTS, *hosts)]
+    prices = {("gpu", "card"): make_quote("gpu", "card", "1000")}
+    prices["host", "parts"] = make_quote("host", "parts", str(parts_usd - 2000))
+    for host, usd in zip(hosts, whole_usd, strict=True):
+        prices["server", host.host_id] = make_quote("server", host.host_id, str(usd))
+    times = [make_best(make_time("card", 2, 10.0))]
+    candidates = Candidates(make_model(), builds, times, prices, "sound")
+    return [candidates.builds[i].host.host_id.split("-")[0] for i in candidates.by_days]
+
+
+def test_a_whole_machine_up_to_half_as_much_again_comes_first() -> None:
+    assert order(10_000, 15_000) == ["whole", "parts"]
+    assert order(10_000, 15_001) == ["parts", "whole"]
+    assert order(10_000, 12_000, 30_000, 11_000) == ["whole", "whole", "parts", "whole"]
+
+
+@given(st.integers(3_000, 100_000), st.lists(st.integers(3_000, 300_000), max_size=4))
+def test_before_the_parts_stand_exactly_those_that_are_worth_it(
+    parts: int, whole: list[int]
+) -> None:
+    found = order(parts, *whole)
+    worth = sum(usd <= WHOLE_WORTH * parts for usd in whole)
+    assert found.index("parts") == worth
