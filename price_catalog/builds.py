@@ -80,12 +80,12 @@ def enumerate_builds(
             filled.setdefault(host.gpu_id, []).append(host)
     builds: list[Build] = []
     for gpu in gpus:
-        theirs = [
-            _build(gpu, count, host, checked=checked)
-            for count in counts
-            for host in empty
-            if holds(host, gpu) == count
-        ]
+        by_count: dict[int, list[Build]] = {count: [] for count in counts}
+        for host in empty:
+            held = by_count.get(count := holds(host, gpu))
+            if held is not None:
+                held.append(_build(gpu, count, host, checked=checked))
+        theirs = [build for held in by_count.values() for build in held]
         if gpu.gpu_id in filled:
             theirs = _with_own_gpus(gpu, filled[gpu.gpu_id], theirs)
         builds += theirs
