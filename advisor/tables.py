@@ -14,9 +14,24 @@ _FORMULA = re.compile(r"""'*+(?:[\t\r\n]|[\s"']*+[=+\-@＝＋－＠])""")
 """What a spreadsheet may run: also after blanks and quotes, which some drop, and full-width."""
 
 
+_STEERS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\U000e0000-\U000e007f]"
+)
+"""Control and direction characters, and letters that are not shown; tab and line feed are none."""
+
+
+def harmless(text: str) -> str:
+    """Text in which nothing moves the cursor, turns the line round or hides."""
+    return _STEERS.sub("?", text)
+
+
 def to_json(value: Any) -> str:
-    """JSON with money as plain numbers and days of the calendar as ISO dates; never NaN."""
-    return json.dumps(value, default=_plain, indent=2, ensure_ascii=False, allow_nan=False)
+    """JSON with money as plain numbers and days of the calendar as ISO dates; never NaN.
+
+    What could steer a terminal is written as JSON's own escapes.
+    """
+    text = json.dumps(value, default=_plain, indent=2, ensure_ascii=False, allow_nan=False)
+    return _STEERS.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def _plain(value: Any) -> Any:
@@ -57,7 +72,7 @@ def _csv_cell(value: Any) -> Any:
         return "yes" if value else "no"
     if isinstance(value, str):
         # The writer leaves a lone carriage return unquoted, and what follows it is a new row.
-        return guarded(value.replace("\r\n", "\n").replace("\r", "\n"))
+        return guarded(harmless(value.replace("\r\n", "\n").replace("\r", "\n")))
     return value
 
 

@@ -71,6 +71,7 @@ from typing import Any
 
 from bench_runner import export, fabric, hardware, journal, kernels, search, space, whole_search
 from bench_runner.arguments import find_recipe, parse_peaks, parse_settings, parser
+from bench_runner.locks import DeviceInUseError, only_benchmark
 from bench_runner.recipes import Recipe
 from bench_runner.records import Measurement, Settings
 from bench_runner.results import Setup
@@ -247,6 +248,21 @@ def _measure(arguments: argparse.Namespace) -> int:
     )
     if not _confirmed(concerns, arguments):
         return 130
+    devices = [gpu.uuid for gpu in setup.machine.gpus[: setup.gpu_count]]
+    try:
+        with only_benchmark(devices if setup.device == "cuda" else ["cpu"]):
+            return _search(arguments, setup, options, candidates)
+    except DeviceInUseError as error:
+        raise ValueError(
+            f"another benchmark runs on this machine's {error}, and each would be timed through "
+            "the other: wait until it has ended, or choose other GPUs by CUDA_VISIBLE_DEVICES"
+        ) from None
+
+
+def _search(
+    arguments: argparse.Namespace, setup: Setup, options: Options, candidates: list[Settings]
+) -> int:
+    one = arguments.command != "run"
     stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())

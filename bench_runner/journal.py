@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -11,6 +12,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from bench_runner.locks import writing
+from bench_runner.outside import MIB, OutsideError, lines_outside
 from bench_runner.record_checks import check_record
 from bench_runner.records import (
     ATTENTIONS,
@@ -27,6 +30,9 @@ from bench_runner.records import (
 )
 
 _FIELDS = {field.name: field.type for field in fields(Measurement)}
+MAX_FILE_BYTES = 512 * MIB
+MAX_LINE_BYTES = 16 * MIB
+_LOOKED_BACK = 64 * 1024
 _SETTINGS = {field.name for field in fields(Settings)}
 _RAW_SECONDS = tuple(name for name, kind in _FIELDS.items() if kind == "tuple[float, ...]")
 
@@ -101,18 +107,34 @@ def with_id(measurement: Measurement) -> Measurement:
 
 
 def append(path: Path, measurement: Measurement) -> None:
-    """Add one record and sync it to the disk; a line torn by an earlier kill is cut off first."""
+    """Add one record and sync it to the disk; a line torn by an earlier kill is cut off first.
+
+    Several programs may append to one file, also from several nodes that share it.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        written = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
-        end = written.rfind(b"\n") + 1
-        os.ftruncate(descriptor, end)
-        line = json.dumps(to_json(measurement), separators=(",", ":")) + "\n"
-        os.pwrite(descriptor, line.encode(), end)
-        os.fsync(descriptor)
+        with writing(descriptor, path):
+            end = _end_of_lines(descriptor)
+            os.ftruncate(descriptor, end)
+            line = (json.dumps(to_json(measurement), separators=(",", ":")) + "\n").encode()
+            if os.pwrite(descriptor, line, end) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _end_of_lines(descriptor: int) -> int:
+    """Where the last finished line ends."""
+    place = os.fstat(descriptor).st_size
+    while place > 0:
+        start = max(0, place - _LOOKED_BACK)
+        found = os.pread(descriptor, place - start, start).rfind(b"\n")
+        if found >= 0:
+            return start + found + 1
+        place = start
+    return 0
 
 
 def read(path: Path) -> list[Measurement]:
@@ -121,24 +143,25 @@ def read(path: Path) -> list[Measurement]:
     A last line without its newline was never finished and is passed over; any other line that
     cannot be read is an error that names its place.
     """
+    found = []
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        for number, raw in enumerate(lines_outside(path, MAX_FILE_BYTES, MAX_LINE_BYTES), start=1):
+            line = raw.decode("utf-8", errors="replace")
+            if line.endswith("\n") and line.strip():
+                found.append(_parse(line, where=f"{path}:{number}"))
     except FileNotFoundError:
         return []
+    except OutsideError as error:
+        raise ValueError(f"{path} {error}") from None
     except OSError as error:
         raise ValueError(f"{path}: cannot be read ({error.strerror}): name another file") from None
-    lines = text.split("\n")[:-1]
-    return [
-        _parse(line, where=f"{path}:{number}")
-        for number, line in enumerate(lines, start=1)
-        if line.strip()
-    ]
+    return found
 
 
 def _parse(line: str, where: str) -> Measurement:
     try:
         row = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise ValueError(f"{where}: not a JSON line; take the line out or mend it") from None
     if not isinstance(row, dict):
         raise ValueError(f"{where}: not a JSON object; take the line out or mend it")

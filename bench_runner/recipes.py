@@ -47,7 +47,13 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
 from bench_runner.architecture import Architecture, kind_of, read_architecture
+from bench_runner.outside import MIB, OutsideError, text_outside
 
+LARGEST_NUMBER = 2**31 - 1
+"""Of samples, steps, tokens or pixels; a store's columns hold no more."""
+_LONGEST_TEXT = 4_000
+LARGEST_RECIPE = MIB
+LARGEST_CONFIG = 16 * MIB
 RECIPES_FOLDER = Path(__file__).parent / "recipes"
 
 TEXT_FAMILIES = ("decoder", "encoder", "ssm")
@@ -173,16 +179,16 @@ def load_recipe(path: Path) -> Recipe:
 
     path = Path(path)
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(text_outside(path, LARGEST_RECIPE))
     except FileNotFoundError:
         raise ValueError(f"{path} is not there; name a recipe file (*.toml)") from None
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{path.name} is not UTF-8 text (byte {error.start}); save it as UTF-8"
-        ) from None
-    except tomllib.TOMLDecodeError as error:
+    except OutsideError as error:
+        raise ValueError(f"{path.name} {error}") from None
+    except RecursionError:
+        raise ValueError(f"{path.name} is nested too deeply to be a recipe") from None
+    except ValueError as error:  # also a number of more digits than Python converts
         raise ValueError(f"{path.name} is not valid TOML: {error}") from None
     return recipe_from(content, path)
 
@@ -202,7 +208,8 @@ class _Table:
 
     def error(self, key: str, problem: str) -> ValueError:
         place = f"{self.name}.{key}" if self.name else key
-        return ValueError(f"{self.path.name}, key '{place}': {problem}")
+        shown = _shown(place)[1:-1]
+        return ValueError(f"{_shown(self.path.name)[1:-1]}, key '{shown}': {problem}")
 
     def refuse_unknown(self, known: Collection[str]) -> None:
         for key in self.content:
@@ -212,7 +219,7 @@ class _Table:
     def table(self, key: str) -> _Table:
         value = self.content.get(key, {})
         if not isinstance(value, dict):
-            raise self.error(key, f"is {value!r}, not a table; write [{key}] on its own line")
+            raise self.error(key, f"is {_shown(value)}, not a table; write [{key}] on its own line")
         return _Table(self.path, key, value)
 
     def text(self, key: str) -> str:
@@ -226,8 +233,15 @@ class _Table:
         if value is None:
             return None
         if not isinstance(value, str) or not value.strip():
-            raise self.error(key, f'is {value!r}, not text; write {key} = "..."')
-        return value.strip()
+            raise self.error(key, f'is {_shown(value)}, not text; write {key} = "..."')
+        value = value.strip()
+        if not value.isprintable() or len(value) > _LONGEST_TEXT:
+            raise self.error(
+                key,
+                f"is {_shown(value)}, which holds control or direction characters or more than "
+                f"{_LONGEST_TEXT:,} letters; write one plain line",
+            )
+        return value
 
     def choice(self, key: str, known: Collection[_Choice]) -> _Choice:
         value = self.text(key)
@@ -250,7 +264,9 @@ class _Table:
         if value is None:
             return None
         if not isinstance(value, int) or isinstance(value, bool) or value < at_least:
-            raise self.error(key, f"is {value!r}; write a whole number of {at_least} or more")
+            raise self.error(key, f"is {_shown(value)}; write a whole number of {at_least} or more")
+        if value > LARGEST_NUMBER:
+            raise self.error(key, f"is {_shown(value)}; write at most {LARGEST_NUMBER:,}")
         return value
 
     def optional_number(self, key: str, *, below: float | None = None) -> float | None:
@@ -261,14 +277,24 @@ class _Table:
         limit = float("inf") if below is None else below
         if not number or not 0 <= value < limit:
             bounds = "of 0 or more" if below is None else f"from 0 to less than {below:g}"
-            raise self.error(key, f"is {value!r}; write a number {bounds}")
-        return float(value)
+            raise self.error(key, f"is {_shown(value)}; write a number {bounds}")
+        return float(value)  # finite, as it is below infinity
 
     def flag(self, key: str, *, default: bool) -> bool:
         value = self.content.get(key, default)
         if not isinstance(value, bool):
-            raise self.error(key, f"is {value!r}; write true or false")
+            raise self.error(key, f"is {_shown(value)}; write true or false")
         return value
+
+
+def _shown(value: object) -> str:
+    """What stands in the file, printable and not endless."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a number of thousands of digits, tables in tables
+        return f"a huge {type(value).__name__}"
+    clean = "".join(ch if ch.isprintable() else "?" for ch in text)
+    return clean if len(clean) <= 80 else clean[:79] + "…"
 
 
 def _nearest(word: str, known: Collection[str]) -> str:
@@ -311,7 +337,7 @@ def _model(table: _Table, training: Training) -> ModelSource:
         )
     arguments = table.content.get("arguments", {})
     if not isinstance(arguments, dict):
-        raise table.error("arguments", f"is {arguments!r}, not a table of arguments")
+        raise table.error("arguments", f"is {_shown(arguments)}, not a table of arguments")
     config_class = table.optional_text("config_class")
     if config_class is not None and not (
         config_class.isidentifier() and config_class.endswith("Config")
@@ -345,13 +371,17 @@ def _read_hf_config(table: _Table, path: Path) -> dict[str, Any]:
     import json
 
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(text_outside(path, LARGEST_CONFIG))
     except FileNotFoundError:
         raise table.error(
             "hf_config_json", f"{path} is not there; give its path relative to the recipe file"
         ) from None
     except OSError as error:
         raise table.error("hf_config_json", f"{path} cannot be read: {error.strerror}") from None
+    except OutsideError as error:
+        raise table.error("hf_config_json", f"{path} {error}") from None
+    except RecursionError:
+        raise table.error("hf_config_json", f"{path} is nested too deeply") from None
     except ValueError as error:
         raise table.error("hf_config_json", f"{path} is not valid JSON: {error}") from None
     if not isinstance(content, dict) or not isinstance(content.get("model_type"), str):
@@ -401,8 +431,12 @@ def _training(table: _Table, family: str) -> Training:
 def _support(table: _Table) -> Support:
     table.refuse_unknown(tuple(Support.__dataclass_fields__))
     fsdp_wrap = table.content.get("fsdp_wrap", [])
-    if not isinstance(fsdp_wrap, list) or not all(isinstance(name, str) for name in fsdp_wrap):
-        raise table.error("fsdp_wrap", f'is {fsdp_wrap!r}; write a list like ["GPTNeoXLayer"]')
+    if not isinstance(fsdp_wrap, list) or not all(
+        isinstance(name, str) and name.isidentifier() for name in fsdp_wrap
+    ):
+        raise table.error(
+            "fsdp_wrap", f'is {_shown(fsdp_wrap)}; write a list like ["GPTNeoXLayer"]'
+        )
     return Support(
         activation_checkpointing=table.flag("activation_checkpointing", default=True),
         compile=table.flag("compile", default=True),

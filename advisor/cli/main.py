@@ -24,6 +24,7 @@ from advisor.cli.command import (
     add_store,
     store_path,
 )
+from advisor.cli.safe_output import safe_output
 from advisor.parse import InputError, parse_choice
 
 COMMANDS = {
@@ -111,6 +112,11 @@ def _plain(error: UnicodeError) -> tuple[str, int]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code. No traceback reaches the user."""
+    with safe_output():
+        return _answer(argv)
+
+
+def _answer(argv: Sequence[str] | None) -> int:
     try:
         words = sys.argv[1:] if argv is None else argv
         _check_words(words)

@@ -13,6 +13,7 @@ from pathlib import Path
 from advisor.costs.own_quotes import COLUMNS, NEEDED, Items, RowError, make_quote
 from advisor.parse import shown
 from advisor.tables import to_csv
+from bench_runner.outside import MIB, OutsideError, read_outside
 from price_catalog.csv_table import nearest
 from price_catalog.model import Quote
 
@@ -116,12 +117,9 @@ class _Reading:
 
 def _text(path: Path) -> str:
     try:
-        size = path.stat().st_size
-        if size > MAX_FILE_MB * 1_000_000:
-            raise _Unreadable(
-                f"is {size / 1e6:,.0f} MB, more than the {MAX_FILE_MB} MB that are read: split it"
-            )
-        data = path.read_bytes()
+        data = read_outside(path, MAX_FILE_MB * MIB)
+    except OutsideError as error:
+        raise _Unreadable(str(error)) from None
     except OSError as error:
         raise _Unreadable(f"cannot be read ({error.strerror}): name a CSV file") from None
     encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"

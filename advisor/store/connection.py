@@ -133,7 +133,12 @@ def is_database(path: Path) -> bool:
     """Whether the file begins as a DuckDB database does. Raises OSError."""
     with path.open("rb") as file:
         head = file.read(_MAGIC_OFFSET + len(_MAGIC))
-    return head.endswith(_MAGIC) and len(head) == _MAGIC_OFFSET + len(_MAGIC)
+    return holds_magic(head)
+
+
+def holds_magic(head: bytes) -> bool:
+    """Whether these first bytes are those of a DuckDB database."""
+    return head[_MAGIC_OFFSET : _MAGIC_OFFSET + len(_MAGIC)] == _MAGIC
 
 
 def can_write(path: Path) -> bool:

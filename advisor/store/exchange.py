@@ -20,6 +20,7 @@ from advisor.parse import shown
 from advisor.store.connection import (
     StoreError,
     created,
+    holds_magic,
     is_database,
     opened,
     transaction,
@@ -29,7 +30,8 @@ from advisor.store.migrate import check_known, migrate, migrations, schema_versi
 from advisor.store.predictions import predict_anew
 from advisor.store.rows import KEYS, Values, insert_missing, measurement_values, plain_values
 from advisor.store.seed import audit_local, auditor_of
-from bench_runner.journal import from_json
+from bench_runner.journal import MAX_FILE_BYTES, MAX_LINE_BYTES, from_json
+from bench_runner.outside import OutsideError, is_plain_file, lines_outside
 from bench_runner.records import STATUSES, Measurement
 from price_catalog.builds import GPU_COUNTS
 from price_catalog.model import Quote, Rental, Source
@@ -146,7 +148,7 @@ def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: list[Values
 def read_tables(path: Path, *, wait_s: float) -> Tables:
     """The rows of another store that are a user's own, or those of a JSON-lines file."""
     try:
-        database = is_database(path)
+        database = is_plain_file(path) and is_database(path)
     except OSError as error:
         raise StoreError(
             f"{path} cannot be merged ({error.strerror}): name a record file or another store"
@@ -278,20 +280,14 @@ def _is_price(value: Any) -> bool:
 
 def _json_tables(path: Path) -> Tables:
     """The rows of a JSON-lines file; a StoreError names the line that cannot be read."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise StoreError(
-            f"{path} is neither a store nor JSON lines in UTF-8: name a record file"
-        ) from None
     tables: dict[str, list[Values]] = {}
     records: list[Measurement] = []
-    lines = text.split("\n")
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
+    number = 0
+    for number, raw in enumerate(_lines(path), start=1):
+        if not raw.strip():
             continue
         try:
-            row = json.loads(line)
+            row = json.loads(raw.decode("utf-8"))
             if not isinstance(row, dict):
                 raise ValueError("not a JSON object")
             table = row.pop("table", None)
@@ -303,10 +299,30 @@ def _json_tables(path: Path) -> Tables:
             else:
                 raise ValueError(f"no table is called {table!r}")
         except (ValueError, TypeError, KeyError, RecursionError) as error:
-            if number == len(lines) and isinstance(error, json.JSONDecodeError):
+            no_json = isinstance(error, json.JSONDecodeError | RecursionError | UnicodeDecodeError)
+            if no_json and not raw.endswith(b"\n") and number > 1:
                 continue  # torn by a kill while it was written; the journal drops it as well
-            problem = "not a JSON line" if isinstance(error, json.JSONDecodeError) else error
+            if number == 1 and no_json:
+                raise StoreError(
+                    f"{path} is neither a store nor JSON lines in UTF-8: name a record file"
+                ) from None
+            problem = "not a JSON line" if no_json else error
             raise StoreError(
                 f"{path}:{number}: {problem}; mend the line or take it out; nothing was added"
             ) from None
     return {**tables, **record_tables(records, ())} | {"source": tables.get("source", [])}
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    """The lines of a file or pipe. Raises StoreError."""
+    try:
+        for line in lines_outside(path, MAX_FILE_BYTES, MAX_LINE_BYTES):
+            if holds_magic(line):
+                raise StoreError(f"{path} hands a store on through a pipe: name the file itself")
+            yield line
+    except OutsideError as error:
+        raise StoreError(f"{path} {error}") from None
+    except OSError as error:
+        raise StoreError(
+            f"{path} cannot be merged ({error.strerror}): name a record file or another store"
+        ) from None

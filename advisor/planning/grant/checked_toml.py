@@ -13,6 +13,7 @@ import msgspec
 from msgspec import inspect
 
 from advisor.parse import InputError, parse_budget, parse_positive, shown
+from bench_runner.outside import OutsideError, TooLargeError, read_outside
 from price_catalog.csv_table import nearest
 
 MAX_BYTES = 1_000_000
@@ -117,11 +118,13 @@ def read_toml(path: Path, kind: type[S], instead: str) -> S:
     import tomllib
 
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise InputError(f"{path.name} is larger than {MAX_BYTES:,} bytes: {instead}")
-        found = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        found = tomllib.loads(read_outside(path, MAX_BYTES).decode("utf-8-sig"))
     except FileNotFoundError:
         raise InputError(f"there is no file {shown(str(path), 200)}: {instead}") from None
+    except TooLargeError:
+        raise InputError(f"{path.name} is larger than {MAX_BYTES:,} bytes: {instead}") from None
+    except OutsideError as error:
+        raise InputError(f"{path.name} {error}") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path.name} is not UTF-8 text (byte {error.start}): {instead}") from None
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:

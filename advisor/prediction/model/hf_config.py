@@ -21,6 +21,7 @@ from bench_runner.architecture import (
     read_architecture,
     whole,
 )
+from bench_runner.outside import OutsideError, TooLargeError, read_outside
 from bench_runner.recipes import IMAGE_FAMILIES, Precision
 
 LARGEST_FILE = 8 * 2**20
@@ -251,19 +252,20 @@ def _read(path: Path) -> Mapping[str, Any]:
     import json
 
     try:
-        with path.open("rb") as file:
-            raw = file.read(LARGEST_FILE + 1)
+        raw = read_outside(path, LARGEST_FILE)
     except FileNotFoundError:
         raise ValueError(f"{path} is not there; give the path of a config.json") from None
     except IsADirectoryError:
         raise ValueError(f"{path} is a folder; give the path of the config.json in it") from None
-    except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
-    if len(raw) > LARGEST_FILE:
+    except TooLargeError:
         raise ValueError(
             f"{path.name} is larger than {LARGEST_FILE // 2**20} MiB, which no config.json is; "
             "give the model's configuration, not its weights"
-        )
+        ) from None
+    except OutsideError as error:
+        raise ValueError(f"{path.name} {error}") from None
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
     try:
         content = json.loads(raw.decode("utf-8"))
     except UnicodeDecodeError as error:

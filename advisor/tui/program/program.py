@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from datetime import date
 from typing import TYPE_CHECKING
 
 from textual.app import App
+from textual.filter import LineFilter
+
+from advisor.tui.widgets.safe_text import SafeFilter
 
 if TYPE_CHECKING:
     from advisor.tui.program.settings import State
     from advisor.tui.program.store_reader import StoreReader
+
+
+_SAFE = SafeFilter()
 
 
 class Program(App[None]):
@@ -40,6 +47,10 @@ class Program(App[None]):
     @abstractmethod
     def action_go(self, name: str) -> None:
         """Show one of the screens."""
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Everything that any screen draws passes through these; the last keeps it harmless."""
+        return [*super().get_line_filters(), _SAFE]
 
     def copy_text(self, text: str, what: str) -> None:
         """To the clipboard with OSC 52, which also works over ssh."""

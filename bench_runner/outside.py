@@ -1,0 +1,114 @@
+"""Reads what others wrote, with a limit in size and time; pipes are read, devices are not.
+
+A file of 20 GB without content, a device that never ends and a pipe that nobody writes to are all
+files by name.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+MIB = 1024 * 1024
+PATIENCE_S = 10.0
+"""How long a pipe may say nothing."""
+LONGEST_S = 600.0
+"""How long a pipe may take in all."""
+_CHUNK = MIB
+
+
+class OutsideError(ValueError):
+    """What was named is not read; the message follows its name: ``is larger than 1 MiB``."""
+
+
+class TooLargeError(OutsideError):
+    """It holds more than is read."""
+
+
+def read_outside(path: str | Path, limit: int) -> bytes:
+    """All of a file or pipe of at most ``limit`` bytes. Raises OutsideError and OSError."""
+    return b"".join(_chunks(path, limit))
+
+
+def text_outside(path: str | Path, limit: int, encoding: str = "utf-8") -> str:
+    """The same as text. Raises OutsideError and OSError."""
+    raw = read_outside(path, limit)
+    try:
+        return raw.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise OutsideError(f"is not UTF-8 text (byte {error.start}): save it as UTF-8") from None
+
+
+def lines_outside(path: str | Path, limit: int, longest: int) -> Iterator[bytes]:
+    """Its lines with their ends, one by one, none above ``longest`` bytes.
+
+    Only one is held at a time. Raises OutsideError and OSError.
+    """
+    rest = b""
+    number = 1
+    for chunk in _chunks(path, limit):
+        *whole, rest = (rest + chunk).split(b"\n")
+        for line in whole:
+            yield line + b"\n"
+            number += 1
+        if len(rest) > longest:
+            raise OutsideError(f"has a line {number} of more than {longest // MIB} MiB")
+    if rest:
+        yield rest
+
+
+def is_plain_file(path: str | Path) -> bool:
+    """Whether it is a file that can be read twice. Raises OSError."""
+    return stat.S_ISREG(os.stat(path).st_mode)
+
+
+def _chunks(path: str | Path, limit: int) -> Iterator[bytes]:
+    # Without blocking: opening a pipe that nobody writes to would wait for ever.
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    try:
+        found = os.fstat(descriptor)
+        kind = found.st_mode
+        if stat.S_ISDIR(kind):
+            raise IsADirectoryError(21, "Is a directory", str(path))
+        waits = stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind)
+        if not waits and not stat.S_ISREG(kind):
+            raise OutsideError("is a device, not a file: name a file")
+        if not waits and found.st_size > limit:
+            raise _too_large(limit)
+        deadline = time.monotonic() + LONGEST_S
+        total = 0
+        while True:
+            if waits:
+                _wait(descriptor, deadline)
+            try:
+                chunk = os.read(descriptor, min(_CHUNK, limit + 1))
+            except BlockingIOError:
+                continue
+            if not chunk:
+                return
+            total += len(chunk)
+            if total > limit:
+                raise _too_large(limit)
+            yield chunk
+    finally:
+        os.close(descriptor)
+
+
+def _too_large(limit: int) -> TooLargeError:
+    size = f"{limit // MIB} MiB" if limit >= MIB else f"{limit // 1024} KiB"
+    return TooLargeError(f"is larger than {size}, which is all that is read: split it")
+
+
+def _wait(descriptor: int, deadline: float) -> None:
+    import select  # only a pipe is waited for
+
+    patience_s = min(PATIENCE_S, deadline - time.monotonic())
+    poller = select.poll()
+    poller.register(descriptor, select.POLLIN | select.POLLHUP)
+    if patience_s <= 0 or not poller.poll(patience_s * 1000):
+        raise OutsideError(
+            f"is a pipe from which nothing came for {PATIENCE_S:.0f} s: name a file instead"
+        )

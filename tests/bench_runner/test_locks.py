@@ -1,0 +1,125 @@
+"""One writer of a journal and one benchmark a device, by locks that a crash releases."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from bench_runner import journal, locks
+from bench_runner.locks import DeviceInUseError, only_benchmark
+from tests.bench_runner.test_journal import record
+
+WRITER = (
+    "import sys\nfrom pathlib import Path\nfrom bench_runner import journal, locks\n"
+    "from tests.bench_runner.test_journal import record\n"
+    "{before}"
+    "for n in range(60):\n"
+    "    journal.append(Path(sys.argv[1]), record(gpu_count=n + 1, gpu=sys.argv[2]))\n"
+)
+NO_LOCKS = (
+    "import errno\n"
+    "def refuse(*_): raise OSError(errno.ENOLCK, 'No locks available')\n"
+    "locks.fcntl.lockf = refuse\n"
+)
+HOLDER = (
+    "import sys, time\nfrom bench_runner.locks import only_benchmark\n"
+    "with only_benchmark(sys.argv[1:]):\n    print('held', flush=True)\n    time.sleep(600)\n"
+)
+
+
+@pytest.mark.parametrize("before", ["", NO_LOCKS], ids=["posix", "no locks"])
+def test_no_record_of_four_writers_is_lost(tmp_path: Path, before: str) -> None:
+    path = tmp_path / "records.jsonl"
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER.format(before=before), str(path), name])
+        for name in ("a", "b", "c", "d")
+    ]
+    assert [writer.wait(timeout=120) for writer in writers] == [0, 0, 0, 0]
+    found = journal.read(path)
+    assert len(found) == len({each.measurement_id for each in found}) == 240
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_writer_that_is_killed_locks_nobody_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "records.jsonl"
+    journal.append(path, record())
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(locks.fcntl, "lockf", refuse)
+    sign = tmp_path / "records.jsonl.lock"
+    sign.write_text("")
+    os.utime(sign, (time.time() - 1000,) * 2)
+    journal.append(path, record(gpu_count=2))
+    sign.write_text("")
+    monkeypatch.setattr(locks, "WAIT_S", 0.05)
+    with pytest.raises(TimeoutError):
+        journal.append(path, record(gpu_count=4))
+    assert [each.gpu_count for each in journal.read(path)] == [1, 2]
+
+
+def test_appending_to_a_large_journal_reads_only_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "records.jsonl"
+    journal.append(path, record())
+    line = path.read_bytes()
+    path.write_bytes(line * 20_000 + b'{"torn')
+    began = time.monotonic()
+    for n in range(20):
+        journal.append(path, record(gpu_count=n + 2))
+    assert time.monotonic() - began < 2
+    assert path.stat().st_size < len(line) * 20_100
+
+
+@pytest.mark.parametrize("device", ["cpu", "GPU-0b1c2d3e-0000-1111-2222-333344445555"])
+def test_one_benchmark_a_device_and_a_kill_releases_it(device: str) -> None:
+    holder = subprocess.Popen([sys.executable, "-c", HOLDER, device], stdout=subprocess.PIPE)
+    try:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        with (
+            pytest.raises(DeviceInUseError, match=device),
+            only_benchmark([device, "GPU-other"], wait_s=0.2),
+        ):
+            raise AssertionError("two at once")
+        with only_benchmark(["GPU-other"], wait_s=0):
+            pass
+    finally:
+        holder.send_signal(signal.SIGKILL)
+        holder.wait()
+    with only_benchmark([device], wait_s=1):
+        pass
+
+
+def test_a_second_benchmark_is_one_line_and_nothing_is_measured(tmp_path: Path) -> None:
+    holder = subprocess.Popen([sys.executable, "-c", HOLDER, "cpu"], stdout=subprocess.PIPE)
+    try:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        tiny = Path(__file__).with_name("tiny.toml")
+        done = subprocess.run(
+            [
+                *(sys.executable, "-m", "bench_runner", "trial", "--recipe", str(tiny)),
+                *("--settings", "naive", "--device", "cpu", "--yes", "--work", str(tmp_path)),
+                *("--records", str(tmp_path / "records.jsonl")),
+            ],
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+    finally:
+        holder.kill()
+        holder.wait()
+    assert done.returncode == 2
+    assert "another benchmark runs on this machine's cpu" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "records.jsonl").exists()

@@ -1,0 +1,165 @@
+"""Pipes, devices, endless and deep files: read where meant, refused at once where not."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from bench_runner import journal, outside
+from tests.store_for_tests import record
+
+if sys.platform != "linux":
+    pytest.skip("devices and pipes as Linux has them", allow_module_level=True)
+
+GIB = 1024**3
+
+
+def run(store: Path, *words: str, **options: object) -> subprocess.CompletedProcess[str]:
+    """A real program, with 3 GiB of address space at most beyond what it needs to start."""
+
+    def bounded() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (3 * GIB, 3 * GIB))
+
+    return subprocess.run(
+        [sys.executable, "-m", "advisor", "--store", str(store), *words],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        preexec_fn=bounded,
+        **options,  # type: ignore[call-overload]
+    )
+
+
+@pytest.fixture
+def records(tmp_path: Path) -> Path:
+    path = tmp_path / "r.jsonl"
+    for n in range(40):
+        journal.append(path, record(f"m-{n}"))
+    return path
+
+
+def test_records_come_in_through_pipes_as_through_a_file(own_store: Path, records: Path) -> None:
+    done = run(own_store, "merge", "/dev/stdin", input=records.read_text())
+    assert (done.returncode, done.stderr) == (0, "/dev/stdin: 40 new rows\n")
+    with subprocess.Popen(["cat", str(records)], stdout=subprocess.PIPE) as cat:
+        assert cat.stdout is not None
+        name = f"/dev/fd/{cat.stdout.fileno()}"
+        done = run(own_store, "merge", name, pass_fds=[cat.stdout.fileno()])
+    assert (done.returncode, done.stderr) == (0, f"{name}: 0 new rows\n")
+
+
+def test_a_store_through_a_pipe_is_refused_with_the_way_out(
+    own_store: Path, store_path: Path
+) -> None:
+    with (
+        store_path.open("rb") as file,
+        subprocess.Popen(["cat"], stdin=file, stdout=subprocess.PIPE) as cat,
+    ):
+        assert cat.stdout is not None
+        name = f"/dev/fd/{cat.stdout.fileno()}"
+        done = run(own_store, "merge", name, pass_fds=[cat.stdout.fileno()])
+        cat.stdout.close()
+    assert done.returncode == 2
+    assert "hands a store on through a pipe: name the file itself" in done.stderr
+
+
+def test_garbage_is_not_no_rows(own_store: Path, tmp_path: Path) -> None:
+    (tmp_path / "g.jsonl").write_text("what is this")
+    done = run(own_store, "merge", str(tmp_path / "g.jsonl"))
+    assert done.returncode == 2
+    assert "neither a store nor JSON lines" in done.stderr
+
+
+def sparse(path: Path) -> str:
+    with path.open("wb") as file:
+        file.truncate(20 * GIB)
+    return str(path)
+
+
+def device(path: Path) -> str:
+    path.symlink_to("/dev/zero")
+    return str(path)
+
+
+def deep(path: Path) -> str:
+    path.write_text(
+        "a = " + "[" * 50_000 + "]" * 50_000 if path.suffix == ".toml" else "[" * 200_000
+    )
+    return str(path)
+
+
+def long_line(path: Path) -> str:
+    path.write_bytes(b'{"a": "' + b"x" * 40_000_000)
+    return str(path)
+
+
+COMMANDS = {
+    "record.jsonl": ("merge", "{}"),
+    "recipe.toml": ("predict", "--model", "{}", "--gpu", "H100"),
+    "config.json": ("predict", "--model", "{}", "--gpu", "H100"),
+    "grant.toml": ("plan", "{}"),
+    "quotes.csv": ("prices", "import", "{}"),
+}
+
+
+@pytest.mark.parametrize("make", [sparse, device, deep, long_line])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_never_ends_is_refused_at_once(
+    own_store: Path, tmp_path: Path, name: str, make: object
+) -> None:
+    file = make(tmp_path / name)  # type: ignore[operator]
+    began = time.monotonic()
+    done = run(own_store, *(word.replace("{}", file) for word in COMMANDS[name]))
+    assert done.returncode == 2, done
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert "a fault of this program" not in done.stderr
+    assert len(done.stderr) < 1000
+    assert time.monotonic() - began < 30
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_pipe_that_nobody_writes_to_is_not_waited_for(
+    own_store: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from advisor.cli.main import main
+
+    monkeypatch.setattr(outside, "PATIENCE_S", 0.2)
+    os.mkfifo(tmp_path / name)
+    words = [word.replace("{}", str(tmp_path / name)) for word in COMMANDS[name]]
+    began = time.monotonic()
+    assert main(["--store", str(own_store), *words]) == 2
+    assert time.monotonic() - began < 20
+
+
+@pytest.mark.parametrize("make", [sparse, device, os.mkfifo])
+def test_the_runner_s_journal_and_recipe_are_bounded_too(
+    tmp_path: Path, make: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from bench_runner.recipes import load_recipe
+
+    monkeypatch.setattr(outside, "PATIENCE_S", 0.2)
+    file = tmp_path / "m.toml"
+    make(file)  # type: ignore[operator]
+    for read in (journal.read, load_recipe):
+        with pytest.raises(ValueError, match="larger than|device|pipe") as caught:
+            read(file)
+        assert str(caught.value).isprintable()
+
+
+def test_a_pipe_that_trickles_is_read_to_its_end(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    line = json.dumps({"a": 1})
+    program = f"import time\nwith open({str(pipe)!r}, 'w') as f:\n"
+    program += f"  for _ in range(3): f.write({line!r} + chr(10)); f.flush(); time.sleep(0.2)\n"
+    with subprocess.Popen([sys.executable, "-c", program]):
+        found = list(outside.lines_outside(pipe, 1000, 1000))
+    assert found == [line.encode() + b"\n"] * 3
