@@ -7,6 +7,8 @@ import os
 import secrets
 from pathlib import Path
 
+from bench_runner.leftovers import in_use, sweep
+
 
 def write_whole(path: Path, content: str | bytes, *, overwrite: bool) -> None:
     """Write a file so that it is there in full or not at all. Raises OSError, which names it.
@@ -16,9 +18,10 @@ def write_whole(path: Path, content: str | bytes, *, overwrite: bool) -> None:
     """
     if not path.name:
         raise FileNotFoundError(errno.ENOENT, "No file is named", str(path))
+    sweep(path.parent, r"\.[0-9a-f]{16}\.tmp")
     draft = path.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
-        with draft.open("xb") as file:
+        with draft.open("xb") as file, in_use(draft):
             file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())

@@ -72,6 +72,7 @@ from typing import Any
 from bench_runner import export, fabric, hardware, journal, kernels, search, space, whole_search
 from bench_runner.arguments import find_recipe, parse_peaks, parse_settings, parser
 from bench_runner.locks import DeviceInUseError, only_benchmark
+from bench_runner.processes import when_parent_ends
 from bench_runner.recipes import Recipe
 from bench_runner.records import Measurement, Settings
 from bench_runner.results import Setup
@@ -264,7 +265,8 @@ def _search(
 ) -> int:
     one = arguments.command != "run"
     stop = Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    when_parent_ends(stop.set)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: stop.set())
     searches = arguments.command == "run" and {"paper", "all"} & {
         method.strip() for method in arguments.methods.split(",")

@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 from bench_runner import configure, fabric, processes
 from bench_runner.events import BadEventError, EventTail
+from bench_runner.leftovers import in_use
 from bench_runner.processes import (
     MARK,
     MAX_LINE,
@@ -60,6 +61,8 @@ def command(
             "--local-addr=127.0.0.1",
             "--nnodes=1",
             f"--nproc-per-node={gpu_count}",
+            # Else torchrun leaves a folder in the temporary one whenever it is killed.
+            f"--log-dir={spec_file.parent / 'torchrun'}",
             *worker,
         ]
     if launcher != "slurm":
@@ -190,54 +193,58 @@ def run_group(
         reason = f"the trial could not be started: {error.strerror}{name}; --work names its folder"
         return Outcome(status="failed", reason=reason, events=(), log_tail="", wall_s=0.0)
 
-    def drain() -> str | None:
-        """Hand on what is new; what is wrong with it, in words."""
-        try:
-            for event in tail.new():
-                events.append(event)
-                on_event(event)
-        except BadEventError as error:
-            return f"a worker wrote {error}"
-        except OSError as error:
-            return f"the worker's events cannot be read ({error.strerror})"
-        if _size(log_file) > MAX_LOG_BYTES:
-            return f"its processes wrote more than {MAX_LOG_BYTES >> 20} MiB of log"
-        return None
+    with in_use(directory):
 
-    try:
-        while process.poll() is None:
-            if stop.wait(_POLL_S):
-                ended_by = "cancelled"
-                break
-            wrong = drain()
-            if wrong is not None:
-                break
-            if nodes.lost_by(events):
-                # srun would wait for them for minutes.
-                process.kill()
-                break
-            if time.monotonic() - started > time_limit_s:
-                ended_by = "timed-out"
-                break
-    finally:
-        # Also where the launcher itself ended: it may have left a process behind.
-        end_group(process, group)
-    wrong = wrong or drain()
-    outcome = _outcome(
-        events=tuple(events),
-        ended_by=ended_by,
-        wrong=wrong,
-        exit_code=process.returncode,
-        first_exit=first_exit(log_file),
-        log_tail=log_tail(log_file),
-        wall_s=time.monotonic() - started,
-        time_limit_s=time_limit_s,
-    )
-    outcome = nodes.judged(outcome, log_file)
-    shorten(log_file)
-    if outcome.status == "failed" and _is_full(directory):
-        return replace(outcome, reason=f"the disk of {directory.parent} is full: {outcome.reason}")
-    return outcome
+        def drain() -> str | None:
+            """Hand on what is new; what is wrong with it, in words."""
+            try:
+                for event in tail.new():
+                    events.append(event)
+                    on_event(event)
+            except BadEventError as error:
+                return f"a worker wrote {error}"
+            except OSError as error:
+                return f"the worker's events cannot be read ({error.strerror})"
+            if _size(log_file) > MAX_LOG_BYTES:
+                return f"its processes wrote more than {MAX_LOG_BYTES >> 20} MiB of log"
+            return None
+
+        try:
+            while process.poll() is None:
+                if stop.wait(_POLL_S):
+                    ended_by = "cancelled"
+                    break
+                wrong = drain()
+                if wrong is not None:
+                    break
+                if nodes.lost_by(events):
+                    # srun would wait for them for minutes.
+                    process.kill()
+                    break
+                if time.monotonic() - started > time_limit_s:
+                    ended_by = "timed-out"
+                    break
+        finally:
+            # Also where the launcher itself ended: it may have left a process behind.
+            end_group(process, group)
+        wrong = wrong or drain()
+        outcome = _outcome(
+            events=tuple(events),
+            ended_by=ended_by,
+            wrong=wrong,
+            exit_code=process.returncode,
+            first_exit=first_exit(log_file),
+            log_tail=log_tail(log_file),
+            wall_s=time.monotonic() - started,
+            time_limit_s=time_limit_s,
+        )
+        outcome = nodes.judged(outcome, log_file)
+        shorten(log_file)
+        if outcome.status == "failed" and _is_full(directory):
+            return replace(
+                outcome, reason=f"the disk of {directory.parent} is full: {outcome.reason}"
+            )
+        return outcome
 
 
 def _size(path: Path) -> int:

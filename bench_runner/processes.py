@@ -7,9 +7,10 @@ import signal
 import subprocess
 import sys
 import sysconfig
+import threading
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,7 +19,10 @@ MARK = "BENCH_RUNNER_GROUP"
 LOG_LINES = 20
 MAX_LINE = 400
 """Characters of a log's line that are told."""
-_TERMINATE_S = 10.0
+WATCHED_PARENT = "BENCH_RUNNER_WATCHED_PARENT"
+"""Environment variable: the process without which a child has nothing to do."""
+_TERMINATE_S = 2.0
+_LOOK_S = 0.5
 _ROOT = str(Path(__file__).resolve().parent.parent)
 
 
@@ -46,6 +50,46 @@ def child_environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
     if found.split(os.pathsep)[0] != tools:
         environment["PATH"] = os.pathsep.join([tools, found])
     return environment
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process runs; one that ended and only waits for its parent to look does not."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return True  # no /proc here
+    return not state or state[0] not in ("Z", "X")
+
+
+def when_parent_ends(then: Callable[[], None]) -> None:
+    """Do this as soon as the process is gone that started this one and said so.
+
+    A kill leaves no time to tell a child anything, so the child looks.
+    """
+    said = os.environ.pop(WATCHED_PARENT, "")
+    if not said.isdigit():
+        return
+    parent = int(said)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_LOOK_S)
+        then()
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def end_hard(patience_s: float = 2.0) -> None:
+    """End this process as SIGTERM does, and for certain after a moment."""
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(patience_s)
+    os._exit(128 + signal.SIGTERM)
 
 
 def marked(variable: str, value: str) -> list[int]:

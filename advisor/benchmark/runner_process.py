@@ -24,6 +24,7 @@ from advisor.files import write_whole
 from advisor.parse import InputError
 from bench_runner.processes import (
     MAX_LINE,
+    WATCHED_PARENT,
     child_environment,
     log_tail,
     marked,
@@ -36,6 +37,8 @@ MARK = "ADVISOR_BENCH"
 PATIENCE_S = (30.0, 5.0, 5.0)
 """How long to wait after SIGINT, SIGTERM and SIGKILL. The runner itself needs up to 12 s to end a
 trial's process group."""
+MAX_EVENT_BYTES = 16 * 1024 * 1024
+"""Of a line of the runner's; a record of many ranks takes some hundred thousand."""
 _HARDWARE_TIMEOUT_S = 150
 
 
@@ -74,7 +77,7 @@ class Run:
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE,
                     stderr=log,
-                    env=child_environment() | {MARK: self._mark},
+                    env=child_environment() | {MARK: self._mark, WATCHED_PARENT: str(os.getpid())},
                     start_new_session=True,
                 )
         except OSError as error:
@@ -184,13 +187,18 @@ class Run:
 
 
 def _events(stdout: IO[bytes]) -> Iterator[dict[str, Any]]:
-    for raw in stdout:
+    while raw := stdout.readline(MAX_EVENT_BYTES):
+        if not raw.endswith(b"\n") and len(raw) == MAX_EVENT_BYTES:
+            yield {"event": "noise", "text": raw[:MAX_LINE].decode("utf-8", errors="replace")}
+            while (more := stdout.readline(MAX_EVENT_BYTES)) and not more.endswith(b"\n"):
+                pass  # one line of any length, and none of it kept
+            continue
         text = raw.decode("utf-8", errors="replace").strip()
         if not text:
             continue
         try:
             event = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             event = None
         if isinstance(event, dict) and isinstance(event.get("event"), str):
             yield event

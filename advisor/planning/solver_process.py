@@ -17,7 +17,12 @@ from threading import Event, Timer
 from typing import Any, Generic, Protocol, TypeVar
 
 from advisor.parse import InputError
-from bench_runner.processes import child_environment, module_command
+from bench_runner.processes import (
+    WATCHED_PARENT,
+    child_environment,
+    module_command,
+    when_parent_ends,
+)
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -65,7 +70,7 @@ class Search(Generic[T]):
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=child_environment(),
+            env=child_environment() | {WATCHED_PARENT: str(os.getpid())},
         )
         limit = Timer(self._seconds + GRACE_SECONDS, self._child.kill)
         limit.daemon = True
@@ -100,6 +105,7 @@ class Search(Generic[T]):
 def _main() -> None:
     # Ctrl-C reaches the whole group of processes; the solver would not hear of it.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    when_parent_ends(lambda: os._exit(1))
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 

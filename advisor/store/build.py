@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from advisor.store.migrate import check_known, migrate, migrations, schema_versi
 from advisor.store.rows import KEYS
 from advisor.store.seed import replace_shipped, update
 from advisor.store.shipped_rows import read_shipped
+from bench_runner.leftovers import in_use, sweep
 
 
 def build_store(path: str | Path, *, wait_s: float | None = None) -> None:
@@ -31,15 +33,21 @@ def build_store(path: str | Path, *, wait_s: float | None = None) -> None:
         with opened(path, write=True, wait_s=wait_limit_s(wait_s)) as connection:
             update(connection, path, force=True)
         return
+    if path.is_symlink():
+        raise StoreError(
+            f"{path} is a link to {os.readlink(path)}, where nothing is: remove the link, or name "
+            "another place with --store"
+        )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        sweep(path.parent, re.escape(f".{path.name}-") + r"\w{8}")
         scratch = tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent)
     except OSError as error:
         raise StoreError(
             f"no store can be made at {path} ({error.strerror}): make {path.parent} a folder that "
             "you may write, or name another place with --store"
         ) from None
-    with scratch as folder:
+    with scratch as folder, in_use(Path(folder)):
         shipped = read_shipped()
         fresh = Path(folder, path.name)
         with created(fresh) as connection:
@@ -74,7 +82,8 @@ def check_store(path: str | Path, *, wait_s: float | None = None) -> list[str]:
                 f"schema: is at version {version}, not {steps[-1].version}: advisor rebuild"
                 f" --store {path}"
             ]
-    with tempfile.TemporaryDirectory(prefix="advisor-") as folder:
+    sweep(Path(tempfile.gettempdir()), r"advisor-\w{8}")
+    with tempfile.TemporaryDirectory(prefix="advisor-") as folder, in_use(Path(folder)):
         fresh = Path(folder, "fresh.duckdb")
         build_store(fresh)
         beside = {"fresh": fresh}

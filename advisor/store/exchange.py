@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from typing import Any
 
 import duckdb
 
+from advisor.files import write_whole
 from advisor.parse import shown
 from advisor.store.connection import (
     StoreError,
@@ -31,6 +31,7 @@ from advisor.store.predictions import predict_anew
 from advisor.store.rows import KEYS, Values, insert_missing, measurement_values, plain_values
 from advisor.store.seed import audit_local, auditor_of
 from bench_runner.journal import MAX_FILE_BYTES, MAX_LINE_BYTES, from_json
+from bench_runner.leftovers import in_use, sweep
 from bench_runner.outside import OutsideError, is_plain_file, lines_outside
 from bench_runner.records import STATUSES, Measurement
 from price_catalog.builds import GPU_COUNTS
@@ -181,7 +182,8 @@ def _as_new_as_we(path: Path, wait_s: float) -> Iterator[duckdb.DuckDBPyConnecti
         if version == steps[-1].version:
             yield connection
             return
-    with tempfile.TemporaryDirectory(prefix="advisor-") as folder:
+    sweep(Path(tempfile.gettempdir()), r"advisor-\w{8}")
+    with tempfile.TemporaryDirectory(prefix="advisor-") as folder, in_use(Path(folder)):
         copy = Path(folder, "copy.duckdb")
         with opened(path, write=False, wait_s=wait_s, beside={"copy": copy}) as connection:
             connection.execute("COPY FROM DATABASE store TO copy")
@@ -225,14 +227,7 @@ def write_tables(tables: Tables, path: Path) -> int:
             record = _journal_record(row) if table == "measurement" else {"table": table, **row}
             lines.append(json.dumps(record, separators=(",", ":"), default=_as_text) + "\n")
     try:
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.writelines(lines)
-            os.replace(name, path)
-        except BaseException:
-            os.unlink(name)
-            raise
+        write_whole(path, "".join(lines), overwrite=False)
     except OSError as error:
         raise StoreError(
             f"{path} cannot be written ({error.strerror}): name a file in a folder of yours"

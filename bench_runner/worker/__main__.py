@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench_runner.launch import PARENT
+from bench_runner.processes import is_alive
 from bench_runner.trial import TrialSpec, recipe_from_json
 
 if TYPE_CHECKING:
@@ -33,13 +34,9 @@ def _watch_parent() -> None:
 
     def watch() -> None:
         while True:
-            try:
-                os.kill(int(parent), 0)
-            except ProcessLookupError:
+            if not is_alive(int(parent)):
                 os._exit(FAILED_EXIT)
-            except PermissionError:
-                pass
-            time.sleep(1.0)
+            time.sleep(0.5)
 
     threading.Thread(target=watch, daemon=True).start()
 

@@ -149,7 +149,7 @@ def test_the_runner_s_journal_and_recipe_are_bounded_too(
     file = tmp_path / "m.toml"
     make(file)  # type: ignore[operator]
     for read in (journal.read, load_recipe):
-        with pytest.raises(ValueError, match="larger than|device|pipe") as caught:
+        with pytest.raises(ValueError, match=r"larger than|device|pipe") as caught:
             read(file)
         assert str(caught.value).isprintable()
 

@@ -19,6 +19,7 @@ from advisor.planning.report.report import (
     Words,
     shown,
 )
+from bench_runner.leftovers import in_use, sweep
 
 _HEAD = """\
 #set document(title: {title}, author: "GPU grant advisor", date: datetime({date}))
@@ -53,7 +54,8 @@ def to_pdf(report: Report) -> bytes:
     import typst
 
     noon = datetime(report.made_on.year, report.made_on.month, report.made_on.day, 12, tzinfo=UTC)
-    with tempfile.TemporaryDirectory(prefix="advisor-report-") as folder:
+    sweep(Path(tempfile.gettempdir()), r"advisor-report-\w{8}")
+    with tempfile.TemporaryDirectory(prefix="advisor-report-") as folder, in_use(Path(folder)):
         source = to_typst(report)
         root = Path(folder)
         (root / "report.typ").write_text(source, encoding="utf-8")

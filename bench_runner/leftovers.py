@@ -1,0 +1,72 @@
+"""What a kill left behind is taken away later, and never what somebody is still using.
+
+Whoever uses a folder or a draft holds a lock on it, which ends with the process.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    _CAN_LOCK = False
+else:
+    _CAN_LOCK = True
+
+YOUNG_S = 60.0
+"""Nothing younger is taken away: it may have been made and not yet locked."""
+
+
+@contextmanager
+def in_use(path: Path) -> Iterator[None]:
+    """Say that a file or folder is being used, until the block or the process ends."""
+    descriptor = None
+    if _CAN_LOCK:
+        with suppress(OSError):
+            descriptor = os.open(path, os.O_RDONLY)
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    try:
+        yield
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def sweep(folder: Path, name: str, *, young_s: float = YOUNG_S) -> int:
+    """Take away what lies in a folder under a name like this regular expression, is ours, is not
+    young and is used by nobody; how many. Never raises for what cannot be taken away."""
+    if not _CAN_LOCK:
+        return 0
+    gone = 0
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if re.fullmatch(name, entry.name):
+                with suppress(OSError):
+                    gone += _take_away(entry, young_s)
+    return gone
+
+
+def _take_away(entry: os.DirEntry[str], young_s: float) -> bool:
+    found = entry.stat(follow_symlinks=False)
+    if entry.is_symlink() or found.st_uid != os.getuid():
+        return False
+    if time.time() - found.st_mtime < young_s:
+        return False
+    descriptor = os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        # Somebody who uses it, or a file system without locks: it stays.
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if entry.is_dir(follow_symlinks=False):
+            shutil.rmtree(entry.path, ignore_errors=True)
+        else:
+            os.unlink(entry.path)
+    finally:
+        os.close(descriptor)
+    return not os.path.lexists(entry.path)

@@ -1,0 +1,237 @@
+"""Whatever way a program dies, what it started is gone within five seconds: real processes."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bench_runner import leftovers
+from bench_runner.processes import marked
+
+if sys.platform != "linux":
+    pytest.skip("processes are found through /proc", allow_module_level=True)
+
+TINY = Path(__file__).parents[1] / "bench_runner" / "tiny.toml"
+WITHIN_S = 5.0
+TAG = "TESTS_STARTED_THIS"
+# In torch's place: deaf to SIGTERM, with a rank in a session of its own, and nothing to say.
+FAKE_TORCHRUN = """
+import os, signal, subprocess, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if len(sys.argv) > 1:
+    subprocess.Popen([sys.executable, __file__], start_new_session=True)
+open(os.environ["TESTS_STARTED_THIS"] + "-hangs", "w").close()
+time.sleep(600)
+"""
+BENCH = """
+import sys
+from pathlib import Path
+from advisor.benchmark.request import Request
+from advisor.benchmark.runner_process import Run
+folder = Path(sys.argv[1])
+run = Run(Request(recipe=sys.argv[2], gpu_count=1, device="cpu", methods="naive",
+                  records_file=folder / "records.jsonl", work_directory=folder / "work"))
+for event in run.events():
+    pass
+"""
+SOLVE = """
+import os, time
+from advisor.planning.solver_process import Search
+from tests.benchmark.test_nothing_left import Endless
+Search(Endless()).run()
+"""
+
+
+class Endless:
+    """A task for the solver's process that never ends."""
+
+    seconds = 600.0
+
+    def run(self, say: object) -> None:
+        (Path(os.environ[TAG] + "-hangs")).touch()
+        while True:
+            time.sleep(1)
+
+
+@pytest.fixture
+def tag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The mark of all that a test starts."""
+    fake = tmp_path / "path" / "torch" / "distributed"
+    fake.mkdir(parents=True)
+    (fake / "run.py").write_text(FAKE_TORCHRUN)
+    for folder in (fake, fake.parent):
+        (folder / "__init__.py").touch()
+    monkeypatch.setenv("PYTHONPATH", str(fake.parents[1]))
+    name = str(tmp_path / uuid.uuid4().hex)
+    monkeypatch.setenv(TAG, name)
+    yield name
+    for pid in marked(TAG, name):
+        os.kill(pid, signal.SIGKILL)
+
+
+def wait_for_hang(tag: str) -> None:
+    deadline = time.monotonic() + 60
+    while not Path(f"{tag}-hangs").exists():
+        assert time.monotonic() < deadline, "it never got so far"
+        time.sleep(0.1)
+
+
+def seconds_until_gone(tag: str) -> float:
+    began = time.monotonic()
+    while marked(TAG, tag):
+        assert time.monotonic() - began < 20, marked(TAG, tag)
+        time.sleep(0.1)
+    return time.monotonic() - began
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+def test_a_benchmark_ends_with_whoever_asked_for_it(
+    tag: str, tmp_path: Path, number: signal.Signals
+) -> None:
+    asker = subprocess.Popen([sys.executable, "-c", BENCH, str(tmp_path), str(TINY)])
+    wait_for_hang(tag)
+    assert len(marked(TAG, tag)) >= 3
+    asker.send_signal(number)
+    asker.wait()
+    assert seconds_until_gone(tag) < WITHIN_S
+
+
+def test_a_runner_that_is_interrupted_ends_its_group_in_time(tag: str, tmp_path: Path) -> None:
+    runner = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "bench_runner", "trial", "--recipe", str(TINY)),
+            *("--settings", "naive", "--device", "cpu", "--yes"),
+            *("--work", str(tmp_path / "work"), "--records", str(tmp_path / "r.jsonl")),
+        ],
+        stdout=subprocess.DEVNULL,
+    )
+    wait_for_hang(tag)
+    runner.send_signal(signal.SIGHUP)
+    assert seconds_until_gone(tag) < WITHIN_S
+    assert runner.wait() == 130
+
+
+def test_the_solver_ends_with_whoever_asked_it(tag: str) -> None:
+    asker = subprocess.Popen([sys.executable, "-c", SOLVE], cwd=Path(__file__).parents[2])
+    wait_for_hang(tag)
+    asker.kill()
+    asker.wait()
+    assert seconds_until_gone(tag) < WITHIN_S
+
+
+def open_program(store: Path, tmp_path: Path) -> tuple[int, int]:
+    """The terminal program on a terminal of its own: its process and the terminal's other end."""
+    state = tmp_path / "state.json"
+    state.write_text('{"welcomed": true, "prices": "paper"}')
+    child, terminal = pty.fork()
+    if child == 0:
+        os.environ |= {"ADVISOR_STATE": str(state), "TERM": "xterm-256color"}
+        os.environ |= {"COLUMNS": "120", "LINES": "40"}
+        os.execv(sys.executable, [sys.executable, "-m", "advisor", "--store", str(store)])
+    return child, terminal
+
+
+def drained(terminal: int, until: bytes, within_s: float) -> bytes:
+    """What the program drew, until something stands there."""
+    os.set_blocking(terminal, False)
+    seen, deadline = b"", time.monotonic() + within_s
+    while time.monotonic() < deadline and until not in seen:
+        try:
+            seen += os.read(terminal, 65536)
+        except BlockingIOError:
+            time.sleep(0.05)
+        except OSError:
+            break  # the other end is closed
+    return seen
+
+
+def test_a_request_to_end_puts_the_terminal_back(tag: str, own_store: Path, tmp_path: Path) -> None:
+    child, terminal = open_program(own_store, tmp_path)
+    assert b"\x1b[?1049h" in drained(terminal, b"Pythia", 30)
+    os.kill(child, signal.SIGTERM)
+    seen = drained(terminal, b"never", 6)
+    assert seen.rindex(b"\x1b[?1049l") > seen.rfind(b"\x1b[?1049h")
+    assert b"\x1b[?1000l" in seen
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 128 + signal.SIGTERM
+    assert seconds_until_gone(tag) < WITHIN_S
+    os.close(terminal)
+
+
+def test_a_terminal_that_is_closed_ends_the_program(
+    tag: str, own_store: Path, tmp_path: Path
+) -> None:
+    child, terminal = open_program(own_store, tmp_path)
+    drained(terminal, b"Pythia", 30)
+    os.close(terminal)
+    began = time.monotonic()
+    while os.waitpid(child, os.WNOHANG)[0] == 0:
+        assert time.monotonic() - began < WITHIN_S
+        time.sleep(0.1)
+    assert seconds_until_gone(tag) < WITHIN_S
+
+
+# What a kill left on the disk
+
+
+def old(path: Path) -> Path:
+    os.utime(path, (time.time() - 1000,) * 2)
+    return path
+
+
+def test_leftovers_go_at_the_next_write_and_what_is_used_stays(
+    tmp_path: Path, store_path: Path
+) -> None:
+    from advisor.files import write_whole
+    from advisor.store import build_store
+
+    draft, young = tmp_path / f".{'a' * 16}.tmp", tmp_path / f".{'b' * 16}.tmp"
+    held, others = tmp_path / f".{'c' * 16}.tmp", tmp_path / ".mine.tmp"
+    for path in (draft, young, held, others):
+        path.touch()
+    for path in (draft, held, others):
+        old(path)
+    folder = tmp_path / ".results.duckdb-abcd1234"
+    folder.mkdir()
+    (folder / "results.duckdb").touch()
+    old(folder)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "precious").touch()
+    link = tmp_path / ".results.duckdb-linklink"
+    link.symlink_to(elsewhere)
+    with leftovers.in_use(held):
+        write_whole(tmp_path / "a.csv", "a\n", overwrite=False)
+        build_store(tmp_path / "results.duckdb")
+    assert not draft.exists()
+    assert not folder.exists()
+    for path in (young, held, others, link, elsewhere / "precious"):
+        assert path.exists(), path
+
+
+def test_another_process_s_trial_is_never_swept(tmp_path: Path) -> None:
+    dead, living = tmp_path / "0123456789ab", tmp_path / "ba9876543210"
+    for path in (dead, living):
+        path.mkdir()
+        old(path)
+    program = (
+        "import sys, time\nfrom pathlib import Path\nfrom bench_runner.leftovers import in_use\n"
+        "with in_use(Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(600)\n"
+    )
+    holder = subprocess.Popen([sys.executable, "-c", program, str(living)], stdout=subprocess.PIPE)
+    assert holder.stdout is not None
+    holder.stdout.readline()
+    assert leftovers.sweep(tmp_path, "[0-9a-f]{12}") == 1
+    assert living.exists() and not dead.exists()
+    holder.kill()
+    holder.wait()
+    assert leftovers.sweep(tmp_path, "[0-9a-f]{12}") == 1
+    assert not living.exists()
