@@ -1,20 +1,38 @@
-"""The terminal program in a browser: a child process a visitor, on this machine only by default."""
+"""The terminal program in a browser: a child process a visitor, on this machine only by default.
+
+Whoever may connect to a port may be anybody on this machine, so the address that is printed holds
+a secret: the page and its connection are opened with it alone. Nothing comes from elsewhere.
+"""
 
 from __future__ import annotations
 
-import shlex
+import asyncio
+import json
+import secrets
+import signal
 import socket
 import sys
+from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
+from string import Template
 from urllib.parse import urlsplit
 
-from aiohttp import web
-from aiohttp.typedefs import Handler, Middleware
-from textual_serve.server import Server
+import textual_serve
+from aiohttp import WSCloseCode, WSMsgType, web
+from aiohttp.typedefs import Handler
+from aiohttp.web_runner import GracefulExit
+from textual_serve.download_manager import DownloadManager
 
 from advisor.parse import InputError, shown
+from advisor.tui.served_program import RefusedError, ServedProgram, checked_size
 from bench_runner.processes import module_command
+
+MAX_VISITORS = 8
+MAX_MESSAGE_BYTES = 256 * 1024
+"""Of one message of a page; a longer paste ends its connection."""
+_STATIC = Path(textual_serve.__path__[0], "static")
+_PAGE = Path(__file__).with_name("serve.html")
 
 
 def serve(store_path: Path, host: str = "127.0.0.1", port: int = 8000) -> None:
@@ -44,49 +62,201 @@ def check_free(host: str, port: int) -> None:
             ) from None
 
 
-class AdvisorServer(Server):  # type: ignore[misc]  # it has no type hints to check against
-    """Serves the program, and answers only its own pages."""
+class AdvisorServer:
+    """Serves the program to those who know the token, and answers only its own pages."""
 
     def __init__(self, store_path: Path, host: str, port: int) -> None:
-        command = [*module_command("advisor.tui.start"), str(store_path.absolute())]
-        shown_host = f"[{host}]" if ":" in host else host
-        super().__init__(
-            shlex.join(command),
-            host=host,
-            port=port,
-            title="GPU advisor",
-            public_url=f"http://{shown_host}:{port}",
+        self._command = [*module_command("advisor.tui.start"), str(store_path.absolute())]
+        self._host, self._port = host, port
+        self.token = secrets.token_urlsafe(24)
+        self._downloads = DownloadManager()
+        self._programs: dict[ServedProgram, web.WebSocketResponse] = {}
+
+    def serve(self) -> None:
+        """Serve until Ctrl+C or SIGTERM; a second later nothing of it is left."""
+        loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(loop)
+
+        def end() -> None:
+            raise GracefulExit
+
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            with suppress(NotImplementedError, AttributeError):
+                loop.add_signal_handler(getattr(signal, name), end)
+        web.run_app(
+            self.application(),
+            host=self._host,
+            port=self._port,
+            handle_signals=False,
+            loop=loop,
+            print=lambda *_: None,
+            access_log=None,
+            shutdown_timeout=0.3,
         )
 
-    async def _make_app(self) -> web.Application:
-        app: web.Application = await super()._make_app()
-        app.middlewares.append(own_pages_only(self.host))
+    def application(self) -> web.Application:
+        """What answers requests."""
+        app = web.Application(middlewares=[self._check], client_max_size=64 * 1024)
+        app.add_routes(
+            [
+                web.get("/", self._page),
+                web.get("/ws/{token}", self._connection),
+                web.get("/download/{key}", self._download),
+                web.static("/static", _STATIC, show_index=False),
+            ]
+        )
+        app.on_startup.append(self._say_where)
+        app.on_shutdown.append(self._end_all)
         return app
 
-    async def on_startup(self, app: web.Application) -> None:
-        """Say where."""
-        who = "this machine only" if is_loopback(self.host) else "everybody who reaches this host"
-        print(f"advisor: open {self.public_url} ({who}); Ctrl+C ends it", file=sys.stderr)
+    async def _say_where(self, _: web.Application) -> None:
+        shown_host = f"[{self._host}]" if ":" in self._host else self._host
+        who = "this machine only" if is_loopback(self._host) else "everybody who knows it"
+        print(
+            f"advisor: open http://{shown_host}:{self._port}/?token={self.token} ({who}); "
+            "Ctrl+C ends it",
+            file=sys.stderr,
+            flush=True,
+        )
 
+    async def _end_all(self, _: web.Application) -> None:
+        for program in self._programs:
+            program.terminate()
+        closing = [
+            socket_.close(code=WSCloseCode.GOING_AWAY) for socket_ in self._programs.values()
+        ]
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(asyncio.gather(*closing, return_exceptions=True), 0.3)
+        for program in tuple(self._programs):
+            program.close()
 
-def own_pages_only(host: str) -> Middleware:
-    """Refuse requests that another site's page makes in the visitor's browser.
-
-    Without this any page that is open beside could connect to the loopback address and type.
-    """
+    # What is answered
 
     @web.middleware
-    async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
+    async def _check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Refuse whoever does not know the token, and requests of other sites' pages."""
+        try:
+            self._refuse_strangers(request)
+            answer = await handler(request)
+        except web.HTTPException as refusal:
+            refusal.headers.update(_headers("'none'"))
+            raise
+        if not answer.prepared:
+            answer.headers.update(_headers("'none'") | dict(answer.headers))
+        return answer
+
+    def _refuse_strangers(self, request: web.Request) -> None:
         called = urlsplit(f"//{request.host}").hostname or ""
         # A name that somebody else points at this machine is no name of ours.
-        if is_loopback(host) and not is_loopback(called):
-            raise web.HTTPForbidden(text=f"open this as http://{host} with its port")
+        if is_loopback(self._host) and not is_loopback(called):
+            raise web.HTTPForbidden(text=f"open this as http://{self._host} with its port")
         origin = request.headers.get("Origin")
         if origin is not None and urlsplit(origin).netloc != request.host:
             raise web.HTTPForbidden(text="this page is not of the GPU advisor")
-        return await handler(request)
+        given = request.match_info.get("token") or request.query.get("token", "")
+        free = request.path.startswith(("/static/", "/download/"))  # a key is a secret of its own
+        if not free and not secrets.compare_digest(given.encode(), self.token.encode()):
+            raise web.HTTPForbidden(text="open the whole address that advisor serve printed")
 
-    return check
+    async def _page(self, request: web.Request) -> web.Response:
+        size = request.query.get("fontsize", "16")
+        page = Template(_PAGE.read_text(encoding="utf-8")).substitute(
+            # By the name that it was called by: localhost and 127.0.0.1 are two sites.
+            websocket=f"ws://{request.host}/ws/{self.token}",
+            font_size=size if size.isascii() and size.isdigit() and len(size) < 3 else "16",
+        )
+        policy = (
+            "'none'; script-src 'self'; font-src 'self'; img-src 'self' data:; "
+            f"style-src 'self' 'unsafe-inline'; connect-src 'self' ws://{request.host}"
+        )
+        return web.Response(text=page, content_type="text/html", headers=_headers(policy))
+
+    async def _connection(self, request: web.Request) -> web.StreamResponse:
+        if len(self._programs) >= MAX_VISITORS:
+            raise web.HTTPServiceUnavailable(
+                text=f"{MAX_VISITORS} pages are open already: close one"
+            )
+        try:
+            size = checked_size(
+                *(int(request.query.get(name, usual)[:9]) for name, usual in _USUAL_SIZE)
+            )
+        except (ValueError, RefusedError):
+            raise web.HTTPBadRequest(text="no terminal has this size") from None
+        socket_ = web.WebSocketResponse(heartbeat=15, max_msg_size=MAX_MESSAGE_BYTES)
+        program = ServedProgram(
+            self._command,
+            write_bytes=socket_.send_bytes,
+            write_str=socket_.send_str,
+            close=socket_.close,
+            download_manager=self._downloads,
+        )
+        self._programs[program] = socket_
+        try:
+            await socket_.prepare(request)
+            await program.start(*size)
+            await _follow(socket_, program)
+        except (ConnectionError, OSError, RuntimeError):
+            pass  # the page went away, or the program did
+        finally:
+            try:
+                await program.end()
+            finally:
+                del self._programs[program]
+                with suppress(Exception):
+                    await socket_.close()
+        return socket_
+
+    async def _download(self, request: web.Request) -> web.StreamResponse:
+        key = request.match_info["key"]
+        try:
+            found = await self._downloads.get_download_metadata(key)
+        except KeyError:
+            raise web.HTTPNotFound(text="there is no such file") from None
+        name = "".join(ch if ch.isalnum() or ch in "._-" else "_" for ch in found.file_name)
+        answer = web.StreamResponse(
+            headers={
+                **_headers("'none'"),
+                "Content-Type": "application/octet-stream",
+                "Content-Disposition": f'attachment; filename="{name}"',
+            }
+        )
+        await answer.prepare(request)
+        async for chunk in self._downloads.download(key):
+            await answer.write(chunk)
+        await answer.write_eof()
+        return answer
+
+
+_USUAL_SIZE = (("width", "80"), ("height", "24"))
+
+
+async def _follow(socket_: web.WebSocketResponse, program: ServedProgram) -> None:
+    """Hand on what the page sends until it, or the program, ends."""
+    async for message in socket_:
+        if message.type != WSMsgType.TEXT:
+            continue
+        try:
+            sent = json.loads(message.data)
+            if isinstance(sent, list) and sent[:1] == ["ping"]:
+                await socket_.send_json(["pong", sent[1] if len(sent) > 1 else None])
+            await program.take(sent)
+        except (ValueError, RecursionError, RefusedError):
+            await socket_.close(code=WSCloseCode.POLICY_VIOLATION, message=b"not from this page")
+            return
+
+
+def _headers(policy: str) -> dict[str, str]:
+    return {
+        "Content-Security-Policy": f"default-src {policy}; frame-ancestors 'none'; "
+        "base-uri 'none'; form-action 'none'",
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "DENY",
+        "Referrer-Policy": "no-referrer",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Cache-Control": "no-store",
+        "Server": "advisor",
+    }
 
 
 def is_loopback(host: str) -> bool:

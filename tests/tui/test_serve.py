@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -11,14 +12,19 @@ import sys
 import time
 import urllib.error
 import urllib.request
+import uuid
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import aiohttp
 import pytest
 
 from advisor.parse import InputError
-from advisor.tui.serve import check_free, is_loopback
+from advisor.tui.serve import MAX_VISITORS, check_free, is_loopback
+from bench_runner.processes import marked
+
+TAG = "TESTS_STARTED_THIS_SERVER"
 
 
 def free_port() -> int:
@@ -27,40 +33,191 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+class Served:
+    """A running server: where it is and what its address holds."""
+
+    def __init__(self, paper_store: Path, folder: Path) -> None:
+        self.port = free_port()
+        self.address = f"127.0.0.1:{self.port}"
+        state = folder / "state.json"
+        state.write_text('{"welcomed": true, "prices": "paper"}', encoding="utf-8")
+        self.tag = str(folder / uuid.uuid4().hex)
+        self.process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "advisor", "--store", str(paper_store)),
+                *("serve", "--port", str(self.port)),
+            ],
+            env={**os.environ, "ADVISOR_STATE": str(state), TAG: self.tag},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stderr is not None
+        said = self.process.stderr.readline()
+        found = re.fullmatch(
+            rf"advisor: open http://{self.address}/\?token=([\w-]{{32}}) "
+            r"\(this machine only\); Ctrl\+C ends it\n",
+            said,
+        )
+        assert found is not None, said
+        self.token = found[1]
+        for _ in range(100):
+            try:
+                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+                break
+            except OSError:
+                time.sleep(0.05)
+
+    def page(self, name: str = "127.0.0.1") -> str:
+        return f"http://{name}:{self.port}/?token={self.token}"
+
+    def connection(self, name: str = "127.0.0.1", size: str = "width=120&height=40") -> str:
+        return f"ws://{name}:{self.port}/ws/{self.token}?{size}"
+
+    def programs(self) -> list[int]:
+        return [pid for pid in marked(TAG, self.tag) if pid != self.process.pid]
+
+
 @pytest.fixture(scope="module")
-def server(paper_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a running server."""
-    port = free_port()
-    state = tmp_path_factory.mktemp("state") / "state.json"
-    state.write_text('{"welcomed": true, "prices": "paper"}', encoding="utf-8")
-    process = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "advisor", "--store", str(paper_store)),
-            *("serve", "--port", str(port)),
-        ],
-        env={**os.environ, "ADVISOR_STATE": str(state)},
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stderr is not None
-    said = process.stderr.readline()
-    assert said == f"advisor: open http://127.0.0.1:{port} (this machine only); Ctrl+C ends it\n"
-    address = f"127.0.0.1:{port}"
-    for _ in range(100):
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-            break
-        except OSError:
-            time.sleep(0.05)
-    yield address
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=20) in (0, -signal.SIGINT, 130)
+def served(paper_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A running server."""
+    found = Served(paper_store, tmp_path_factory.mktemp("served"))
+    yield found
+    began = time.monotonic()
+    found.process.send_signal(signal.SIGINT)
+    printed, said = found.process.communicate(timeout=20)
+    assert time.monotonic() - began < 1.5
+    assert printed == ""
+    assert "Traceback" not in said
+    assert found.process.returncode in (0, -signal.SIGINT, 130)
 
 
-def test_the_page_opens(server: str) -> None:
-    with urllib.request.urlopen(f"http://{server}/", timeout=20) as answer:
+@pytest.fixture
+def server(served: Served) -> str:
+    return served.address
+
+
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
+def test_the_page_opens_and_fetches_nothing_from_elsewhere(served: Served, name: str) -> None:
+    with urllib.request.urlopen(served.page(name), timeout=20) as answer:
         assert answer.status == 200
-        assert b"GPU advisor" in answer.read()
+        text = answer.read().decode()
+        headers = answer.headers
+    assert "GPU advisor" in text
+    assert f"ws://{name}:{served.port}/ws/{served.token}" in text
+    assert re.findall(r"https?://", text) == []
+    policy = headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe-eval" not in policy
+    assert headers["X-Frame-Options"] == "DENY"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "no-referrer"
+    assert headers["Cache-Control"] == "no-store"
+    for place in re.findall(r'(?:href|src)="(/static/[^"]+)"|url\("([^"]+)"\)', text):
+        with urllib.request.urlopen(
+            f"http://{name}:{served.port}{''.join(place)}", timeout=20
+        ) as answer:
+            assert answer.status == 200
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/?token=", "/?token=guess", "/ws/guess", "/ws?width=80", "/ws/", "/download/x"]
+)
+def test_without_the_token_nothing_is_opened(served: Served, path: str) -> None:
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        urllib.request.urlopen(f"http://{served.address}{path}", timeout=20)
+    assert caught.value.code in (403, 404)
+    assert served.token not in caught.value.read().decode()
+    assert served.programs() == []
+
+
+def test_no_folder_is_listed(served: Served) -> None:
+    for path in ("/static/", "/static/..%2f..%2fserver.py"):
+        with pytest.raises(urllib.error.HTTPError, match=r"40[34]"):
+            urllib.request.urlopen(f"http://{served.address}{path}", timeout=20)
+
+
+async def gone(served: Served, within_s: float = 5.0) -> None:
+    deadline = time.monotonic() + within_s
+    while served.programs():
+        assert time.monotonic() < deadline, served.programs()
+        await asyncio.sleep(0.1)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        '["resize", {"width": 100000, "height": 40}]',
+        '["resize", {"width": 120, "height": -1}]',
+        '["resize", {"width": "a", "height": 1}]',
+        '["stdin", "' + "x" * 3_000_000 + '"]',
+        '["stdin", 7]',
+        '["quit"]',
+        "[]",
+        "7",
+        "[" * 100_000,
+        "not JSON",
+    ],
+    ids=lambda text: text[:40],
+)
+async def test_what_no_page_sends_ends_that_page_alone(served: Served, message: str) -> None:
+    async with (
+        aiohttp.ClientSession() as session,
+        session.ws_connect(served.connection()) as good,
+        session.ws_connect(served.connection("localhost")) as bad,
+    ):
+        with suppress(ConnectionError, aiohttp.ClientError):  # closed while we still send
+            await bad.send_str(message)
+        async with asyncio.timeout(20):
+            while not bad.closed:
+                await bad.receive()
+        assert bad.close_code in (1006, 1008, 1009)
+        await good.send_str('["ping", "still there"]')
+        async with asyncio.timeout(30):
+            while (await good.receive()).data != '["pong", "still there"]':
+                assert not good.closed
+    await gone(served)
+
+
+@pytest.mark.parametrize("size", ["width=100000&height=40", "width=0&height=1", "width=a&height=1"])
+async def test_no_program_is_started_for_a_terminal_that_cannot_be(
+    served: Served, size: str
+) -> None:
+    async with aiohttp.ClientSession() as session:
+        with pytest.raises(aiohttp.WSServerHandshakeError, match="400"):
+            await session.ws_connect(served.connection(size=size))
+
+
+async def test_pages_are_limited(served: Served) -> None:
+    async with aiohttp.ClientSession() as session:
+        open_pages = [await session.ws_connect(served.connection()) for _ in range(MAX_VISITORS)]
+        with pytest.raises(aiohttp.WSServerHandshakeError, match="503"):
+            await session.ws_connect(served.connection())
+        for page in open_pages:
+            await page.close()
+    await gone(served, 15)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+async def test_no_program_outlives_its_server(
+    paper_store: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    served = Served(paper_store, tmp_path)
+    async with aiohttp.ClientSession() as session:
+        pages = [await session.ws_connect(served.connection()) for _ in range(2)]
+        async with asyncio.timeout(60):
+            for page in pages:
+                await page.receive()
+        assert len(served.programs()) >= 2
+        began = time.monotonic()
+        served.process.send_signal(number)
+        while served.process.poll() is None:
+            await asyncio.sleep(0.02)
+        assert time.monotonic() - began < 1
+        await gone(served)
+        for page in pages:
+            await page.close()
 
 
 def test_it_listens_on_the_loopback_only(server: str) -> None:
@@ -76,10 +233,10 @@ def test_it_listens_on_the_loopback_only(server: str) -> None:
     assert [a for a in local if a.endswith(f":{int(port):04X}")] == [f"0100007F:{int(port):04X}"]
 
 
-async def test_the_program_answers_through_the_websocket(server: str) -> None:
+async def test_the_program_answers_through_the_websocket(server: str, served: Served) -> None:
     seen = b""
     async with aiohttp.ClientSession() as session:
-        url = f"ws://{server}/ws?width=120&height=40"
+        url = served.connection()
         async with session.ws_connect(url, origin=f"http://{server}") as socket_:
             async with asyncio.timeout(60):
                 while b"Published times would put" not in seen:
@@ -94,8 +251,8 @@ async def test_the_program_answers_through_the_websocket(server: str) -> None:
 @pytest.mark.parametrize(
     "headers", [{"Origin": "https://elsewhere.example"}, {"Host": "elsewhere.example"}]
 )
-def test_other_sites_pages_are_refused(server: str, headers: dict[str, str]) -> None:
-    request = urllib.request.Request(f"http://{server}/ws", headers=headers)
+def test_other_sites_pages_are_refused(served: Served, headers: dict[str, str]) -> None:
+    request = urllib.request.Request(served.page(), headers=headers)
     with pytest.raises(urllib.error.HTTPError, match="403"):
         urllib.request.urlopen(request, timeout=20)
 
