@@ -250,8 +250,11 @@ def _measure(arguments: argparse.Namespace) -> int:
     if not _confirmed(concerns, arguments):
         return 130
     devices = [gpu.uuid for gpu in setup.machine.gpus[: setup.gpu_count]]
+    if setup.device == "cpu":
+        # The processors of a job are its own.
+        devices = [f"cpu{os.environ.get('SLURM_JOB_ID', '')}"]
     try:
-        with only_benchmark(devices if setup.device == "cuda" else ["cpu"]):
+        with only_benchmark(devices):
             return _search(arguments, setup, options, candidates)
     except DeviceInUseError as error:
         raise ValueError(
@@ -261,7 +264,7 @@ def _measure(arguments: argparse.Namespace) -> int:
 
 
 def _search(
-    arguments: argparse.Namespace, setup: Setup, options: Options, candidates: list[Settings]
+    arguments: argparse.Namespace, setup: Setup, options: Options, candidates: Sequence[Settings]
 ) -> int:
     one = arguments.command != "run"
     stop = Event()
