@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
+from advisor.answers.before import Doubt, quoted
 from advisor.answers.circuit import OUTLET
 from advisor.answers.price_told import newer_words, prices_told
 from advisor.answers.uncertainty_lines import bench_command, minutes_words
@@ -27,19 +27,8 @@ if TYPE_CHECKING:
     from price_catalog.model import Rental
     from price_catalog.power import Supply
 
-About = Literal["ties", "time", "power", "price", "rent"]
 YOUNG_DAYS = 60
 """A price of fewer days needs no word."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Doubt:
-    """One thing to settle before somebody orders."""
-
-    about: About
-    words: str
-    command: str
-    """Works as typed."""
 
 
 def doubts_of(ranking: Ranking, rentals: Iterable[Rental], supply: Supply | None) -> list[Doubt]:
@@ -58,17 +47,6 @@ def doubts_of(ranking: Ranking, rentals: Iterable[Rental], supply: Supply | None
         _rent(ranking, row, rentals),
     )
     return [doubt for doubt in found if doubt is not None]
-
-
-def doubt_objects(doubts: Iterable[Doubt]) -> list[dict[str, Any]]:
-    """The same as JSON has them."""
-    return [{"about": d.about, "words": d.words, "command": d.command} for d in doubts]
-
-
-def quoted(text: str) -> str:
-    """A word for a shell: in quotes where it needs them."""
-    plain = text.isascii() and all(ch.isalnum() or ch in "-._,/:+=@%" for ch in text)
-    return text if plain and text else "'" + text.replace("'", "'\"'\"'") + "'"
 
 
 def _ties(ranking: Ranking) -> Doubt | None:

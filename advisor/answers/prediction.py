@@ -3,62 +3,104 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from advisor.costs.amounts import days_short_grouped
+from advisor.answers.before import WIDTH, Doubt, doubt_block, doubt_objects
+from advisor.answers.wording import PREDICTED_MARK, counted_days, settings_words
+from advisor.costs.amounts import days_rounded
 
 if TYPE_CHECKING:
     from advisor.prediction.predict_one import Prediction
 
 
-def as_object(answer: Prediction) -> Mapping[str, Any]:
+def first_sentence(answer: Prediction) -> str:
+    """The answer in one sentence that could stand alone; what was measured is quoted first."""
+    if not answer.measured:
+        return _predicted(answer)
+    best = answer.measured[0]
+    when = f" on {best.measured_on}" if best.measured_on else ""
+    settings = f", with {settings_words(best.settings)}" if best.settings is not None else ""
+    return (
+        f"{answer.target} trains on {answer.gpu_count} × {answer.gpu} in "
+        f"{counted_days(best.training_days)}, measured {'here' if best.here else 'elsewhere'}"
+        f"{when}{settings}."
+    )
+
+
+def _predicted(answer: Prediction) -> str:
+    machine = f"{answer.gpu_count} × {answer.gpu}"
+    days, low, high = answer.training_days, answer.training_days_low, answer.training_days_high
+    if days is None or low is None or high is None:
+        return f"{answer.target} on {machine}: {answer.reason}."
+    return (
+        f"{answer.target} trains on {machine} in {PREDICTED_MARK}{counted_days(days)} "
+        f"({days_rounded(low)}–{days_rounded(high)}): predicted, not measured, with 9 in 10 such "
+        "runs inside the interval."
+    )
+
+
+def _beside(answer: Prediction) -> str:
+    """The prediction beside what was measured."""
+    days, low, high = answer.training_days, answer.training_days_low, answer.training_days_high
+    if days is None or low is None or high is None:
+        return f"It is not predicted: {answer.reason}."
+    ends = f"{days_rounded(low)}–{days_rounded(high)}"
+    return (
+        f"Beside it, predicted: {PREDICTED_MARK}{counted_days(days)} ({ends}, 9 in 10 such runs)."
+    )
+
+
+def prediction_doubts(answer: Prediction, bench: str) -> list[Doubt]:
+    """What would make it surer; ``bench`` is the command that measures it."""
+    if not answer.fits:
+        return []
+    if answer.measured and answer.measured[0].here:
+        return []
+    if answer.measured:
+        words = "measured elsewhere; 10 minutes tell what your own machine takes"
+        return [Doubt(about="time", words=words, command=bench)]
+    words = f"nobody measured it on {answer.gpu_count} × {answer.gpu}; 10 minutes there settle it"
+    return [Doubt(about="time", words=words, command=bench)]
+
+
+def as_object(answer: Prediction, bench: str) -> Mapping[str, Any]:
     """The JSON of the command: stable names, numbers as they are."""
     from dataclasses import asdict
 
     content = asdict(answer)
     content["model"] = content.pop("target")
+    content["verdict"] = {
+        "sentence": first_sentence(answer),
+        "doubts": doubt_objects(prediction_doubts(answer, bench)),
+    }
     return content
 
 
-def as_lines(answer: Prediction) -> list[str]:
-    """The answer in words, one fact a line."""
-    from advisor.answers.wording import settings_words
-
-    machine = f"{answer.target} on {answer.gpu_count} x {answer.gpu}"
-    lines = [
-        f"{machine}: {_days(time.training_days)} days, measured "
-        f"{'here' if time.here else 'elsewhere'}"
-        + (f" on {time.measured_on}" if time.measured_on else "")
-        + (f", with {settings_words(time.settings)}" if time.settings is not None else "")
-        for time in answer.measured[:1]
-    ]
-    if answer.training_days is None:
-        lines.append(f"{machine}: {answer.reason}")
-    else:
-        low, high = answer.training_days_low, answer.training_days_high
-        lines += [
-            f"{machine}: {_days(answer.training_days)} days, predicted "
-            f"(9 in 10 such times lie between {_days(low)} and {_days(high)})",
-            f"  with software other than ours 9 in 10 lie between "
-            f"{_days(answer.other_software_days_low)} and "
-            f"{_days(answer.other_software_days_high)}",
-            f"  {answer.reason}",
-        ]
+def as_text(answer: Prediction, bench: str, width: int = WIDTH) -> str:
+    """The answer in words: the sentence, what it rests on, what would make it surer."""
+    facts = []
+    if answer.training_days is not None:
+        facts.append(("rests on", answer.reason.removeprefix("not measured: ")))
+        ends = answer.other_software_days_low, answer.other_software_days_high
+        if ends[0] is not None and ends[1] is not None:
+            other = f"{days_rounded(ends[0])}–{days_rounded(ends[1])} days with software not ours"
+            facts.append(("elsewhere", other))
     if answer.settings is not None:
-        lines.append(f"  fits with: {settings_words(answer.settings)}")
-        lines.append(f"  settings that fit: {len(answer.fitting)}")
+        best = f"{settings_words(answer.settings)}; the fastest of {len(answer.fitting)} that fit"
+        facts.append(("settings", best))
     if answer.analytic_days is not None:
-        lines.append(
-            f"  analytic estimate (all FLOPs at the peak, the optimist): "
-            f"{_days(answer.analytic_days)} days, which no training reaches"
-        )
+        least = counted_days(answer.analytic_days)
+        facts.append(("at best", f"{least} with all FLOPs at the peak: the optimist's figure"))
     if answer.assumptions:
-        lines.append(f"  assumed: {'; '.join(answer.assumptions)}")
-    if answer.measure is not None:
-        lines.append(f"  to be sure: {answer.measure}")
-    return lines
-
-
-def _days(days: float | None) -> str:
-    """Three significant digits: more would promise what no prediction holds."""
-    return "no data" if days is None else days_short_grouped(days)
+        facts.append(("assumed", "; ".join(answer.assumptions)))
+    blocks = [fill(first_sentence(answer), width)]
+    if answer.measured:
+        blocks[0] += f"\n{fill(_beside(answer), width)}"
+    lines = [
+        fill(words, width, initial_indent=f"  {label:<10}", subsequent_indent=" " * 12)
+        for label, words in facts
+    ]
+    blocks += ["\n".join(lines)] if lines else []
+    blocks += doubt_block("To be sure", prediction_doubts(answer, bench), width)
+    return "\n\n".join(blocks)

@@ -11,7 +11,8 @@ from datetime import date
 from textwrap import fill
 from typing import TYPE_CHECKING
 
-from advisor.answers.doubts import Doubt, doubts_of
+from advisor.answers.before import WIDTH, doubt_block
+from advisor.answers.doubts import doubts_of
 from advisor.answers.interval_bar import axis_for, interval_bar, limit_heading
 from advisor.answers.verdict import chance_of, verdict
 from advisor.answers.wording import (
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from price_catalog.power import Supply
 
 MOST_ROWS = 10
-WIDTH = 100
 NARROWEST = 60
 WITH_RUNS = 76
 """Columns from which on there is room for what a run costs."""
@@ -55,9 +55,7 @@ def rank_answer(
         blocks.append("\n".join([*table, *_foot(ranking, len(rows), width)]))
     else:
         blocks.append("\n".join(_foot(ranking, 0, width)))
-    doubts = doubts_of(ranking, rentals, supply)
-    if doubts:
-        blocks.append("\n".join(["Before you order", *doubt_lines(doubts, width)]))
+    blocks += doubt_block("Before you order", doubts_of(ranking, rentals, supply), width)
     return "\n\n".join(blocks)
 
 
@@ -168,22 +166,3 @@ def _foot(ranking: Ranking, shown: int, width: int) -> list[str]:
     if shown < len(ranking):
         words = f"{shown} are shown, without dearer boxes for the same GPUs. {words}"
     return fill(f"{words} For all of them add --details.", width).splitlines()
-
-
-def doubt_lines(doubts: Sequence[Doubt], width: int) -> list[str]:
-    """One doubt a line with its command at the end; on a line of its own where it does not fit."""
-    label = max(len(doubt.about) for doubt in doubts) + 4
-    lines = []
-    for doubt in doubts:
-        start = f"  {doubt.about}".ljust(label)
-        room = width - label - len(doubt.command) - 2
-        if len(doubt.words) <= room:
-            gap = width - label - len(doubt.command) - len(doubt.words)
-            lines.append(f"{start}{doubt.words}{' ' * gap}{doubt.command}")
-            continue
-        lines += fill(
-            doubt.words, width, initial_indent=start, subsequent_indent=" " * label
-        ).splitlines()
-        if doubt.command:
-            lines.append(f"{' ' * label}{doubt.command}")
-    return lines

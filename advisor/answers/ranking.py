@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Any
 
+from advisor.answers.before import Doubt, doubt_objects
 from advisor.answers.circuit import circuit_line
-from advisor.answers.doubts import Doubt, doubt_objects
 from advisor.answers.price_told import machine_object, price_objects, prices_told, told_words
 from advisor.answers.uncertainty_lines import (
     doubt_lines,

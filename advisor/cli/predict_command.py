@@ -11,8 +11,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from advisor.answers.prediction import as_lines, as_object
-from advisor.cli.command import ANSWERED, NO_ANSWER, open_store
+from advisor.answers.before import quoted
+from advisor.answers.prediction import as_object, as_text
+from advisor.cli.command import ANSWERED, NO_ANSWER, open_store, terminal_width
 from advisor.parse import InputError, parse_count, parse_whole, shown
 
 if TYPE_CHECKING:
@@ -90,13 +91,26 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
         answer = beside_measured(answer, _measured(store, target, chip.gpu_id, count))
     except ValueError as error:
         raise InputError(str(error)) from None
+    bench = _bench_command(options, target, count)
     if options.format == "json":
         from advisor.tables import to_json
 
-        print(to_json(as_object(answer)))
+        print(to_json(as_object(answer, bench)))
     else:
-        print("\n".join(as_lines(answer)))
+        print(as_text(answer, bench, terminal_width()))
     return ANSWERED if answer.training_days is not None else NO_ANSWER
+
+
+def _bench_command(options: argparse.Namespace, target: Target, count: int) -> str:
+    """What to type to measure it: a model that only a file describes has to be kept first."""
+    name = options.keep or options.model
+    recipe = target.recipe
+    if options.keep is None and (recipe is None or recipe.recipe_id != name.casefold()):
+        if recipe is None or name.casefold() != recipe.name.casefold():
+            words = [quoted(word) for word in sys.argv[1:]]
+            return " ".join(["advisor", *words, "--keep my-model"])
+        name = recipe.recipe_id
+    return f"advisor bench --model {quoted(name)} --gpus {count}"
 
 
 def _target(options: argparse.Namespace, store: Store) -> Target:

@@ -151,8 +151,8 @@ def predict(
         )
     elif fits and distance > FARTHEST:
         reason = (
-            f"no prediction: {workload.workload_id} on {chip.name} is {distance:.1f} away from "
-            f"everything measured, and beyond {FARTHEST:g} nothing is promised"
+            "no prediction: this is too unlike every model and GPU that was measured (distance "
+            f"{distance:.1f}, the most is {FARTHEST:g})"
         )
     elif fits:
         reason = f"no prediction: the catalogue has no {_missing(workload, chip, naive)}"

@@ -126,3 +126,20 @@ def test_wrong_input_is_one_line(fitted: Fitted, words: tuple[str, ...], said: s
     with pytest.raises(InputError, match=said) as caught:
         call(fitted, *words)
     assert "\n" not in str(caught.value)
+
+
+def test_the_answer_comes_first_and_is_the_same_in_json(
+    fitted: Fitted, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("--model", "pythia-1b", "--gpu", "H100", "--count", "4")
+    assert call(fitted, *words) == 0
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 100
+    assert call(fitted, *words, "--format", "json") == 0
+    answer = json.loads(capsys.readouterr().out)
+    first = " ".join(out.partition("\n\n")[0].split())
+    assert first == answer["verdict"]["sentence"]
+    assert first.startswith("pythia-1b trains on 4 × H100 in ≈")
+    (doubt,) = answer["verdict"]["doubts"]
+    assert doubt["command"] == "advisor bench --model pythia-1b --gpus 4"
+    assert doubt["command"] in out

@@ -1,0 +1,57 @@
+"""What to settle before somebody relies on an answer: doubts and their commands (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from textwrap import fill
+from typing import Any
+
+WIDTH = 100
+"""Columns of an answer for a person."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doubt:
+    """One thing to settle."""
+
+    about: str
+    """One word: ``ties``, ``time``, ``power``, ``price``, ``rent``, ..."""
+    words: str
+    command: str
+    """Settles it, and works as typed; empty where only the words help."""
+
+
+def doubt_objects(doubts: Iterable[Doubt]) -> list[dict[str, Any]]:
+    """The doubts as JSON has them."""
+    return [{"about": d.about, "words": d.words, "command": d.command} for d in doubts]
+
+
+def quoted(text: str) -> str:
+    """A word for a shell: in quotes where it needs them."""
+    plain = text.isascii() and all(ch.isalnum() or ch in "-._,/:+=@%" for ch in text)
+    return text if plain and text else "'" + text.replace("'", "'\"'\"'") + "'"
+
+
+def doubt_block(title: str, doubts: Sequence[Doubt], width: int) -> list[str]:
+    """The doubts under a title as one block of text; [] where there are none."""
+    return ["\n".join([title, *doubt_lines(doubts, width)])] if doubts else []
+
+
+def doubt_lines(doubts: Sequence[Doubt], width: int) -> list[str]:
+    """One doubt a line with its command at the end; on a line of its own where it does not fit."""
+    label = max(len(doubt.about) for doubt in doubts) + 4
+    lines = []
+    for doubt in doubts:
+        start = f"  {doubt.about}".ljust(label)
+        room = width - label - len(doubt.command) - 2
+        if len(doubt.words) <= room:
+            gap = width - label - len(doubt.command) - len(doubt.words)
+            lines.append(f"{start}{doubt.words}{' ' * gap}{doubt.command}")
+            continue
+        lines += fill(
+            doubt.words, width, initial_indent=start, subsequent_indent=" " * label
+        ).splitlines()
+        if doubt.command:
+            lines.append(f"{' ' * label}{doubt.command}")
+    return lines
