@@ -222,7 +222,7 @@ def test_one_command_and_it_ranks_is_marked_corrected_and_deleted(
     assert main([*rank, "--format", "csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert [row["host"] for row in rows if row["own_machine"] == "yes"] == ["Lab quote"]
-    assert main(rank) == 0
+    assert main([*rank, "--details"]) == 0
     assert "Lab quote, your quote" in capsys.readouterr().out
 
     cost = ["prices", "cost", *store, "--model", "pythia-6.9b", "--gpu", "H200", "--count", "8"]
