@@ -116,7 +116,7 @@ def test_one_broken_provider_does_not_break_the_rest(clouds: str) -> None:
     assert (node.price_per_hour_usd, node.region) == (Decimal("27.4471"), "us-east-1")
     assert node.priced_on == TODAY
     assert prices["aws", "a100-sxm4-80gb", 8, "spot"].price_per_hour_usd == Decimal("11.5")
-    assert prices["lambdalabs", "rtx-a6000", 1, "on-demand"].price_per_hour_usd == Decimal("0.8")
+    assert prices["lambda", "rtx-a6000", 1, "on-demand"].price_per_hour_usd == Decimal("0.8")
     assert len(found.rentals) == 5
     assert found.left_out == 1  # the A100 whose form nobody states
 

@@ -205,7 +205,7 @@ def ledger(_here: None) -> None:
     [
         ("list", ()),
         ("add", ("a",)),
-        ("wrong", ("a", *"3090", "tab", *"cheap")),
+        ("machine", ("m", *"Lab quote", "tab", *"cheap")),
         ("correct", ("slash", *"a6000", "enter", "c", "home")),
         ("import", ("i",)),
         ("own-or-rent", ("2",)),
