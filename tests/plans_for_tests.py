@@ -245,11 +245,17 @@ def _best_with(problem: PlanningProblem, bought: list[Any]) -> tuple[float, ...]
         units += [Unit(rental, y, problem.year_days[y]) for y in range(problem.years)]
     runs = [e for e in problem.experiments for _ in range(e.runs)]
     best: tuple[float, ...] | None = None
+    bought_cents = list(spent)
+    taken: list[tuple[int, tuple[float, float, float], int]] = []
 
     def visit(at: int, jobs: list[list[tuple[float, float, float]]], finish: float) -> None:
         nonlocal best, value
         if at == len(runs):
-            if not within(problem, spent):
+            if problem.budget_cents is not None and sum(spent) > problem.budget_cents:
+                return
+            if problem.year_budget_cents is not None and not year_money_suffices(
+                problem, units, bought_cents, taken
+            ):
                 return
             judged = sum(spent) - kept
             done = max([finish, *(finish_of(j) for j in jobs if j)])
@@ -281,7 +287,9 @@ def _best_with(problem: PlanningProblem, bought: list[Any]) -> tuple[float, ...]
                 cents = rental_cents(unit.option, e.model, rules)
                 spent[unit.year] += cents
                 value += e.value
+                taken.append((u, (float(low), float(due), time.days), cents))
                 visit(at + 1, jobs, max(finish, low + time.days))
+                taken.pop()
                 value -= e.value
                 spent[unit.year] -= cents
                 continue
@@ -292,7 +300,9 @@ def _best_with(problem: PlanningProblem, bought: list[Any]) -> tuple[float, ...]
             year = max(y for y in range(problem.years) if problem.year_days[y] <= low)
             spent[year] += cents
             value += e.value
+            taken.append((u, job, cents))
             visit(at + 1, [*jobs[:u], [*jobs[u], job], *jobs[u + 1 :]], finish)
+            taken.pop()
             value -= e.value
             spent[year] -= cents
         if problem.objective == "most-runs":
@@ -301,6 +311,70 @@ def _best_with(problem: PlanningProblem, bought: list[Any]) -> tuple[float, ...]
     value = 0
     visit(0, [[] for _ in units], 0.0)
     return best
+
+
+def year_money_suffices(
+    problem: PlanningProblem,
+    units: list[Unit],
+    bought_cents: list[int],
+    taken: list[tuple[int, tuple[float, float, float], int]],
+) -> bool:
+    """Whether the days of these runs can be spread over the years so that each year's money is
+    enough: a linear program over the days of every run in every year."""
+    from scipy.optimize import linprog
+
+    years = problem.years
+    if not any(cents for *_, cents in taken):
+        return within(problem, bought_cents)
+    spans = list(zip(problem.year_days, problem.year_days[1:], strict=False))
+    width = len(taken) * years
+    bounds: list[tuple[float, float]] = []
+    equal: list[list[float]] = []
+    equal_to: list[float] = []
+    rows: list[list[float]] = []
+    most: list[float] = []
+    money = [[0.0] * width for _ in range(years)]
+    for n, (u, (low, due, days), cents) in enumerate(taken):
+        row = [0.0] * width
+        for y, (start, end) in enumerate(spans):
+            room = max(min(due, end) - max(low, start), 0.0)
+            rented = isinstance(units[u].option, Rental)
+            if rented and (y < units[u].year or y > units[u].year + 1):
+                room = 0.0
+            bounds.append((0.0, room))
+            row[n * years + y] = 1.0
+            money[y][n * years + y] = cents / days
+        equal.append(row)
+        equal_to.append(days)
+    for u, unit in enumerate(units):
+        if isinstance(unit.option, Rental):
+            continue
+        pieces = [
+            (n * years + y, max(low, start), min(due, end))
+            for n, (at, (low, due, _), _) in enumerate(taken)
+            if at == u
+            for y, (start, end) in enumerate(spans)
+            if min(due, end) > max(low, start)
+        ]
+        for first in {p[1] for p in pieces}:
+            for last in {p[2] for p in pieces}:
+                row = [0.0] * width
+                for column, low, due in pieces:
+                    row[column] = float(low >= first and due <= last)
+                rows.append(row)
+                most.append(max(last - first, 0.0))
+    assert problem.year_budget_cents is not None
+    ahead, spent = 0.0, [0.0] * width
+    for y, limit in enumerate(problem.year_budget_cents):
+        left = limit - bought_cents[y]
+        if problem.carry_over:
+            ahead, spent = ahead + left, [a + b for a, b in zip(spent, money[y], strict=True)]
+        else:
+            ahead, spent = left, money[y]
+        rows.append(spent)
+        most.append(ahead + 1e-6)
+    answer = linprog([0.0] * width, A_ub=rows, b_ub=most, A_eq=equal, b_eq=equal_to, bounds=bounds)
+    return answer.x is not None
 
 
 def within(problem: PlanningProblem, spent: list[int]) -> bool:

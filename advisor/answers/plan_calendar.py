@@ -48,7 +48,7 @@ def calendar_lines(problem: PlanningProblem, plan: Plan, width: int = 100) -> li
 def lanes_of(problem: PlanningProblem, plan: Plan) -> list[tuple[str, int, int]]:
     """Each machine with work, owned ones first, then bought, then rented."""
     rank = {m.machine_id: 0 if m.owned else 1 for m in problem.machines}
-    lanes = dict.fromkeys((p.machine_id, p.year, p.unit) for p in plan.placed)
+    lanes = dict.fromkeys((p.machine_id, p.order, p.unit) for p in plan.placed)
     return sorted(lanes, key=lambda lane: (rank.get(lane[0], 2), lane))
 
 
@@ -56,7 +56,7 @@ def end_of(problem: PlanningProblem, plan: Plan, machine: Machine) -> int:
     """The day after a machine's last: that of the grant, or on which it becomes another one."""
     into = {m.machine_id for m in problem.machines if m.upgrade_of == machine.machine_id}
     days = [
-        problem.year_days[p.year] + problem.rules.lead_days
+        problem.orders[p.order] + problem.rules.lead_days
         for p in plan.purchases
         if machine.owned and p.machine_id in into
     ]
@@ -86,7 +86,7 @@ def _cells(
     cells = [OUTSIDE] * room
     if option_id in owned:
         machine = owned[option_id]
-        start = machine.ready_day if machine.owned else problem.year_days[year]
+        start = machine.ready_day if machine.owned else problem.orders[year]
         ready = start if machine.owned else start + problem.rules.lead_days
         last = end_of(problem, plan, machine)
         for at in range(room):
@@ -94,7 +94,7 @@ def _cells(
             if start <= middle < last:
                 cells[at] = DELIVERY if middle < ready else IDLE
     for p in plan.placed:
-        if (p.machine_id, p.year, p.unit) != lane:
+        if (p.machine_id, p.order, p.unit) != lane:
             continue
         for begin, end in p.pieces:
             first = int(begin / days * room)

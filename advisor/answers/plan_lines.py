@@ -121,15 +121,18 @@ def _what(loaded: Loaded, plan: Plan, width: int) -> str:
     rows: list[dict[str, Any]] = []
     for p in plan.purchases:
         machine = machines[p.machine_id]
-        cents = purchase_cents(machine, problem.rules) * p.count
+        year = problem.year_of(problem.orders[p.order])
+        cents = purchase_cents(machine, problem.rules, problem.orders[p.order]) * p.count
         rows.append(
             {
-                "do": f"{'buy' if machine.upgrade_of is None else 'add'} in year {p.year + 1}",
+                "do": f"{'buy' if machine.upgrade_of is None else 'add'} in year {year + 1}",
                 "what": f"{p.count} × ({machine.label})"
                 if machine.upgrade_of is None
                 else machine.label,
                 "runs": sum(
-                    w.runs for w in plan.work if (w.machine_id, w.year) == (p.machine_id, p.year)
+                    w.runs
+                    for w in plan.work
+                    if (problem.whole(w.machine_id), w.order) == (p.machine_id, p.order)
                 ),
                 "cost with overhead": _usd(cents),
                 "prices of": str(min(line.quoted_on for line in machine.lines)),
@@ -138,7 +141,7 @@ def _what(loaded: Loaded, plan: Plan, width: int) -> str:
     rented: dict[str, list[int]] = {}
     for r in plan.rented:
         rental = rentals[r.rental_id]
-        cents = rental_cents(rental, models[r.experiment_id], problem.rules)
+        cents = rental_cents(rental, models[r.experiment_id], problem.rules, r.year)
         tally = rented.setdefault(r.rental_id, [0, 0])
         tally[0] += r.runs
         tally[1] += cents * r.runs

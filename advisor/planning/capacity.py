@@ -10,8 +10,9 @@ from advisor.parse import InputError
 from advisor.planning.grant.checked_toml import Line
 from advisor.planning.grant.grant import Grant, GrantExperiment
 from advisor.planning.grant.problem_of_grant import load
+from advisor.planning.solver.clock import NoPlan, OutOfTime
 from advisor.planning.solver.problem import Plan, PlanningProblem
-from advisor.planning.solver.solve import NoPlan, OutOfTime, solve
+from advisor.planning.solver.solve import solve
 from advisor.ranking.snapshot import Snapshot
 from advisor.ranking.times import Model
 from advisor.store import Reader

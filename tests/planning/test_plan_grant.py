@@ -36,8 +36,9 @@ from advisor.planning.solver.charges import (
     purchase_cents,
     run_cents,
 )
+from advisor.planning.solver.clock import NoPlan
 from advisor.planning.solver.problem import PlanningProblem, Rules
-from advisor.planning.solver.solve import NoPlan, is_feasible, solve
+from advisor.planning.solver.solve import is_feasible, solve
 from advisor.planning.solver_process import Cancelled, Search
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store

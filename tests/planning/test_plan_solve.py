@@ -6,11 +6,15 @@ from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
+from random import Random
+from typing import Any
 
 import pytest
 
-from advisor.planning.solver.problem import Plan, PlanningProblem
-from advisor.planning.solver.solve import NoPlan, solve
+from advisor.planning.solver.by_year import cents_by_year, within_year_budgets
+from advisor.planning.solver.clock import NoPlan
+from advisor.planning.solver.problem import Plan, PlanningProblem, Rules
+from advisor.planning.solver.solve import solve
 from tests.plans_for_tests import (
     best_by_trying_everything,
     crowded_problem,
@@ -42,6 +46,9 @@ def check_against_search(problem: PlanningProblem) -> None:
     assert best is not None
     assert reached(problem, plan) == best
     check_placement(problem, plan)
+    paid = cents_by_year(problem, plan.purchases, plan.placed)
+    assert sum(paid) == plan.cost_cents
+    assert within_year_budgets(problem, paid)
 
 
 def check_placement(problem: PlanningProblem, plan: Plan) -> None:
@@ -50,7 +57,7 @@ def check_placement(problem: PlanningProblem, plan: Plan) -> None:
     options = {m.machine_id: m for m in problem.machines}
     rentals = {r.rental_id: r for r in problem.rentals}
     lanes: dict[tuple[str, int, int], list[tuple[float, float]]] = {}
-    bought_on = {p.machine_id: problem.year_days[p.year] for p in plan.purchases}
+    bought_on = {p.machine_id: problem.year_days[p.order] for p in plan.purchases}
     ends = {
         options[name].upgrade_of: day + problem.rules.lead_days for name, day in bought_on.items()
     }
@@ -61,10 +68,10 @@ def check_placement(problem: PlanningProblem, plan: Plan) -> None:
         else:
             machine = options[p.machine_id]
             days = problem.elapsed(machine.times[e.model])
-            lanes.setdefault((p.machine_id, p.year, p.unit), []).extend(p.pieces)
+            lanes.setdefault((p.machine_id, p.order, p.unit), []).extend(p.pieces)
             assert p.pieces[-1][1] <= ends.get(p.machine_id, problem.year_days[-1]) + 1e-5
-            if p.year >= 0:
-                ready = problem.year_days[p.year] + problem.rules.lead_days
+            if p.order >= 0:
+                ready = problem.year_days[p.order] + problem.rules.lead_days
                 assert p.pieces[0][0] >= ready - 1e-6
         assert sum(end - start for start, end in p.pieces) == pytest.approx(days)
         assert p.pieces[0][0] >= e.release_day - 1e-6
@@ -76,38 +83,38 @@ def check_placement(problem: PlanningProblem, plan: Plan) -> None:
     for e in problem.experiments:
         done = sum(p.experiment_id == e.experiment_id for p in plan.placed)
         assert done == e.runs - plan.left_out.get(e.experiment_id, 0)
-    bought = {(p.machine_id, p.year): p.count for p in plan.purchases}
+    bought = {(p.machine_id, p.order): p.count for p in plan.purchases}
     for machine_id, year, unit in lanes:
         owned = options[machine_id].owned
         assert unit <= (owned or bought[machine_id, year])
 
 
-@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize("block", range(4))
 def test_no_search_finds_a_better_plan(block: int) -> None:
-    for seed in range(block * 40, block * 40 + 40):
+    for seed in range(block * 25, block * 25 + 25):
         check_against_search(random_problem(seed))
 
 
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("block", range(2))
 def test_no_search_finds_a_better_plan_where_machines_are_packed(block: int) -> None:
-    for seed in range(block * 15, block * 15 + 15):
+    for seed in range(block * 10, block * 10 + 10):
         check_against_search(crowded_problem(seed))
 
 
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("block", range(2))
 def test_no_search_finds_a_better_plan_where_a_machine_may_be_upgraded(block: int) -> None:
     upgraded = 0
-    for seed in range(block * 30, block * 30 + 30):
+    for seed in range(block * 15, block * 15 + 15):
         problem = upgradable_problem(seed)
         check_against_search(problem)
         with suppress(NoPlan):
             upgraded += any(p.machine_id.startswith("more") for p in solve(problem).purchases)
-    assert upgraded > 3
+    assert upgraded
 
 
 def test_plans_of_like_problems_change_no_answer() -> None:
     """With known plans, good or bad, the same is proven as without."""
-    problems = [replace(random_problem(seed), objective="cheapest") for seed in range(60)]
+    problems = [replace(random_problem(seed), objective="cheapest") for seed in range(20)]
     for problem in problems:
         dearer = replace(problem, rules=replace(problem.rules, utilisation=Decimal("0.7")))
         try:
@@ -166,7 +173,91 @@ def test_a_rented_run_may_start_in_a_later_year_to_meet_that_year_s_money() -> N
         year_budget_cents=(300_00, 300_00),
         carry_over=False,
     )
-    assert sorted(r.year for r in solve(problem).rented) == [0, 1]
+    plan = solve(problem)
+    paid = cents_by_year(problem, plan.purchases, plan.placed)
+    assert sum(paid) == plan.cost_cents == 480_00
+    assert max(paid) <= 300_00
+
+
+def year_money(**changes: Any) -> PlanningProblem:
+    """One machine of the lab, at $1 an hour, over two years of 100 days; two runs of 36 days."""
+    given: dict[str, Any] = {
+        "year_days": (0, 100, 200),
+        "experiments": (make_experiment("e", "a", 2, 0, 200),),
+        "machines": (make_machine("own", None, {"a": 36.0}),),
+        "rules": Rules(usd_per_kwh=Decimal(1)),
+        "carry_over": False,
+    }
+    return make_problem(**(given | changes))
+
+
+def test_a_run_s_money_counts_in_the_year_in_which_it_runs() -> None:
+    """Both can run in the second year, whose money is enough, though both may start in the
+    first; and a year of $1 pays for none."""
+    late = year_money(year_budget_cents=(100, 2000_00))
+    plan = solve(late)
+    paid = cents_by_year(late, plan.purchases, plan.placed)
+    assert (plan.proven, sum(paid), paid[0] <= 100) == (True, 2 * 864_00, True)
+    with pytest.raises(NoPlan):
+        solve(year_money(year_budget_cents=(100, 100)))
+    with pytest.raises(NoPlan):
+        solve(year_money(year_budget_cents=(864_00, 100)))
+    early = solve(year_money(year_budget_cents=(2000_00, 100), carry_over=True))
+    assert early.finish_day == pytest.approx(72)
+
+
+def test_a_run_that_goes_on_into_another_year_is_paid_in_both() -> None:
+    problem = year_money(
+        experiments=(make_experiment("e", "a", 1, 70, 200),), year_budget_cents=(700_00, 200_00)
+    )
+    plan = solve(problem)
+    paid = cents_by_year(problem, plan.purchases, plan.placed)
+    assert sum(paid) == 864_00
+    assert paid[0] <= 700_00
+    assert paid[1] <= 200_00
+    rented = replace(problem, machines=(), rentals=(make_rental("rent", "1.00", {"a": 36.0}),))
+    plan = solve(rented)
+    paid = cents_by_year(rented, plan.purchases, plan.placed)
+    assert (sum(paid), paid[1] <= 200_00, paid[0] <= 700_00) == (864_00, True, True)
+    with pytest.raises(NoPlan):
+        solve(replace(rented, year_budget_cents=(500_00, 300_00)))
+
+
+@pytest.mark.parametrize("block", range(2))
+def test_no_search_finds_a_better_plan_where_each_year_has_its_money(block: int) -> None:
+    seen = 0
+    for seed in range(block * 15, block * 15 + 15):
+        problem = random_problem(seed)
+        if problem.objective == "soonest" or problem.years == 1:
+            continue
+        random = Random(seed)
+        problem = replace(
+            problem,
+            rules=replace(problem.rules, usd_per_kwh=Decimal("1.5")),
+            year_budget_cents=tuple(random.randint(1, 8) * 1000_00 for _ in range(2)),
+        )
+        check_against_search(problem)
+        seen += 1
+    assert seen
+
+
+def test_ties_go_to_the_earlier_finish_the_earlier_purchase_and_fewer_machines() -> None:
+    """A year later costs the same; so does a machine that is done later."""
+    problem = make_problem(
+        year_days=(0, 100, 200),
+        experiments=(make_experiment("e", "a", 2, 100, 200),),
+        machines=(make_machine("buy", "1000", {"a": 40.0}),),
+        rules=Rules(lead_days=10),
+    )
+    plan = solve(problem)
+    assert [(p.order, p.count) for p in plan.purchases] == [(0, 1)]
+    assert plan.finish_day == pytest.approx(180)
+    free = replace(
+        problem,
+        experiments=(make_experiment("e", "a", 2, 0, 200),),
+        machines=(make_machine("own", None, {"a": 40.0}, owned=2),),
+    )
+    assert solve(free).finish_day == pytest.approx(40)
 
 
 def test_the_soonest_finish_takes_the_money_there_is() -> None:

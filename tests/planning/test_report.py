@@ -34,7 +34,8 @@ from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.trials import decision
 from advisor.planning.solver.arithmetic import OPERATIONS
 from advisor.planning.solver.charges import purchase_cents
-from advisor.planning.solver.solve import NoPlan, solve
+from advisor.planning.solver.clock import NoPlan
+from advisor.planning.solver.solve import solve
 from advisor.store import Store
 
 TODAY = date(2026, 11, 21)
@@ -186,11 +187,11 @@ class Walk:
                 and self.fiscal(p.pieces[0][0]) == origin["fiscal_year"]
                 for p in plan.placed
             )
-        if "year" in origin:
+        if "order" in origin:
             return sum(
                 p.count
                 for p in plan.purchases
-                if (p.machine_id, p.year) == (origin["machine_id"], origin["year"])
+                if (p.machine_id, p.order) == (origin["machine_id"], origin["order"])
             )
         if origin["what"] == "left out":
             only = origin.get("experiment_id")
@@ -215,8 +216,8 @@ class Walk:
             return value[1] if isinstance(value, list) else value
         if reads == "bought":
             bought = solve(problem).purchases
-            wanted = (origin["machine_id"], origin["year"])
-            return sum(p.count for p in bought if (p.machine_id, p.year) == wanted)
+            wanted = (origin["machine_id"], origin["order"])
+            return sum(p.count for p in bought if (p.machine_id, p.order) == wanted)
         if "min_runs" in change:
             from advisor.planning.solver.solve import cheapest_with_runs
 

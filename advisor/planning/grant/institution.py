@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
@@ -17,6 +17,8 @@ from advisor.parse import shown
 from advisor.planning.grant.checked_toml import Line, exact, read_toml, wrong
 from price_catalog.csv_table import nearest
 
+CloudAs = Literal["service", "rental", "waived"]
+EquipmentAs = Literal["bought", "depreciated"]
 FOLDER = Path(__file__).with_name("institutions")
 
 MEANINGS = {
@@ -25,7 +27,15 @@ MEANINGS = {
     "equipment_in_base": "Whether overhead is charged on equipment as well.",
     "fabrication_is_equipment": "Whether a machine put together from parts is judged whole: "
     "true, its total price meets the threshold or not; false, each part by its own price.",
-    "cloud_in_base": "Whether overhead is charged on rented computers.",
+    "threshold_valid_from": "The first day of the threshold, by the institution's rate agreement.",
+    "overhead_rate_cloud": "Indirect cost on each dollar of rented computers, where it differs.",
+    "overhead_rate_electricity": "The same on electricity.",
+    "cloud_as": "What rented computers count as: service, in the base of overhead; rental, left "
+    "out of it as rental costs; waived, left out by the institution's own rule.",
+    "equipment_as": "bought: the whole price is charged; depreciated: price x months in the grant "
+    "/ life_months x use_share.",
+    "life_months": "Months over which equipment is written off, straight.",
+    "use_share": "Share of its use that is for the project.",
     "electricity_in_base": "Whether overhead is charged on electricity that the grant pays.",
     "fiscal_year_start": "Month and day on which the fiscal year begins.",
     "currency": "The currency of the grant's amounts.",
@@ -45,15 +55,26 @@ class Institution:
     overhead_rate: Decimal
     equipment_in_base: bool
     fabrication_is_equipment: bool
-    cloud_in_base: bool
+    cloud_as: CloudAs
     electricity_in_base: bool
     fiscal_year_start: tuple[int, int]
     """Month and day."""
     currency: str
     usd_per_unit: Decimal
     usd_per_unit_on: date | None = None
+    threshold_valid_from: date | None = None
+    overhead_rate_cloud: Decimal | None = None
+    overhead_rate_electricity: Decimal | None = None
+    equipment_as: EquipmentAs = "bought"
+    life_months: int | None = None
+    use_share: Decimal = Decimal(1)
     sources: dict[str, str] = field(default_factory=dict)
     """Where each setting comes from."""
+
+    @property
+    def cloud_in_base(self) -> bool:
+        """Whether overhead is charged on rented computers."""
+        return self.cloud_as == "service"
 
 
 def shipped() -> list[str]:
@@ -83,7 +104,13 @@ class _RulesFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     overhead_rate: Annotated[float, Meta(ge=0, le=2)]
     equipment_in_base: bool = False
     fabrication_is_equipment: bool = True
-    cloud_in_base: bool = True
+    cloud_as: CloudAs = "service"
+    threshold_valid_from: date | None = None
+    overhead_rate_cloud: Annotated[float, Meta(ge=0, le=2)] | None = None
+    overhead_rate_electricity: Annotated[float, Meta(ge=0, le=2)] | None = None
+    equipment_as: EquipmentAs = "bought"
+    life_months: Annotated[int, Meta(ge=1, le=600)] | None = None
+    use_share: Annotated[float, Meta(gt=0, le=1)] = 1.0
     electricity_in_base: bool = True
     fiscal_year_start: Line = Line("01-01")
     currency: Line = Line("USD")
@@ -112,6 +139,9 @@ def read_institution(path: Path) -> Institution:
     if currency == "USD" and rate is not None:
         problem = "US dollars need no exchange rate: remove this key"
         raise wrong(path.name, "usd_per_unit", problem)
+    if file.equipment_as == "depreciated" and file.life_months is None:
+        problem = "equipment that is depreciated needs it: write life_months = 60"
+        raise wrong(path.name, "life_months", problem)
     return Institution(
         name=file.name,
         file=path.name,
@@ -120,7 +150,13 @@ def read_institution(path: Path) -> Institution:
         overhead_rate=exact(file.overhead_rate),
         equipment_in_base=file.equipment_in_base,
         fabrication_is_equipment=file.fabrication_is_equipment,
-        cloud_in_base=file.cloud_in_base,
+        cloud_as=file.cloud_as,
+        threshold_valid_from=file.threshold_valid_from,
+        overhead_rate_cloud=_exactly(file.overhead_rate_cloud),
+        overhead_rate_electricity=_exactly(file.overhead_rate_electricity),
+        equipment_as=file.equipment_as,
+        life_months=file.life_months,
+        use_share=exact(file.use_share),
         electricity_in_base=file.electricity_in_base,
         fiscal_year_start=_month_and_day(path.name, file.fiscal_year_start),
         currency=currency,
@@ -128,6 +164,10 @@ def read_institution(path: Path) -> Institution:
         usd_per_unit_on=file.usd_per_unit_on,
         sources=sources,
     )
+
+
+def _exactly(number: float | None) -> Decimal | None:
+    return None if number is None else exact(number)
 
 
 def _month_and_day(file: str, text: str) -> tuple[int, int]:
@@ -147,7 +187,7 @@ NO_RULES = Institution(
     overhead_rate=Decimal(0),
     equipment_in_base=False,
     fabrication_is_equipment=True,
-    cloud_in_base=True,
+    cloud_as="service",
     electricity_in_base=True,
     fiscal_year_start=(1, 1),
     currency="USD",

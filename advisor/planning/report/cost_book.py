@@ -30,7 +30,7 @@ class EquipmentCost:
     """Machines of one kind bought in one year."""
 
     machine: Machine
-    year: int
+    order: int
     bought_on: date
     count: Num
     lines: tuple[PricedLine[Num], ...]
@@ -96,7 +96,7 @@ class CostBook:
 
     def costs(self, plan: Plan) -> Costs:
         """All of it."""
-        equipment = tuple(self._equipment(p.machine_id, p.year, p.count) for p in plan.purchases)
+        equipment = tuple(self._equipment(p.machine_id, p.order, p.count) for p in plan.purchases)
         running = tuple(self._running(plan))
         years = sorted(
             {self.fiscal_year(e.bought_on) for e in equipment} | {r.fiscal_year for r in running}
@@ -116,25 +116,26 @@ class CostBook:
             total=total,
         )
 
-    def _equipment(self, machine_id: str, year: int, count: int) -> EquipmentCost:
+    def _equipment(self, machine_id: str, order: int, count: int) -> EquipmentCost:
         machine, ledger = self.machines[machine_id], self.ledger
+        day = self.problem.orders[order]
         lines = price_lines(ledger, machine)
         machine_price(ledger, machine, lines)
         number = ledger.leaf(
             "plan",
             count,
             "machines",
-            f"{machine.label}, bought in year {year + 1}",
+            f"{machine.label}, ordered on {self.day(day)}",
             machine_id=machine_id,
-            year=year,
+            order=order,
         )
         return EquipmentCost(
             machine=machine,
-            year=year,
-            bought_on=self.day(self.problem.year_days[year]),
+            order=order,
+            bought_on=self.day(day),
             count=number,
             lines=tuple(lines),
-            charge=purchase_charge(ledger, machine, self.problem.rules, number),
+            charge=purchase_charge(ledger, machine, self.problem.rules, number, day),
         )
 
     def _running(self, plan: Plan) -> list[RunningCost]:

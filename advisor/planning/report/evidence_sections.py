@@ -80,7 +80,9 @@ def times_section(given: Material, pictures: bool) -> Section:
     if pictures:
         from advisor.planning.report.pictures import draw_cost_and_time
 
-        blocks.insert(0, draw_cost_and_time(given.loaded, given.plan, given.explanation))
+        drawn = draw_cost_and_time(given.loaded, given.plan, given.explanation)
+        if drawn is not None:
+            blocks.insert(0, drawn)
     return Section(title="Training times", blocks=tuple(blocks))
 
 
@@ -93,7 +95,15 @@ def rules_section(given: Material) -> Section:
         "equipment_threshold_usd": (house.equipment_threshold_usd, "usd"),
         "overhead_rate": (house.overhead_rate, "share"),
         "usd_per_unit": (house.usd_per_unit, "factor"),
+        "use_share": (house.use_share, "share"),
     }
+    for key, unit in (
+        ("overhead_rate_cloud", "share"),
+        ("overhead_rate_electricity", "share"),
+        ("life_months", "months"),
+    ):
+        if getattr(house, key) is not None:
+            numbers[key] = (getattr(house, key), unit)
     rows: list[tuple[Cell, ...]] = []
     for key, meaning in MEANINGS.items():
         if key.startswith("usd_per_unit") and house.currency == "USD":
@@ -107,6 +117,8 @@ def rules_section(given: Material) -> Section:
             cell = str(house.usd_per_unit_on)
         else:
             found = getattr(house, key)
+            if found is None:
+                continue
             cell = ("yes" if found else "no") if isinstance(found, bool) else str(found)
         rows.append((key, cell, meaning, house.sources.get(key, "not said")))
     grant = given.loaded.grant
@@ -119,7 +131,18 @@ def rules_section(given: Material) -> Section:
         ),
         ("running.queue_days", grant.queue_days, "days", "waiting before each run"),
         ("purchases.lead_days", grant.lead_days, "days", "from the order to the first run"),
+        ("running.slack", grant.slack, "share", "kept free of runs before every deadline"),
+        ("running.failures", grant.failures, "share", "trained again after failures"),
     ]
+    if grant.longest_run_days is not None:
+        meaning = "the longest that one run may take"
+        running.append(("running.longest_run_days", grant.longest_run_days, "days", meaning))
+    if grant.lifetime_years is not None:
+        meaning = (
+            "life of a machine: plans are compared by what machines lose in value within the "
+            "grant, not by what is paid for them"
+        )
+        running.append(("purchases.lifetime_years", grant.lifetime_years, "years", meaning))
     if grant.usd_per_kwh is not None:
         running.append(
             (

@@ -12,8 +12,8 @@ from advisor.planning.report.drawing import MARKERS, OKABE_ITO, few_ticks, svg_o
 from advisor.planning.report.report import Picture
 from advisor.planning.sensitivity.explain import Explanation
 from advisor.planning.solver.charges import purchase_cents, run_cents
-from advisor.planning.solver.groups import cheapest_rental, rented_run_cents
 from advisor.planning.solver.problem import Plan
+from advisor.planning.solver.rented import cheapest_rental, rented_run_cents
 
 MOST_MODELS = 6
 
@@ -24,7 +24,7 @@ def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
     options = problem.options()
     experiments = {e.experiment_id: e for e in problem.experiments}
     models = list(dict.fromkeys(e.model for e in problem.experiments))
-    lanes = list(dict.fromkeys((p.machine_id, p.year, p.unit) for p in plan.placed))
+    lanes = list(dict.fromkeys((p.machine_id, p.order, p.unit) for p in plan.placed))
     owned = {m.machine_id for m in problem.machines if m.owned}
     bought = {m.machine_id for m in problem.machines if not m.owned}
     lanes.sort(key=lambda lane: (lane[0] not in owned, lane[0] not in bought, lane))
@@ -33,7 +33,7 @@ def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
         axes = figure.add_subplot()
         for at, (option_id, year, unit) in enumerate(lanes):
             if option_id in bought:
-                start = problem.year_days[year]
+                start = problem.orders[year]
                 axes.barh(
                     at,
                     problem.rules.lead_days,
@@ -45,7 +45,7 @@ def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
                     linewidth=0.5,
                 )
             for p in plan.placed:
-                if (p.machine_id, p.year, p.unit) != (option_id, year, unit):
+                if (p.machine_id, p.order, p.unit) != (option_id, year, unit):
                     continue
                 model = experiments[p.experiment_id].model
                 colour = OKABE_ITO[models.index(model) % len(OKABE_ITO)]
@@ -121,18 +121,25 @@ def in_two_lines(label: str) -> str:
     return label.replace(" in ", "\nin ", 1)
 
 
-def draw_cost_and_time(loaded: Loaded, plan: Plan, explanation: Explanation) -> Picture:
-    """Price against training days of every candidate, a panel for each model.
+def draw_cost_and_time(loaded: Loaded, plan: Plan, explanation: Explanation) -> Picture | None:
+    """Price against training days of every candidate, a panel for each model; None where nothing
+    can be bought.
 
     Those of the plan and of its runners-up stand out; the others are dots, for the whole picture.
     """
     problem = loaded.problem
-    models = list(dict.fromkeys(e.model for e in problem.experiments))[:MOST_MODELS]
+    machines = {
+        m.machine_id: m for m in problem.machines if not m.owned and m.part_of is None and m.lines
+    }
+    timed = {model for machine in machines.values() for model in machine.times}
+    models = [m for m in dict.fromkeys(e.model for e in problem.experiments) if m in timed]
+    models = models[:MOST_MODELS]
+    if not models:
+        return None
     chosen = list(dict.fromkeys(p.machine_id for p in plan.purchases))
     others = [a.plan for a in explanation.alternatives if a.plan is not None]
     rivals = list(dict.fromkeys(p.machine_id for other in others for p in other.purchases))
     named = list(dict.fromkeys((*chosen, *rivals)))[: len(MARKERS)]
-    machines = {m.machine_id: m for m in problem.machines if not m.owned}
 
     def draw(figure: Any) -> None:
         columns = min(len(models), 3)
@@ -214,7 +221,7 @@ def draw_alternatives(loaded: Loaded, plan: Plan, explanation: Explanation) -> P
                 va="center",
                 fontsize=7,
             )
-        most = max(each.cost_cents / 100 for _, each in points)
+        most = max(1.0, *(each.cost_cents / 100 for _, each in points))
         if budget is not None and budget / 100 <= most * 4:
             axes.axvline(budget / 100, color="#444444", linestyle="--", linewidth=1)
             axes.annotate(
@@ -269,7 +276,7 @@ def draw_break_even(loaded: Loaded, plan: Plan) -> Picture | None:
     own = Line(
         "own", purchase_cents(machine, rules) / 100, run_cents(machine, e.model, rules) / 100
     )
-    rent = Line("rent", 0.0, rents[rental.rental_id, e.model] / 100)
+    rent = Line("rent", 0.0, rents[rental.rental_id, e.model, 0] / 100)
     even = next((runs for _, runs, _ in crossings((own, rent), inf)), None)
     most = max(4, int((even or 6) * 1.6) + 1)
 

@@ -68,6 +68,12 @@ def _budget(given: Material) -> Num | None:
     return None if usd is None else given.book.setting("budget.total", usd, "usd", "budget")
 
 
+LIFETIME_WORDS = (
+    "; plans are compared by what their machines lose in value until the end, over a life of ",
+    ", not by what is paid",
+)
+
+
 def question_section(given: Material) -> Section:
     """What was wanted."""
     grant, problem = given.loaded.grant, given.loaded.problem
@@ -79,6 +85,11 @@ def question_section(given: Material) -> Section:
     budget = _budget(given)
     if budget is not None:
         words += [", with ", budget]
+    if grant.lifetime_years is not None:
+        life = given.book.setting(
+            "purchases.lifetime_years", grant.lifetime_years, "years", "life of a machine"
+        )
+        words += [LIFETIME_WORDS[0], life, LIFETIME_WORDS[1]]
     words.append(".")
     rows: list[tuple[Cell, ...]] = [
         (
@@ -276,9 +287,9 @@ def _takes(given: Material, other: Alternative) -> Words:
             f"{other.label}: {label}",
             "bought",
             machine_id=p.machine_id,
-            year=p.year,
+            order=p.order,
         )
-        day = given.book.day(given.loaded.problem.year_days[p.year])
+        day = given.book.day(given.loaded.problem.orders[p.order])
         words += ["; " if words else "It buys ", count, f" ({label}) on {day}"]
     rented = dict.fromkeys(given.book.rentals[r.rental_id].label for r in plan.rented)
     if rented:

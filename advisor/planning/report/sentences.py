@@ -101,7 +101,11 @@ def justification(
             sentence.append(
                 f" ({line.quote_kind.replace('-', ' ')}, {line.vendor}, {line.quoted_on})"
             )
-        runs_on = [w for w in plan.work if (w.machine_id, w.year) == (e.machine.machine_id, e.year)]
+        runs_on = [
+            w
+            for w in plan.work
+            if (book.problem.whole(w.machine_id), w.order) == (e.machine.machine_id, e.order)
+        ]
         names = "; ".join(dict.fromkeys(book.experiments[w.experiment_id].name for w in runs_on))
         sentence.append(f". It is needed for {names}.")
         words.append(tuple(sentence))

@@ -164,6 +164,12 @@ def _formula(row: LedgerRow) -> str:
         text = "-".join(cells)
     elif row.operation == "ratio":
         text = "/".join(cells)
+    elif row.operation == "growth":
+        text = f"(1+{cells[0]})^({cells[1]}/365)"
+    elif row.operation == "rest":
+        text = "-".join(["1", *cells])
+    elif row.operation == "least":
+        text = f"MIN({','.join(cells)})"
     elif row.operation == "count":
         text = f"COUNT({','.join(cells)})"
     elif row.operation == "at-the-wall":

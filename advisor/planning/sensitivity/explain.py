@@ -11,11 +11,11 @@ from advisor.planning.sensitivity.changes import Change, vary
 from advisor.planning.sensitivity.solved_amounts import Finding, Solved, usd
 from advisor.planning.sensitivity.thresholds import find_thresholds
 from advisor.planning.sensitivity.trials import Trials
+from advisor.planning.solver.clock import Clock, clock_of
 from advisor.planning.solver.groups import undominated
 from advisor.planning.solver.milp import Program
 from advisor.planning.solver.problem import Plan, PlanningProblem
 from advisor.planning.solver.relaxation import Relaxation
-from advisor.planning.solver.solve import Clock, clock_of
 
 MOST_COLUMNS = 4000
 """Larger programs are explained without thresholds, which take dozens of solves."""
@@ -192,7 +192,7 @@ def _full_years(problem: PlanningProblem, plan: Plan) -> list[Finding]:
     busy: dict[tuple[str, int, int], list[tuple[float, float]]] = {}
     for p in plan.placed:
         if p.machine_id in labels:
-            busy.setdefault((p.machine_id, p.year, p.unit), []).extend(p.pieces)
+            busy.setdefault((p.machine_id, p.order, p.unit), []).extend(p.pieces)
     full: dict[str, list[str]] = {}
     for (machine_id, _, _), pieces in sorted(busy.items()):
         for start, end in pairwise(problem.year_days):

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from advisor.planning.sensitivity.changes import Change, vary
+from advisor.planning.solver.clock import Clock, NoPlan, OutOfTime
 from advisor.planning.solver.problem import Plan, PlanningProblem
-from advisor.planning.solver.solve import Clock, NoPlan, OutOfTime, cheapest_with_runs, solve
+from advisor.planning.solver.solve import cheapest_with_runs, solve
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -46,10 +47,13 @@ class Trials:
     def solve(self, change: Change, *, known: Sequence[Plan] = ()) -> Plan | None:
         """The best plan with this changed, None where there is none. Raises OutOfTime."""
         problem = vary(self.problem, change)
-        # The value to reach is fixed with it, and what is left to save is money.
-        find = cheapest_with_runs if "min_runs" in change else solve
+        every, clock = (*self.known, *known), self.clock.quiet()
         try:
-            plan = find(problem, known=(*self.known, *known), clock=self.clock)
+            # The value to reach is fixed with it, and what is left to save is money.
+            if "min_runs" in change:
+                plan = cheapest_with_runs(problem, known=every, clock=clock)
+            else:
+                plan = solve(problem, known=every, clock=clock, settle=False)
         except NoPlan:
             return None
         if not plan.proven:

@@ -24,6 +24,11 @@ OPERATIONS: Mapping[str, Callable[[Sequence[Decimal]], Decimal]] = {
     "ratio": lambda values: values[0] / values[1],
     # Price and threshold: the price is in the overhead base where it stays below the threshold.
     "below": lambda values: values[0] if values[0] < values[1] else Decimal(0),
+    # A share a year and days: what a price of the first day has become by then.
+    "growth": lambda values: (1 + values[0]) ** (values[1] / 365),
+    # What remains of 1 without these shares.
+    "rest": lambda values: 1 - sum(values, Decimal(0)),
+    "least": min,
     "count": lambda values: Decimal(len(values)),
     # W of one GPU, GPUs, W beside them and, where it is known, the efficiency of the supplies.
     "at-the-wall": lambda values: at_the_wall_w(*values),

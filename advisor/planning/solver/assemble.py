@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
+from advisor.planning.solver.by_year import cents_by_year, within_year_budgets
 from advisor.planning.solver.charges import (
+    fixed_cents,
     kept_value_usd,
     purchase_cents,
     rental_cents,
@@ -13,130 +16,244 @@ from advisor.planning.solver.charges import (
 )
 from advisor.planning.solver.groups import Group
 from advisor.planning.solver.milp import Cut, Program
-from advisor.planning.solver.problem import Placed, Plan, PlanningProblem, Purchase, Rented, Work
-from advisor.planning.solver.schedule import Job, pack, schedule
+from advisor.planning.solver.problem import (
+    EPSILON,
+    Placed,
+    Plan,
+    PlanningProblem,
+    Purchase,
+    Rented,
+    Work,
+)
+from advisor.planning.solver.rented import rented_ways
+from advisor.planning.solver.schedule import Bundle, Job, Pieces, pack, schedule
+
+Values = Sequence[float]
+"""Of the program's columns: whole ones where they count things."""
 
 
-def place(program: Program, counts: Sequence[int]) -> tuple[list[Placed], list[Cut]]:
-    """Every run on a day, and what was learnt where that fails."""
+@dataclass(slots=True)
+class Placing:
+    """Where every run is, or what was learnt where that fails."""
+
+    placed: list[Placed] = field(default_factory=list)
+    failed: list[Cut] = field(default_factory=list)
+    over_year: bool = False
+    """The machines suffice, and no way was found to keep to the money of every year."""
+
+
+def place(program: Program, counts: Values) -> Placing:
+    """Every run on a day."""
+    found = _place(program, counts, by_year=False)
+    limits = program.problem.year_budget_cents
+    if found.failed or limits is None or _within(program, counts, found):
+        return found
+    again = _place(program, counts, by_year=True)
+    if not again.failed and _within(program, counts, again):
+        return again
+    found.over_year = True
+    return found
+
+
+def _within(program: Program, counts: Values, found: Placing) -> bool:
+    paid = cents_by_year(program.problem, _purchases(program, counts), found.placed)
+    return within_year_budgets(program.problem, paid)
+
+
+def _place(program: Program, counts: Values, *, by_year: bool) -> Placing:
     problem = program.problem
     ends = _ends(program, counts)
-    placed: list[Placed] = []
-    failed: list[Cut] = []
+    found = Placing()
     numbers: Counter[str] = Counter()
     for group in program.groups:
-        if group.key not in program.count:
+        column = program.wholes.get(group.key, program.count.get(group.key))
+        if column is None:
             continue
-        jobs = _jobs(program, group, counts, numbers, ends.get(group.machine.machine_id))
-        if not jobs:
+        end = ends.get(group.machine.machine_id)
+        runs = _runs(program, group, counts, numbers, end, by_year)
+        if not runs:
             continue
-        machines = counts[program.count[group.key]]
-        units = pack(jobs, machines)
+        machines = round(counts[column])
+        units = pack(runs, machines)
         if units is None:
-            runs = Counter(job.experiment_id for job in jobs)
-            failed.append(
-                Cut(
-                    group.machine.machine_id,
-                    group.year,
-                    machines,
-                    tuple(sorted(runs.items())),
-                )
+            done = Counter(run[0].experiment_id for run in runs)
+            found.failed.append(
+                Cut(group.machine.machine_id, group.order, machines, tuple(sorted(done.items())))
             )
             continue
         for number, taken in enumerate(sorted(filter(None, units)), start=1):
-            times = schedule(taken)
-            assert times is not None  # pack has checked it
-            placed.extend(
-                Placed(
-                    experiment_id=job.experiment_id,
-                    run=job.run,
-                    machine_id=group.machine.machine_id,
-                    year=group.year,
-                    unit=number,
-                    pieces=tuple(pieces),
+            for (experiment_id, run), pieces in _calendar(problem, taken).items():
+                found.placed.append(
+                    Placed(
+                        experiment_id=experiment_id,
+                        run=run,
+                        machine_id=group.machine.machine_id,
+                        order=group.order,
+                        unit=number,
+                        pieces=tuple(pieces),
+                    )
                 )
-                for job, pieces in times.items()
-            )
-    experiments = {e.experiment_id: e for e in problem.experiments}
-    rentals = {r.rental_id: r for r in problem.rentals}
-    for (experiment_id, rental_id, year), column in program.rent.items():
-        e = experiments[experiment_id]
-        start = float(max(e.release_day, problem.year_days[year]))
-        days = rentals[rental_id].times[e.model].days
-        for unit in range(1, counts[column] + 1):
-            numbers[experiment_id] += 1
-            placed.append(
-                Placed(
-                    experiment_id=experiment_id,
-                    run=numbers[experiment_id],
-                    machine_id=rental_id,
-                    year=year,
-                    unit=unit,
-                    pieces=((start, start + days),),
-                )
-            )
-    placed.sort(key=lambda p: (p.machine_id, p.year, p.unit, p.pieces, p.experiment_id, p.run))
-    return placed, failed
+    for key, column in program.rent.items():
+        found.placed += _rented(program, key, column, counts, numbers, by_year)
+    found.placed.sort(
+        key=lambda p: (p.machine_id, p.order, p.unit, p.pieces, p.experiment_id, p.run)
+    )
+    return found
 
 
-def _ends(program: Program, counts: Sequence[int]) -> dict[str, int]:
+def _calendar(problem: PlanningProblem, taken: Sequence[Bundle]) -> dict[tuple[str, int], Pieces]:
+    """When each run is on one machine, in days of the calendar; what is kept free is left over."""
+    share = problem.usable(1.0)
+    jobs = [
+        Job(
+            due=job.due,
+            low=job.low,
+            days=job.days * share,
+            experiment_id=job.experiment_id,
+            run=job.run,
+        )
+        for run in taken
+        for job in run
+    ]
+    times = schedule(jobs)
+    assert times is not None  # pack has checked it
+    merged: dict[tuple[str, int], Pieces] = {}
+    for job, pieces in sorted(times.items(), key=lambda each: each[1]):
+        whole = merged.setdefault((job.experiment_id, job.run), [])
+        for start, end in pieces:
+            if whole and abs(whole[-1][1] - start) <= EPSILON:
+                whole[-1] = (whole[-1][0], end)
+            else:
+                whole.append((start, end))
+    return {
+        run: [(problem.day_when(start), problem.day_when(end)) for start, end in pieces]
+        for run, pieces in merged.items()
+    }
+
+
+def _rented(
+    program: Program,
+    key: tuple[str, str, int],
+    column: int,
+    counts: Values,
+    numbers: Counter[str],
+    by_year: bool,
+) -> list[Placed]:
+    experiment_id, rental_id, year = key
+    way, runs = program.ways[key], round(counts[column])
+    start, days = way.low, way.days
+    split = program.days.get(key)
+    if by_year and split is not None and runs:
+        first = counts[split[year]] / runs
+        if first < days - EPSILON:
+            start = program.problem.year_days[year + 1] - first
+    found = []
+    for unit in range(1, runs + 1):
+        numbers[experiment_id] += 1
+        found.append(
+            Placed(
+                experiment_id=experiment_id,
+                run=numbers[experiment_id],
+                machine_id=rental_id,
+                order=year,
+                unit=unit,
+                pieces=((start, start + days),),
+            )
+        )
+    return found
+
+
+def _ends(program: Program, counts: Values) -> dict[str, int]:
     """The day on which an owned machine becomes another one."""
     return {
         group.machine.upgrade_of: group.from_day
         for group in program.groups
         if group.machine.upgrade_of is not None
+        and group.machine.part_of is None
         and group.key in program.count
-        and counts[program.count[group.key]]
+        and round(counts[program.count[group.key]])
     }
 
 
-def _jobs(
+def _runs(
     program: Program,
     group: Group,
-    counts: Sequence[int],
+    counts: Values,
     numbers: Counter[str],
     end: int | None,
-) -> list[Job]:
+    by_year: bool,
+) -> list[Bundle]:
+    """The runs of a group, each as long as it is with what must stay free, in days of mean
+    utilisation."""
     problem = program.problem
     last = problem.year_days[-1] if end is None else end
-    jobs = []
+    share = problem.usable(1.0)
+    found: list[Bundle] = []
     for e in problem.experiments:
-        column = program.work.get((e.experiment_id, *group.key))
+        key = (e.experiment_id, *group.key)
+        column = program.work.get(key)
         if column is None:
             continue
-        for _ in range(counts[column]):
+        runs = round(counts[column])
+        low, due = max(e.release_day, group.from_day), min(problem.due(e), last)
+        elapsed = problem.elapsed(group.machine.times[e.model])
+        left: dict[int, float] = {}
+        if by_year and key in program.days:
+            left = {year: counts[days] for year, days in program.days[key].items()}
+        for _ in range(runs):
             numbers[e.experiment_id] += 1
-            jobs.append(
-                Job(
-                    due=min(problem.due(e), last),
-                    low=max(e.release_day, group.from_day),
-                    days=problem.elapsed(group.machine.times[e.model]),
-                    experiment_id=e.experiment_id,
-                    run=numbers[e.experiment_id],
+            spans = [(low, due, elapsed)]
+            if left:
+                spans = []
+                need = elapsed
+                for year in left:
+                    takes = min(left[year], need)
+                    if takes > EPSILON:
+                        start, over = problem.year_days[year], problem.year_days[year + 1]
+                        spans.append((max(low, start), min(due, over), takes))
+                    left[year] -= takes
+                    need -= takes
+            found.append(
+                tuple(
+                    Job(
+                        due=problem.worked(until),
+                        low=problem.worked(start),
+                        days=days / share,
+                        experiment_id=e.experiment_id,
+                        run=numbers[e.experiment_id],
+                    )
+                    for start, until, days in spans
                 )
             )
-    return jobs
+    return found
 
 
-def plan_of(program: Program, counts: Sequence[int], placed: Sequence[Placed]) -> Plan:
+def _purchases(program: Program, counts: Values) -> tuple[Purchase, ...]:
+    parts = {m.machine_id for m in program.problem.machines if m.part_of is not None}
+    return tuple(
+        Purchase(machine_id=machine_id, order=order, count=round(counts[column]))
+        for (machine_id, order), column in sorted(program.count.items())
+        if order >= 0 and machine_id not in parts and round(counts[column])
+    )
+
+
+def plan_of(program: Program, counts: Values, placed: Sequence[Placed]) -> Plan:
     """The plan that these integers stand for; whether it is the best is not said yet."""
     problem = program.problem
-    purchases = tuple(
-        Purchase(machine_id=machine_id, year=year, count=counts[column])
-        for (machine_id, year), column in sorted(program.count.items())
-        if year >= 0 and counts[column]
-    )
+    purchases = _purchases(program, counts)
     work = tuple(
-        Work(experiment_id=key[0], machine_id=key[1], year=key[2], runs=counts[column])
+        Work(experiment_id=key[0], machine_id=key[1], order=key[2], runs=round(counts[column]))
         for key, column in sorted(program.work.items())
-        if counts[column]
+        if round(counts[column])
     )
     rented = tuple(
-        Rented(experiment_id=key[0], rental_id=key[1], year=key[2], runs=counts[column])
+        Rented(experiment_id=key[0], rental_id=key[1], year=key[2], runs=round(counts[column]))
         for key, column in sorted(program.rent.items())
-        if counts[column]
+        if round(counts[column])
     )
-    left_out = {e: counts[column] for e, column in program.skip.items() if counts[column]}
+    left_out = {
+        e: round(counts[column]) for e, column in program.skip.items() if round(counts[column])
+    }
     cents, judged = cost_of(problem, purchases, work, rented)
     limit = problem.budget_cents
     if limit is not None and cents > limit:
@@ -170,12 +287,27 @@ def cost_of(
     rentals = {r.rental_id: r for r in problem.rentals}
     models = {e.experiment_id: e.model for e in problem.experiments}
     rules = problem.rules
-    cents = kept = 0
+    kept = 0
+    cents = sum(fixed_cents(problem))
     for p in purchases:
-        cents += p.count * purchase_cents(machines[p.machine_id], rules)
-        kept += p.count * int(kept_value_usd(machines[p.machine_id], p.year, problem) * 100)
+        cents += p.count * purchase_cents(machines[p.machine_id], rules, problem.orders[p.order])
+        kept += p.count * int(kept_value_usd(machines[p.machine_id], p.order, problem) * 100)
     for w in work:
         cents += w.runs * run_cents(machines[w.machine_id], models[w.experiment_id], rules)
     for r in rented:
-        cents += r.runs * rental_cents(rentals[r.rental_id], models[r.experiment_id], rules)
-    return cents, cents - kept
+        rental = rentals[r.rental_id]
+        cents += r.runs * rental_cents(rental, models[r.experiment_id], rules, r.year)
+    return cents, cents - kept + _risk_cents(problem, rented)
+
+
+def _risk_cents(problem: PlanningProblem, rented: Sequence[Rented]) -> int:
+    """What runs on allocations are judged dearer by, since these may not be awarded."""
+    unsure = {a.allocation_id for a in problem.allocations if a.odds < 1}
+    granted = {r.rental_id for r in problem.rentals if r.allocation in unsure}
+    if not any(r.rental_id in granted for r in rented):
+        return 0
+    risk = {
+        (way.experiment.experiment_id, way.rental.rental_id, way.year): way.risk_cents
+        for way in rented_ways(problem)
+    }
+    return sum(r.runs * risk.get((r.experiment_id, r.rental_id, r.year), 0) for r in rented)

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Generic
+from typing import Generic, Literal
 
 from advisor.planning.solver.arithmetic import PLAIN, Arithmetic, N
 from advisor.planning.solver.problem import (
+    FixedCost,
     Machine,
     PlanningProblem,
     PriceLine,
@@ -61,10 +62,31 @@ class PricedLine(Generic[N]):
     """Of all."""
 
 
-def overhead_rate(on: Arithmetic[N], rules: Rules) -> N:
+Kind = Literal["equipment", "cloud", "electricity"]
+"""What overhead may be charged on, each by a rate of its own."""
+
+
+def overhead_rate(on: Arithmetic[N], rules: Rules, kind: Kind = "equipment") -> N:
     """Indirect cost on each dollar of the base."""
-    key = "institution.overhead_rate"
-    return on.leaf("setting", rules.overhead_rate, "share", "overhead rate", key=key)
+    own = {"cloud": rules.overhead_rate_cloud, "electricity": rules.overhead_rate_electricity}
+    rate = own.get(kind)
+    if rate is None:
+        key = "institution.overhead_rate"
+        return on.leaf("setting", rules.overhead_rate, "share", "overhead rate", key=key)
+    key = f"institution.overhead_rate_{kind}"
+    return on.leaf("setting", rate, "share", f"overhead rate on {kind}", key=key)
+
+
+def days_of_a_run(on: Arithmetic[N], time: RunTime, rules: Rules, label: str) -> N:
+    """Days that one run trains, what is trained again after failures included."""
+    days = run_days(on, time, label)
+    if not rules.failures:
+        return days
+    share = on.leaf(
+        "setting", rules.failures, "share", "allowance for failures", key="running.failures"
+    )
+    again = on.compute("product", [days, share], "days", f"trained again, {label}")
+    return on.compute("sum", [days, again], "days", f"days with failures, {label}")
 
 
 def run_days(on: Arithmetic[N], time: RunTime, label: str) -> N:
@@ -123,13 +145,7 @@ def equipment_base(
     unit = machine_price(on, machine, lines)
     if rules.equipment_in_base:
         return unit
-    threshold = on.leaf(
-        "setting",
-        rules.equipment_threshold_usd,
-        "usd",
-        "equipment threshold",
-        key="institution.equipment_threshold_usd",
-    )
+    threshold = _threshold(on, rules)
     label = f"overhead base of {machine.label}"
     if rules.fabrication_is_equipment:
         return on.compute("below", [unit, threshold], "usd", label)
@@ -143,12 +159,122 @@ def equipment_base(
     return on.compute("sum", parts, "usd", label)
 
 
-def purchase_charge(on: Arithmetic[N], machine: Machine, rules: Rules, count: N) -> Charge[N]:
-    """So many machines of a kind."""
+def _threshold(on: Arithmetic[N], rules: Rules) -> N:
+    key = "institution.equipment_threshold_usd"
+    usd = rules.equipment_threshold_usd
+    return on.leaf("setting", usd, "usd", "equipment threshold", key=key)
+
+
+def paid_price(
+    on: Arithmetic[N], machine: Machine, price: N, rules: Rules, day: int
+) -> tuple[N, bool]:
+    """What one machine that is ordered on ``day`` of the grant costs its buyers, extras and tax
+    included, and whether that is another amount than ``price``."""
+    label, terms = machine.label, _terms(on, rules, day)
+    if terms:
+        price = on.compute(
+            "product", [price, *terms], "usd", f"{label} with its terms, day {day}", decimals=2
+        )
+    extras = [price]
+    for extra in rules.machine_extras if machine.upgrade_of is None else ():
+        words = f"{extra.name} of {label}"
+        if extra.usd is not None:
+            extras.append(on.leaf("setting", extra.usd, "usd", extra.name, key=extra.key))
+        else:
+            assert extra.share_of_price is not None
+            share = on.leaf("setting", extra.share_of_price, "share", extra.name, key=extra.key)
+            extras.append(on.compute("product", [price, share], "usd", words, decimals=2))
+    if len(extras) > 1:
+        price = on.compute("sum", extras, "usd", f"{label} with what belongs to it")
+    return price, bool(terms) or len(extras) > 1
+
+
+def _terms(on: Arithmetic[N], rules: Rules, day: int) -> list[N]:
+    """Factors of a price: change until the order, discount, tax."""
+    found: list[N] = []
+    if rules.price_change and day > 0:
+        change = on.leaf(
+            "setting",
+            rules.price_change,
+            "share",
+            "change of prices a year",
+            key="purchases.price_change",
+        )
+        days = on.leaf("unit", day, "days", f"days until the order, {day}", name="order day")
+        found.append(on.compute("growth", [change, days], "factor", f"prices on day {day}"))
+    if rules.discount:
+        key = "purchases.educational_discount"
+        share = on.leaf("setting", rules.discount, "share", "educational discount", key=key)
+        found.append(on.compute("rest", [share], "factor", "price after the discount"))
+    if rules.vat:
+        found.append(_with_vat(on, rules))
+    return found
+
+
+def _with_vat(on: Arithmetic[N], rules: Rules) -> N:
+    one = on.leaf("unit", 1, "factor", "the price itself", name="one")
+    vat = on.leaf("setting", rules.vat, "share", "value-added tax", key="budget.vat")
+    return on.compute("sum", [one, vat], "factor", "price with tax")
+
+
+def charged_share(on: Arithmetic[N], rules: Rules, day: int) -> list[N]:
+    """Factors that make of a paid price what the grant is charged: none where it is the same."""
+    found: list[N] = []
+    if rules.cost_share:
+        share = on.leaf(
+            "setting", rules.cost_share, "share", "paid by others", key="purchases.cost_share"
+        )
+        found.append(on.compute("rest", [share], "factor", "share of the grant"))
+    if rules.life_months is not None:
+        life = on.leaf(
+            "setting", rules.life_months, "months", "life", key="institution.life_months"
+        )
+        left = on.leaf(
+            "unit",
+            months_in_grant(rules, day),
+            "months",
+            f"months of the grant from day {day} on",
+            name="months in the grant",
+            day=day,
+        )
+        within = on.compute("least", [left, life], "months", f"months charged from day {day} on")
+        found.append(on.compute("ratio", [within, life], "share", f"depreciated from day {day} on"))
+        if rules.use_share != 1:
+            key = "institution.use_share"
+            use = on.leaf("setting", rules.use_share, "share", "share of use", key=key)
+            found.append(use)
+    return found
+
+
+def months_in_grant(rules: Rules, day: int) -> int:
+    """Months of the grant from a day on; the month of the order counts whole."""
+    return max(rules.grant_months - int(day * 12 // Decimal("365.25")), 0)
+
+
+def purchase_charge(
+    on: Arithmetic[N], machine: Machine, rules: Rules, count: N, day: int = 0
+) -> Charge[N]:
+    """So many machines of a kind, ordered on a day of the grant."""
     label = machine.label
     lines = price_lines(on, machine)
-    unit = machine_price(on, machine, lines)
-    base = equipment_base(on, machine, lines, rules)
+    price = machine_price(on, machine, lines)
+    unit, changed = paid_price(on, machine, price, rules, day)
+    if changed and rules.fabrication_is_equipment and not rules.equipment_in_base:
+        base = on.compute(
+            "below", [unit, _threshold(on, rules)], "usd", f"overhead base of {label}, day {day}"
+        )
+    elif rules.equipment_in_base:
+        base = unit
+    else:
+        base = equipment_base(on, machine, lines, rules)
+        terms = _terms(on, rules, day)
+        if terms:
+            base = on.compute("product", [base, *terms], "usd", f"base of {label}, day {day}")
+    shares = charged_share(on, rules, day)
+    if shares:
+        words = f"{label}, charged, day {day}"
+        unit = on.compute("product", [unit, *shares], "usd", words, decimals=2)
+        base = on.compute("product", [base, *shares], "usd", f"base of {words}", decimals=2)
     rate = overhead_rate(on, rules)
     one = on.compute("product", [base, rate], "usd", f"overhead on {label}", decimals=2)
     return Charge(
@@ -157,6 +283,18 @@ def purchase_charge(on: Arithmetic[N], machine: Machine, rules: Rules, count: N)
         base=on.compute("product", [count, base], "usd", f"overhead base of {label}, all"),
         indirect=on.compute("product", [count, one], "usd", f"overhead on {label}, all"),
     )
+
+
+def fixed_charge(on: Arithmetic[N], fixed: FixedCost, rules: Rules) -> Charge[N]:
+    """What is paid whatever is bought."""
+    label = f"{fixed.name}, year {fixed.year + 1}"
+    usd = on.leaf("setting", fixed.usd, "usd", label, key=fixed.key)
+    none = indirect = on.compute("sum", [], "usd", "nothing")
+    if fixed.in_base:
+        rate = overhead_rate(on, rules)
+        indirect = on.compute("product", [usd, rate], "usd", f"overhead on {label}", decimals=2)
+    base = usd if fixed.in_base else none
+    return Charge(each=usd, direct=usd, base=base, indirect=indirect)
 
 
 def hours_in_a_day(on: Arithmetic[N]) -> N:
@@ -186,7 +324,7 @@ def run_charge(
     """
     assert rules.usd_per_kwh is not None
     label = machine.label
-    days = run_days(on, machine.times[model], f"{model} on {label}")
+    days = days_of_a_run(on, machine.times[model], rules, f"{model} on {label}")
     kilo = watts_in_a_kilowatt(on)
     kw = on.compute("ratio", [watts, kilo], "kW", f"power of {label}")
     pue = on.leaf("setting", rules.pue, "factor", "PUE", key="electricity.pue")
@@ -198,8 +336,9 @@ def run_charge(
     )
     key = "electricity.usd_per_kwh"
     price = on.leaf("setting", rules.usd_per_kwh, "usd-per-kwh", "electricity", key=key)
-    in_base = rules.electricity_in_base
-    return _of_runs(on, kwh, price, rules, count, in_base, f"{name} on {label}", year)
+    what = f"{name} on {label}"
+    rate = overhead_rate(on, rules, "electricity") if rules.electricity_in_base else None
+    return _of_runs(on, kwh, price, count, rate, what, year)
 
 
 def rental_charge(
@@ -211,10 +350,11 @@ def rental_charge(
     *,
     name: str = "",
     year: str = "",
+    grant_year: int = 0,
 ) -> RunCharge[N]:
-    """So many runs on a rented instance: hours x price per hour."""
+    """So many runs on a rented instance that start in a year of the grant: hours x price."""
     label = rental.label
-    days = run_days(on, rental.times[model], f"{model} on {label}")
+    days = days_of_a_run(on, rental.times[model], rules, f"{model} on {label}")
     hours = on.compute("product", [days, hours_in_a_day(on)], "hours", f"hours, {name}")
     price = on.leaf(
         "rental",
@@ -223,30 +363,42 @@ def rental_charge(
         f"{label}, {rental.priced_on}",
         rental_id=rental.rental_id,
     )
-    return _of_runs(on, hours, price, rules, count, rules.cloud_in_base, f"{name} on {label}", year)
+    terms: list[N] = []
+    if rules.rent_change and grant_year:
+        change = on.leaf(
+            "setting", rules.rent_change, "share", "change of rents a year", key="rentals.change"
+        )
+        days_on = on.leaf(
+            "unit",
+            grant_year * DAYS_PER_YEAR,
+            "days",
+            f"days of {grant_year} years",
+            name="days of years",
+        )
+        terms.append(on.compute("growth", [change, days_on], "factor", f"rents, {grant_year}"))
+    if rules.vat:
+        terms.append(_with_vat(on, rules))
+    if terms:
+        words = f"{label}, year {grant_year + 1}"
+        price = on.compute("product", [price, *terms], "usd-per-hour", words)
+    in_base = rules.cloud_in_base if rental.in_base is None else rental.in_base
+    rate = overhead_rate(on, rules, "cloud") if in_base else None
+    return _of_runs(on, hours, price, count, rate, f"{name} on {label}", year)
 
 
 def _of_runs(
-    on: Arithmetic[N],
-    amount: N,
-    price: N,
-    rules: Rules,
-    count: N,
-    in_base: bool,
-    what: str,
-    year: str,
+    on: Arithmetic[N], amount: N, price: N, count: N, rate: N | None, what: str, year: str
 ) -> RunCharge[N]:
     each = on.compute("product", [amount, price], "usd", f"one run, {what}", decimals=2)
     direct = on.compute("product", [count, each], "usd", f"{what}, {year}")
     none = one = on.compute("sum", [], "usd", "nothing")
-    if in_base:
-        rate = overhead_rate(on, rules)
+    if rate is not None:
         label = f"overhead on one run, {what}"
         one = on.compute("product", [each, rate], "usd", label, decimals=2)
     return RunCharge(
         each=each,
         direct=direct,
-        base=direct if in_base else none,
+        base=none if rate is None else direct,
         indirect=on.compute("product", [count, one], "usd", f"overhead on {what}, {year}"),
         amount=amount,
         price=price,
@@ -256,34 +408,42 @@ def _of_runs(
 _ONE = Decimal(1)
 
 
-def purchase_cents(machine: Machine, rules: Rules) -> int:
-    """One machine, overhead included, in whole cents."""
-    return _cents(purchase_charge(PLAIN, machine, rules, _ONE))
+def purchase_cents(machine: Machine, rules: Rules, day: int = 0) -> int:
+    """One machine ordered on a day of the grant, overhead included, in whole cents."""
+    return _cents(purchase_charge(PLAIN, machine, rules, _ONE, day))
 
 
 def run_cents(machine: Machine, model: str, rules: Rules) -> int:
     """Electricity of one run on a machine of the lab, in whole cents; 0 where it is not charged."""
     if rules.usd_per_kwh is None:
         return 0
-    watts = None if machine.power is None else machine.power.wall_w
+    watts = machine.running_w
     assert watts is not None  # no machine without one is planned with where electricity is charged
     return _cents(run_charge(PLAIN, machine, model, rules, _ONE, watts=watts))
 
 
-def rental_cents(rental: Rental, model: str, rules: Rules) -> int:
-    """One run on a rented instance, in whole cents."""
-    return _cents(rental_charge(PLAIN, rental, model, rules, _ONE))
+def rental_cents(rental: Rental, model: str, rules: Rules, year: int = 0) -> int:
+    """One run on a rented instance that starts in a year of the grant, in whole cents."""
+    return _cents(rental_charge(PLAIN, rental, model, rules, _ONE, grant_year=year))
+
+
+def fixed_cents(problem: PlanningProblem) -> list[int]:
+    """What is paid in each year whatever is bought, in whole cents, overhead included."""
+    found = [0] * problem.years
+    for fixed in problem.fixed:
+        found[fixed.year] += _cents(fixed_charge(PLAIN, fixed, problem.rules))
+    return found
 
 
 def _cents(charge: Charge[Decimal]) -> int:
     return int((charge.direct + charge.indirect) * 100)
 
 
-def kept_value_usd(machine: Machine, year: int, problem: PlanningProblem) -> Decimal:
-    """What a machine bought in ``year`` is still worth after the grant, straight over its life."""
+def kept_value_usd(machine: Machine, order: int, problem: PlanningProblem) -> Decimal:
+    """What a machine ordered so is still worth after the grant, straight over its life."""
     lifetime = problem.rules.lifetime_years
     if lifetime is None:
         return Decimal(0)
-    used = problem.year_days[-1] - problem.year_days[year] - problem.rules.lead_days
+    used = problem.year_days[-1] - problem.orders[order] - problem.rules.lead_days
     left = 1 - Decimal(used) / (lifetime * DAYS_PER_YEAR)
     return (machine.price_usd * max(left, Decimal(0))).quantize(CENT, rounding=ROUND_HALF_UP)

@@ -1,13 +1,12 @@
-"""What a program chooses among: groups of machines that are alike, and the cheapest rentals."""
+"""What a program chooses among: groups of machines that are alike, or parts of such."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import floor, inf
 
-from advisor.planning.solver.charges import purchase_cents, rental_cents, run_cents
-from advisor.planning.solver.problem import EPSILON, Experiment, Machine, PlanningProblem, Rental
+from advisor.planning.solver.charges import purchase_cents, run_cents
+from advisor.planning.solver.problem import EPSILON, Experiment, Machine, PlanningProblem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,63 +14,137 @@ class Group:
     """Machines of one kind that can be used from one day on."""
 
     machine: Machine
-    year: int
-    """Of purchase; -1 for owned machines."""
+    order: int
+    """Which of the problem's orders; -1 for owned machines."""
     from_day: int
 
     @property
     def key(self) -> tuple[str, int]:
-        return self.machine.machine_id, self.year
+        return self.machine.machine_id, self.order
 
 
 def groups(problem: PlanningProblem) -> list[Group]:
-    """Every group that could do anything, owned ones first."""
-    found = [Group(machine=m, year=-1, from_day=m.ready_day) for m in problem.machines if m.owned]
-    years = range(problem.years) if problem.buy_years is None else problem.buy_years
+    """Every group that could do anything, owned ones first, each with its parts after it."""
+    parts: dict[str, list[Machine]] = {}
+    for machine in problem.machines:
+        if machine.part_of is not None:
+            parts.setdefault(machine.part_of, []).append(machine)
+    found: list[Group] = []
+
+    def add(machine: Machine, order: int, day: int) -> None:
+        for each in (machine, *parts.get(machine.machine_id, ())):
+            found.append(Group(machine=each, order=order, from_day=day))
+
+    for machine in problem.machines:
+        if machine.owned:
+            add(machine, -1, machine.ready_day)
     for machine in undominated(problem):
-        for year in years:
-            day = problem.year_days[year] + problem.rules.lead_days
-            found.append(Group(machine=machine, year=year, from_day=day))
+        for order in orders_worth_trying(problem):
+            add(machine, order, problem.orders[order] + problem.rules.lead_days)
     return found
+
+
+def orders_worth_trying(problem: PlanningProblem) -> list[int]:
+    """The first of each year alone, unless what a machine costs changes with the day.
+
+    Nothing that can be done with a machine of a later order cannot be done with one that is paid
+    with the money of the same year and comes sooner.
+    """
+    rules = problem.rules
+    found: dict[int, list[int]] = {}
+    for order, day in enumerate(problem.orders):
+        year = problem.year_of(day)
+        if problem.buy_years is None or year in problem.buy_years:
+            found.setdefault(year, []).append(order)
+    if rules.price_change or rules.life_months is not None or rules.lifetime_years is not None:
+        return [order for orders in found.values() for order in orders]
+    return [orders[0] for orders in found.values()]
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """What a share of a machine does for a model."""
+
+    share: float
+    days: float
+    cents: int
 
 
 def undominated(problem: PlanningProblem) -> list[Machine]:
     """The buyable machines that no other beats: dearer and no faster for any model is out.
 
-    Exact, because as many as one likes can be bought of the better one in its place. Upgrades of
-    owned machines are all kept: there is only one of each.
+    Exact, because as many as one likes can be bought of the better one in its place: it must do
+    whatever the other does, with no larger share of its GPUs. Upgrades of owned machines are all
+    kept: there is only one of each.
     """
     models = sorted({e.model for e in problem.experiments})
-    kept: list[tuple[tuple[float, ...], Machine]] = []
-    upgrades = [m for m in problem.machines if m.upgrade_of is not None]
-    buyable = [m for m in problem.machines if not m.owned and m.upgrade_of is None]
+    upgrades = [m for m in problem.machines if m.upgrade_of is not None and m.part_of is None]
+    buyable = [
+        m for m in problem.machines if not m.owned and m.upgrade_of is None and m.part_of is None
+    ]
     if problem.require_gpu is not None:
         wanted = [m for m in buyable if m.gpu_id == problem.require_gpu]
         others = replace(problem, require_gpu=None)
-        one = replace(others, machines=(*wanted, *upgrades))
+        parts = [m for m in problem.machines if m.part_of is not None]
+        one = replace(others, machines=(*wanted, *upgrades, *parts))
         both = {m.machine_id for m in (*undominated(one), *undominated(others))}
         return [m for m in (*buyable, *upgrades) if m.machine_id in both]
+    days = [problem.orders[order] for order in orders_worth_trying(problem)]
+    uses: dict[str, list[list[_Use]]] = {}
+    by_whole: dict[str, list[Machine]] = {}
+    for part in problem.machines:
+        if part.part_of is not None:
+            by_whole.setdefault(part.part_of, []).append(part)
 
-    def figures(machine: Machine) -> tuple[float, ...]:
-        dollars = [float(purchase_cents(machine, problem.rules))]
+    def price(machine: Machine) -> tuple[float, ...]:
+        dollars = [float(purchase_cents(machine, problem.rules, day)) for day in days]
         if problem.rules.lifetime_years is not None:
             # What is judged lies between what is paid and that less the whole price.
             dollars.append(dollars[0] - 100 * float(machine.price_usd))
-        for model in models:
-            time = machine.times.get(model)
-            dollars.append(inf if time is None else time.days)
-            dollars.append(inf if time is None else float(run_cents(machine, model, problem.rules)))
         return tuple(dollars)
 
-    for numbers, machine in sorted(
-        ((figures(m), m) for m in buyable), key=lambda pair: (pair[0], pair[1].machine_id)
-    ):
-        if all(machine.times.get(model) is None for model in models):
+    def does(machine: Machine) -> list[list[_Use]]:
+        every = (machine, *by_whole.get(machine.machine_id, ()))
+        return [
+            [
+                _Use(
+                    each.gpu_count / machine.gpu_count,
+                    each.times[model].days,
+                    run_cents(each, model, problem.rules),
+                )
+                for each in every
+                if model in each.times
+            ]
+            for model in models
+        ]
+
+    def beats(better: Machine, other: Machine) -> bool:
+        if any(
+            a > b for a, b in zip(known[better.machine_id], known[other.machine_id], strict=True)
+        ):
+            return False
+        return all(
+            any(b.share <= o.share and b.days <= o.days and b.cents <= o.cents for b in mine)
+            for mine, its in zip(uses[better.machine_id], uses[other.machine_id], strict=True)
+            for o in its
+        )
+
+    kept: list[Machine] = []
+    by_id = {m.machine_id: m for m in buyable}
+    known = {m.machine_id: price(m) for m in buyable}
+    uses.update({m.machine_id: does(m) for m in buyable})
+
+    def fastest(machine_id: str) -> tuple[float, ...]:
+        return tuple(min((use.days for use in every), default=inf) for every in uses[machine_id])
+
+    for machine_id in sorted(known, key=lambda each: (known[each], fastest(each), each)):
+        machine = by_id[machine_id]
+        if not any(uses[machine_id]):
             continue
-        if not any(all(a <= b for a, b in zip(other, numbers, strict=True)) for other, _ in kept):
-            kept.append((numbers, machine))
+        if not any(beats(other, machine) for other in kept):
+            kept.append(machine)
     order = {m.machine_id: i for i, m in enumerate(problem.machines)}
-    return sorted((*(m for _, m in kept), *upgrades), key=lambda m: order[m.machine_id])
+    return sorted((*kept, *upgrades), key=lambda m: order[m.machine_id])
 
 
 def runs_that_fit(problem: PlanningProblem, group: Group, experiment: Experiment) -> int:
@@ -79,43 +152,9 @@ def runs_that_fit(problem: PlanningProblem, group: Group, experiment: Experiment
     time = group.machine.times.get(experiment.model)
     if time is None:
         return 0
-    room = problem.due(experiment) - max(experiment.release_day, group.from_day)
+    low, due = max(experiment.release_day, group.from_day), problem.due(experiment)
     elapsed = problem.elapsed(time)
+    if due <= low or problem.too_long(elapsed):
+        return 0
+    room = problem.usable(problem.worked(due) - problem.worked(low))
     return min(max(floor((room + EPSILON) / elapsed), 0), experiment.runs)
-
-
-def rented_run_cents(problem: PlanningProblem) -> dict[tuple[str, str], int]:
-    """What one run costs, by rental and model, in whole cents with overhead."""
-    models = {e.model for e in problem.experiments}
-    return {
-        (rental.rental_id, model): rental_cents(rental, model, problem.rules)
-        for rental in problem.rentals
-        for model in models & rental.times.keys()
-    }
-
-
-def cheapest_rental(
-    problem: PlanningProblem,
-    experiment: Experiment,
-    year: int,
-    cents: Mapping[tuple[str, str], int],
-) -> Rental | None:
-    """The cheapest instance, by ``rented_run_cents``, on which a run that starts in ``year`` ends
-    in time.
-
-    Nothing is shared between rented runs, so that no other instance can be better.
-    """
-    start, end = problem.year_days[year], problem.year_days[year + 1]
-    low = max(experiment.release_day, start)
-    if low >= end:
-        return None
-    best: tuple[int, float, str] | None = None
-    chosen = None
-    for rental in problem.rentals:
-        time = rental.times.get(experiment.model)
-        if time is None or low + time.days > problem.due(experiment) + EPSILON:
-            continue
-        key = (cents[rental.rental_id, experiment.model], time.days, rental.rental_id)
-        if best is None or key < best:
-            best, chosen = key, rental
-    return chosen

@@ -1,10 +1,14 @@
 """A problem as a mixed-integer program.
 
-Machines that are alike and came in one year form a group. How many are bought and how many runs
-of each experiment a group does are integers. A group has time for its runs when, for every
+Machines that are alike and were ordered on one day form a group. How many are bought and how many
+runs of each experiment a group does are integers. A group has time for its runs when, for every
 interval of days from a release to a due day, the runs whose windows lie inside it need no more
 days than its machines have: for one machine this is exact (earliest due date first, runs pause at
 a checkpoint). For several machines it is necessary; `solve.py` adds what packing needs.
+
+Some of the GPUs of a machine, and two machines together, are groups of their own, whose number is
+held by the GPUs of the machines that there are. Where money is given by the year, how much of a
+run falls in each year is a column too.
 """
 
 from __future__ import annotations
@@ -15,18 +19,14 @@ from math import floor, inf
 from typing import Any
 
 from advisor.planning.solver.charges import (
+    fixed_cents,
     kept_value_usd,
     purchase_cents,
     run_cents,
 )
-from advisor.planning.solver.groups import (
-    Group,
-    cheapest_rental,
-    groups,
-    rented_run_cents,
-    runs_that_fit,
-)
+from advisor.planning.solver.groups import Group, groups, runs_that_fit
 from advisor.planning.solver.problem import EPSILON, Experiment, Plan, PlanningProblem
+from advisor.planning.solver.rented import Way, rented_ways
 
 Row = tuple[dict[int, float], float, float]
 
@@ -36,9 +36,20 @@ class Cut:
     """These runs do not fit on so few machines of a group: learnt from a failed packing."""
 
     machine_id: str
-    year: int
+    order: int
     count: int
     runs: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A column of runs in a group, or of days that they run in one year."""
+
+    column: int
+    days: float
+    """For one of the column."""
+    low: float
+    due: int
 
 
 class Program:
@@ -51,22 +62,37 @@ class Program:
         self.upper: list[float] = []
         self.cost: list[float] = []
         self.judged: list[float] = []
+        self.whole: list[bool] = []
+        """Whether a column counts whole things."""
         self.rows: list[Row] = []
         self.count: dict[tuple[str, int], int] = {}
+        self.wholes: dict[tuple[str, int], int] = {}
+        """Of machines that have parts: how many are used whole."""
         self.work: dict[tuple[str, str, int], int] = {}
         self.rent: dict[tuple[str, str, int], int] = {}
         self.skip: dict[str, int] = {}
-        self._windows: dict[int, tuple[int, int, float | None]] = {}
+        self.ways: dict[tuple[str, str, int], Way] = {}
+        """By the keys of ``rent``."""
+        self.days: dict[tuple[str, str, int], dict[int, int]] = {}
+        """Of work and rent: columns of the days that they run in each year, where that counts."""
+        self._windows: dict[int, tuple[float, float, float | None]] = {}
         """Of rows that hold a machine's time: the interval; days a run where they count runs."""
         self.separate: set[tuple[str, int]] = set()
         """Groups whose rows hold no column of another, and those rows."""
         self.inner: set[int] = set()
+        self.block: dict[int, tuple[str, int]] = {}
+        """The bought group that a column belongs to, its own or that of its whole machine."""
         self._owned_rows: dict[str, range] = {}
         self._by_year: list[dict[int, float]] = [{} for _ in range(problem.years)]
         self.groups = groups(problem)
         done: dict[str, dict[int, float]] = {e.experiment_id: {} for e in problem.experiments}
+        parts: dict[tuple[str, int], list[Group]] = {}
         for group in self.groups:
-            self._add_group(group, done)
+            if group.machine.part_of is not None:
+                parts.setdefault((group.machine.part_of, group.order), []).append(group)
+        for group in self.groups:
+            if group.machine.part_of is None:
+                self._add_machine(group, parts.get(group.key, []), done)
         for group in self.groups:
             if group.machine.upgrade_of is not None:
                 self._end_owned(group)
@@ -79,56 +105,127 @@ class Program:
         for cut in cuts:
             self._add_cut(cut)
 
-    def _column(self, upper: float, *, cost: float = 0.0, judged: float | None = None) -> int:
+    def _column(
+        self, upper: float, *, cost: float = 0.0, judged: float | None = None, whole: bool = True
+    ) -> int:
         self.lower.append(0.0)
         self.upper.append(upper)
         self.cost.append(cost)
         self.judged.append(cost if judged is None else judged)
+        self.whole.append(whole)
         return len(self.cost) - 1
 
     def _spend(self, column: int, year: int) -> None:
         if self.cost[column]:
             self._by_year[year][column] = self.cost[column]
 
-    def _add_group(self, group: Group, done: Mapping[str, dict[int, float]]) -> None:
+    def _add_machine(
+        self, group: Group, parts: Sequence[Group], done: Mapping[str, dict[int, float]]
+    ) -> None:
+        """A group of whole machines with the parts that runs may take of them."""
         problem, machine = self.problem, group.machine
-        first_row = len(self.rows)
-        jobs: list[tuple[Experiment, int, float, int]] = []
-        for e in problem.experiments:
-            fits = runs_that_fit(problem, group, e)
-            if fits:
-                low = max(e.release_day, group.from_day)
-                jobs.append((e, low, problem.elapsed(machine.times[e.model]), fits))
-        if not jobs:
+        first_row, first_column = len(self.rows), len(self.cost)
+        jobs = {each.key: self._fitting(each) for each in (group, *parts)}
+        if not any(jobs.values()):
             return
         if machine.owned:
             count = self._column(machine.owned)
             self.lower[count] = machine.owned
         else:
-            dollars = purchase_cents(machine, problem.rules) / 100
-            kept = float(kept_value_usd(machine, group.year, problem))
-            most = sum(e.runs for e, *_ in jobs) if machine.upgrade_of is None else 1
+            day = problem.orders[group.order]
+            dollars = purchase_cents(machine, problem.rules, day) / 100
+            kept = float(kept_value_usd(machine, group.order, problem))
+            most = sum(e.runs for each in jobs.values() for e, _ in each)
+            widest = max([1, *(-(-p.machine.gpu_count // machine.gpu_count) for p in parts)])
+            most = most * widest if machine.upgrade_of is None else 1
             count = self._column(most, cost=dollars, judged=dollars - kept)
-            self._spend(count, group.year)
+            self._spend(count, problem.year_of(day))
         self.count[group.key] = count
-        models = {e.model for e, *_ in jobs}
-        run_usd = {m: run_cents(machine, m, problem.rules) / 100 for m in models}
-        columns: list[tuple[int, float, int, int]] = []
-        for e, low, elapsed, fits in jobs:
+        taken: dict[int, float] = {}
+        for each in (group, *parts):
+            if not jobs[each.key]:
+                continue
+            number = count
+            if parts:
+                number = self._column(sum(e.runs for e, _ in jobs[each.key]))
+                taken[number] = float(each.machine.gpu_count)
+                if each is not group:
+                    self.count[each.key] = number
+                else:
+                    self.wholes[group.key] = number
+            self._add_runs(each, number, jobs[each.key], done)
+        if parts:
+            self.rows.append(({**taken, count: -float(machine.gpu_count)}, -inf, 0.0))
+            biggest = {
+                column: gpus for column, gpus in taken.items() if gpus * 2 > machine.gpu_count
+            }
+            if len(biggest) > 1:  # no two of these on one machine
+                row = {c: float(-(-g // machine.gpu_count)) for c, g in biggest.items()}
+                self.rows.append(({**row, count: -1.0}, -inf, 0.0))
+        if not machine.owned:
+            for column in range(first_column, len(self.cost)):
+                self.block[column] = group.key
+            if machine.upgrade_of is None:
+                self.separate.add(group.key)
+                self.inner.update(range(first_row, len(self.rows)))
+        else:
+            self._owned_rows[machine.machine_id] = range(first_row, len(self.rows))
+
+    def _fitting(self, group: Group) -> list[tuple[Experiment, int]]:
+        """The experiments that a machine of the group has time for, and for how many runs."""
+        every = ((e, runs_that_fit(self.problem, group, e)) for e in self.problem.experiments)
+        return [(e, fits) for e, fits in every if fits]
+
+    def _add_runs(
+        self,
+        group: Group,
+        count: int,
+        fitting: Sequence[tuple[Experiment, int]],
+        done: Mapping[str, dict[int, float]],
+    ) -> None:
+        problem, machine = self.problem, group.machine
+        run_usd = {e.model: run_cents(machine, e.model, problem.rules) / 100 for e, _ in fitting}
+        jobs: list[_Job] = []
+        pieces: list[_Job] = []
+        for e, fits in fitting:
+            low, due = max(e.release_day, group.from_day), problem.due(e)
+            elapsed = problem.elapsed(machine.times[e.model])
             column = self._column(e.runs, cost=run_usd[e.model])
-            # Money for a run is set aside in the year in which it may first start.
-            self._spend(column, self._year_of(low))
             self.work[e.experiment_id, *group.key] = column
             done[e.experiment_id][column] = 1.0
-            self._windows[len(self.rows)] = (low, problem.due(e), elapsed)
+            self._windows[len(self.rows)] = (low, due, elapsed)
             self.rows.append(({column: 1.0, count: -float(fits)}, -inf, 0.0))
-            columns.append((column, elapsed, low, problem.due(e)))
-        self._add_intervals(count, columns)
-        if not machine.owned and machine.upgrade_of is None:
-            self.separate.add(group.key)
-            self.inner.update(range(first_row, len(self.rows)))
-        if machine.owned:
-            self._owned_rows[machine.machine_id] = range(first_row, len(self.rows))
+            jobs.append(_Job(column, elapsed, low, due))
+            first, last = problem.year_of(low), problem.year_of(due - EPSILON)
+            if problem.year_budget_cents is None or not run_usd[e.model]:
+                pieces.append(jobs[-1])
+            elif first == last:
+                self._spend(column, first)
+                pieces.append(jobs[-1])
+            else:
+                share = run_usd[e.model] / elapsed
+                split = self._split(column, elapsed, e.runs, range(first, last + 1), share)
+                self.days[e.experiment_id, *group.key] = split
+                pieces += [
+                    _Job(
+                        days,
+                        1.0,
+                        max(low, problem.year_days[year]),
+                        min(due, problem.year_days[year + 1]),
+                    )
+                    for year, days in split.items()
+                ]
+        self._add_intervals(count, jobs, pieces)
+
+    def _split(
+        self, column: int, elapsed: float, runs: int, years: Sequence[int], usd_a_day: float
+    ) -> dict[int, int]:
+        """Columns of the days that runs of a column take in each of these years."""
+        split = {year: self._column(runs * elapsed, whole=False) for year in years}
+        self.rows.append(({**dict.fromkeys(split.values(), 1.0), column: -elapsed}, 0.0, 0.0))
+        for year, days in split.items():
+            self._by_year[year][days] = usd_a_day
+        return split
 
     def _end_owned(self, upgrade: Group) -> None:
         """An owned machine is what it was only until its new parts are there."""
@@ -140,61 +237,81 @@ class Program:
             if number not in self._windows:
                 continue
             low, due, elapsed = self._windows[number]
-            lost = float(due - max(low, upgrade.from_day))
+            length = self._usable(low, due)
+            lost = length - self._usable(low, min(max(low, upgrade.from_day), due))
             row = self.rows[number][0]
             if lost > 0 and elapsed is not None:  # counted in runs, not in days
                 fits = -row[self.count[owned, -1]]
-                lost = max(fits - max(floor((due - low - lost + EPSILON) / elapsed), 0), 0.0)
+                lost = max(fits - max(floor((length - lost + EPSILON) / elapsed), 0), 0.0)
             if lost > 0:
                 row[column] = lost
 
-    def _year_of(self, day: int) -> int:
-        year = 0
-        while year + 1 < self.problem.years and self.problem.year_days[year + 1] <= day:
-            year += 1
-        return year
+    def _usable(self, low: float, due: float) -> float:
+        problem = self.problem
+        return problem.usable(problem.worked(due) - problem.worked(low))
 
-    def _add_intervals(self, count: int, columns: list[tuple[int, float, int, int]]) -> None:
+    def _add_intervals(self, count: int, jobs: Sequence[_Job], pieces: Sequence[_Job]) -> None:
+        """What the machines have time for in every interval from a release to a due day."""
         seen: set[tuple[int, ...]] = set()
-        for low in sorted({c[2] for c in columns}, reverse=True):
-            for due in sorted({c[3] for c in columns}):
-                inside = [c for c in columns if c[2] >= low and c[3] <= due]
-                key = tuple(c[0] for c in inside)
-                length = due - low
+        for low in sorted({each.low for each in pieces}, reverse=True):
+            for due in sorted({each.due for each in pieces}):
+                inside = [each for each in pieces if each.low >= low and each.due <= due]
+                key = tuple(each.column for each in inside)
+                length = self._usable(low, due)
                 # The same runs in a shorter interval say more; those come first.
-                if len(inside) < 1 or length <= 0 or key in seen:
+                if len(inside) < 1 or due <= low or key in seen:
                     continue
                 seen.add(key)
-                row = {column: elapsed for column, elapsed, _, _ in inside}
+                row = {each.column: each.days for each in inside}
                 self._windows[len(self.rows)] = (low, due, None)
-                self.rows.append(({**row, count: -float(length)}, -inf, 0.0))
+                self.rows.append(({**row, count: -length}, -inf, 0.0))
+                whole = [each for each in jobs if each.low >= low and each.due <= due]
                 for parts in (2, 3):
                     # Of runs longer than a half (a third) of it, one (two) a machine.
-                    long = {c[0]: 1.0 for c in inside if c[1] * parts > length + EPSILON}
+                    long = {j.column: 1.0 for j in whole if j.days * parts > length + EPSILON}
                     if len(long) > 1:
                         self.rows.append(({**long, count: -float(parts - 1)}, -inf, 0.0))
 
     def _add_rentals(self, done: Mapping[str, dict[int, float]]) -> None:
         problem = self.problem
-        cents = rented_run_cents(problem)
-        for e in problem.experiments:
-            for year in range(problem.years):
-                rental = cheapest_rental(problem, e, year, cents)
-                if rental is None:
-                    continue
-                column = self._column(e.runs, cost=cents[rental.rental_id, e.model] / 100)
-                self._spend(column, year)
-                self.rent[e.experiment_id, rental.rental_id, year] = column
-                done[e.experiment_id][column] = 1.0
+        hours: dict[tuple[str, int], dict[int, float]] = {}
+        for way in rented_ways(problem):
+            e, rental = way.experiment, way.rental
+            usd = way.cents / 100
+            column = self._column(way.most, cost=usd, judged=usd + way.risk_cents / 100)
+            key = (e.experiment_id, rental.rental_id, way.year)
+            self.rent[key] = column
+            self.ways[key] = way
+            done[e.experiment_id][column] = 1.0
+            if rental.allocation is not None:
+                used = hours.setdefault((rental.allocation, way.year), {})
+                used[column] = way.gpu_hours
+            if problem.year_budget_cents is None or way.ends_in == way.year or not usd:
+                self._spend(column, way.year)
+                continue
+            years = range(way.year, way.ends_in + 1)
+            split = self._split(column, way.days, e.runs, years, usd / way.days)
+            self.days[key] = split
+            for year, days in split.items():
+                start = max(way.low, problem.year_days[year])
+                most = min(min(way.last, problem.year_days[year + 1]) - start, way.days)
+                self.rows.append(({days: 1.0, column: -most}, -inf, 0.0))
+        limits = {a.allocation_id: a.gpu_hours_a_year for a in problem.allocations}
+        for (allocation, _), used in hours.items():
+            limit = limits[allocation]
+            if limit is not None:
+                self.rows.append((used, -inf, float(limit)))
 
     def _add_limits(self) -> None:
         problem = self.problem
+        fixed = fixed_cents(problem)
         if problem.budget_cents is not None:
             spent = {i: cost for i, cost in enumerate(self.cost) if cost}
-            self.rows.append((spent, -inf, problem.budget_cents / 100))
+            self.rows.append((spent, -inf, (problem.budget_cents - sum(fixed)) / 100))
         if problem.year_budget_cents is not None:
             spent, limit = {}, 0
-            for by_year, cents in zip(self._by_year, problem.year_budget_cents, strict=True):
+            for year, by_year in enumerate(self._by_year):
+                cents = problem.year_budget_cents[year] - fixed[year]
                 if problem.carry_over:
                     spent, limit = {**spent, **by_year}, limit + cents
                 else:
@@ -203,7 +320,7 @@ class Program:
         bought: dict[int, float] = {}
         upgrades: dict[str, dict[int, float]] = {}
         for group in self.groups:
-            if group.year < 0 or group.key not in self.count:
+            if group.order < 0 or group.key not in self.count or group.machine.part_of is not None:
                 continue
             owned = group.machine.upgrade_of
             of = bought if owned is None else upgrades.setdefault(owned, {})
@@ -215,7 +332,10 @@ class Program:
             wanted = {
                 self.count[g.key]: 1.0
                 for g in self.groups
-                if g.year >= 0 and g.machine.gpu_id == problem.require_gpu and g.key in self.count
+                if g.order >= 0
+                and g.machine.part_of is None
+                and g.machine.gpu_id == problem.require_gpu
+                and g.key in self.count
             }
             self.rows.append((wanted or {0: 0.0}, 1.0, inf))
         if problem.min_runs is not None:
@@ -226,8 +346,8 @@ class Program:
     def _add_cut(self, cut: Cut) -> None:
         """Either more machines, or fewer of at least one of these runs."""
         for group in self.groups:
-            same = group.machine.machine_id == cut.machine_id and group.year >= cut.year
-            count = self.count.get(group.key)
+            same = group.machine.machine_id == cut.machine_id and group.order >= cut.order
+            count = self.wholes.get(group.key, self.count.get(group.key))
             if not same or count is None:
                 continue
             columns = [
@@ -276,54 +396,77 @@ class Program:
         *,
         only: Collection[tuple[str, int]] | None = None,
         below: float | None = None,
+        also: Sequence[Row] = (),
+        gap: float = 0.0,
         presolve: bool = True,
     ) -> Any:
         """The answer of scipy's milp for the given costs of the columns.
 
-        ``only``: nothing is bought but from these groups; ``below``: nothing dearer than this.
+        ``only``: nothing is bought but from these groups; ``below``: nothing dearer than this;
+        ``also``: more rows; ``gap``: as near to the best is good enough.
         """
         import numpy as np
         from scipy.optimize import Bounds, LinearConstraint, milp
         from scipy.sparse import csr_array, vstack
 
         matrix, low, high = self.constraints()
-        costs, upper = np.array(goal), np.array(self.upper)
+        costs, upper = np.array(goal), np.array(self.upper, dtype=float)
         if only is not None:
-            for key, column in self.count.items():
-                if key[1] >= 0 and key not in only:
+            for column, key in self.block.items():
+                if key not in only:
                     upper[column] = 0.0
         if below is not None:
             matrix = vstack([matrix, csr_array(costs[np.newaxis, :])])
             low, high = np.append(low, -inf), np.append(high, below)
+        for row, least, most in also:
+            line = np.zeros((1, len(costs)))
+            line[0, list(row)] = list(row.values())
+            matrix = vstack([matrix, csr_array(line)])
+            low, high = np.append(low, least), np.append(high, most)
         return milp(
             costs,
-            integrality=np.ones(len(costs)),
+            integrality=np.array(self.whole, dtype=int),
             bounds=Bounds(np.array(self.lower), upper),
             constraints=LinearConstraint(matrix, low, high),
             options={
                 "time_limit": max(time_limit_s, 0.1),
-                "mip_rel_gap": 0.0,
+                "mip_rel_gap": gap,
                 "presolve": presolve,
             },
         )
 
     def counts_of(self, plan: Plan) -> list[int] | None:
-        """What the columns are in a plan made for a like problem; None where it breaks a row."""
+        """What the columns are in a plan made for a like problem; None where it breaks a row, or
+        where the days of each year would have to be found."""
+        if self.days:
+            return None
         counts = [0] * len(self.cost)
         rent = {(e, year): column for (e, _, year), column in self.rent.items()}
         chosen: list[tuple[int | None, int]] = [
-            (self.count.get((p.machine_id, p.year)), p.count) for p in plan.purchases
+            (self.count.get((p.machine_id, p.order)), p.count) for p in plan.purchases
         ]
         chosen += [
-            (self.work.get((w.experiment_id, w.machine_id, w.year)), w.runs) for w in plan.work
+            (self.work.get((w.experiment_id, w.machine_id, w.order)), w.runs) for w in plan.work
         ]
-        chosen += [(rent.get((r.experiment_id, r.year)), r.runs) for r in plan.rented]
+        for r in plan.rented:
+            same = self.rent.get((r.experiment_id, r.rental_id, r.year))
+            chosen.append((rent.get((r.experiment_id, r.year)) if same is None else same, r.runs))
         chosen += [(self.skip.get(e), runs) for e, runs in plan.left_out.items()]
         chosen += [
             (self.count[g.key], g.machine.owned)
             for g in self.groups
             if g.machine.owned and g.key in self.count
         ]
+        units: dict[tuple[str, int], int] = {}
+        for p in plan.placed:
+            key = (p.machine_id, p.order)
+            units[key] = max(units.get(key, 0), p.unit)
+        bought = {(p.machine_id, p.order) for p in plan.purchases}
+        for key, most in units.items():
+            if key in self.wholes:
+                chosen.append((self.wholes[key], most))
+            elif key in self.count and key not in bought and key[0] in self._parts:
+                chosen.append((self.count[key], most))
         for column, count in chosen:
             if column is None:
                 return None
@@ -334,3 +477,7 @@ class Program:
         bounds = zip(self.lower, counts, self.upper, strict=True)
         within = all(least <= count <= most for least, count, most in bounds)
         return counts if kept and within else None
+
+    @property
+    def _parts(self) -> set[str]:
+        return {g.machine.machine_id for g in self.groups if g.machine.part_of is not None}

@@ -6,10 +6,12 @@ what may be spent is whole US cents.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
+from math import ceil
 from typing import Literal, get_args
 
 from price_catalog.power import PowerFigures
@@ -58,7 +60,8 @@ class PriceLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """A machine that could be bought, or that the lab owns. One run uses all of its GPUs."""
+    """A machine that could be bought, or that the lab owns. One run uses all of its GPUs; runs on
+    some of them are on machines of their own, which are ``part_of`` it."""
 
     machine_id: str
     label: str
@@ -78,6 +81,19 @@ class Machine:
     upgrade_of: str | None = None
     """The owned machine that this one is made from by adding ``lines``; that machine ends when
     they are there. It is one machine alone (``owned`` is 1)."""
+    part_of: str | None = None
+    """The machine that this one is some of the GPUs of, or two of; it is neither bought nor
+    owned by itself, and runs on it share the GPUs of those machines."""
+    whole_gpus: int = 0
+    """How many GPUs that machine has; ``power`` is that of the whole machine too."""
+
+    @property
+    def running_w(self) -> Decimal | None:
+        """What a run on it draws at the wall, in W: of a part the share of its GPUs."""
+        watts = None if self.power is None else self.power.wall_w
+        if watts is None or self.part_of is None:
+            return watts
+        return watts * self.gpu_count / self.whole_gpus
 
     @property
     def price_usd(self) -> Decimal:
@@ -99,6 +115,28 @@ class Rental:
     priced_on: date
     source_id: str
     times: Mapping[str, RunTime]
+    allocation: str | None = None
+    """The allocation that its hours come from; None where anybody may rent as much as they pay."""
+    in_base: bool | None = None
+    """Whether overhead is charged on it; None: as the institution does on rented computers."""
+    queue_days: Decimal = Decimal(0)
+    """Waiting before each job."""
+    max_job_days: Decimal | None = None
+    """A run that takes longer is several jobs, each from the last checkpoint."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allocation:
+    """Hours that somebody grants, on a campus cluster or elsewhere; `Rental`s draw on it."""
+
+    allocation_id: str
+    name: str
+    gpu_hours_a_year: Decimal | None
+    """None: no limit but money."""
+    odds: Decimal = Decimal(1)
+    """That it is awarded."""
+    first_day: int = 0
+    last_day: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +152,32 @@ class Experiment:
     who: str | None = None
     value: int = 1
     """How much a run counts where not all can be done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineExtra:
+    """Something that is paid for every machine that is bought; just one of the two is given."""
+
+    key: str
+    """Of the grant's file, where the number stands."""
+    name: str
+    usd: Decimal | None = None
+    share_of_price: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FixedCost:
+    """What the grant pays whatever is bought: storage, network, staff."""
+
+    key: str
+    """Of the grant's file, where the amount stands."""
+    name: str
+    kind: str
+    year: int
+    """Of the grant, 0 is the first."""
+    usd: Decimal
+    in_base: bool
+    """Whether overhead is charged on it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +201,36 @@ class Rules:
     """From the order to the first run."""
     lifetime_years: Decimal | None = None
     """Given, the plan is judged net of the value that machines keep; None: by what is paid."""
+    slack: Decimal = Decimal(0)
+    """Share of the days before every deadline that stays free of runs."""
+    longest_run_days: Decimal | None = None
+    """No run may take more days of the calendar than this."""
+    failures: Decimal = Decimal(0)
+    """Share of a run's time that is trained again, after failures, or spent on checkpoints."""
+    overhead_rate_cloud: Decimal | None = None
+    """On rented computers; None: ``overhead_rate``, as for ..."""
+    overhead_rate_electricity: Decimal | None = None
+    """... electricity."""
+    discount: Decimal = Decimal(0)
+    """Share of every price of hardware that an educational customer does not pay."""
+    vat: Decimal = Decimal(0)
+    """Value-added tax that the grant bears, on hardware and on rent."""
+    price_change: Decimal = Decimal(0)
+    """By which share prices of hardware rise (or fall) a year after the grant's first day."""
+    rent_change: Decimal = Decimal(0)
+    """The same of rents, from one year of the grant to the next."""
+    cost_share: Decimal = Decimal(0)
+    """Share of every machine that somebody else pays."""
+    machine_extras: tuple[MachineExtra, ...] = ()
+    """What is paid with every machine: warranty, rack, network card."""
+    life_months: int | None = None
+    """Given, only the depreciation within the grant is charged, straight over so many months ..."""
+    use_share: Decimal = Decimal(1)
+    """... times the share of use for the project."""
+    grant_months: int = 0
+    """How long the grant is, for the depreciation."""
+    year_utilisation: tuple[Decimal, ...] | None = None
+    """Where it changes: that of each year; ``utilisation`` is then their mean."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +255,10 @@ class PlanningProblem:
     """How many may be bought in all."""
     require_gpu: str | None = None
     """At least one machine with this GPU must be bought (to price an alternative)."""
+    order_days: tuple[int, ...] | None = None
+    """Days on which something may be ordered; None: the first of each year of the grant."""
+    allocations: tuple[Allocation, ...] = ()
+    fixed: tuple[FixedCost, ...] = ()
     finish_day: int | None = None
     """Everything must be over by then, whatever its own due day."""
     min_runs: int | None = None
@@ -176,32 +274,89 @@ class PlanningProblem:
         machines: dict[str, Machine | Rental] = {m.machine_id: m for m in self.machines}
         return machines | {r.rental_id: r for r in self.rentals}
 
+    def whole(self, machine_id: str) -> str:
+        """The machine that another is a part of; itself where it is whole."""
+        found = next((m.part_of for m in self.machines if m.machine_id == machine_id), None)
+        return found or machine_id
+
+    @property
+    def orders(self) -> tuple[int, ...]:
+        """The days that ``Purchase.order`` counts."""
+        return self.year_days[:-1] if self.order_days is None else self.order_days
+
+    def year_of(self, day: float) -> int:
+        """The year of the grant (0 is the first) that a day is in."""
+        return max(bisect_right(self.year_days, day, hi=self.years) - 1, 0)
+
     def due(self, experiment: Experiment) -> int:
         """The last day of an experiment's window."""
         return min(experiment.due_day, self.finish_day or experiment.due_day, self.year_days[-1])
 
     def elapsed(self, time: RunTime) -> float:
         """Days of the calendar that one run takes on a machine of the lab."""
-        return time.days / float(self.rules.utilisation) + float(self.rules.queue_days)
+        days = time.days * float(1 + self.rules.failures)
+        return days / float(self.rules.utilisation) + float(self.rules.queue_days)
+
+    def rented_days(self, rental: Rental, model: str) -> float:
+        """Days of the calendar that one run takes on a rented instance, its queue included."""
+        days = rental.times[model].days * float(1 + self.rules.failures)
+        jobs = 1 if rental.max_job_days is None else ceil(days / float(rental.max_job_days))
+        return days + jobs * float(rental.queue_days)
+
+    def usable(self, days: float) -> float:
+        """Of so many days before a deadline, those that runs may take."""
+        return days * float(1 - self.rules.slack)
+
+    def too_long(self, days: float) -> bool:
+        """Whether a run of so many days of the calendar is longer than is acceptable."""
+        longest = self.rules.longest_run_days
+        return longest is not None and days > float(longest) + EPSILON
+
+    def worked(self, day: float) -> float:
+        """Days of mean utilisation from the grant's first day until ``day``."""
+        every = self.rules.year_utilisation
+        if every is None:
+            return day
+        total = 0.0
+        for year, share in enumerate(every):
+            start, end = self.year_days[year], self.year_days[year + 1]
+            last = year + 1 == len(every)
+            until = day if last else min(day, end)
+            total += max(until - start, 0.0) * float(share / self.rules.utilisation)
+        return total
+
+    def day_when(self, worked: float) -> float:
+        """The day by which so many days of mean utilisation are over: `worked` turned round."""
+        every = self.rules.year_utilisation
+        if every is None:
+            return worked
+        for year, share in enumerate(every):
+            start, end = self.year_days[year], self.year_days[year + 1]
+            pace = float(share / self.rules.utilisation)
+            if worked <= (end - start) * pace or year + 1 == len(every):
+                return start + worked / pace
+            worked -= (end - start) * pace
+        raise AssertionError("a grant has a year at least")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purchase:
-    """So many machines of one kind, bought in one year (0 is the first)."""
+    """So many machines of one kind, ordered on one day."""
 
     machine_id: str
-    year: int
+    order: int
+    """Which of the problem's ``orders``, from 0."""
     count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """So many runs of an experiment on the machines of one kind that came in one year."""
+    """So many runs of an experiment on the machines of one kind that were ordered on one day."""
 
     experiment_id: str
     machine_id: str
-    year: int
-    """Of purchase; -1 for an owned machine."""
+    order: int
+    """Which of the problem's ``orders``; -1 for an owned machine."""
     runs: int
 
 
@@ -224,7 +379,8 @@ class Placed:
     """From 1."""
     machine_id: str
     """Of the machine or the rental."""
-    year: int
+    order: int
+    """As that of `Work`; for a rental the year in which it starts."""
     unit: int
     """Which of the machines of this purchase, from 1; for a rental which instance at once."""
     pieces: tuple[tuple[float, float], ...]

@@ -62,13 +62,11 @@ class Relaxation:
         from scipy.optimize import linprog
 
         program = self.program
-        keys = [key for key in program.count if key[1] >= 0]
+        keys = list(dict.fromkeys(program.block.values()))
         number = {key: at for at, key in enumerate(keys)}
         owner = np.full(len(self.costs), -1)
-        for key, column in program.count.items():
-            owner[column] = number.get(key, -1)
-        for (_, machine_id, year), column in program.work.items():
-            owner[column] = number.get((machine_id, year), -1)
+        for column, key in program.block.items():
+            owner[column] = number[key]
         counts = np.array([program.count[key] for key in keys], dtype=int)
         live = self.upper[counts] > 0
         # A group with a row that it shares (an upgrade) is not judged by its own rows alone.

@@ -22,6 +22,9 @@ class Job:
 
 
 Pieces = list[tuple[float, float]]
+PACKING_SECONDS = 20.0
+"""A packing that is not found by then is taken for impossible: a plan may be missed, none is
+wrong."""
 
 
 def schedule(jobs: Sequence[Job]) -> dict[Job, Pieces] | None:
@@ -54,33 +57,42 @@ def schedule(jobs: Sequence[Job]) -> dict[Job, Pieces] | None:
     return pieces
 
 
-def pack(jobs: Sequence[Job], machines: int) -> list[list[Job]] | None:
+Bundle = tuple[Job, ...]
+"""One run: a job, or one for each of the years that it runs in."""
+
+
+def pack(runs: Sequence[Bundle], machines: int) -> list[list[Bundle]] | None:
     """Which runs go on which of several machines that are alike; None where none works."""
     if machines == 1:
-        return [list(jobs)] if schedule(jobs) is not None else None
-    return _first_fit(jobs, machines) or _search(jobs, machines)
+        return [list(runs)] if _fits(runs) else None
+    return _first_fit(runs, machines) or _search(runs, machines)
 
 
-def _first_fit(jobs: Sequence[Job], machines: int) -> list[list[Job]] | None:
-    units: list[list[Job]] = [[] for _ in range(machines)]
-    for job in sorted(jobs, key=lambda job: (-job.days, job)):
+def _fits(runs: Sequence[Bundle]) -> bool:
+    return schedule([job for run in runs for job in run]) is not None
+
+
+def _first_fit(runs: Sequence[Bundle], machines: int) -> list[list[Bundle]] | None:
+    units: list[list[Bundle]] = [[] for _ in range(machines)]
+    for run in sorted(runs, key=lambda run: (-sum(job.days for job in run), run)):
         for unit in units:
-            if schedule([*unit, job]) is not None:
-                unit.append(job)
+            if _fits([*unit, run]):
+                unit.append(run)
                 break
         else:
             return None
     return units
 
 
-def _search(jobs: Sequence[Job], machines: int) -> list[list[Job]] | None:
+def _search(runs: Sequence[Bundle], machines: int) -> list[list[Bundle]] | None:
     """Exact: a small integer program over how many runs of each kind a machine takes."""
     import numpy as np
     from scipy.optimize import Bounds, LinearConstraint, milp
 
-    kinds: dict[tuple[str, float, float, float], list[Job]] = {}
-    for job in jobs:
-        kinds.setdefault((job.experiment_id, job.low, job.due, job.days), []).append(job)
+    kinds: dict[tuple[tuple[str, float, float, float], ...], list[Bundle]] = {}
+    for run in runs:
+        kind = tuple((job.experiment_id, job.low, job.due, job.days) for job in run)
+        kinds.setdefault(kind, []).append(run)
     keys = sorted(kinds)
     width = len(keys) * machines
     rows = []
@@ -92,15 +104,19 @@ def _search(jobs: Sequence[Job], machines: int) -> list[list[Job]] | None:
         rows.append(row)
         low.append(len(kinds[key]))
         high.append(len(kinds[key]))
-    for start in sorted({key[1] for key in keys}):
-        for due in sorted({key[2] for key in keys}):
-            inside = [k for k, key in enumerate(keys) if key[1] >= start and key[2] <= due]
-            if not inside or due <= start:
+    every = [job for key in keys for job in key]
+    for start in sorted({job[1] for job in every}):
+        for due in sorted({job[2] for job in every}):
+            inside = [
+                sum(days for _, first, last, days in key if first >= start and last <= due)
+                for key in keys
+            ]
+            if not any(inside) or due <= start:
                 continue
             for unit in range(machines):
                 row = np.zeros(width)
-                for k in inside:
-                    row[k * machines + unit] = keys[k][3]
+                for k, days in enumerate(inside):
+                    row[k * machines + unit] = days
                 rows.append(row)
                 low.append(-np.inf)
                 high.append(due - start + EPSILON / 2)
@@ -109,13 +125,14 @@ def _search(jobs: Sequence[Job], machines: int) -> list[list[Job]] | None:
         integrality=np.ones(width),
         bounds=Bounds(0, np.repeat([len(kinds[key]) for key in keys], machines)),
         constraints=LinearConstraint(np.array(rows), np.array(low), np.array(high)),
+        options={"time_limit": PACKING_SECONDS},
     )
     if answer.x is None:
         return None
-    units: list[list[Job]] = [[] for _ in range(machines)]
+    units: list[list[Bundle]] = [[] for _ in range(machines)]
     for k, key in enumerate(keys):
         pool = list(kinds[key])
         for unit in range(machines):
             for _ in range(round(answer.x[k * machines + unit])):
                 units[unit].append(pool.pop(0))
-    return units if all(schedule(unit) is not None for unit in units) else None
+    return units if all(_fits(unit) for unit in units) else None

@@ -4,64 +4,49 @@ The program of `milp.py` is solved; its runs are packed on machines day by day; 
 fails, what was learnt is added and it is solved again. The bound of every round is valid, so the
 first plan that packs is optimal.
 
-What makes it fast is a good plan to begin with: the program is solved with the few machines that
-its relaxation uses, or a plan of a like problem is taken over, and then only what is better is
-searched for. Where there is nothing, the plan is proven.
+What makes it fast is a good plan to begin with (`first_plans.py`): then only what is better is
+searched for, and where there is nothing, the plan is proven.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
-from threading import Event
 from time import monotonic
 from typing import Literal
 
 from advisor.planning.solver.assemble import place, plan_of
+from advisor.planning.solver.clock import Clock, NoPlan, OutOfTime, clock_of
+from advisor.planning.solver.first_plans import (
+    FAILED,
+    INFEASIBLE,
+    Found,
+    dot,
+    first_plan,
+    known_plan,
+    placed_plan,
+    values_of,
+    with_few,
+)
 from advisor.planning.solver.milp import Cut, Program
 from advisor.planning.solver.problem import EPSILON, Plan, PlanningProblem
 from advisor.planning.solver.relaxation import Relaxation
+from advisor.planning.solver.ties import settle_ties
 
 DEFAULT_SECONDS = 120.0
 LESS = 0.005
 """Dollars: half a cent, by which a better plan is better at least."""
-INFEASIBLE, FAILED = 2, 4
-"""Statuses of scipy's milp."""
 FEW_GROUPS = 20
 """With more than these it pays to look for a better plan before the last search."""
+LARGE = 1500
+"""Columns: with more a search stops first where the plan is good, and then goes on to prove it."""
+GOOD = 0.001
+"""A plan within this share of its bound is good enough not to be searched on for long."""
+LAST_SECONDS = 15.0
+"""So long a good plan of a large program is searched on for."""
 Goal = Literal["judged", "value", "value, then judged", "none"]
 """What a search makes least: dollars that plans are judged by, the value left out, or nothing."""
-
-
-class NoPlan(Exception):
-    """No plan meets every constraint."""
-
-
-class OutOfTime(Exception):
-    """No plan was found in the time given; whether there is one is not known."""
-
-
-@dataclass(slots=True, kw_only=True)
-class Clock:
-    """When a search must end: at a moment of `monotonic`, or when somebody says so."""
-
-    end: float
-    stop: Event | None = None
-
-    @property
-    def left(self) -> float:
-        """Seconds."""
-        return 0.0 if self.stop is not None and self.stop.is_set() else self.end - monotonic()
-
-    def within(self, seconds: float) -> Clock:
-        """This one, and at most so long from now."""
-        return Clock(end=min(self.end, monotonic() + seconds), stop=self.stop)
-
-
-def clock_of(seconds: float, stop: Event | None = None) -> Clock:
-    """A clock that ends so many seconds from now."""
-    return Clock(end=monotonic() + seconds, stop=stop)
 
 
 def solve(
@@ -70,8 +55,12 @@ def solve(
     *,
     known: Sequence[Plan] = (),
     clock: Clock | None = None,
+    settle: bool = True,
 ) -> Plan:
     """The best plan for the problem's objective. Raises NoPlan or OutOfTime.
+
+    Of plans that are as good, with the same kinds of machine, the one that is over first is
+    taken, then the one that buys first, then the one with fewer machines (``settle``).
 
     ``known`` are plans of like problems: those that work here too make the search shorter, and
     win where another is no better.
@@ -84,6 +73,8 @@ def solve(
         plan = _most_runs(problem, clock, known)
     else:
         plan = _optimise(problem, clock, "judged", known)
+    if settle:
+        plan = settle_ties(problem, plan, clock)
     return replace(plan, seconds=monotonic() - began)
 
 
@@ -141,12 +132,12 @@ def _soonest(problem: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> P
     """The earliest whole day by which everything can be over, then the cheapest way to it."""
     everything = replace(problem, objective="cheapest")
     best = _optimise(everything, clock, "none", sorted(known, key=lambda plan: plan.finish_day))
-    low, high = 0, _last_day(best)
+    low, high = 0, _last_day(problem, best)
     if known and high > 1:
         # A plan that was best elsewhere often is here, or nearly so.
         try:
             best = _optimise(replace(everything, finish_day=high - 1), clock, "none", known)
-            high = _last_day(best)
+            high = _last_day(problem, best)
         except NoPlan:
             low = high
         except OutOfTime:
@@ -156,7 +147,7 @@ def _soonest(problem: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> P
         middle = (low + high) // 2
         try:
             best = _optimise(replace(everything, finish_day=max(middle, 1)), clock, "none", known)
-            high = min(middle, _last_day(best))
+            high = min(middle, _last_day(problem, best))
         except NoPlan:
             low = middle + 1
         except OutOfTime:
@@ -170,116 +161,107 @@ def _soonest(problem: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> P
     return plan if proven else replace(plan, proven=False, gap=(high - low) / max(high, 1))
 
 
-def _last_day(plan: Plan) -> int:
-    return int(-(-(plan.finish_day - EPSILON) // 1))
+def _last_day(problem: PlanningProblem, plan: Plan) -> int:
+    """The whole day by which the plan is over, with the days that must stay free before it."""
+    share = problem.usable(1.0)
+    end = max(plan.finish_day / share, problem.day_when(problem.worked(plan.finish_day) / share))
+    return min(int(-(-(end - EPSILON) // 1)), problem.year_days[-1])
 
 
 def _optimise(problem: PlanningProblem, clock: Clock, goal: Goal, known: Sequence[Plan]) -> Plan:
     """The best plan by a goal; ``none`` is any plan at all. Raises NoPlan or OutOfTime."""
     cuts: list[Cut] = []
-    best: tuple[float, Plan] | None = None
+    best: Found | None = None
     bound: float | None = None
     rounds = 0
-    while True:
+    gap = 0.0
+    exact = True
+    while clock.left > 0:
         rounds += 1
-        if clock.left <= 0:
-            break
         program = Program(problem, cuts)
         costs = _goal(program, goal)
         relaxation = Relaxation(program, costs)
         if rounds == 1:
-            best = _known(program, costs, known)
+            clock.tell("what runs cost on parts of machines")
+            best = known_plan(program, costs, known)
             if best is None:
-                best = _with_few(program, costs, relaxation, clock, cuts)
+                best = first_plan(program, costs, relaxation, clock, cuts)
+            gap = GOOD if len(program.cost) > LARGE else 0.0
         if best is not None and goal == "none":
             return replace(best[1], proven=True, gap=None, rounds=rounds)
         only, below = None, None
         if best is not None:
+            _tell(clock, goal, best, bound, "which machines can be in a cheaper plan")
             only = relaxation.promising(best[0] - LESS)
             if len(only) > FEW_GROUPS and known:
-                better = _with_few(program, costs, relaxation, clock, cuts)
+                better = with_few(program, costs, relaxation, clock, cuts)
                 if better is not None and better[0] < best[0] - LESS:
                     best = better
                     only = relaxation.promising(best[0] - LESS)
             below = best[0] - LESS
-        answer = program.solve(costs, clock.left, only=only, below=below)
+            _tell(clock, goal, best, bound, _kinds(program, only))
+        left = clock.left if gap or best is None or bound is None else min(clock.left, LAST_SECONDS)
+        answer = program.solve(costs, left, only=only, below=below, gap=gap)
         if answer.status == FAILED:  # numerically
             answer = program.solve(costs, clock.left, only=only, presolve=False)
         if answer.status == INFEASIBLE:
             if best is None:
+                if not exact:
+                    raise OutOfTime
                 raise NoPlan
-            return replace(best[1], proven=True, gap=None, rounds=rounds)
+            return replace(best[1], proven=exact, gap=None if exact else 0.0, rounds=rounds)
         if answer.mip_dual_bound is not None:
-            bound = max(float(answer.mip_dual_bound), -inf if bound is None else bound)
+            lower = float(answer.mip_dual_bound)
+            if best is not None:
+                lower = min(lower, best[0])
+            bound = max(lower, -inf if bound is None else bound)
         failed: list[Cut] = []
+        found: Found | None = None
         if answer.x is not None:
-            counts = [round(value) for value in answer.x]
-            placed, failed = place(program, counts)
+            counts = values_of(program, answer.x)
+            placing = place(program, counts)
+            failed = placing.failed
             cuts.extend(failed)
+            if placing.over_year:  # no rule is learnt from it: the rest is not proven
+                exact = False
+                break
             cost = dot(costs, counts)
             if not failed and (best is None or cost < best[0] - LESS / 2):
-                best = cost, plan_of(program, counts, placed)
+                found = cost, plan_of(program, counts, placing.placed)
+            elif failed and (best is None or len(program.cost) > LARGE):
+                found = placed_plan(program, costs, counts)
+            if found is not None and (best is None or found[0] < best[0] - LESS / 2):
+                best = found
+        if best is not None:
+            _tell(clock, goal, best, bound, "whether a cheaper plan exists")
+        if answer.status == 0 and gap and not failed:
+            gap = 0.0  # it is good; what is left of the time may prove it, or better it
+            if best is None or bound is None or bound < best[0] - LESS / 2:
+                continue
         proven = answer.status == 0 and (answer.mip_gap or 0.0) <= EPSILON
         # Nothing that the program still allows is better than what is known to work.
         done = best is not None and bound is not None and bound >= best[0] - LESS / 2
         if best is not None and ((proven and not failed) or done):
-            return replace(best[1], proven=True, gap=None, rounds=rounds)
+            return replace(best[1], proven=exact, gap=None if exact else 0.0, rounds=rounds)
         if not failed:
             break
     if best is None:
         raise OutOfTime
-    gap = None if bound is None else max(best[0] - bound, 0.0) / max(abs(best[0]), 1.0)
-    return replace(best[1], proven=False, gap=gap, rounds=rounds)
+    share = None if bound is None else max(best[0] - bound, 0.0) / max(abs(best[0]), 1.0)
+    return replace(best[1], proven=False, gap=share, rounds=rounds)
 
 
-def _known(
-    program: Program, costs: Sequence[float], known: Sequence[Plan]
-) -> tuple[float, Plan] | None:
-    """The best of these plans that works here too; of equals the first."""
-    best: tuple[float, Plan] | None = None
-    for plan in known:
-        counts = program.counts_of(plan)
-        if counts is None:
-            continue
-        cost = dot(costs, counts)
-        if best is not None and cost >= best[0] - LESS / 2:
-            continue
-        placed, failed = place(program, counts)
-        if not failed:
-            best = cost, plan_of(program, counts, placed)
-    return best
+def _tell(clock: Clock, goal: Goal, best: Found, bound: float | None, trying: str) -> None:
+    """Say how far it has come, where what is made least is money."""
+    if goal == "judged":
+        clock.tell(trying, plan=best[1], bound_usd=bound)
+    else:
+        clock.tell(trying, plan=best[1])
 
 
-def _with_few(
-    program: Program,
-    costs: Sequence[float],
-    relaxation: Relaxation,
-    clock: Clock,
-    cuts: list[Cut],
-) -> tuple[float, Plan] | None:
-    """A good plan with the few machines that the relaxation uses. Raises NoPlan."""
-    relaxed = relaxation.solve()
-    if relaxed.status == INFEASIBLE:
-        if relaxation.whole:
-            raise NoPlan
-        return None
-    if relaxed.x is None:
-        return None
-    used = {key for key, column in program.count.items() if relaxed.x[column] > EPSILON}
-    answer = program.solve(costs, clock.left / 2, only=used)
-    if answer.x is None:
-        return None
-    counts = [round(value) for value in answer.x]
-    placed, failed = place(program, counts)
-    if failed:
-        cuts.extend(failed)
-        return None
-    return dot(costs, counts), plan_of(program, counts, placed)
-
-
-def dot(costs: Sequence[float], counts: Sequence[int]) -> float:
-    """What the columns cost together."""
-    return sum(cost * count for cost, count in zip(costs, counts, strict=True))
+def _kinds(program: Program, only: Sequence[tuple[str, int]] | set[tuple[str, int]]) -> str:
+    kinds = len({machine_id for machine_id, _ in only})
+    return f"{kinds} {'kind' if kinds == 1 else 'kinds'} of machine that can be in a cheaper plan"
 
 
 def _goal(program: Program, goal: Goal) -> Sequence[float]:

@@ -1,0 +1,86 @@
+"""In which year of the grant what is paid falls: purchases by their order, runs by their days."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from advisor.planning.solver.charges import (
+    fixed_cents,
+    purchase_cents,
+    rental_cents,
+    run_cents,
+)
+from advisor.planning.solver.problem import Placed, PlanningProblem, Purchase
+
+
+def shares_by_year(problem: PlanningProblem, placed: Placed) -> dict[int, Fraction]:
+    """The part of a run that is in each year of the grant; together 1."""
+    days: dict[int, Fraction] = {}
+    for start, end in placed.pieces:
+        for year in range(problem.year_of(start), problem.years):
+            last = year + 1 == problem.years
+            low = max(start, problem.year_days[year])
+            high = end if last else min(end, problem.year_days[year + 1])
+            if high > low:
+                days[year] = days.get(year, Fraction(0)) + Fraction(high) - Fraction(low)
+    total = sum(days.values(), Fraction(0))
+    if not total:
+        return {problem.year_of(placed.pieces[0][0]): Fraction(1)}
+    return {year: part / total for year, part in sorted(days.items())}
+
+
+def run_cost_cents(problem: PlanningProblem, placed: Placed) -> int:
+    """What one run costs: electricity or rent, with overhead."""
+    model = next(e.model for e in problem.experiments if e.experiment_id == placed.experiment_id)
+    for rental in problem.rentals:
+        if rental.rental_id == placed.machine_id:
+            return rental_cents(rental, model, problem.rules, placed.order)
+    machine = next(m for m in problem.machines if m.machine_id == placed.machine_id)
+    return run_cents(machine, model, problem.rules)
+
+
+def cents_by_year(
+    problem: PlanningProblem, purchases: Iterable[Purchase], placed: Sequence[Placed]
+) -> list[int]:
+    """What is paid in each year of the grant, in whole cents; together what the plan costs.
+
+    A run that goes on into another year is paid in both, by its days in each.
+    """
+    machines = {m.machine_id: m for m in problem.machines}
+    exact = [Fraction(cents) for cents in fixed_cents(problem)]
+    for p in purchases:
+        day = problem.orders[p.order]
+        cents = p.count * purchase_cents(machines[p.machine_id], problem.rules, day)
+        exact[problem.year_of(day)] += cents
+    cost: dict[tuple[str, str, int], int] = {}
+    for each in placed:
+        key = (each.experiment_id, each.machine_id, each.order)
+        if key not in cost:
+            cost[key] = run_cost_cents(problem, each)
+        if cost[key]:
+            for year, share in shares_by_year(problem, each).items():
+                exact[year] += share * cost[key]
+    found: list[int] = []
+    total, before = Fraction(0), 0
+    for amount in exact:
+        total += amount
+        until = round(total)
+        found.append(until - before)
+        before = until
+    return found
+
+
+def within_year_budgets(problem: PlanningProblem, cents: Sequence[int]) -> bool:
+    """Whether what is paid in each year may be."""
+    limits = problem.year_budget_cents
+    if limits is None:
+        return True
+    if not problem.carry_over:
+        return all(a <= b for a, b in zip(cents, limits, strict=True))
+    ahead = 0
+    for paid, limit in zip(cents, limits, strict=True):
+        ahead += limit - paid
+        if ahead < 0:
+            return False
+    return True

@@ -1,0 +1,69 @@
+"""When a search must end, and who hears how far it has come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Event
+from time import monotonic
+
+from advisor.planning.solver.problem import Plan
+
+
+class NoPlan(Exception):
+    """No plan meets every constraint."""
+
+
+class OutOfTime(Exception):
+    """No plan was found in the time given; whether there is one is not known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a search has come."""
+
+    trying: str
+    """What is being tried, in words."""
+    plan: Plan | None = None
+    """The best plan until now."""
+    bound_usd: float | None = None
+    """No plan is judged cheaper than this."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Clock:
+    """When a search must end: at a moment of `monotonic`, or when somebody says so."""
+
+    end: float
+    stop: Event | None = None
+    hear: Callable[[Progress], None] | None = None
+
+    @property
+    def left(self) -> float:
+        """Seconds."""
+        return 0.0 if self.stop is not None and self.stop.is_set() else self.end - monotonic()
+
+    def within(self, seconds: float) -> Clock:
+        """This one, and at most so long from now."""
+        end = min(self.end, monotonic() + seconds)
+        return Clock(end=end, stop=self.stop, hear=self.hear)
+
+    def quiet(self) -> Clock:
+        """This one, without anybody who hears."""
+        return Clock(end=self.end, stop=self.stop)
+
+    def tell(
+        self, trying: str, *, plan: Plan | None = None, bound_usd: float | None = None
+    ) -> None:
+        """Say how far it has come, to whoever wants to hear."""
+        if self.hear is not None:
+            self.hear(Progress(trying=trying, plan=plan, bound_usd=bound_usd))
+
+
+def clock_of(
+    seconds: float,
+    stop: Event | None = None,
+    hear: Callable[[Progress], None] | None = None,
+) -> Clock:
+    """A clock that ends so many seconds from now."""
+    return Clock(end=monotonic() + seconds, stop=stop, hear=hear)

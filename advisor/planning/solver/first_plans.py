@@ -1,0 +1,156 @@
+"""Good plans to begin a search with: known ones, few kinds of machine, one kind, none."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from advisor.planning.solver.assemble import place, plan_of
+from advisor.planning.solver.clock import Clock, NoPlan
+from advisor.planning.solver.milp import Cut, Program
+from advisor.planning.solver.problem import EPSILON, Plan
+from advisor.planning.solver.relaxation import Relaxation
+
+Found = tuple[float, Plan]
+"""What a plan costs by the goal of a search, and the plan."""
+INFEASIBLE, FAILED = 2, 4
+"""Statuses of scipy's milp."""
+FIRST_SECONDS = 4.0
+"""For the search with few kinds of machine ..."""
+ONE_SECONDS = 2.0
+"""... and for that with one."""
+NEAR = 0.005
+"""A first plan need not be better than this share."""
+MOST_KINDS = 12
+REPAIRS = 4
+
+
+def dot(costs: Sequence[float], counts: Sequence[float]) -> float:
+    """What the columns cost together."""
+    return sum(cost * count for cost, count in zip(costs, counts, strict=True))
+
+
+def values_of(program: Program, x: Sequence[float]) -> list[float]:
+    """A solver's numbers, whole where they count things."""
+    return [
+        float(round(value)) if whole else float(value)
+        for value, whole in zip(x, program.whole, strict=True)
+    ]
+
+
+def known_plan(program: Program, costs: Sequence[float], known: Sequence[Plan]) -> Found | None:
+    """The best of these plans that works here too; of equals the first."""
+    best: Found | None = None
+    for plan in known:
+        counts = program.counts_of(plan)
+        if counts is None:
+            continue
+        cost = dot(costs, counts)
+        if best is not None and cost >= best[0] - EPSILON:
+            continue
+        placing = place(program, counts)
+        if not placing.failed and not placing.over_year:
+            best = cost, plan_of(program, counts, placing.placed)
+    return best
+
+
+def first_plan(
+    program: Program,
+    costs: Sequence[float],
+    relaxation: Relaxation,
+    clock: Clock,
+    cuts: list[Cut],
+) -> Found | None:
+    """A plan, good if possible: with the machines of the relaxation; else with one kind of
+    machine alone, or none. Raises NoPlan."""
+    clock.tell("the machines that would do most for their price")
+    best = with_few(program, costs, relaxation, clock.within(FIRST_SECONDS), cuts)
+    if best is not None:
+        return best
+    kinds: dict[str, set[tuple[str, int]]] = {}
+    for key in dict.fromkeys(program.block.values()):
+        kinds.setdefault(key[0], set()).add(key)
+    relaxed = relaxation.solve()
+    used = set()
+    if relaxed.x is not None:
+        used = {key[0] for key in program.count if relaxed.x[program.count[key]] > EPSILON}
+    labels = {m.machine_id: m.label for m in program.problem.machines}
+    ordered = sorted(kinds, key=lambda name: name not in used)[:MOST_KINDS]
+    tries: list[tuple[str, set[tuple[str, int]]]] = [("nothing bought", set())]
+    tries += [(f"{labels[name]} alone", kinds[name]) for name in ordered]
+    for words, only in tries:
+        if clock.left <= 0:
+            break
+        clock.tell(words, plan=None if best is None else best[1])
+        found = _quick(program, costs, only, clock)
+        if found is not None and (best is None or found[0] < best[0]):
+            best = found
+    return best
+
+
+def _quick(
+    program: Program, costs: Sequence[float], only: Collection[tuple[str, int]], clock: Clock
+) -> Found | None:
+    seconds = min(ONE_SECONDS, clock.left)
+    answer = program.solve(costs, seconds, only=only, gap=NEAR)
+    return None if answer.x is None else placed_plan(program, costs, values_of(program, answer.x))
+
+
+def placed_plan(program: Program, costs: Sequence[float], counts: list[float]) -> Found | None:
+    """The plan of these integers, with a machine more of a kind where its runs do not pack; None
+    where that breaks a rule."""
+    counts = list(counts)
+    for _ in range(REPAIRS):
+        placing = place(program, counts)
+        if placing.over_year:
+            return None
+        if not placing.failed:
+            if not _keeps_rows(program, counts):
+                return None
+            return dot(costs, counts), plan_of(program, counts, placing.placed)
+        for cut in placing.failed:
+            key = (cut.machine_id, cut.order)
+            for column in {program.count[key], program.wholes.get(key, program.count[key])}:
+                counts[column] += 1
+            whole = program.block.get(program.count[key])
+            if whole is not None and whole != key:  # a part: a whole machine more holds it
+                counts[program.count[whole]] += 1
+        if any(n > most + EPSILON for n, most in zip(counts, program.upper, strict=True)):
+            return None
+    return None
+
+
+def _keeps_rows(program: Program, counts: Sequence[float]) -> bool:
+    matrix, low, high = program.constraints()
+    sums: Any = matrix @ counts
+    tolerance = 1e-4
+    return bool((sums >= low - tolerance).all() and (sums <= high + tolerance).all())
+
+
+def with_few(
+    program: Program,
+    costs: Sequence[float],
+    relaxation: Relaxation,
+    clock: Clock,
+    cuts: list[Cut],
+) -> Found | None:
+    """A good plan with the few machines that the relaxation uses. Raises NoPlan."""
+    relaxed = relaxation.solve()
+    if relaxed.status == INFEASIBLE:
+        if relaxation.whole:
+            raise NoPlan
+        return None
+    if relaxed.x is None:
+        return None
+    used = {key for key, column in program.count.items() if relaxed.x[column] > EPSILON}
+    answer = program.solve(costs, clock.left / 2, only=used)
+    if answer.x is None:
+        return None
+    counts = values_of(program, answer.x)
+    placing = place(program, counts)
+    if placing.failed:
+        cuts.extend(placing.failed)
+        return placed_plan(program, costs, counts)
+    if placing.over_year:
+        return None
+    return dot(costs, counts), plan_of(program, counts, placing.placed)

@@ -1,0 +1,186 @@
+"""Ways to rent a run: the cheapest instance that anybody may rent, and each allocation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from advisor.planning.solver.charges import HOURS_PER_DAY, purchase_cents, rental_cents, run_cents
+from advisor.planning.solver.problem import (
+    EPSILON,
+    Allocation,
+    Experiment,
+    PlanningProblem,
+    Rental,
+)
+
+Cents = Mapping[tuple[str, str, int], int]
+"""What one run costs, by rental, model and year in which it starts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """Runs of an experiment on one rental that start in one year."""
+
+    experiment: Experiment
+    rental: Rental
+    year: int
+    ends_in: int
+    """The last year in which such a run can still go on."""
+    low: float
+    """The first day on which one can start ..."""
+    last: float
+    """... and the last on which one may end."""
+    days: float
+    """Of the calendar, for one run."""
+    cents: int
+    """For one run, overhead included."""
+    risk_cents: int
+    """What one run is judged dearer by, since the allocation may not be awarded."""
+    gpu_hours: float
+    most: int
+    """Runs."""
+
+
+def rented_run_cents(problem: PlanningProblem) -> dict[tuple[str, str, int], int]:
+    """What one run costs, in whole cents with overhead."""
+    models = {e.model for e in problem.experiments}
+    years = range(problem.years) if problem.rules.rent_change else [0]
+    first = {
+        (rental.rental_id, model, year): rental_cents(rental, model, problem.rules, year)
+        for rental in problem.rentals
+        for model in models & rental.times.keys()
+        for year in years
+    }
+    if len(years) == problem.years:
+        return first
+    return {
+        (rental, model, year): cents
+        for (rental, model, _), cents in first.items()
+        for year in range(problem.years)
+    }
+
+
+def cheapest_rental(
+    problem: PlanningProblem, experiment: Experiment, year: int, cents: Cents
+) -> Rental | None:
+    """The cheapest instance that anybody may rent, by ``rented_run_cents``, on which a run that
+    starts in ``year`` ends in time.
+
+    Nothing is shared between rented runs, so that no other instance can be better.
+    """
+    best: tuple[int, float, str] | None = None
+    chosen = None
+    for rental in problem.rentals:
+        if rental.allocation is not None or _start(problem, experiment, rental, year) is None:
+            continue
+        days = problem.rented_days(rental, experiment.model)
+        key = (cents[rental.rental_id, experiment.model, year], days, rental.rental_id)
+        if best is None or key < best:
+            best, chosen = key, rental
+    return chosen
+
+
+def _start(
+    problem: PlanningProblem,
+    e: Experiment,
+    rental: Rental,
+    year: int,
+    allocation: Allocation | None = None,
+) -> float | None:
+    """The first day on which a run can start in a year; None where it cannot end in time."""
+    if e.model not in rental.times:
+        return None
+    low, end, due = float(e.release_day), problem.year_days[year + 1], problem.due(e)
+    if allocation is not None:
+        low = max(low, allocation.first_day)
+        if allocation.last_day is not None:
+            due = min(due, allocation.last_day)
+    start = max(low, problem.year_days[year])
+    days = problem.rented_days(rental, e.model)
+    last = low + problem.usable(due - low)
+    if start >= end or start + days > last + EPSILON or problem.too_long(days):
+        return None
+    return start
+
+
+def rented_ways(problem: PlanningProblem) -> list[Way]:
+    """Every way worth considering."""
+    cents = rented_run_cents(problem)
+    allocations = {a.allocation_id: a for a in problem.allocations}
+    granted = [r for r in problem.rentals if r.allocation is not None]
+    found: list[Way] = []
+    for e in problem.experiments:
+        instead: int | None = None
+        for year in range(problem.years):
+            rental = cheapest_rental(problem, e, year, cents)
+            if rental is not None:
+                found.append(_way(problem, e, rental, year, cents, None, 0))
+                instead = min(filter(None, (instead, found[-1].cents)), default=None)
+        if granted and instead is None:
+            instead = _cheapest_to_buy(problem, e)
+        for rental in granted:
+            assert rental.allocation is not None
+            allocation = allocations[rental.allocation]
+            for year in range(problem.years):
+                if _start(problem, e, rental, year, allocation) is None:
+                    continue
+                own = cents[rental.rental_id, e.model, year]
+                risk = 0
+                if instead is not None and allocation.odds < 1:
+                    risk = max(int((instead - own) * (1 - allocation.odds)), 0)
+                found.append(_way(problem, e, rental, year, cents, allocation, risk))
+    return found
+
+
+def _cheapest_to_buy(problem: PlanningProblem, e: Experiment) -> int | None:
+    """What a machine for this run alone costs, where no instance can be rented."""
+    ways = [
+        purchase_cents(m, problem.rules) + run_cents(m, e.model, problem.rules)
+        for m in problem.machines
+        if not m.owned
+        and m.part_of is None
+        and e.model in m.times
+        and problem.elapsed(m.times[e.model]) <= problem.usable(problem.due(e) - e.release_day)
+    ]
+    return min(ways, default=None)
+
+
+def _way(
+    problem: PlanningProblem,
+    e: Experiment,
+    rental: Rental,
+    year: int,
+    cents: Cents,
+    allocation: Allocation | None,
+    risk: int,
+) -> Way:
+    low = _start(problem, e, rental, year, allocation)
+    assert low is not None
+    days = problem.rented_days(rental, e.model)
+    due = problem.due(e)
+    if allocation is not None and allocation.last_day is not None:
+        due = min(due, allocation.last_day)
+    release = float(max(e.release_day, allocation.first_day if allocation else 0))
+    last = release + problem.usable(due - release)
+    ends = problem.year_of(last - EPSILON)
+    if days > problem.year_days[min(year + 1, problem.years)] - problem.year_days[year]:
+        # Longer than a year: it starts as early as it can, and is paid for in that year.
+        ends = year
+    gpu_hours = days * HOURS_PER_DAY * rental.gpu_count
+    if allocation is not None:
+        trained = rental.times[e.model].days * float(1 + problem.rules.failures)
+        gpu_hours = trained * HOURS_PER_DAY * rental.gpu_count
+    return Way(
+        experiment=e,
+        rental=rental,
+        year=year,
+        ends_in=min(ends, year + 1),
+        low=low,
+        last=last,
+        days=days,
+        cents=cents[rental.rental_id, e.model, year],
+        risk_cents=risk,
+        gpu_hours=gpu_hours,
+        most=e.runs,
+    )
