@@ -182,6 +182,8 @@ def _explained(
 
 
 def _what_to_write(node: Any, value: Any, place: str) -> str:
+    if isinstance(node, inspect.LiteralType) and not isinstance(node.values[0], str):
+        return f"must be one of {', '.join(map(str, node.values))}"
     if isinstance(node, inspect.LiteralType) and isinstance(value, str):
         return f"{shown(value)} is not known; {nearest(value, [str(v) for v in node.values])}"
     if isinstance(node, inspect.IntType):

@@ -23,12 +23,25 @@ from advisor.planning.grant.checked_toml import (
     read_toml,
     wrong,
 )
+from advisor.planning.grant.currency import DOLLARS, Currency, find_currency
+from advisor.planning.grant.grant_checks import check_terms
 from advisor.planning.grant.institution import NO_RULES, Institution, find_institution
 from advisor.planning.solver.problem import Objective
 from advisor.ranking.times import EvidenceRule
 
 MAX_YEARS = 15
 RentalKind = Literal["on-demand", "spot"]
+Funder = Literal["nsf", "nih", "horizon", "dfg", "ukri", "nserc", "plain"]
+"""Whose form the report has; ``plain`` is nobody's."""
+AwardYears = Literal["start", "calendar", "fiscal"]
+"""Years of the grant: from its first day, or cut where a calendar or a fiscal year begins."""
+AllocationKind = Literal["campus", "condo", "national", "cloud-credit"]
+AllocationOverhead = Literal["none", "service", "rental", "equipment"]
+CostKind = Literal["storage", "network", "racks", "warranty", "staff", "other"]
+Per = Literal["grant", "year", "machine"]
+LONGEST_RUN_DAYS = 90.0
+SLACK = 0.15
+Share = Annotated[float, Meta(ge=0, le=1)]
 Names = Annotated[tuple[Line, ...], Meta(min_length=1)]
 
 
@@ -70,10 +83,54 @@ class _General(_Table, frozen=True):
     years: Annotated[int, Meta(ge=1, le=MAX_YEARS)]
     title: Line | None = None
     objective: Objective = "cheapest"
+    funder: Funder = "plain"
+    award_years: AwardYears = "start"
+
+
+class CostLine(_Table, frozen=True):
+    """What the grant pays beside machines and rent: storage, staff."""
+
+    name: Line
+    kind: CostKind
+    amount: AmountOrZero | None = None
+    """In the grant's currency; or ..."""
+    share_of_price: Annotated[float, Meta(gt=0, le=2)] | None = None
+    """... of every machine that is bought."""
+    per: Per = "grant"
+    year: Annotated[int, Meta(ge=1, le=MAX_YEARS)] = 1
+    """In which year of the grant, where it is paid once."""
+    overhead: bool = True
+    source: Line | None = None
+
+
+class GrantAllocation(_Table, frozen=True):
+    """Hours on somebody else's machines that may be used, or may be awarded."""
+
+    name: Line
+    gpu: Line
+    kind: AllocationKind = "campus"
+    max_gpus: Annotated[int, Meta(ge=1, le=1024)] = 8
+    """Of one job."""
+    gpu_hours_a_year: Annotated[float, Meta(gt=0, le=1e9)] | None = None
+    usd_per_gpu_hour: Annotated[float, Meta(ge=0, le=1000)] = 0.0
+    max_job_days: Annotated[float, Meta(gt=0, le=365)] | None = None
+    queue_days: Annotated[float, Meta(ge=0, le=365)] = 0.0
+    """Before each job."""
+    odds: Annotated[float, Meta(gt=0, le=1)] = 1.0
+    """That it is awarded."""
+    overhead: AllocationOverhead = "none"
+    starts: date | None = None
+    ends: date | None = None
+    source: Line | None = None
 
 
 class _Budget(_Table, frozen=True):
     total: Amount | None = None
+    currency: Line | None = None
+    usd_per_unit: Annotated[float, Meta(gt=0, le=1_000_000)] | None = None
+    usd_per_unit_on: date | None = None
+    rate_source: Line | None = None
+    vat: Annotated[float, Meta(ge=0, le=0.5)] = 0.0
     per_year: tuple[AmountOrZero, ...] | None = None
     carry_over: bool = True
 
@@ -102,6 +159,11 @@ class _Purchases(_Table, frozen=True):
     max_machines: Annotated[int, Meta(ge=0, le=10_000)] | None = None
     lead_days: LeadDays = LeadDays(0)
     lifetime_years: LifetimeYears | None = None
+    order_every_months: Literal[1, 3, 12] = 12
+    price_change: Annotated[float, Meta(ge=-0.9, le=1)] = 0.0
+    educational_discount: Annotated[float, Meta(ge=0, le=0.9)] = 0.0
+    cost_share: Annotated[float, Meta(ge=0, le=0.99)] = 0.0
+    cost_share_by: Line | None = None
 
 
 class _Rentals(_Table, frozen=True):
@@ -109,11 +171,18 @@ class _Rentals(_Table, frozen=True):
     gpus: Names | None = None
     kinds: Annotated[tuple[RentalKind, ...], Meta(min_length=1)] = ("on-demand",)
     providers: Names | None = None
+    price_change: Annotated[float, Meta(ge=-0.9, le=1)] = 0.0
 
 
 class _Running(_Table, frozen=True):
     utilisation: Annotated[float, Meta(gt=0, le=1)] = 1.0
+    utilisation_by_year: tuple[Annotated[float, Meta(gt=0, le=1)], ...] | None = None
     queue_days: QueueDays = QueueDays(0)
+    slack: Annotated[float, Meta(ge=0, le=0.9)] = SLACK
+    longest_run_days: Annotated[float, Meta(gt=0, le=5475)] = LONGEST_RUN_DAYS
+    failures: Share = 0.0
+    share_gpus: bool = True
+    network_gbit: Annotated[float, Meta(gt=0, le=10_000)] | None = None
 
 
 class _Electricity(_Table, frozen=True):
@@ -139,6 +208,8 @@ class _GrantFile(_Table, frozen=True):
     running: _Running = _Running()
     electricity: _Electricity = _Electricity()
     institution: _Rules = _Rules()
+    allocations: tuple[GrantAllocation, ...] = ()
+    costs: tuple[CostLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,11 +247,51 @@ class Grant:
     host_watts: Decimal
     electricity_source: str | None
     institution: Institution
+    funder: Funder = "plain"
+    award_years: AwardYears = "start"
+    currency: Currency = DOLLARS
+    """Of the grant's own amounts."""
+    vat: Decimal = Decimal(0)
+    """Value-added tax on hardware and rent, as a share of the price without it."""
+    order_every_months: int = 12
+    """Orders may be placed on the first day of a year, or every so many months."""
+    price_change: Decimal = Decimal(0)
+    """Of hardware a year, as a share."""
+    rent_change: Decimal = Decimal(0)
+    educational_discount: Decimal = Decimal(0)
+    cost_share: Decimal = Decimal(0)
+    """Share of every machine that ``cost_share_by`` pays."""
+    cost_share_by: str | None = None
+    utilisation_by_year: tuple[Decimal, ...] | None = None
+    """``utilisation`` is then their mean."""
+    slack: Decimal = Decimal(0)
+    """Share of the days before every deadline that is kept free of runs."""
+    longest_run_days: Decimal | None = None
+    failures: Decimal = Decimal(0)
+    """Share of a run that is trained again."""
+    share_gpus: bool = False
+    """Whether a run may take some of a machine's GPUs, and leave the others to another run."""
+    network_gbit: Decimal | None = None
+    """Between two machines; given, a run may take two, by a predicted scaling."""
+    allocations: tuple[GrantAllocation, ...] = ()
+    costs: tuple[CostLine, ...] = ()
+    pays_electricity: bool = False
+
+    @property
+    def end(self) -> date:
+        """The day after the last."""
+        return _later(self.start, self.years)
 
     @property
     def year_dates(self) -> tuple[date, ...]:
-        """The first day of each year of the grant, and the day after the last."""
-        return tuple(_later(self.start, years) for years in range(self.years + 1))
+        """The first day of each award year, and the day after the last."""
+        if self.award_years == "start":
+            return tuple(_later(self.start, years) for years in range(self.years + 1))
+        month, day = (1, 1)
+        if self.award_years == "fiscal":
+            month, day = self.institution.fiscal_year_start
+        cuts = [date(year, month, day) for year in range(self.start.year, self.end.year + 1)]
+        return (self.start, *(cut for cut in cuts if self.start < cut < self.end), self.end)
 
 
 def _later(day: date, years: int) -> date:
@@ -197,17 +308,19 @@ def read_grant(path: Path) -> Grant:
     general, buy, rent, power = file.grant, file.purchases, file.rentals, file.electricity
     rules = file.institution.rules
     institution = NO_RULES if rules is None else find_institution(rules, path)
+    currency = _currency(path.name, file.budget, institution)
     budget, per_year = file.budget.total, file.budget.per_year
+    running = file.running
     found = Grant(
         file=path.name,
         title=path.stem if general.title is None else general.title,
         start=general.start,
         years=general.years,
         objective=general.objective,
-        budget_usd=None if budget is None else _to_usd(budget, institution),
+        budget_usd=None if budget is None else currency.to_usd(budget),
         year_budget_usd=None
         if per_year is None
-        else tuple(_to_usd(amount, institution) for amount in per_year),
+        else tuple(currency.to_usd(amount) for amount in per_year),
         carry_over=file.budget.carry_over,
         evidence=file.evidence.times,
         predictions=file.evidence.predictions,
@@ -224,20 +337,57 @@ def read_grant(path: Path) -> Grant:
         rent_gpus=rent.gpus,
         rent_kinds=rent.kinds,
         rent_providers=rent.providers,
-        utilisation=exact(file.running.utilisation),
-        queue_days=exact(file.running.queue_days),
+        utilisation=exact(running.utilisation),
+        queue_days=exact(running.queue_days),
         usd_per_kwh=_electricity(path.name, power),
         pue=exact(power.pue),
         host_watts=exact(power.host_watts),
         electricity_source=power.source,
         institution=institution,
+        funder=general.funder,
+        award_years=general.award_years,
+        currency=currency,
+        vat=exact(file.budget.vat),
+        order_every_months=buy.order_every_months,
+        price_change=exact(buy.price_change),
+        rent_change=exact(rent.price_change),
+        educational_discount=exact(buy.educational_discount),
+        cost_share=exact(buy.cost_share),
+        cost_share_by=buy.cost_share_by,
+        utilisation_by_year=None
+        if running.utilisation_by_year is None
+        else tuple(exact(share) for share in running.utilisation_by_year),
+        slack=exact(running.slack),
+        longest_run_days=exact(running.longest_run_days),
+        failures=exact(running.failures),
+        share_gpus=running.share_gpus,
+        network_gbit=None if running.network_gbit is None else exact(running.network_gbit),
+        allocations=file.allocations,
+        costs=file.costs,
+        pays_electricity=power.paid_by == "grant" and power != _Electricity(),
     )
     _check(found)
+    check_terms(found)
     return found
 
 
-def _to_usd(amount: Decimal, institution: Institution) -> Decimal:
-    return (amount * institution.usd_per_unit).quantize(Decimal("0.01"))
+def _currency(file: str, budget: _Budget, institution: Institution) -> Currency:
+    """The grant's own, or its institution's. Raises InputError."""
+    rate = None if budget.usd_per_unit is None else exact(budget.usd_per_unit)
+    if budget.currency is not None:
+        return find_currency(
+            file, budget.currency, rate, budget.usd_per_unit_on, budget.rate_source
+        )
+    if rate is not None:
+        raise wrong(file, "budget.usd_per_unit", 'needs a currency: write currency = "EUR"')
+    if institution.currency == "USD":
+        return DOLLARS
+    return Currency(
+        code=institution.currency,
+        usd_per_unit=institution.usd_per_unit,
+        on=institution.usd_per_unit_on,
+        source=institution.sources.get("usd_per_unit", institution.file),
+    )
 
 
 def _electricity(file: str, power: _Electricity) -> Decimal | None:
@@ -256,17 +406,18 @@ def _check(grant: Grant) -> None:
             grant.file, "grant.start", f"{grant.start} is not between the years 2000 and 2200"
         )
     amounts = grant.year_budget_usd
-    if amounts is not None and len(amounts) != grant.years:
+    years = len(grant.year_dates) - 1
+    if amounts is not None and len(amounts) != years:
         raise wrong(
             grant.file,
             "budget.per_year",
-            f"has {len(amounts)} amounts for {grant.years} years: write one for each",
+            f"has {len(amounts)} amounts for {years} years: write one for each",
         )
-    if grant.buy_years and grant.buy_years[-1] >= grant.years:
+    if grant.buy_years and grant.buy_years[-1] >= years:
         raise wrong(
             grant.file,
             "purchases.years",
-            f"must be a list of whole numbers from 1 to {grant.years}",
+            f"must be a list of whole numbers from 1 to {years}",
         )
     if not grant.experiments:
         raise InputError(

@@ -82,7 +82,12 @@ def times_of(best: Best, gpu_id: str, gpu_count: int, grant: Grant) -> dict[str,
 
 
 def owned_machines(
-    snapshot: Snapshot, grant: Grant, number: int, owned: Owned, best: Best
+    snapshot: Snapshot,
+    grant: Grant,
+    number: int,
+    owned: Owned,
+    best: Best,
+    left_out: list[LeftOut],
 ) -> list[Machine]:
     """What the lab has: one record, or one for each machine where they may be upgraded."""
     place = f"owned[{number + 1}].gpu"
@@ -105,6 +110,12 @@ def owned_machines(
         owned=owned.machines,
         ready_day=day_of(grant, owned.usable_from, 0),
     )
+    if not any(times_of(best, gpu_id, n, grant) for n in range(1, owned.gpu_count + 1)):
+        reason = f"no time of {gpu.name} for any model asked for"
+        left_out.append(LeftOut(label=every.label, reason=reason))
+    elif not every.times and (owned.free_slots or not grant.share_gpus):
+        reason = f"no time of {owned.gpu_count} of them together for any model asked for"
+        left_out.append(LeftOut(label=every.label, reason=reason))
     if not owned.free_slots or not grant.buy or owned.machines == 1:
         return [every]
     return [

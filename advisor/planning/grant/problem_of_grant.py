@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
-from itertools import chain
+from decimal import Decimal
+from itertools import chain, pairwise
 
 from advisor.parse import InputError
+from advisor.planning.grant.allocations import allocations_of
 from advisor.planning.grant.checked_toml import wrong
+from advisor.planning.grant.cost_lines import fixed_costs, machine_extras, order_days
 from advisor.planning.grant.grant import Grant
 from advisor.planning.grant.machines import (
     Best,
@@ -20,6 +23,7 @@ from advisor.planning.grant.machines import (
     times_of,
     upgrades,
 )
+from advisor.planning.grant.parts import parts_of
 from advisor.planning.solver.problem import Experiment, PlanningProblem, Rental, Rules
 from advisor.ranking.snapshot import Snapshot
 from advisor.ranking.times import Model
@@ -60,14 +64,26 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
     left_out: list[LeftOut] = []
     machines, builds, quotes = buyable(snapshot, grant, by_recipe, best, today, left_out)
     rentals, prices = _rentals(reader, snapshot, grant, best, today, left_out)
-    owned = [owned_machines(snapshot, grant, n, each, best) for n, each in enumerate(grant.owned)]
+    owned = [
+        owned_machines(snapshot, grant, n, each, best, left_out)
+        for n, each in enumerate(grant.owned)
+    ]
     more, quotes_of_more = upgrades(snapshot, grant, owned, best, today, left_out)
+    allocations, allocated = allocations_of(snapshot, grant, best, left_out)
     problem = PlanningProblem(
         start=grant.start,
         year_days=tuple((day - grant.start).days for day in grant.year_dates),
         experiments=_experiments(grant, models),
-        machines=(*chain.from_iterable(owned), *more, *machines),
-        rentals=tuple(rentals),
+        machines=(
+            *chain.from_iterable(owned),
+            *more,
+            *machines,
+            *parts_of([*chain.from_iterable(owned), *more, *machines], grant, best, by_recipe),
+        ),
+        rentals=(*rentals, *allocated),
+        allocations=allocations,
+        fixed=fixed_costs(grant),
+        order_days=order_days(grant),
         rules=rules_of(grant),
         objective=grant.objective,
         budget_cents=None if grant.budget_usd is None else int(grant.budget_usd * 100),
@@ -103,11 +119,36 @@ def rules_of(grant: Grant) -> Rules:
         electricity_in_base=house.electricity_in_base,
         usd_per_kwh=grant.usd_per_kwh,
         pue=grant.pue,
-        utilisation=grant.utilisation,
+        utilisation=_mean_utilisation(grant),
+        year_utilisation=grant.utilisation_by_year,
         queue_days=grant.queue_days,
         lead_days=grant.lead_days,
         lifetime_years=grant.lifetime_years,
+        slack=grant.slack,
+        longest_run_days=grant.longest_run_days,
+        failures=grant.failures,
+        overhead_rate_cloud=house.overhead_rate_cloud,
+        overhead_rate_electricity=house.overhead_rate_electricity,
+        discount=grant.educational_discount,
+        vat=grant.vat,
+        price_change=grant.price_change,
+        rent_change=grant.rent_change,
+        cost_share=grant.cost_share,
+        machine_extras=machine_extras(grant),
+        life_months=house.life_months if house.equipment_as == "depreciated" else None,
+        use_share=house.use_share,
+        grant_months=grant.years * 12,
     )
+
+
+def _mean_utilisation(grant: Grant) -> Decimal:
+    """The one there is, or the mean over the days of the years."""
+    shares = grant.utilisation_by_year
+    if shares is None:
+        return grant.utilisation
+    spans = [(b - a).days for a, b in pairwise(grant.year_dates)]
+    total = sum((s * d for s, d in zip(shares, spans, strict=True)), Decimal(0))
+    return total / sum(spans)
 
 
 def _model(snapshot: Snapshot, grant: Grant, number: int) -> Model:
@@ -170,8 +211,11 @@ def _rentals(
         _check_providers(grant, providers, {offer.provider for offer in offers})
     found: list[Rental] = []
     prices: dict[str, RentalPrice] = {}
-    stale = 0
+    stale = bare = 0
     for offer in offers:
+        if offer.leaves_out and offer.kind in grant.rent_kinds:
+            bare += 1  # what must be paid beside it is not known: it is no whole price
+            continue
         if offer.outlier or offer.kind not in grant.rent_kinds or offer.priced_on > as_of:
             continue
         if providers is not None and offer.provider not in providers:
@@ -189,8 +233,7 @@ def _rentals(
             Rental(
                 rental_id=offer.rental_id,
                 label=f"{offer.gpu_count} × {names.get(offer.gpu_id, offer.gpu_id)}, "
-                f"{offer.kind}, {offer.provider}"
-                + (f" (without {offer.leaves_out})" if offer.leaves_out else ""),
+                f"{offer.kind}, {offer.provider}",
                 provider=offer.provider,
                 kind=offer.kind,
                 gpu_id=offer.gpu_id,
@@ -201,6 +244,9 @@ def _rentals(
                 times=times,
             )
         )
+    if bare:
+        reason = "leave out processor and memory, which are paid beside"
+        left_out.append(LeftOut(label=f"{bare} rental prices", reason=reason))
     if stale:
         left_out.append(LeftOut(label=f"{stale} rental prices", reason="more than a year old"))
     return found, prices

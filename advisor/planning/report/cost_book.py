@@ -13,6 +13,7 @@ from advisor.planning.solver.charges import (
     Charge,
     PricedLine,
     RunCharge,
+    fixed_charge,
     hours_in_a_day,
     machine_price,
     price_lines,
@@ -22,7 +23,7 @@ from advisor.planning.solver.charges import (
     run_days,
     watts_in_a_kilowatt,
 )
-from advisor.planning.solver.problem import Machine, Plan, RunTime
+from advisor.planning.solver.problem import FixedCost, Machine, Plan, RunTime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,11 +51,21 @@ class RunningCost:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FixedLine:
+    """What is paid whatever is bought: storage, network, staff."""
+
+    fixed: FixedCost
+    fiscal_year: str
+    charge: Charge[Num]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
     """Everything that is paid."""
 
     equipment: tuple[EquipmentCost, ...]
     running: tuple[RunningCost, ...]
+    fixed: tuple[FixedLine, ...]
     years: tuple[str, ...]
     direct: Num
     base: Num
@@ -98,10 +109,24 @@ class CostBook:
         """All of it."""
         equipment = tuple(self._equipment(p.machine_id, p.order, p.count) for p in plan.purchases)
         running = tuple(self._running(plan))
-        years = sorted(
-            {self.fiscal_year(e.bought_on) for e in equipment} | {r.fiscal_year for r in running}
+        fixed = tuple(
+            FixedLine(
+                fixed=each,
+                fiscal_year=self.fiscal_year(self.day(self.problem.year_days[each.year])),
+                charge=fixed_charge(self.ledger, each, self.problem.rules),
+            )
+            for each in self.problem.fixed
         )
-        everything = [*(e.charge for e in equipment), *(r.charge for r in running)]
+        years = sorted(
+            {self.fiscal_year(e.bought_on) for e in equipment}
+            | {r.fiscal_year for r in running}
+            | {f.fiscal_year for f in fixed}
+        )
+        everything = [
+            *(e.charge for e in equipment),
+            *(r.charge for r in running),
+            *(f.charge for f in fixed),
+        ]
         direct = self.ledger.total([c.direct for c in everything], "direct cost")
         base = self.ledger.total([c.base for c in everything], "overhead base")
         indirect = self.ledger.total([c.indirect for c in everything], "indirect cost")
@@ -109,6 +134,7 @@ class CostBook:
         return Costs(
             equipment=equipment,
             running=running,
+            fixed=fixed,
             years=tuple(years),
             direct=direct,
             base=base,
@@ -139,20 +165,21 @@ class CostBook:
         )
 
     def _running(self, plan: Plan) -> list[RunningCost]:
-        starts: Counter[tuple[str, str, bool, str]] = Counter()
+        starts: Counter[tuple[str, str, bool, str, int]] = Counter()
         for placed in plan.placed:
             rented = placed.machine_id in self.rentals
             fiscal = self.fiscal_year(self.day(placed.pieces[0][0]))
-            starts[placed.experiment_id, placed.machine_id, rented, fiscal] += 1
+            year = placed.order if rented and self.problem.rules.rent_change else 0
+            starts[placed.experiment_id, placed.machine_id, rented, fiscal, year] += 1
         found = []
-        for (experiment_id, option_id, rented, fiscal), runs in sorted(starts.items()):
+        for (experiment_id, option_id, rented, fiscal, year), runs in sorted(starts.items()):
             if not rented and self.problem.rules.usd_per_kwh is None:
                 continue
-            found.append(self._run_cost(experiment_id, option_id, rented, fiscal, runs))
+            found.append(self._run_cost(experiment_id, option_id, rented, fiscal, runs, year))
         return found
 
     def _run_cost(
-        self, experiment_id: str, option_id: str, rented: bool, fiscal: str, runs: int
+        self, experiment_id: str, option_id: str, rented: bool, fiscal: str, runs: int, year: int
     ) -> RunningCost:
         ledger, rules = self.ledger, self.problem.rules
         e = self.experiments[experiment_id]
@@ -167,10 +194,18 @@ class CostBook:
             experiment_id=experiment_id,
             option_id=option_id,
             fiscal_year=fiscal,
+            **({"year": year} if rented and rules.rent_change else {}),
         )
         charge = (
             rental_charge(
-                ledger, self.rentals[option_id], e.model, rules, count, name=e.name, year=fiscal
+                ledger,
+                self.rentals[option_id],
+                e.model,
+                rules,
+                count,
+                name=e.name,
+                year=fiscal,
+                grant_year=year,
             )
             if rented
             else run_charge(
@@ -194,9 +229,27 @@ class CostBook:
         )
 
     def watts(self, machine: Machine) -> Num:
-        """Power of a machine at the wall, from the figures of the catalogue."""
+        """Power of a machine at the wall, from the figures of the catalogue; of a part of one,
+        the share of its GPUs."""
         ledger, power = self.ledger, machine.power
         assert power is not None
+        if machine.part_of is not None:
+            whole = self.machines[machine.part_of]
+            gpus = [
+                ledger.leaf(
+                    "unit",
+                    each.gpu_count,
+                    "pieces",
+                    f"GPUs in {each.label}",
+                    name="GPUs of a machine",
+                    machine_id=each.machine_id,
+                )
+                for each in (machine, whole)
+            ]
+            share = ledger.compute("ratio", gpus, "share", f"{machine.label} of the whole")
+            return ledger.compute(
+                "product", [self.watts(whole), share], "W", f"power of {machine.label}, in W"
+            )
         build = self.loaded.builds.get(machine.machine_id)
 
         def host(value: Decimal | None, column: str, label: str, unit: str = "W") -> Num:

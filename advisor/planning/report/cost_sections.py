@@ -123,6 +123,10 @@ def _by_year(given: Material) -> ReportTable:
         (given.book.fiscal_year(e.bought_on), e.charge.indirect) for e in given.costs.equipment
     ]
     indirect += [(r.fiscal_year, r.charge.indirect) for r in given.costs.running]
+    indirect += [(f.fiscal_year, f.charge.indirect) for f in given.costs.fixed]
+    for name in dict.fromkeys(f.fixed.name for f in given.costs.fixed):
+        lines = [f for f in given.costs.fixed if f.fixed.name == name]
+        kinds.append((name, [(f.fiscal_year, f.charge.direct) for f in lines]))
     kinds.append(("indirect", indirect))
     total = given.ledger.total
     rows: list[tuple[Cell, ...]] = []

@@ -356,13 +356,7 @@ def rental_charge(
     label = rental.label
     days = days_of_a_run(on, rental.times[model], rules, f"{model} on {label}")
     hours = on.compute("product", [days, hours_in_a_day(on)], "hours", f"hours, {name}")
-    price = on.leaf(
-        "rental",
-        rental.usd_per_hour,
-        "usd-per-hour",
-        f"{label}, {rental.priced_on}",
-        rental_id=rental.rental_id,
-    )
+    price = _price_an_hour(on, rental)
     terms: list[N] = []
     if rules.rent_change and grant_year:
         change = on.leaf(
@@ -384,6 +378,35 @@ def rental_charge(
     in_base = rules.cloud_in_base if rental.in_base is None else rental.in_base
     rate = overhead_rate(on, rules, "cloud") if in_base else None
     return _of_runs(on, hours, price, count, rate, f"{name} on {label}", year)
+
+
+def _price_an_hour(on: Arithmetic[N], rental: Rental) -> N:
+    """Of a quote, or of the grant's own word on an allocation."""
+    if rental.allocation is None:
+        return on.leaf(
+            "rental",
+            rental.usd_per_hour,
+            "usd-per-hour",
+            f"{rental.label}, {rental.priced_on}",
+            rental_id=rental.rental_id,
+        )
+    number = rental.allocation.partition(":")[2]
+    each = on.leaf(
+        "setting",
+        rental.usd_per_hour / rental.gpu_count,
+        "usd-per-hour",
+        f"a GPU-hour of {rental.provider}",
+        key=f"allocations[{number}].usd_per_gpu_hour",
+    )
+    count = on.leaf(
+        "unit",
+        rental.gpu_count,
+        "pieces",
+        f"GPUs of a job on {rental.label}",
+        name="GPUs of a job",
+        rental_id=rental.rental_id,
+    )
+    return on.compute("product", [each, count], "usd-per-hour", f"an hour of {rental.label}")
 
 
 def _of_runs(

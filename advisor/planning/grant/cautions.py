@@ -1,0 +1,80 @@
+"""What a PI and a grants office should hear about a grant's settings and its plan, in sentences."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from advisor.planning.grant.cost_lines import not_asked_for
+from advisor.planning.grant.grant import Grant
+from advisor.planning.solver.problem import Plan, PlanningProblem
+
+BUSY = 0.98
+"""A machine that idles for less than the rest of its days in a year runs all the time."""
+
+
+def cautions(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str]:
+    """Each one sentence or two, the weightiest first."""
+    return [
+        *_allocations(problem, plan),
+        *_electricity(grant),
+        *_busy(problem, plan),
+        *_failures(grant),
+        *_lines(grant),
+        *filter(None, [grant.currency.note]),
+    ]
+
+
+def _electricity(grant: Grant) -> list[str]:
+    if not grant.pays_electricity:
+        return []
+    return [
+        "Electricity is usually part of overhead, and a funder may refuse it as a direct cost "
+        '(2 CFR 200.413, 200.414). Ask your office; paid_by = "institution" leaves it out.'
+    ]
+
+
+def _allocations(problem: PlanningProblem, plan: Plan) -> list[str]:
+    used = {r.rental_id for r in plan.rented}
+    found = []
+    for allocation in problem.allocations:
+        own = {r.rental_id for r in problem.rentals if r.allocation == allocation.allocation_id}
+        runs = sum(r.runs for r in plan.rented if r.rental_id in own)
+        if runs and used & own and allocation.odds < 1:
+            found.append(
+                f"{runs} {'run rests' if runs == 1 else 'runs rest'} on {allocation.name}, which "
+                f"is awarded with odds of {allocation.odds * 100:.0f} %."
+            )
+    return found
+
+
+def _busy(problem: PlanningProblem, plan: Plan) -> list[str]:
+    """Machines that train nearly every day of a year."""
+    labels = {m.machine_id: m.label for m in problem.machines}
+    days: dict[tuple[str, int, int], list[tuple[float, float]]] = {}
+    for p in plan.placed:
+        if p.machine_id in labels:
+            days.setdefault((p.machine_id, p.order, p.unit), []).extend(p.pieces)
+    found: dict[str, tuple[int, int]] = {}
+    for (machine_id, _, _), pieces in days.items():
+        for start, end in pairwise(problem.year_days):
+            taken = sum(max(min(b, end) - max(a, start), 0.0) for a, b in pieces)
+            if taken >= (end - start) * BUSY:
+                found[labels[machine_id]] = (round(taken), end - start)
+    return [
+        f"{label} trains on {taken} of {year} days of a year: no day is left for anything else."
+        for label, (taken, year) in found.items()
+    ]
+
+
+def _failures(grant: Grant) -> list[str]:
+    if grant.failures:
+        share = f"{grant.failures * 100:.3g} %"
+        return [f"Every run has {share} more time for failures and checkpoints (running.failures)."]
+    return ["No time is set aside for failures and checkpoints: running.failures = 0.05 adds 5 %."]
+
+
+def _lines(grant: Grant) -> list[str]:
+    missing = not_asked_for(grant)
+    if not missing:
+        return []
+    return [f"Not asked for: {', '.join(missing)}. A line of [[costs]] adds each."]

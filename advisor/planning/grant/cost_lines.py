@@ -1,0 +1,82 @@
+"""What a grant pays beside machines, rent and power, and on which days it may order."""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+from itertools import pairwise
+
+from advisor.planning.grant.grant import Grant
+from advisor.planning.solver.problem import FixedCost, MachineExtra
+
+KINDS = {
+    "storage": "storage",
+    "network": "network",
+    "racks": "racks and cooling",
+    "warranty": "warranty and support",
+    "staff": "staff",
+}
+"""What a grants office asks about, in words; what is not there is stated as not asked for."""
+
+
+def fixed_costs(grant: Grant) -> tuple[FixedCost, ...]:
+    """The lines that are paid once or every year, whatever is bought."""
+    found = []
+    years = len(grant.year_dates) - 1
+    for n, cost in enumerate(grant.costs, start=1):
+        if cost.per == "machine" or cost.amount is None:
+            continue
+        usd = grant.currency.to_usd(Decimal(cost.amount))
+        for year in range(years) if cost.per == "year" else [cost.year - 1]:
+            found.append(
+                FixedCost(
+                    key=f"costs[{n}].amount",
+                    name=cost.name,
+                    kind=cost.kind,
+                    year=year,
+                    usd=usd,
+                    in_base=cost.overhead,
+                )
+            )
+    return tuple(found)
+
+
+def machine_extras(grant: Grant) -> tuple[MachineExtra, ...]:
+    """The lines that are paid with every machine that is bought."""
+    return tuple(
+        MachineExtra(
+            key=f"costs[{n}].{'amount' if cost.amount is not None else 'share_of_price'}",
+            name=cost.name,
+            usd=None if cost.amount is None else grant.currency.to_usd(Decimal(cost.amount)),
+            share_of_price=None
+            if cost.share_of_price is None
+            else Decimal(str(cost.share_of_price)),
+        )
+        for n, cost in enumerate(grant.costs, start=1)
+        if cost.per == "machine"
+    )
+
+
+def not_asked_for(grant: Grant) -> list[str]:
+    """What a grants office asks about and the grant has no line for, in words."""
+    asked = {cost.kind for cost in grant.costs}
+    return [words for kind, words in KINDS.items() if kind not in asked]
+
+
+def order_days(grant: Grant) -> tuple[int, ...] | None:
+    """The days on which machines may be ordered; None: the first of every year."""
+    months = grant.order_every_months
+    if months == 12:
+        return None
+    days: list[int] = []
+    for first, last in pairwise(grant.year_dates):
+        for step in range(0, 12, months):
+            day = _months_later(first, step)
+            if day < last:
+                days.append((day - grant.start).days)
+    return tuple(days)
+
+
+def _months_later(day: date, months: int) -> date:
+    year, month = divmod(day.month - 1 + months, 12)
+    return date(day.year + year, month + 1, min(day.day, 28))

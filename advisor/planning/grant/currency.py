@@ -1,0 +1,93 @@
+"""The currency of a grant: its code, its rate with date and source, and amounts written in it."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from datetime import date
+from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
+
+from advisor.parse import shown
+from advisor.planning.grant.checked_toml import wrong
+
+RATES = Path(__file__).with_name("exchange_rates.csv")
+CENT = Decimal("0.01")
+_SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Currency:
+    """What the grant's amounts are in."""
+
+    code: str
+    usd_per_unit: Decimal
+    on: date | None = None
+    """The day of the rate; None for US dollars, which need none."""
+    source: str | None = None
+
+    def to_usd(self, amount: Decimal) -> Decimal:
+        """An amount of it in US dollars, to the cent."""
+        return (amount * self.usd_per_unit).quantize(CENT, rounding=ROUND_HALF_UP)
+
+    def of_usd(self, usd: Decimal) -> Decimal:
+        """US dollars in it, to the hundredth."""
+        return (usd / self.usd_per_unit).quantize(CENT, rounding=ROUND_HALF_UP)
+
+    def written(self, usd: Decimal) -> str:
+        """US dollars as an amount of it, whole: ``$20,900``, ``€19,001``, ``CHF 18,500``."""
+        sign = _SIGNS.get(self.code, f"{self.code} ")
+        return f"{sign}{self.of_usd(usd):,.0f}"
+
+    @property
+    def note(self) -> str | None:
+        """The rate in words; None for US dollars."""
+        if self.code == "USD":
+            return None
+        of = "" if self.on is None else f" of {self.on}"
+        source = "" if self.source is None else f" ({self.source})"
+        return (
+            f"Prices in US dollars are converted at ${self.usd_per_unit} a {self.code}{of}{source}."
+        )
+
+
+DOLLARS = Currency(code="USD", usd_per_unit=Decimal(1))
+
+
+def shipped_rates() -> dict[str, Currency]:
+    """The rates that come with the program, by code."""
+    with RATES.open(encoding="utf-8", newline="") as file:
+        return {
+            row["currency"]: Currency(
+                code=row["currency"],
+                usd_per_unit=Decimal(row["usd_per_unit"]),
+                on=date.fromisoformat(row["on"]),
+                source=row["source"],
+            )
+            for row in csv.DictReader(file)
+        }
+
+
+def find_currency(
+    file: str, code: str, rate: Decimal | None, on: date | None, source: str | None
+) -> Currency:
+    """A currency with its own rate, or a shipped one. Raises InputError."""
+    code = code.upper()
+    if not (len(code) == 3 and code.isascii() and code.isalpha()):
+        raise wrong(file, "budget.currency", f"{shown(code)} is not a code: write EUR or GBP")
+    if code == "USD":
+        if rate is not None and rate != 1:
+            raise wrong(file, "budget.usd_per_unit", "US dollars need no rate: remove this key")
+        return DOLLARS
+    if rate is None:
+        known = shipped_rates()
+        if code in known:
+            return known[code]
+        problem = (
+            f"no rate of {code} ships (only {', '.join(sorted(known))}): write usd_per_unit, "
+            "usd_per_unit_on and rate_source"
+        )
+        raise wrong(file, "budget.currency", problem)
+    if on is None:
+        raise wrong(file, "budget.usd_per_unit_on", "a rate needs its day: write 2026-09-25")
+    return Currency(code=code, usd_per_unit=rate, on=on, source=source or f"{file}")

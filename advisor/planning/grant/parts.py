@@ -1,0 +1,82 @@
+"""Some of the GPUs of a machine, and two machines together, as machines of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+
+from advisor.planning.grant.grant import Grant
+from advisor.planning.grant.machines import Best, times_of
+from advisor.planning.solver.problem import Machine, RunTime
+from advisor.ranking.times import Model
+
+GRADIENT_BYTES = 4
+"""Of one parameter's gradient, as it goes over the network in single precision."""
+
+
+def parts_of(
+    machines: Sequence[Machine], grant: Grant, best: Best, models: Mapping[str, Model]
+) -> list[Machine]:
+    """Parts with fewer GPUs that somebody has timed, and pairs where the network is known.
+
+    An owned machine that may be given more GPUs has none: it is another one by then.
+    """
+    upgraded = {m.upgrade_of for m in machines if m.upgrade_of is not None}
+    found: list[Machine] = []
+    timed: dict[tuple[str, int], dict[str, RunTime]] = {}
+    for whole in machines:
+        if whole.machine_id in upgraded:
+            continue
+        for count in range(1, whole.gpu_count) if grant.share_gpus else ():
+            key = (whole.gpu_id, count)
+            if key not in timed:
+                timed[key] = times_of(best, whole.gpu_id, count, grant)
+            if timed[key]:
+                label = f"{count} of the GPUs of {whole.label}"
+                found.append(_part(whole, count, label, timed[key]))
+        if grant.network_gbit is None or whole.upgrade_of is not None or whole.owned == 1:
+            continue
+        pair = {
+            recipe: over_two(time, models[recipe], grant.network_gbit)
+            for recipe, time in whole.times.items()
+        }
+        if pair:
+            label = f"two of {whole.label} (scaling predicted)"
+            found.append(_part(whole, 2 * whole.gpu_count, label, pair))
+    return found
+
+
+def _part(whole: Machine, count: int, label: str, times: Mapping[str, RunTime]) -> Machine:
+    return replace(
+        whole,
+        machine_id=f"{whole.machine_id}:part:{count}",
+        label=label,
+        gpu_count=count,
+        times=times,
+        lines=(),
+        owned=0,
+        upgrade_of=None,
+        part_of=whole.machine_id,
+        whole_gpus=whole.gpu_count,
+    )
+
+
+def over_two(time: RunTime, model: Model, gbit: Decimal) -> RunTime:
+    """The time on two machines with one network between them, predicted.
+
+    Each step takes half as long, and then every gradient goes over the network once (an
+    all-reduce between two: Thakur et al., 2005), with nothing hidden behind computing. A faster
+    way is half the time, the slowest none saved.
+    """
+    sent = model.training_steps * model.parameters * GRADIENT_BYTES * 8 / (float(gbit) * 1e9)
+    days = time.days / 2 + sent / 86_400
+    return replace(
+        time,
+        measurement_id=f"{time.measurement_id}:two machines",
+        days=days,
+        days_low=(time.days_low or time.days) / 2,
+        days_high=max(days, time.days_high or time.days),
+        basis="predicted",
+        verdict_reason="half the time of one machine, and every gradient over the network",
+    )
