@@ -47,7 +47,10 @@ def calendar_lines(problem: PlanningProblem, plan: Plan, width: int = 100) -> li
 
 def lanes_of(problem: PlanningProblem, plan: Plan) -> list[tuple[str, int, int]]:
     """Each machine with work, owned ones first, then bought, then rented."""
-    rank = {m.machine_id: 0 if m.owned else 1 for m in problem.machines}
+    owned = {m.machine_id for m in problem.machines if m.owned}
+    rank = {
+        m.machine_id: 0 if problem.whole(m.machine_id) in owned else 1 for m in problem.machines
+    }
     lanes = dict.fromkeys((p.machine_id, p.order, p.unit) for p in plan.placed)
     return sorted(lanes, key=lambda lane: (rank.get(lane[0], 2), lane))
 
@@ -86,8 +89,9 @@ def _cells(
     cells = [OUTSIDE] * room
     if option_id in owned:
         machine = owned[option_id]
-        start = machine.ready_day if machine.owned else problem.orders[year]
-        ready = start if machine.owned else start + problem.rules.lead_days
+        here = year < 0
+        start = machine.ready_day if here else problem.orders[year]
+        ready = start if here else start + problem.rules.lead_days
         last = end_of(problem, plan, machine)
         for at in range(room):
             middle = (at + 0.5) * days / room

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.answers.plan_calendar import calendar_lines, cut
 from advisor.parse import InputError
+from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.plan_grant import Planned
@@ -37,19 +38,36 @@ def no_plan_text(planned: Planned) -> str:
 
 def plan_text(planned: Planned, width: int = WIDTH) -> str:
     """The plan as a person reads it in a terminal."""
-    loaded, plan = planned.loaded, planned.plan
-    assert plan is not None and planned.explanation is not None
-    problem, grant = loaded.problem, loaded.grant
+    assert planned.plan is not None
+    first = decided_text(planned.loaded, planned.plan, width)
+    return f"{first}\n\n{explained_text(planned, width)}"
+
+
+def decided_text(loaded: Loaded, plan: Plan, width: int = WIDTH) -> str:
+    """What to do, and when: known before anything else is tried."""
+    problem = loaded.problem
     blocks = [fill(_headline(loaded, plan), width), _what(loaded, plan, width)]
     blocks.append("\n".join(calendar_lines(problem, plan, width)))
     if plan.left_out:
         names = {e.experiment_id: e.name for e in problem.experiments}
         left = ", ".join(f"{runs} of {names[e]}" for e, runs in plan.left_out.items())
         blocks.append(f"Left out: {left}")
+    told = cautions(loaded.grant, problem, plan)
+    if told:
+        each = (fill(line, width, initial_indent="  - ", subsequent_indent="    ") for line in told)
+        blocks.append("\n".join(["Before you ask for it:", *each]))
+    return "\n\n".join(blocks)
+
+
+def explained_text(planned: Planned, width: int = WIDTH) -> str:
+    """What else there is, what binds and what would change the decision."""
+    loaded, grant = planned.loaded, planned.loaded.grant
+    assert planned.explanation is not None
+    blocks: list[str] = []
     rows = [
         {
             "instead": each.label,
-            "cost": "no such plan" if each.plan is None else _usd(each.plan.cost_cents),
+            "cost": "no such plan" if each.plan is None else _money(loaded, each.plan.cost_cents),
             "runs": "" if each.plan is None else str(each.plan.runs),
             "over by": "" if each.plan is None else str(_day(loaded, each.plan.finish_day)),
             "note": "over the budget" if each.over_budget else "",
@@ -90,8 +108,9 @@ def plan_text(planned: Planned, width: int = WIDTH) -> str:
     return "\n\n".join(blocks)
 
 
-def _usd(cents: int) -> str:
-    return f"${Decimal(cents) / 100:,.0f}"
+def _money(loaded: Loaded, cents: int) -> str:
+    """In the grant's own currency."""
+    return loaded.grant.currency.written(Decimal(cents) / 100)
 
 
 def _day(loaded: Loaded, day: float) -> date:
@@ -100,22 +119,24 @@ def _day(loaded: Loaded, day: float) -> date:
 
 def _headline(loaded: Loaded, plan: Plan) -> str:
     budget = loaded.problem.budget_cents
-    of = "" if budget is None else f" of {_usd(budget)}"
+    of = "" if budget is None else f" of {_money(loaded, budget)}"
     sure = "proven optimal" if plan.proven else "not proven optimal"
     if not plan.proven and plan.gap is not None:
         sure += f", at most {plan.gap:.1%} from it"
     asked = sum(e.runs for e in loaded.problem.experiments)
     return (
-        f"{loaded.grant.title}: {plan.runs} of {asked} runs for {_usd(plan.cost_cents)}{of}, with "
-        f"overhead, over by {_day(loaded, plan.finish_day)} ({loaded.grant.objective}; {sure})"
+        f"{loaded.grant.title}: {plan.runs} of {asked} runs for "
+        f"{_money(loaded, plan.cost_cents)}{of}, with overhead, over by {_day(loaded, plan.finish_day)} ({loaded.grant.objective}; {sure})"
     )
 
 
 def _what(loaded: Loaded, plan: Plan, width: int) -> str:
-    from advisor.planning.solver.charges import purchase_cents, rental_cents
+    from advisor.planning.solver.arithmetic import PLAIN
+    from advisor.planning.solver.charges import fixed_charge, purchase_cents, rental_cents
 
     problem = loaded.problem
     machines = {m.machine_id: m for m in problem.machines}
+    owned = {m.machine_id for m in problem.machines if m.owned}
     rentals = {r.rental_id: r for r in problem.rentals}
     models = {e.experiment_id: e.model for e in problem.experiments}
     rows: list[dict[str, Any]] = []
@@ -134,7 +155,7 @@ def _what(loaded: Loaded, plan: Plan, width: int) -> str:
                     for w in plan.work
                     if (problem.whole(w.machine_id), w.order) == (p.machine_id, p.order)
                 ),
-                "cost with overhead": _usd(cents),
+                "cost with overhead": _money(loaded, cents),
                 "prices of": str(min(line.quoted_on for line in machine.lines)),
             }
         )
@@ -152,23 +173,36 @@ def _what(loaded: Loaded, plan: Plan, width: int) -> str:
                 "do": "rent",
                 "what": rental.label,
                 "runs": runs,
-                "cost with overhead": _usd(cents),
+                "cost with overhead": _money(loaded, cents),
                 "prices of": str(rental.priced_on),
             }
         )
     used = {w.machine_id for w in plan.work}
     for machine in problem.machines:
-        if machine.owned and machine.machine_id in used:
+        whole = problem.whole(machine.machine_id)
+        if machine.machine_id in used and whole in owned:
             runs = sum(w.runs for w in plan.work if w.machine_id == machine.machine_id)
             rows.append(
                 {
                     "do": "use",
                     "what": machine.label,
                     "runs": runs,
-                    "cost with overhead": "$0",
+                    "cost with overhead": _money(loaded, 0),
                     "prices of": "-",
                 }
             )
+    for fixed in problem.fixed:
+        cents = int(fixed_charge(PLAIN, fixed, problem.rules).direct * 100)
+        cents += int(fixed_charge(PLAIN, fixed, problem.rules).indirect * 100)
+        rows.append(
+            {
+                "do": "pay",
+                "what": f"{fixed.name}, year {fixed.year + 1}",
+                "runs": "-",
+                "cost with overhead": _money(loaded, cents),
+                "prices of": "-",
+            }
+        )
     spent = plan.cost_cents - _bought_and_rented(loaded, plan)
     if spent:
         rows.append(
@@ -176,7 +210,7 @@ def _what(loaded: Loaded, plan: Plan, width: int) -> str:
                 "do": "pay",
                 "what": "electricity",
                 "runs": "-",
-                "cost with overhead": _usd(spent),
+                "cost with overhead": _money(loaded, spent),
                 "prices of": "-",
             }
         )

@@ -9,9 +9,15 @@ import argparse
 import sys
 from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store
 from advisor.parse import InputError, parse_positive, shown
+
+if TYPE_CHECKING:
+    from advisor.planning.plan_grant import Planned
+    from advisor.planning.solver.clock import Progress
+    from advisor.planning.solver.problem import Plan
 
 MAX_SECONDS = 86_400
 
@@ -44,8 +50,7 @@ def add_arguments(plan: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Plan and print. Raises InputError and StoreError."""
-    from advisor.answers.plan_lines import no_plan_text, plan_text
-    from advisor.planning.plan_grant import EXAMPLE, plan_grant
+    from advisor.planning.plan_grant import EXAMPLE
 
     if options.example:
         print(EXAMPLE.read_text(encoding="utf-8"), end="")
@@ -62,20 +67,20 @@ def run(options: argparse.Namespace) -> int:
     from advisor.planning.report.write import check_targets
 
     check_targets(options.out, force=options.force)  # before any work
-    planned = plan_grant(
-        open_store(options),
-        Path(options.grant),
-        today=date.today(),
-        objective=options.objective,
-        seconds=seconds,
-        quick=options.quick,
-    )
+    planned, printed = _planned(options, seconds)
     if planned.plan is None or planned.explanation is None:
+        from advisor.answers.plan_lines import no_plan_text
+
         print(no_plan_text(planned))
         return NO_ANSWER
-    if not options.out and options.format == "table":
-        print(plan_text(planned))
-        return ANSWERED
+    if options.format == "table":
+        from advisor.answers.plan_lines import decided_text, explained_text
+
+        if not printed:
+            print(decided_text(planned.loaded, planned.plan))
+        print(f"\n{explained_text(planned)}")
+        if not options.out:
+            return ANSWERED
     from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text
     from advisor.planning.report.write import write_planned
 
@@ -86,9 +91,51 @@ def run(options: argparse.Namespace) -> int:
         print(to_json_text(report), end="")
     elif options.format == "csv":
         print(to_csv_text(report), end="")
-    else:
-        print(plan_text(planned))
     return ANSWERED
+
+
+def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool]:
+    """The answer, and whether what to do is printed already. Raises InputError and StoreError.
+
+    Ctrl-C keeps the best plan that was found until then.
+    """
+    from advisor.answers.plan_lines import decided_text
+    from advisor.answers.plan_progress import progress_text
+    from advisor.cli.progress_line import progress_line
+    from advisor.planning.plan_grant import PlanTask, grant_at, stopped
+    from advisor.planning.solver_process import Search
+
+    path = Path(options.grant)
+    printed = False
+    best: Plan | None = None
+    with progress_line(f"reading {path.name}") as line:
+        loaded = grant_at(
+            open_store(options), path, objective=options.objective, today=date.today()
+        )
+
+        def hear(at: Progress) -> None:
+            nonlocal printed, best
+            best = at.plan or best
+            line.say(progress_text(at, loaded.grant.currency))
+            if at.settled and not printed and at.plan is not None and options.format == "table":
+                line.clear()
+                print(decided_text(loaded, at.plan), flush=True)
+                printed = True
+
+        line.say("no plan yet · trying the plan")
+        search = Search(PlanTask(loaded=loaded, seconds=seconds, quick=options.quick))
+        try:
+            return search.run(hear), printed
+        except KeyboardInterrupt:
+            search.cancel()
+            if best is None:
+                line.end()
+                print("stopped before any plan was found: nothing is written", file=sys.stderr)
+                raise
+            line.end()
+            kept = "the plan is kept" if printed else "the best plan until now is kept"
+            print(f"stopped: {kept}", file=sys.stderr)
+            return stopped(loaded, best), printed
 
 
 def _reach(options: argparse.Namespace, seconds: float) -> int:

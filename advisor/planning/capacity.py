@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import Any
 
 from advisor.parse import InputError
 from advisor.planning.grant.checked_toml import Line
 from advisor.planning.grant.grant import Grant, GrantExperiment
 from advisor.planning.grant.problem_of_grant import load
-from advisor.planning.solver.clock import NoPlan, OutOfTime
+from advisor.planning.solver.clock import NoPlan, OutOfTime, Progress
 from advisor.planning.solver.problem import Plan, PlanningProblem
 from advisor.planning.solver.solve import solve
 from advisor.ranking.snapshot import Snapshot
@@ -77,11 +78,11 @@ class ReachTask:
         """For all of it."""
         return self.each_s * len(self.problems)
 
-    def run(self, say: Callable[[str], None]) -> list[Reach]:
+    def run(self, say: Callable[[Any], None]) -> list[Reach]:
         """One answer a model. Raises InputError."""
         found = []
         for model, problem in self.problems:
-            say(model.recipe_id)
+            say(Progress(trying=f"how many runs of {model.name}"))
             try:
                 found.append(reach(model, problem, self.each_s))
             except OutOfTime:

@@ -13,13 +13,16 @@ from advisor.planning.grant.problem_of_grant import Loaded, load
 from advisor.planning.sensitivity.explain import Explanation, explain
 from advisor.planning.sensitivity.infeasible import relax
 from advisor.planning.sensitivity.solved_amounts import Finding
-from advisor.planning.solver.clock import NoPlan, OutOfTime, clock_of
+from advisor.planning.solver.clock import NoPlan, OutOfTime, Progress, clock_of
 from advisor.planning.solver.problem import OBJECTIVES, Plan
-from advisor.planning.solver.solve import solve
+from advisor.planning.solver.solve import DEFAULT_SECONDS, solve
 from advisor.planning.solver_process import Search
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Reader, Store
 
+EXPLAIN_SECONDS = 24.0
+"""To try what else there is and what would change the decision, after the plan is there."""
+Say = Callable[[Progress], None]
 EXAMPLE = Path(__file__).parent / "grant" / "grant.toml"
 
 
@@ -60,11 +63,23 @@ def plan_grant(
     objective: str | None = None,
     seconds: float,
     quick: bool = False,
-    say: Callable[[str], None] = lambda _: None,
+    say: Say = lambda _: None,
 ) -> Planned:
     """Read, solve, explain. Raises InputError and StoreError."""
     loaded = load_grant(store, _read(path, objective), today)
     return Search(PlanTask(loaded=loaded, seconds=seconds, quick=quick)).run(say)
+
+
+def grant_at(store: Store, path: Path, *, objective: str | None, today: date) -> Loaded:
+    """A grant from its file with what the store knows. Raises InputError and StoreError."""
+    return load_grant(store, _read(path, objective), today)
+
+
+def stopped(loaded: Loaded, plan: Plan) -> Planned:
+    """The best plan until somebody said stop, with nothing to explain it."""
+    words = ("it was stopped before anything was tried",)
+    nothing = Explanation(alternatives=(), binds=(), thresholds=(Finding(words=words),), ask=())
+    return Planned(loaded=loaded, plan=plan, explanation=nothing)
 
 
 def plan_loaded(
@@ -72,26 +87,34 @@ def plan_loaded(
     seconds: float,
     *,
     quick: bool = False,
-    say: Callable[[str], None] = lambda _: None,
+    say: Say = lambda _: None,
 ) -> Planned:
     """Solve and explain; ``quick`` leaves out what would change the decision.
 
+    ``say`` hears how far it has come, and the plan as soon as it is settled. Explaining takes at
+    most `EXPLAIN_SECONDS` more, or what is left where more time than usual was given.
     Raises InputError where the time is not enough.
     """
-    clock = clock_of(seconds)
-    say("the plan")
+    clock = clock_of(seconds, hear=say)
+    say(Progress(trying="the plan"))
     try:
-        # Half of the time at most, so that there is some left to say what binds.
-        plan = solve(loaded.problem, clock=clock.within(seconds / 2))
+        plan = solve(loaded.problem, clock=clock)
     except NoPlan:
-        say("what to relax")
-        ways = tuple(relax(loaded.problem, clock))
+        say(Progress(trying="what to relax"))
+        ways = tuple(relax(loaded.problem, clock_of(max(clock.left, EXPLAIN_SECONDS))))
         return Planned(loaded=loaded, plan=None, explanation=None, ways_out=ways)
     except OutOfTime:
         raise InputError(
-            f"no plan was found in {seconds / 2:g} seconds: give it more with --seconds"
+            f"no plan was found in {seconds:g} seconds: give it more with --seconds"
         ) from None
-    explanation = explain(loaded.problem, plan, clock=clock, thresholds=not quick, say=say)
+
+    def tell(words: str) -> None:
+        say(Progress(trying=words, plan=plan, settled=True))
+
+    tell("alternatives")
+    longer = clock.left if seconds > DEFAULT_SECONDS else 0.0
+    explaining = clock_of(max(EXPLAIN_SECONDS, longer))
+    explanation = explain(loaded.problem, plan, clock=explaining, thresholds=not quick, say=tell)
     return Planned(loaded=loaded, plan=plan, explanation=explanation)
 
 
@@ -103,6 +126,6 @@ class PlanTask:
     seconds: float
     quick: bool = False
 
-    def run(self, say: Callable[[str], None]) -> Planned:
+    def run(self, say: Say) -> Planned:
         """As `plan_loaded`."""
         return plan_loaded(self.loaded, self.seconds, quick=self.quick, say=say)

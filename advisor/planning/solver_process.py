@@ -34,7 +34,8 @@ class Cancelled(Exception):
     """Somebody said stop."""
 
 
-Say = Callable[[str], None]
+Say = Callable[[Any], None]
+"""Hears how far a child has come, in what its task says."""
 
 
 class Task(Protocol[T_co]):
@@ -115,7 +116,7 @@ def _main() -> None:
 
     task: Task[Any] = pickle.load(sys.stdin.buffer)
     try:
-        send("done", task.run(lambda words: send("at", words)))
+        send("done", task.run(lambda said: send("at", said)))
     except InputError as error:
         send("wrong", str(error))
 

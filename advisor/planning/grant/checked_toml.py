@@ -54,7 +54,9 @@ class AmountOrZero(Amount):
     @classmethod
     def read(cls, value: Any) -> AmountOrZero:
         """Raises ValueError."""
-        return cls(0) if value == 0 and value is not False else cls(Amount.read(value))
+        nothing = value == 0 and value is not False
+        nothing |= isinstance(value, str) and value.strip().strip("$€£ ") in ("0", "0.00")
+        return cls(0) if nothing else cls(Amount.read(value))
 
 
 class _Duration(float):

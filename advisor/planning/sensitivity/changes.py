@@ -64,7 +64,15 @@ def _no_purchases(problem: PlanningProblem, _: bool) -> PlanningProblem:
 
 
 def _no_rentals(problem: PlanningProblem, _: bool) -> PlanningProblem:
-    return replace(problem, rentals=())
+    return replace(problem, rentals=tuple(r for r in problem.rentals if r.allocation is not None))
+
+
+def _without_allocation(problem: PlanningProblem, allocation_id: str) -> PlanningProblem:
+    return replace(
+        problem,
+        rentals=tuple(r for r in problem.rentals if r.allocation != allocation_id),
+        allocations=tuple(a for a in problem.allocations if a.allocation_id != allocation_id),
+    )
 
 
 def _price(problem: PlanningProblem, value: tuple[str, str]) -> PlanningProblem:
@@ -130,6 +138,7 @@ _CHANGES = {
     "without": _without,
     "no_purchases": _no_purchases,
     "no_rentals": _no_rentals,
+    "without_allocation": _without_allocation,
     "price": _price,
     "rent_price": _rent_price,
     "days": _days,

@@ -86,15 +86,20 @@ def explain(
 def _alternatives(trials: Trials) -> list[Alternative]:
     problem, plan = trials.problem, trials.plan
     machines = {m.machine_id: m for m in problem.machines}
-    kinds: list[tuple[str, Change]] = []
+    rentals = {r.rental_id: r for r in problem.rentals}
+    counted = {rentals[r.rental_id].allocation for r in plan.rented}
+    kinds: list[tuple[str, Change]] = [
+        (f"{a.name} is not awarded", {"without_allocation": a.allocation_id})
+        for a in problem.allocations
+        if a.allocation_id in counted
+    ]
     if plan.purchases and problem.rentals:
         kinds.append(("buy nothing, rent instead", {"no_purchases": True}))
-    if plan.rented:
+    if any(rentals[r.rental_id].allocation is None for r in plan.rented):
         kinds.append(("rent nothing", {"no_rentals": True}))
     for purchase in plan.purchases:
         label = machines[purchase.machine_id].label
         kinds.append((f"without {label}", {"without": purchase.machine_id}))
-    kinds += _other_gpus(trials, {machines[p.machine_id].gpu_id for p in plan.purchases})
 
     def affordable(kind: tuple[str, Change]) -> Alternative | None:
         label, change = kind
@@ -112,16 +117,21 @@ def _alternatives(trials: Trials) -> list[Alternative]:
         return Alternative(label=alternative.label, change=change, plan=other, over_budget=True)
 
     tried = [a for a in trials.each(affordable, kinds, "alternatives") if a is not None]
-    found = [a for a in tried if a.plan is not None]
+    others = _other_gpus(trials, {machines[p.machine_id].gpu_id for p in plan.purchases})
+    tried += [a for a in trials.each(affordable, others, "other GPUs") if a is not None]
+    found = [a for a in tried if a.plan is not None or "without_allocation" in a.change]
     if len(found) < ALTERNATIVES:
-        failed = [a for a in tried if a.plan is None]
+        failed = [a for a in tried if a.plan is None and "without_allocation" not in a.change]
         found += [a for a in trials.each(dearer, failed, "dearer alternatives") if a is not None]
     found.sort(key=lambda a: (a.plan is None, a.over_budget, a.plan.judged_cents if a.plan else 0))
     unique: dict[Any, Alternative] = {}
     for each in found:
         key = (each.label,) if each.plan is None else (each.plan.purchases, each.plan.rented)
         unique.setdefault(key, each)
-    return list(unique.values())[:ALTERNATIVES]
+    # What happens where an allocation is not awarded is said whatever else there is to say.
+    ordered = sorted(unique.values(), key=lambda a: "without_allocation" not in a.change)
+    awarded = sum("without_allocation" in a.change for a in ordered)
+    return ordered[: max(ALTERNATIVES, awarded + 2)]
 
 
 def _other_gpus(trials: Trials, chosen: set[str]) -> list[tuple[str, Change]]:
@@ -138,7 +148,7 @@ def _other_gpus(trials: Trials, chosen: set[str]) -> list[tuple[str, Change]]:
         answer = Relaxation(program, program.judged).solve()
         return None if answer.x is None else float(answer.fun)
 
-    bounds = zip(names, trials.each(bound, list(names), "other GPUs"), strict=True)
+    bounds = zip(names, trials.each(bound, list(names), "bounds of other GPUs"), strict=True)
     ordered = sorted((dollars, gpu_id) for gpu_id, dollars in bounds if dollars is not None)
     return [(f"with {names[gpu_id]}", {"require_gpu": gpu_id}) for _, gpu_id in ordered[:MOST_GPUS]]
 

@@ -64,6 +64,8 @@ class Trials:
         """``do`` for every item, in their order; None for those that time ran out for."""
 
         def one(item: T) -> R | None:
+            if self.clock.left <= 0:
+                return None
             try:
                 return do(item)
             except OutOfTime:

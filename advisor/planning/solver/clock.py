@@ -28,6 +28,8 @@ class Progress:
     """The best plan until now."""
     bound_usd: float | None = None
     """No plan is judged cheaper than this."""
+    settled: bool = False
+    """The plan is what will be answered; what would change it is being tried."""
 
 
 @dataclass(slots=True, kw_only=True)

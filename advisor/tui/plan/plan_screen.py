@@ -23,7 +23,10 @@ from advisor.tui.program.actions import PLAN, bindings_of
 from advisor.tui.widgets.fetch_error import FetchError
 
 if TYPE_CHECKING:
+    from advisor.planning.grant.problem_of_grant import Loaded
     from advisor.planning.plan_grant import Planned
+    from advisor.planning.solver.clock import Progress
+    from advisor.planning.solver.problem import Plan
     from advisor.planning.solver_process import Search
     from advisor.tui.program.program import Program
 
@@ -68,7 +71,8 @@ class PlanScreen(SizedScreen):
         """How far a search has come."""
 
         number: int
-        words: str
+        loaded: Loaded
+        at: Progress
 
     @dataclass
     class Written(Message):
@@ -84,6 +88,9 @@ class PlanScreen(SizedScreen):
         self._planned: Planned | None = None
         self._number = 0
         self._search: Search[Planned] | None = None
+        self._quick = False
+        self._best: tuple[Loaded, Plan] | None = None
+        """The best plan of the search that runs."""
 
     def compose(self) -> ComposeResult:
         yield TitleBar(PLAN)
@@ -113,6 +120,12 @@ class PlanScreen(SizedScreen):
 
         self._plan(EXAMPLE)
 
+    def action_quick(self) -> None:
+        """Try what would change the decision, or leave it out."""
+        self._quick = not self._quick
+        words = "left out" if self._quick else "tried"
+        self._say(f"What would change the decision is {words} from now on.")
+
     def action_next_objective(self) -> None:
         """Plan for the next objective."""
         names = list(OBJECTIVES)
@@ -126,9 +139,10 @@ class PlanScreen(SizedScreen):
         self._stop()
         self._path = path
         self._number += 1
+        self._best = None
         self._at("reading")
         self.query_one("#scroll").focus()
-        self.solve(self._number, path, self._objective, self.app.today)
+        self.solve(self._number, path, self._objective, self.app.today, self._quick)
 
     def _stop(self) -> bool:
         """End the search that runs, if one does."""
@@ -147,16 +161,27 @@ class PlanScreen(SizedScreen):
         """Stop the search; where none runs, go back to the ranking."""
         if self._stop():
             self._number += 1
-            self._say("stopped. Enter in the field above plans again.")
+            kept = self._keep_best()
+            self._say(f"stopped{kept}. Enter in the field above plans again.")
         else:
             self.app.action_go("ranking")
+
+    def _keep_best(self) -> str:
+        """Keep the best plan of a search that was stopped; words for the status."""
+        from advisor.planning.plan_grant import stopped
+
+        if self._best is None:
+            return ""
+        self._planned = stopped(*self._best)
+        self._show()
+        return ": the best plan until now is kept, e writes its report"
 
     def on_unmount(self) -> None:
         """Leave no process behind."""
         self._stop()
 
     @work(thread=True, exclusive=True, group="plan", exit_on_error=False)
-    def solve(self, number: int, path: Path, objective: str, today: date) -> None:
+    def solve(self, number: int, path: Path, objective: str, today: date, quick: bool) -> None:
         """Read the grant and the store, plan in a process of its own, and post it."""
         from advisor.planning.plan_grant import PlanTask, plan_with
         from advisor.planning.solver_process import Cancelled, Search
@@ -169,24 +194,36 @@ class PlanScreen(SizedScreen):
                 except InputError as error:
                     self.post_message(self.Made(number, None, str(error)))
                     return
-            search = Search(PlanTask(loaded=loaded, seconds=SECONDS))
+            search = Search(PlanTask(loaded=loaded, seconds=SECONDS, quick=quick))
             if number != self._number:
                 return
             self._search = search
-            planned = search.run(lambda words: self._post_at(number, words))
+            planned = search.run(lambda at: self._post_at(number, loaded, at))
             self.post_message(self.Made(number, planned, None))
         except Cancelled:
             return
         except (InputError, FetchError) as error:
             self.post_message(self.Made(number, None, str(error)))
 
-    def _post_at(self, number: int, words: str) -> None:
-        self.post_message(self.At(number, words))
+    def _post_at(self, number: int, loaded: Loaded, at: Progress) -> None:
+        self.post_message(self.At(number, loaded, at))
 
     @on(At)
     def _came(self, event: At) -> None:
-        if event.number == self._number:
-            self._at(event.words)
+        if event.number != self._number:
+            return
+        from advisor.answers.plan_lines import decided_text
+        from advisor.answers.plan_progress import progress_text
+
+        self._at(progress_text(event.at, event.loaded.grant.currency))
+        if event.at.plan is None:
+            return
+        first = self._best is None or self._best[1] != event.at.plan
+        self._best = event.loaded, event.at.plan
+        if event.at.settled and first:
+            width = max(self.app.size.width - 4, 40)
+            text = decided_text(event.loaded, event.at.plan, width)
+            self.query_one("#answer", Static).update(text)
 
     @on(Made)
     def _made(self, event: Made) -> None:

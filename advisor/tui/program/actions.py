@@ -224,6 +224,7 @@ ACTIONS: tuple[Action, ...] = (
         ("g", "focus_grant", "choose the grant", "grant", "The path of a grant.toml; Enter plans."),
         ("x", "example", "plan the worked example", "example", "A grant that ships, to look at."),
         ("o", "next_objective", "change the objective", "objective", "Cheapest, most, soonest."),
+        ("t", "quick", "try what would change it, or not", "", "As --quick on the command line."),
         ("e", "report", "write the report", "report", "As PDF, HTML, XLSX, Markdown, CSV, JSON."),
         ("y", "copy_plan", "copy the plan", "", "To the clipboard, over ssh too (OSC 52)."),
     ),

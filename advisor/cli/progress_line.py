@@ -1,0 +1,72 @@
+"""One line on stderr that says how far a long search has come."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event, Lock, Thread
+from time import monotonic
+
+FIRST_S = 0.7
+"""Nothing is said of what is over by then."""
+EVERY_S = 1.0
+ELSEWHERE_S = 3.0
+WIDTH = 110
+
+
+class ProgressLine:
+    """Rewritten every second on a terminal; elsewhere a line is added where the words changed."""
+
+    def __init__(self, words: str) -> None:
+        self._words = words
+        self._said = ""
+        self._began = monotonic()
+        self._done = Event()
+        self._lock = Lock()
+        self._live = sys.stderr.isatty()
+        self._thread = Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def say(self, words: str) -> None:
+        """What is said from now on."""
+        self._words = words
+
+    def clear(self) -> None:
+        """Make room for what is printed; the line comes back below it."""
+        with self._lock:
+            if self._live and self._said:
+                print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+                self._said = ""
+
+    def end(self) -> None:
+        """Say no more."""
+        self._done.set()
+        self._thread.join()
+        self.clear()
+
+    def _run(self) -> None:
+        wait = FIRST_S
+        while not self._done.wait(wait):
+            wait = EVERY_S if self._live else ELSEWHERE_S
+            with self._lock:
+                self._print()
+
+    def _print(self) -> None:
+        line = f"{monotonic() - self._began:.0f} s: {self._words}"[:WIDTH]
+        if self._live:
+            print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+            self._said = line
+        elif self._words != self._said:
+            print(line, file=sys.stderr, flush=True)
+            self._said = self._words
+
+
+@contextmanager
+def progress_line(words: str) -> Iterator[ProgressLine]:
+    """A line until the end of the block."""
+    line = ProgressLine(words)
+    try:
+        yield line
+    finally:
+        line.end()
