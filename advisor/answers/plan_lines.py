@@ -126,7 +126,8 @@ def _headline(loaded: Loaded, plan: Plan) -> str:
     asked = sum(e.runs for e in loaded.problem.experiments)
     return (
         f"{loaded.grant.title}: {plan.runs} of {asked} runs for "
-        f"{_money(loaded, plan.cost_cents)}{of}, with overhead, over by {_day(loaded, plan.finish_day)} ({loaded.grant.objective}; {sure})"
+        f"{_money(loaded, plan.cost_cents)}{of}, with overhead, "
+        f"over by {_day(loaded, plan.finish_day)} ({loaded.grant.objective}; {sure})"
     )
 
 
