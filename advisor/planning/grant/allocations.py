@@ -8,7 +8,8 @@ from decimal import Decimal
 
 from advisor.parse import InputError
 from advisor.planning.grant.checked_toml import exact, wrong
-from advisor.planning.grant.grant import Grant, GrantAllocation
+from advisor.planning.grant.grant import Grant
+from advisor.planning.grant.grant_file import GrantAllocation
 from advisor.planning.grant.machines import Best, LeftOut, day_of, times_of
 from advisor.planning.solver.problem import Allocation, Rental
 from advisor.ranking.snapshot import Snapshot

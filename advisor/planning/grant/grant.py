@@ -6,210 +6,25 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-from msgspec import Meta, Struct
-from msgspec.structs import force_setattr
 
 from advisor.parse import InputError, PriceRule, parse_price_rule
-from advisor.planning.grant.checked_toml import (
-    Amount,
-    AmountOrZero,
-    LeadDays,
-    LifetimeYears,
-    Line,
-    QueueDays,
-    exact,
-    read_toml,
-    wrong,
-)
+from advisor.planning.grant.checked_toml import exact, read_toml, wrong
 from advisor.planning.grant.currency import DOLLARS, Currency, find_currency
-from advisor.planning.grant.grant_checks import check_terms
+from advisor.planning.grant.grant_file import (
+    AwardYears,
+    BudgetTable,
+    CostLine,
+    ElectricityTable,
+    Funder,
+    GrantAllocation,
+    GrantExperiment,
+    GrantFile,
+    Owned,
+    RentalKind,
+)
 from advisor.planning.grant.institution import NO_RULES, Institution, find_institution
 from advisor.planning.solver.problem import Objective
 from advisor.ranking.times import EvidenceRule
-
-MAX_YEARS = 15
-RentalKind = Literal["on-demand", "spot"]
-Funder = Literal["nsf", "nih", "horizon", "dfg", "ukri", "nserc", "plain"]
-"""Whose form the report has; ``plain`` is nobody's."""
-AwardYears = Literal["start", "calendar", "fiscal"]
-"""Years of the grant: from its first day, or cut where a calendar or a fiscal year begins."""
-AllocationKind = Literal["campus", "condo", "national", "cloud-credit"]
-AllocationOverhead = Literal["none", "service", "rental", "equipment"]
-CostKind = Literal["storage", "network", "racks", "warranty", "staff", "other"]
-Per = Literal["grant", "year", "machine"]
-LONGEST_RUN_DAYS = 90.0
-SLACK = 0.15
-Share = Annotated[float, Meta(ge=0, le=1)]
-Names = Annotated[tuple[Line, ...], Meta(min_length=1)]
-
-
-class _Table(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A table of the file; its fields are the keys that it may have."""
-
-
-class GrantExperiment(_Table, frozen=True):
-    """Runs of one model that somebody wants."""
-
-    model: Line
-    name: Line = Line()
-    """The model's, unless it has one of its own."""
-    runs: Annotated[int, Meta(ge=1, le=10_000)] = 1
-    not_before: date | None = None
-    by: date | None = None
-    each_year: bool = False
-    who: Line | None = None
-    value: Annotated[int, Meta(ge=1, le=1000)] = 1
-
-    def __post_init__(self) -> None:
-        if not self.name:
-            force_setattr(self, "name", self.model)
-
-
-class Owned(_Table, frozen=True):
-    """Machines that the lab has."""
-
-    gpu: Line
-    gpu_count: Annotated[int, Meta(ge=1, le=64)]
-    machines: Annotated[int, Meta(ge=1, le=1000)] = 1
-    usable_from: date | None = None
-    free_slots: Annotated[int, Meta(ge=0, le=64)] = 0
-    """How many more GPUs of the same kind fit into each: its slots, power supply and cooling."""
-
-
-class _General(_Table, frozen=True):
-    start: date
-    years: Annotated[int, Meta(ge=1, le=MAX_YEARS)]
-    title: Line | None = None
-    objective: Objective = "cheapest"
-    funder: Funder = "plain"
-    award_years: AwardYears = "start"
-
-
-class CostLine(_Table, frozen=True):
-    """What the grant pays beside machines and rent: storage, staff."""
-
-    name: Line
-    kind: CostKind
-    amount: AmountOrZero | None = None
-    """In the grant's currency; or ..."""
-    share_of_price: Annotated[float, Meta(gt=0, le=2)] | None = None
-    """... of every machine that is bought."""
-    per: Per = "grant"
-    year: Annotated[int, Meta(ge=1, le=MAX_YEARS)] = 1
-    """In which year of the grant, where it is paid once."""
-    overhead: bool = True
-    source: Line | None = None
-
-
-class GrantAllocation(_Table, frozen=True):
-    """Hours on somebody else's machines that may be used, or may be awarded."""
-
-    name: Line
-    gpu: Line
-    kind: AllocationKind = "campus"
-    max_gpus: Annotated[int, Meta(ge=1, le=1024)] = 8
-    """Of one job."""
-    gpu_hours_a_year: Annotated[float, Meta(gt=0, le=1e9)] | None = None
-    usd_per_gpu_hour: Annotated[float, Meta(ge=0, le=1000)] = 0.0
-    max_job_days: Annotated[float, Meta(gt=0, le=365)] | None = None
-    queue_days: Annotated[float, Meta(ge=0, le=365)] = 0.0
-    """Before each job."""
-    odds: Annotated[float, Meta(gt=0, le=1)] = 1.0
-    """That it is awarded."""
-    overhead: AllocationOverhead = "none"
-    starts: date | None = None
-    ends: date | None = None
-    source: Line | None = None
-
-
-class _Budget(_Table, frozen=True):
-    total: Amount | None = None
-    currency: Line | None = None
-    usd_per_unit: Annotated[float, Meta(gt=0, le=1_000_000)] | None = None
-    usd_per_unit_on: date | None = None
-    rate_source: Line | None = None
-    vat: Annotated[float, Meta(ge=0, le=0.5)] = 0.0
-    per_year: tuple[AmountOrZero, ...] | None = None
-    carry_over: bool = True
-
-
-class _Prices(Line):
-    """A price rule; a day may be written without quotes."""
-
-    @classmethod
-    def read(cls, value: Any) -> _Prices:
-        """Raises ValueError."""
-        text = value.isoformat() if isinstance(value, date) else Line.read(value)
-        parse_price_rule(text)
-        return cls(text)
-
-
-class _Evidence(_Table, frozen=True):
-    times: EvidenceRule = "sound"
-    predictions: bool = True
-    prices: _Prices = _Prices("latest")
-
-
-class _Purchases(_Table, frozen=True):
-    allowed: bool = True
-    gpus: Names | None = None
-    years: tuple[Annotated[int, Meta(ge=1, le=MAX_YEARS)], ...] | None = None
-    max_machines: Annotated[int, Meta(ge=0, le=10_000)] | None = None
-    lead_days: LeadDays = LeadDays(0)
-    lifetime_years: LifetimeYears | None = None
-    order_every_months: Literal[1, 3, 12] = 12
-    price_change: Annotated[float, Meta(ge=-0.9, le=1)] = 0.0
-    educational_discount: Annotated[float, Meta(ge=0, le=0.9)] = 0.0
-    cost_share: Annotated[float, Meta(ge=0, le=0.99)] = 0.0
-    cost_share_by: Line | None = None
-
-
-class _Rentals(_Table, frozen=True):
-    allowed: bool = True
-    gpus: Names | None = None
-    kinds: Annotated[tuple[RentalKind, ...], Meta(min_length=1)] = ("on-demand",)
-    providers: Names | None = None
-    price_change: Annotated[float, Meta(ge=-0.9, le=1)] = 0.0
-
-
-class _Running(_Table, frozen=True):
-    utilisation: Annotated[float, Meta(gt=0, le=1)] = 1.0
-    utilisation_by_year: tuple[Annotated[float, Meta(gt=0, le=1)], ...] | None = None
-    queue_days: QueueDays = QueueDays(0)
-    slack: Annotated[float, Meta(ge=0, le=0.9)] = SLACK
-    longest_run_days: Annotated[float, Meta(gt=0, le=5475)] = LONGEST_RUN_DAYS
-    failures: Share = 0.0
-    share_gpus: bool = True
-    network_gbit: Annotated[float, Meta(gt=0, le=10_000)] | None = None
-
-
-class _Electricity(_Table, frozen=True):
-    paid_by: Literal["grant", "institution"] = "grant"
-    usd_per_kwh: Annotated[float, Meta(gt=0, le=10)] | None = None
-    pue: Annotated[float, Meta(ge=1, le=5)] = 1.0
-    host_watts: Annotated[float, Meta(ge=0, le=20_000)] = 0.0
-    source: Line | None = None
-
-
-class _Rules(_Table, frozen=True):
-    rules: Line | None = None
-
-
-class _GrantFile(_Table, frozen=True):
-    grant: _General
-    budget: _Budget = _Budget()
-    evidence: _Evidence = _Evidence()
-    experiments: tuple[GrantExperiment, ...] = ()
-    owned: tuple[Owned, ...] = ()
-    purchases: _Purchases = _Purchases()
-    rentals: _Rentals = _Rentals()
-    running: _Running = _Running()
-    electricity: _Electricity = _Electricity()
-    institution: _Rules = _Rules()
-    allocations: tuple[GrantAllocation, ...] = ()
-    costs: tuple[CostLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -304,7 +119,7 @@ def _later(day: date, years: int) -> date:
 def read_grant(path: Path) -> Grant:
     """A grant from its file. Raises InputError, in one line with file and key."""
     instead = "give the path of a grant file, or write one: advisor plan --example > grant.toml"
-    file = read_toml(path, _GrantFile, instead)
+    file = read_toml(path, GrantFile, instead)
     general, buy, rent, power = file.grant, file.purchases, file.rentals, file.electricity
     rules = file.institution.rules
     institution = NO_RULES if rules is None else find_institution(rules, path)
@@ -364,14 +179,14 @@ def read_grant(path: Path) -> Grant:
         network_gbit=None if running.network_gbit is None else exact(running.network_gbit),
         allocations=file.allocations,
         costs=file.costs,
-        pays_electricity=power.paid_by == "grant" and power != _Electricity(),
+        pays_electricity=power.paid_by == "grant" and power != ElectricityTable(),
     )
     _check(found)
-    check_terms(found)
+    _check_terms(found)
     return found
 
 
-def _currency(file: str, budget: _Budget, institution: Institution) -> Currency:
+def _currency(file: str, budget: BudgetTable, institution: Institution) -> Currency:
     """The grant's own, or its institution's. Raises InputError."""
     rate = None if budget.usd_per_unit is None else exact(budget.usd_per_unit)
     if budget.currency is not None:
@@ -390,9 +205,9 @@ def _currency(file: str, budget: _Budget, institution: Institution) -> Currency:
     )
 
 
-def _electricity(file: str, power: _Electricity) -> Decimal | None:
+def _electricity(file: str, power: ElectricityTable) -> Decimal | None:
     """Price per kWh, None where the grant is not charged."""
-    if power.paid_by == "institution" or power == _Electricity():
+    if power.paid_by == "institution" or power == ElectricityTable():
         return None
     if power.usd_per_kwh is None:
         raise wrong(file, "electricity.usd_per_kwh", "must be a number above 0 and at most 10")
@@ -452,3 +267,41 @@ def _check_experiment(grant: Grant, place: str, experiment: GrantExperiment) -> 
             )
     if by and not_before and by <= not_before:
         raise wrong(grant.file, f"{place}.by", f"{by} is not after not_before, {not_before}")
+
+
+def _check_terms(grant: Grant) -> None:
+    """Raises InputError."""
+    years = len(grant.year_dates) - 1
+    by_year = grant.utilisation_by_year
+    if by_year is not None and len(by_year) != years:
+        problem = f"has {len(by_year)} shares for {years} years: write one for each"
+        raise wrong(grant.file, "running.utilisation_by_year", problem)
+    if by_year is not None and grant.utilisation != 1:
+        problem = "is there with utilisation: remove one of the two"
+        raise wrong(grant.file, "running.utilisation_by_year", problem)
+    if grant.cost_share and grant.cost_share_by is None:
+        problem = "somebody must pay it: write cost_share_by with their name"
+        raise wrong(grant.file, "purchases.cost_share_by", problem)
+    names: set[str] = set()
+    for number, cost in enumerate(grant.costs, start=1):
+        place = f"costs[{number}]"
+        if (cost.amount is None) == (cost.share_of_price is None):
+            raise wrong(grant.file, place, "needs either amount or share_of_price")
+        if cost.share_of_price is not None and cost.per != "machine":
+            problem = 'a share of the price is paid for each machine: write per = "machine"'
+            raise wrong(grant.file, f"{place}.per", problem)
+        if cost.year > years:
+            raise wrong(grant.file, f"{place}.year", f"must be a whole number from 1 to {years}")
+    for number, allocation in enumerate(grant.allocations, start=1):
+        place = f"allocations[{number}]"
+        if allocation.name in names:
+            problem = f"'{allocation.name}' is there twice: give each its own name"
+            raise wrong(grant.file, f"{place}.name", problem)
+        names.add(allocation.name)
+        first, last = allocation.starts, allocation.ends
+        for key, day in (("starts", first), ("ends", last)):
+            if day is not None and not grant.start <= day <= grant.end:
+                problem = f"{day} is outside the grant, from {grant.start} to {grant.end}"
+                raise wrong(grant.file, f"{place}.{key}", problem)
+        if first and last and last <= first:
+            raise wrong(grant.file, f"{place}.ends", f"{last} is not after starts, {first}")

@@ -1,0 +1,203 @@
+"""The tables of grant.toml: their keys, and what each may hold."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+from msgspec.structs import force_setattr
+
+from advisor.parse import parse_price_rule
+from advisor.planning.grant.checked_toml import (
+    Amount,
+    AmountOrZero,
+    LeadDays,
+    LifetimeYears,
+    Line,
+    QueueDays,
+)
+from advisor.planning.solver.problem import Objective
+from advisor.ranking.times import EvidenceRule
+
+MAX_YEARS = 15
+RentalKind = Literal["on-demand", "spot"]
+Funder = Literal["nsf", "nih", "horizon", "dfg", "ukri", "nserc", "plain"]
+"""Whose form the report has; ``plain`` is nobody's."""
+AwardYears = Literal["start", "calendar", "fiscal"]
+"""Years of the grant: from its first day, or cut where a calendar or a fiscal year begins."""
+AllocationKind = Literal["campus", "condo", "national", "cloud-credit"]
+AllocationOverhead = Literal["none", "service", "rental", "equipment"]
+CostKind = Literal["storage", "network", "racks", "warranty", "staff", "other"]
+Per = Literal["grant", "year", "machine"]
+LONGEST_RUN_DAYS = 90.0
+SLACK = 0.15
+Share = Annotated[float, Meta(ge=0, le=1)]
+Names = Annotated[tuple[Line, ...], Meta(min_length=1)]
+
+
+class _Table(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A table of the file; its fields are the keys that it may have."""
+
+
+class GrantExperiment(_Table, frozen=True):
+    """Runs of one model that somebody wants."""
+
+    model: Line
+    name: Line = Line()
+    """The model's, unless it has one of its own."""
+    runs: Annotated[int, Meta(ge=1, le=10_000)] = 1
+    not_before: date | None = None
+    by: date | None = None
+    each_year: bool = False
+    who: Line | None = None
+    value: Annotated[int, Meta(ge=1, le=1000)] = 1
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            force_setattr(self, "name", self.model)
+
+
+class Owned(_Table, frozen=True):
+    """Machines that the lab has."""
+
+    gpu: Line
+    gpu_count: Annotated[int, Meta(ge=1, le=64)]
+    machines: Annotated[int, Meta(ge=1, le=1000)] = 1
+    usable_from: date | None = None
+    free_slots: Annotated[int, Meta(ge=0, le=64)] = 0
+    """How many more GPUs of the same kind fit into each: its slots, power supply and cooling."""
+
+
+class _General(_Table, frozen=True):
+    start: date
+    years: Annotated[int, Meta(ge=1, le=MAX_YEARS)]
+    title: Line | None = None
+    objective: Objective = "cheapest"
+    funder: Funder = "plain"
+    award_years: AwardYears = "start"
+
+
+class CostLine(_Table, frozen=True):
+    """What the grant pays beside machines and rent: storage, staff."""
+
+    name: Line
+    kind: CostKind
+    amount: AmountOrZero | None = None
+    """In the grant's currency; or ..."""
+    share_of_price: Annotated[float, Meta(gt=0, le=2)] | None = None
+    """... of every machine that is bought."""
+    per: Per = "grant"
+    year: Annotated[int, Meta(ge=1, le=MAX_YEARS)] = 1
+    """In which year of the grant, where it is paid once."""
+    overhead: bool = True
+    source: Line | None = None
+
+
+class GrantAllocation(_Table, frozen=True):
+    """Hours on somebody else's machines that may be used, or may be awarded."""
+
+    name: Line
+    gpu: Line
+    kind: AllocationKind = "campus"
+    max_gpus: Annotated[int, Meta(ge=1, le=1024)] = 8
+    """Of one job."""
+    gpu_hours_a_year: Annotated[float, Meta(gt=0, le=1e9)] | None = None
+    usd_per_gpu_hour: Annotated[float, Meta(ge=0, le=1000)] = 0.0
+    max_job_days: Annotated[float, Meta(gt=0, le=365)] | None = None
+    queue_days: Annotated[float, Meta(ge=0, le=365)] = 0.0
+    """Before each job."""
+    odds: Annotated[float, Meta(gt=0, le=1)] = 1.0
+    """That it is awarded."""
+    overhead: AllocationOverhead = "none"
+    starts: date | None = None
+    ends: date | None = None
+    source: Line | None = None
+
+
+class BudgetTable(_Table, frozen=True):
+    total: Amount | None = None
+    currency: Line | None = None
+    usd_per_unit: Annotated[float, Meta(gt=0, le=1_000_000)] | None = None
+    usd_per_unit_on: date | None = None
+    rate_source: Line | None = None
+    vat: Annotated[float, Meta(ge=0, le=0.5)] = 0.0
+    per_year: tuple[AmountOrZero, ...] | None = None
+    carry_over: bool = True
+
+
+class _Prices(Line):
+    """A price rule; a day may be written without quotes."""
+
+    @classmethod
+    def read(cls, value: Any) -> _Prices:
+        """Raises ValueError."""
+        text = value.isoformat() if isinstance(value, date) else Line.read(value)
+        parse_price_rule(text)
+        return cls(text)
+
+
+class _Evidence(_Table, frozen=True):
+    times: EvidenceRule = "sound"
+    predictions: bool = True
+    prices: _Prices = _Prices("latest")
+
+
+class _Purchases(_Table, frozen=True):
+    allowed: bool = True
+    gpus: Names | None = None
+    years: tuple[Annotated[int, Meta(ge=1, le=MAX_YEARS)], ...] | None = None
+    max_machines: Annotated[int, Meta(ge=0, le=10_000)] | None = None
+    lead_days: LeadDays = LeadDays(0)
+    lifetime_years: LifetimeYears | None = None
+    order_every_months: Literal[1, 3, 12] = 12
+    price_change: Annotated[float, Meta(ge=-0.9, le=1)] = 0.0
+    educational_discount: Annotated[float, Meta(ge=0, le=0.9)] = 0.0
+    cost_share: Annotated[float, Meta(ge=0, le=0.99)] = 0.0
+    cost_share_by: Line | None = None
+
+
+class _Rentals(_Table, frozen=True):
+    allowed: bool = True
+    gpus: Names | None = None
+    kinds: Annotated[tuple[RentalKind, ...], Meta(min_length=1)] = ("on-demand",)
+    providers: Names | None = None
+    price_change: Annotated[float, Meta(ge=-0.9, le=1)] = 0.0
+
+
+class _Running(_Table, frozen=True):
+    utilisation: Annotated[float, Meta(gt=0, le=1)] = 1.0
+    utilisation_by_year: tuple[Annotated[float, Meta(gt=0, le=1)], ...] | None = None
+    queue_days: QueueDays = QueueDays(0)
+    slack: Annotated[float, Meta(ge=0, le=0.9)] = SLACK
+    longest_run_days: Annotated[float, Meta(gt=0, le=5475)] = LONGEST_RUN_DAYS
+    failures: Share = 0.0
+    share_gpus: bool = True
+    network_gbit: Annotated[float, Meta(gt=0, le=10_000)] | None = None
+
+
+class ElectricityTable(_Table, frozen=True):
+    paid_by: Literal["grant", "institution"] = "grant"
+    usd_per_kwh: Annotated[float, Meta(gt=0, le=10)] | None = None
+    pue: Annotated[float, Meta(ge=1, le=5)] = 1.0
+    host_watts: Annotated[float, Meta(ge=0, le=20_000)] = 0.0
+    source: Line | None = None
+
+
+class _Rules(_Table, frozen=True):
+    rules: Line | None = None
+
+
+class GrantFile(_Table, frozen=True):
+    grant: _General
+    budget: BudgetTable = BudgetTable()
+    evidence: _Evidence = _Evidence()
+    experiments: tuple[GrantExperiment, ...] = ()
+    owned: tuple[Owned, ...] = ()
+    purchases: _Purchases = _Purchases()
+    rentals: _Rentals = _Rentals()
+    running: _Running = _Running()
+    electricity: ElectricityTable = ElectricityTable()
+    institution: _Rules = _Rules()
+    allocations: tuple[GrantAllocation, ...] = ()
+    costs: tuple[CostLine, ...] = ()
