@@ -7,7 +7,13 @@ from datetime import date
 from decimal import Decimal
 from typing import Literal, TypeVar, get_args
 
-from bench_runner.amounts import SUFFIXES, read_measure, read_number, read_positive, read_whole
+from bench_runner.typed_numbers import (
+    SUFFIXES,
+    read_measure,
+    read_number,
+    read_positive,
+    read_whole,
+)
 
 NamedPrices = Literal["paper", "latest"]
 NAMED_PRICES: tuple[NamedPrices, ...] = get_args(NamedPrices)

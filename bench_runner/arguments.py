@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from bench_runner import search, space
-from bench_runner.amounts import read_measure, read_positive, read_whole
 from bench_runner.recipes import PEAK_KINDS, Recipe, load_recipe, load_recipes
 from bench_runner.records import ATTENTIONS, SHARDINGS, Settings
 from bench_runner.results import LOCAL_SOURCE
+from bench_runner.typed_numbers import read_measure, read_positive, read_whole
 
 _VALIDATE_STEPS = 5
 _LARGEST = 1e9

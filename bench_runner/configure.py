@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bench_runner.architecture_text import T5, ModernBert
 from bench_runner.recipes import IMAGE_FAMILIES, Recipe
 from bench_runner.records import Compilation, Settings
 from bench_runner.space import STAGES
@@ -52,13 +53,30 @@ def why_not_compiled(recipe: Recipe, settings: Settings) -> str | None:
 def model_arguments(recipe: Recipe) -> dict[str, Any]:
     """What the model's configuration is made from: the recipe's, and what its training implies."""
     if recipe.family not in IMAGE_FAMILIES:
-        return {"use_cache": False, **recipe.model.arguments}
+        # Of DeepSeek's models, those that do not narrow their queries say null, which a recipe
+        # file cannot.
+        given = recipe.model.arguments
+        none = {"q_lora_rank": None} if given.get("q_lora_rank") == 0 else {}
+        return {"use_cache": False, **_special_tokens(recipe), **given, **none}
     implied = {
         "num_labels": recipe.training.classes,
         "problem_type": "single_label_classification",
         "image_size": recipe.training.image_size,
     }
     return implied | dict(recipe.model.arguments)
+
+
+def _special_tokens(recipe: Recipe) -> dict[str, Any]:
+    """Those without which the library builds no model of this recipe's: an encoder-decoder's first
+    token, and ModernBERT's own where the vocabulary is too small for them."""
+    architecture = recipe.architecture
+    if isinstance(architecture, T5):
+        return {"decoder_start_token_id": 0, "pad_token_id": 0}
+    if isinstance(architecture, ModernBert) and architecture.vocab_size <= 50_283:
+        return dict.fromkeys(
+            (f"{name}_token_id" for name in ("pad", "bos", "eos", "cls", "sep")), 0
+        )
+    return {}
 
 
 def built_whole(recipe: Recipe, settings: Settings) -> bool:

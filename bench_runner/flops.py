@@ -27,34 +27,29 @@ from bench_runner.architecture import (
     ConvNext,
     Gpt2,
     GptNeoX,
-    Llama,
     Mamba,
     Vit,
 )
+from bench_runner.architecture_images import ResNet, Swin
+from bench_runner.architecture_text import T5, Deberta, Experts, Llama, ModernBert, Starcoder2
+from bench_runner.flops_images import count_resnet, count_swin
+from bench_runner.flops_text import (
+    count_deberta,
+    count_experts,
+    count_llama,
+    count_modernbert,
+    count_starcoder2,
+    count_t5,
+)
+from bench_runner.model_count import ForwardFlops, ModelCount, causal_half, linear
 from bench_runner.recipes import Recipe
+from bench_runner.timm_models import TimmModel
 
 TRAIN_OVER_FORWARD = 3
 
 
 class UncountedArchitectureError(ValueError):
     """The model may be fine, but its operations cannot be counted without building it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForwardFlops:
-    """Operations of one sample's forward pass, by kind."""
-
-    matmul: int
-    """Linear layers, the output layer among them."""
-    attention: int
-    """Scores and the weighted sum of values."""
-    convolution: int
-    scan: int
-    """The recurrence of a state-space model."""
-
-    @property
-    def total(self) -> int:
-        return self.matmul + self.attention + self.convolution + self.scan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,30 +112,38 @@ def count_flops(recipe: Recipe) -> FlopCount:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Model:
-    parameters: int
-    matmul: int
-    attention_full: int = 0
-    attention_lowest: int = 0
-    convolution: int = 0
-    scan: int = 0
-
-    def forward(self, attention: int) -> ForwardFlops:
-        return ForwardFlops(
-            matmul=self.matmul, attention=attention, convolution=self.convolution, scan=self.scan
-        )
-
-
-def _count(architecture: Architecture, length: int) -> _Model:
+def _count(architecture: Architecture, length: int) -> ModelCount:
     """``length``: tokens of a sample, or pixels a side."""
     match architecture:
         case GptNeoX():
             return _gpt_neox(architecture, length)
         case Gpt2():
             return _gpt2(architecture, length)
+        case Experts():
+            return count_experts(architecture, length)
+        case Starcoder2():
+            return count_starcoder2(architecture, length)
         case Llama():
-            return _llama(architecture, length)
+            return count_llama(architecture, length)
+        case T5():
+            return count_t5(architecture, length)
+        case ModernBert():
+            return count_modernbert(architecture, length)
+        case Deberta():
+            return count_deberta(architecture, length)
+        case TimmModel():
+            counted = architecture.at(length)
+            return ModelCount(
+                parameters=architecture.parameters,
+                matmul=counted.matmul,
+                attention_full=counted.attention,
+                attention_lowest=counted.attention,
+                convolution=counted.convolution,
+            )
+        case Swin():
+            return count_swin(architecture, length)
+        case ResNet():
+            return count_resnet(architecture, length)
         case Bert():
             return _bert(architecture, length)
         case Mamba():
@@ -152,16 +155,7 @@ def _count(architecture: Architecture, length: int) -> _Model:
     raise TypeError(f"{type(architecture).__name__} is not counted")
 
 
-def _causal(square: int) -> int:
-    """Half of the square of scores, as FlashAttention counts a causal mask (Dao 2023, sec. 4.1)."""
-    return square // 2
-
-
-def _linear(inputs: int, outputs: int, *, bias: bool = True) -> int:
-    return inputs * outputs + (outputs if bias else 0)
-
-
-def _gpt_neox(config: GptNeoX, tokens: int) -> _Model:
+def _gpt_neox(config: GptNeoX, tokens: int) -> ModelCount:
     """Decoder of Black et al. 2022: 4h² + 2hf weights a layer; input and output tables differ."""
     hidden = config.hidden_size
     layers = config.num_hidden_layers
@@ -170,22 +164,22 @@ def _gpt_neox(config: GptNeoX, tokens: int) -> _Model:
     bias = config.attention_bias
     tables = 1 if config.tie_word_embeddings else 2
     layer = (
-        _linear(hidden, 3 * hidden, bias=bias)
-        + _linear(hidden, hidden, bias=bias)
-        + _linear(hidden, inner)
-        + _linear(inner, hidden)
+        linear(hidden, 3 * hidden, bias=bias)
+        + linear(hidden, hidden, bias=bias)
+        + linear(hidden, inner)
+        + linear(inner, hidden)
         + 2 * 2 * hidden  # two layer norms
     )
     square = layers * 4 * tokens**2 * hidden
-    return _Model(
+    return ModelCount(
         parameters=tables * vocabulary * hidden + layers * layer + 2 * hidden,
         matmul=2 * tokens * (layers * (4 * hidden**2 + 2 * hidden * inner) + hidden * vocabulary),
         attention_full=square,
-        attention_lowest=_causal(square),
+        attention_lowest=causal_half(square),
     )
 
 
-def _gpt2(config: Gpt2, tokens: int) -> _Model:
+def _gpt2(config: Gpt2, tokens: int) -> ModelCount:
     """Decoder of Radford et al. 2019; positions are learnt, input and output tables shared."""
     hidden = config.hidden_size
     layers = config.num_hidden_layers
@@ -193,52 +187,22 @@ def _gpt2(config: Gpt2, tokens: int) -> _Model:
     vocabulary = config.vocab_size
     tables = 1 if config.tie_word_embeddings else 2
     layer = (
-        _linear(hidden, 3 * hidden)
-        + _linear(hidden, hidden)
-        + _linear(hidden, inner)
-        + _linear(inner, hidden)
+        linear(hidden, 3 * hidden)
+        + linear(hidden, hidden)
+        + linear(hidden, inner)
+        + linear(inner, hidden)
         + 2 * 2 * hidden
     )
     square = layers * 4 * tokens**2 * hidden
-    return _Model(
+    return ModelCount(
         parameters=(tables * vocabulary + config.positions) * hidden + layers * layer + 2 * hidden,
         matmul=2 * tokens * (layers * (4 * hidden**2 + 2 * hidden * inner) + hidden * vocabulary),
         attention_full=square,
-        attention_lowest=_causal(square),
+        attention_lowest=causal_half(square),
     )
 
 
-def _llama(config: Llama, tokens: int) -> _Model:
-    """Decoder of Touvron et al. 2023: gated feed-forward layer, grouped keys and values."""
-    hidden = config.hidden_size
-    layers = config.num_hidden_layers
-    inner = config.intermediate_size
-    heads = config.num_attention_heads
-    groups = config.num_key_value_heads
-    head_size = config.head_dim
-    vocabulary = config.vocab_size
-    bias = config.attention_bias
-    mlp_bias = config.mlp_bias
-    tables = 1 if config.tie_word_embeddings else 2
-    layer = (
-        _linear(hidden, heads * head_size, bias=bias)
-        + 2 * _linear(hidden, groups * head_size, bias=bias)
-        + _linear(heads * head_size, hidden, bias=bias)
-        + 2 * _linear(hidden, inner, bias=mlp_bias)
-        + _linear(inner, hidden, bias=mlp_bias)
-        + 2 * hidden  # two root-mean-square norms
-    )
-    weights = hidden * head_size * (2 * heads + 2 * groups) + 3 * hidden * inner
-    square = layers * 4 * tokens**2 * heads * head_size
-    return _Model(
-        parameters=tables * vocabulary * hidden + layers * layer + hidden,
-        matmul=2 * tokens * (layers * weights + hidden * vocabulary),
-        attention_full=square,
-        attention_lowest=_causal(square),
-    )
-
-
-def _bert(config: Bert, tokens: int) -> _Model:
+def _bert(config: Bert, tokens: int) -> ModelCount:
     """Encoder of Devlin et al. 2019 with its masked-language head at every position.
 
     The head could do with the masked positions alone, but the code that is timed does not.
@@ -248,18 +212,15 @@ def _bert(config: Bert, tokens: int) -> _Model:
     inner = config.intermediate_size
     vocabulary = config.vocab_size
     layer = (
-        4 * _linear(hidden, hidden)
-        + _linear(hidden, inner)
-        + _linear(inner, hidden)
-        + 2 * 2 * hidden
+        4 * linear(hidden, hidden) + linear(hidden, inner) + linear(inner, hidden) + 2 * 2 * hidden
     )
     rows = vocabulary + config.max_position_embeddings + config.type_vocab_size
-    head = _linear(hidden, hidden) + 2 * hidden + vocabulary  # output table tied, its bias not
+    head = linear(hidden, hidden) + 2 * hidden + vocabulary  # output table tied, its bias not
     if not config.tie_word_embeddings:
         head += vocabulary * hidden + vocabulary  # the library then holds two biases
     weights = layers * (4 * hidden**2 + 2 * hidden * inner) + hidden**2 + hidden * vocabulary
     square = layers * 4 * tokens**2 * hidden
-    return _Model(
+    return ModelCount(
         parameters=rows * hidden + 2 * hidden + layers * layer + head,
         matmul=2 * tokens * weights,
         attention_full=square,
@@ -267,7 +228,7 @@ def _bert(config: Bert, tokens: int) -> _Model:
     )
 
 
-def _mamba(config: Mamba, tokens: int) -> _Model:
+def _mamba(config: Mamba, tokens: int) -> ModelCount:
     """State-space model of Gu and Dao 2023, section 3.
 
     Scan, for each of the inner channels and states: decay (exponent's product), input (product),
@@ -285,17 +246,17 @@ def _mamba(config: Mamba, tokens: int) -> _Model:
     tables = 1 if config.tie_word_embeddings else 2
     layer = (
         hidden  # norm
-        + _linear(hidden, 2 * inner, bias=bias)
+        + linear(hidden, 2 * inner, bias=bias)
         + inner * kernel
         + (inner if config.use_conv_bias else 0)
-        + _linear(inner, rank + 2 * states, bias=False)
-        + _linear(rank, inner)
+        + linear(inner, rank + 2 * states, bias=False)
+        + linear(rank, inner)
         + inner * states  # A
         + inner  # D
-        + _linear(inner, hidden, bias=bias)
+        + linear(inner, hidden, bias=bias)
     )
     weights = 3 * hidden * inner + inner * (rank + 2 * states) + rank * inner
-    return _Model(
+    return ModelCount(
         parameters=tables * vocabulary * hidden + layers * layer + hidden,
         matmul=2 * tokens * (layers * weights + hidden * vocabulary),
         convolution=layers * 2 * tokens * inner * kernel,
@@ -303,7 +264,7 @@ def _mamba(config: Mamba, tokens: int) -> _Model:
     )
 
 
-def _convnext(config: ConvNext, pixels: int) -> _Model:
+def _convnext(config: ConvNext, pixels: int) -> ModelCount:
     """Convolutional network of Liu et al. 2022: depthwise 7 x 7, then two linear layers."""
     depths = config.depths
     widths = config.hidden_sizes
@@ -328,14 +289,14 @@ def _convnext(config: ConvNext, pixels: int) -> _Model:
         convolution += depth * 2 * side**2 * width * 49
         matmul += depth * 2 * side**2 * 2 * 4 * width**2
         before = width
-    return _Model(
-        parameters=parameters + 2 * before + _linear(before, classes),
+    return ModelCount(
+        parameters=parameters + 2 * before + linear(before, classes),
         matmul=matmul + 2 * before * classes,
         convolution=convolution,
     )
 
 
-def _vit(config: Vit, pixels: int) -> _Model:
+def _vit(config: Vit, pixels: int) -> ModelCount:
     """Vision transformer of Dosovitskiy et al. 2021; one class token is read out."""
     hidden = config.hidden_size
     layers = config.num_hidden_layers
@@ -347,19 +308,19 @@ def _vit(config: Vit, pixels: int) -> _Model:
     patches = (pixels // patch) ** 2
     tokens = patches + 1
     layer = (
-        3 * _linear(hidden, hidden, bias=qkv_bias)
-        + _linear(hidden, hidden)
-        + _linear(hidden, inner)
-        + _linear(inner, hidden)
+        3 * linear(hidden, hidden, bias=qkv_bias)
+        + linear(hidden, hidden)
+        + linear(hidden, inner)
+        + linear(inner, hidden)
         + 2 * 2 * hidden
     )
     square = layers * 4 * tokens**2 * hidden
-    return _Model(
+    return ModelCount(
         parameters=(tokens + 1) * hidden  # positions and class token
-        + _linear(channels * patch**2, hidden)
+        + linear(channels * patch**2, hidden)
         + layers * layer
         + 2 * hidden
-        + _linear(hidden, classes),
+        + linear(hidden, classes),
         matmul=2 * tokens * layers * (4 * hidden**2 + 2 * hidden * inner) + 2 * hidden * classes,
         attention_full=square,
         attention_lowest=square,

@@ -48,6 +48,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 from bench_runner.architecture import Architecture, kind_of, read_architecture
 from bench_runner.outside import MIB, OutsideError, text_outside
+from bench_runner.timm_models import CLASSES, timm_architecture
 
 LARGEST_NUMBER = 2**31 - 1
 """Of samples, steps, tokens or pixels; a store's columns hold no more."""
@@ -147,8 +148,13 @@ class Recipe:
 
     def _architecture(self) -> Architecture | None:
         arguments = self.model.arguments
+        if self.model.timm is not None:
+            if arguments:  # keywords could build anything
+                return None
+            found = timm_architecture(self.model.timm, self.training.classes or CLASSES)
+            return found[0] if found else None
         kind = kind_of(str(self.model.config_class or arguments.get("model_type")))
-        if kind is None or self.model.timm is not None:
+        if kind is None:
             return None
         if self.training.classes is not None:
             arguments = {**arguments, "num_labels": self.training.classes}

@@ -17,7 +17,7 @@ from advisor.parse import (
     parse_price_rule,
     parse_whole,
 )
-from bench_runner.amounts import count_words
+from bench_runner.typed_numbers import count_words
 
 
 @pytest.mark.parametrize(

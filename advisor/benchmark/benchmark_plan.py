@@ -131,7 +131,6 @@ def make_plan(
 
     ``gpu_count`` None takes as many GPUs as there are and as share the batch evenly.
     """
-    from advisor.benchmark.kept_model import kept_words
     from advisor.ranking.snapshot import take_snapshot
     from price_catalog.gpu_names import index_gpus, normalise
 
@@ -170,7 +169,7 @@ def make_plan(
         here=here,
         gpu=gpu,
         own_recipe=trained.own,
-        as_kept=None if text is None else kept_words(recipe),
+        as_kept=trained.as_kept,
         labels=tries.labels,
         settings_count=tries.settings_count,
         estimated_minutes=minutes if request.minutes is None else min(minutes, request.minutes),
@@ -189,12 +188,14 @@ class Trained:
     """Where the user named one."""
     text: str | None = None
     """A recipe file's content where the runner does not ship the recipe."""
+    as_kept: str | None = None
+    """What a model that the user keeps became, in words."""
 
 
 def recipe_to_measure(store: Store, snapshot: Snapshot, named: str) -> Trained:
     """A shipped recipe, a model that the user keeps, or a file. Raises InputError, ValueError and
     OSError."""
-    from advisor.benchmark.kept_model import kept_model, recipe_text
+    from advisor.benchmark.kept_model import kept_model, kept_words, recipe_text
     from bench_runner.recipes import load_recipe, load_recipes
 
     if named.endswith(".toml"):
@@ -213,7 +214,8 @@ def recipe_to_measure(store: Store, snapshot: Snapshot, named: str) -> Trained:
     if model.origin == "shipped" and model.recipe_id in shipped:
         return Trained(recipe=shipped[model.recipe_id], own=None)
     kept = kept_model(store, model)
-    return Trained(recipe=kept.recipe, own=None, text=recipe_text(kept))
+    text = recipe_text(kept)
+    return Trained(recipe=kept.recipe, own=None, text=text, as_kept=kept_words(kept))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

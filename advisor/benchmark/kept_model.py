@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from advisor.prediction.model.own_model import OwnModel
     from advisor.ranking.times import Model
     from advisor.store import Store
-    from bench_runner.recipes import Recipe
 
 
 def kept_model(store: Store, model: Model) -> OwnModel:
@@ -23,8 +22,6 @@ def kept_model(store: Store, model: Model) -> OwnModel:
     found = (own for own in store.own_models() if own.recipe.recipe_id == model.recipe_id)
     own = next(found, None)
     lack, files = _lack(own, model.recipe_hash), "a recipe .toml"
-    if own is not None and own.parameters is not None:
-        lack, files = "was kept by its size alone", "a config.json or a recipe .toml"
     if own is None or lack is not None:
         raise InputError(
             f"your model {model.recipe_id} {lack}: keep it again from {files} (advisor predict "
@@ -59,21 +56,27 @@ def _lack(own: OwnModel | None, recipe_hash: str) -> str | None:
             f"has {positions:,} position{plural} in its architecture and trains on {length:,} "
             "tokens a sample"
         )
-    if own.recipe.family == "convnet" and not own.recipe.support.fsdp_wrap:
+    timm = own.recipe.model.timm is not None  # it checkpoints by itself
+    if own.recipe.family == "convnet" and not own.recipe.support.fsdp_wrap and not timm:
         # By these names the runner checkpoints a model whose library offers no checkpointing.
         return "says no fsdp_wrap, without which nothing of a convnet is checkpointed"
     return None
 
 
-def kept_words(recipe: Recipe) -> str:
+def kept_words(own: OwnModel) -> str:
     """``LlamaConfig, 512 samples of 2,048 tokens a step, bf16, adamw``: what a config.json became,
     and what was assumed."""
-    training = recipe.training
-    sample = f"{training.sequence_length:,} tokens"
-    if training.sequence_length is None:
-        sample = f"{training.image_size} pixels a side"
+    from bench_runner.typed_numbers import count_words
+
+    recipe, training = own.recipe, own.recipe.training
+    sample = f"{training.image_size} pixels a side"
+    if training.sequence_length is not None:
+        sample = f"{training.sequence_length:,} tokens"
+    built = recipe.model.timm or recipe.model.config_class
+    if own.parameters is not None:
+        built = f"the usual shape of {count_words(own.parameters)} parameters ({built})"
     return (
-        f"{recipe.model.config_class}, {training.batch_size:,} samples of {sample} a step, "
+        f"{built}, {training.batch_size:,} samples of {sample} a step, "
         f"{training.precision}, {training.optimizer}"
     )
 

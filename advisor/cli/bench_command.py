@@ -28,7 +28,7 @@ from advisor.cli.command import (
     open_store,
 )
 from advisor.parse import InputError, parse_positive, shown
-from bench_runner.amounts import read_whole
+from bench_runner.typed_numbers import read_whole
 
 if TYPE_CHECKING:
     from advisor.benchmark.benchmark_plan import Plan

@@ -117,8 +117,8 @@ def _target(options: argparse.Namespace, store: Store) -> Target:
     """What the words name. Raises ValueError."""
     from advisor.prediction.model.resolve import Ask, resolve
     from advisor.prediction.model.targets import Run, target_of_size
-    from bench_runner.amounts import count_words
     from bench_runner.recipes import load_recipes
+    from bench_runner.typed_numbers import count_words
 
     ask = Ask(
         tokens=_amount(options.tokens, "--tokens", "tokens"),

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from advisor.costs.own_quotes import COLUMNS, Items, RowError, make_quote
 from advisor.parse import shown
 from advisor.tables import unguarded
-from bench_runner.amounts import read_amount, read_measure, read_whole
+from bench_runner.typed_numbers import read_amount, read_measure, read_whole
 from price_catalog.gpu_names import find_gpu, index_gpus
 from price_catalog.model import Gpu, Host, Quote
 

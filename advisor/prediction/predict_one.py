@@ -11,8 +11,8 @@ from advisor.prediction.model.targets import Target
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.memory import HOST_GIB_A_GPU
-from bench_runner.amounts import count_words
 from bench_runner.records import Method, Settings
+from bench_runner.typed_numbers import count_words
 
 if TYPE_CHECKING:
     from advisor.prediction.physics.memory import Option

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from bench_runner.architecture_text import T5, target_length
 from bench_runner.configure import model_arguments
 from bench_runner.recipes import IMAGE_FAMILIES, Recipe
 
@@ -84,7 +85,9 @@ def build_model(recipe: Recipe, attention: str | None) -> nn.Module:
         auto = transformers.AutoModelForImageClassification
     else:
         auto = (
-            transformers.AutoModelForMaskedLM
+            transformers.AutoModelForSeq2SeqLM
+            if isinstance(recipe.architecture, T5)
+            else transformers.AutoModelForMaskedLM
             if recipe.family == "encoder"
             else transformers.AutoModelForCausalLM
         )
@@ -166,6 +169,9 @@ class RandomBatches:
                 ),
             }
             return
+        if isinstance(recipe.architecture, T5):
+            self._inputs = _pairs(recipe, samples, device, generator)
+            return
         vocabulary = int(_configuration(recipe).vocab_size)
         shape = (samples, training.sequence_length or 1)
         tokens = torch.randint(vocabulary, shape, device=device, generator=generator)
@@ -186,6 +192,18 @@ class RandomBatches:
                 start = 0
             yield {name: value[start : start + size] for name, value in self._inputs.items()}
             start += size
+
+
+def _pairs(
+    recipe: Recipe, samples: int, device: torch.device, generator: torch.Generator
+) -> dict[str, torch.Tensor]:
+    """What an encoder-decoder reads and has to write; the library shifts the latter itself."""
+    vocabulary = int(_configuration(recipe).vocab_size)
+    length = recipe.training.sequence_length or 1
+    return {
+        name: torch.randint(vocabulary, (samples, tokens), device=device, generator=generator)
+        for name, tokens in (("input_ids", length), ("labels", target_length(length)))
+    }
 
 
 def has_flash_attention() -> bool:

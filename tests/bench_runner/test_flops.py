@@ -145,8 +145,8 @@ def test_needs_no_torch() -> None:
 
 def test_an_architecture_that_is_not_known_is_refused_with_those_that_are() -> None:
     for recipe in (
-        own_recipe("T5Config"),
-        replace(RECIPES["vit"], model=ModelSource(timm="resnet50", arguments={})),
+        own_recipe("XLNetConfig"),
+        replace(RECIPES["vit"], model=ModelSource(timm="resnet5000", arguments={})),
     ):
         with pytest.raises(UncountedArchitectureError, match=r"GPTNeoXConfig.*MambaConfig"):
             count_flops(recipe)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -111,15 +112,6 @@ def test_what_is_measured_is_said_before_and_nothing_is_written_without_a_yes(
     assert recipe_files(tmp_path) == []
 
 
-def keep_bloom(store: Path, tmp_path: Path) -> None:
-    keep(store, config(tmp_path, model_type="bloom", n_layer=2, n_head=2), "--tokens", "1B")
-
-
-def keep_long_bert(store: Path, tmp_path: Path) -> None:
-    file = config(tmp_path, model_type="bert", max_position_embeddings=512)
-    keep(store, file, "--tokens", "1B", "--sequence-length", "1024")
-
-
 def keep_toml_with_a_config(store: Path, tmp_path: Path) -> None:
     config(tmp_path)
     head, _, tail = TINY.read_text().partition("config_class")
@@ -155,16 +147,6 @@ def keep_without_a_definition(store: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kept", "said"),
     [
-        (
-            lambda store, _: keep(store, "decoder", "--parameters", "1.5B", "--tokens", "30B"),
-            "was kept by its size alone: keep it again from a config.json or a recipe .toml",
-        ),
-        (
-            lambda store, _: keep(store, "convnext_base", "--images", "1B"),
-            "says no fsdp_wrap",
-        ),
-        (keep_bloom, "has 1 position in its architecture and trains on 2,048 tokens"),
-        (keep_long_bert, "has 512 positions in its architecture and trains on 1,024 tokens"),
         (keep_gpt2_without_its_positions, "has 1,024 positions in its architecture and trains on"),
         (keep_toml_with_a_config, "was kept without all of its architecture"),
         (keep_kernel, "names an attn_implementation in its architecture"),
@@ -241,6 +223,63 @@ def test_every_shipped_recipe_could_be_a_kept_one() -> None:
             assert recipe_from(tomllib.loads(text), TINY) == recipe
 
 
+TINY_SHAPE = {key: LLAMA[key] for key in LLAMA if key not in ("rope_scaling", "model_type")}
+EXPERTS = {"num_experts_per_tok": 2, "moe_intermediate_size": 16}
+SMALL_IMAGES = ("--images", "1M", "--batch", "2", "--image-size", "32")
+TEXTS = ("--tokens", "1M", "--batch", "2", "--sequence-length", "16")
+KEPT: dict[str, tuple[dict[str, Any] | str, tuple[str, ...]]] = {
+    **{
+        name.replace("_", "-"): ({**TINY_SHAPE, "model_type": name, **more}, TEXTS)
+        for name, more in (
+            ("qwen3", {"head_dim": 16}),
+            ("gpt_neox", {}),
+            ("opt", {"ffn_dim": 64, "max_position_embeddings": 32}),
+            ("bloom", {}),
+            ("mixtral", {"num_local_experts": 4, "num_experts_per_tok": 2}),
+            ("qwen3_moe", {"num_experts": 4, **EXPERTS}),
+            ("bert", {"max_position_embeddings": 32}),
+            ("modernbert", {"local_attention": 8}),
+            ("deberta-v2", {"relative_attention": True, "pos_att_type": "p2c|c2p"}),
+            ("t5", {"d_model": 32, "d_ff": 64, "num_heads": 2, "num_layers": 1, "d_kv": 16}),
+            ("mamba", {}),
+        )
+    },
+    "swin": (
+        {
+            "model_type": "swin",
+            "embed_dim": 8,
+            "depths": [1, 1],
+            "num_heads": [1, 2],
+            "window_size": 4,
+            "num_labels": 3,
+        },
+        SMALL_IMAGES,
+    ),
+    "resnet": (
+        {
+            "model_type": "resnet",
+            "embedding_size": 8,
+            "hidden_sizes": [16, 32],
+            "depths": [1, 1],
+            "num_labels": 3,
+        },
+        SMALL_IMAGES,
+    ),
+    "convnext": (
+        {
+            "model_type": "convnext",
+            "hidden_sizes": [8, 8, 16, 16],
+            "depths": [1, 1, 1, 1],
+            "num_labels": 3,
+        },
+        SMALL_IMAGES,
+    ),
+    "timm": ("resnet10t", ("--images", "1M", "--batch", "2", "--image-size", "64")),
+    "size": ("encoder", ("--parameters", "4M", *TEXTS)),
+    "toml": (str(TINY), ()),
+}
+
+
 @pytest.mark.torch
 def test_a_model_kept_from_a_config_trains_on_the_cpu(
     own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -253,3 +292,56 @@ def test_a_model_kept_from_a_config_trains_on_the_cpu(
     assert (record.recipe_id, record.status, record.gpu) == ("our-llama", "ok", "cpu")
     (time,) = (t for t in look(Store(own_store)).times("our-llama", origin="local"))
     assert time.training_days == record.training_days
+
+
+def keep_all(store: Path, tmp_path: Path) -> None:
+    for name, (model, words) in KEPT.items():
+        if isinstance(model, dict):
+            path = tmp_path / "config.json"
+            path.write_text(json.dumps(model))
+            keep(store, path, *words, "--precision", "fp32", name=f"our-{name}")
+        elif name == "size":
+            keep(store, model, *words, "--precision", "fp32", name=f"our-{name}")
+        else:
+            keep(store, model, *words, name=f"our-{name}")
+
+
+def test_every_kind_of_kept_model_has_a_recipe_that_says_it_whole(
+    own_store: Path, tmp_path: Path
+) -> None:
+    keep_all(own_store, tmp_path)
+    kept = {own.recipe.recipe_id: own for own in Store(own_store).own_models()}
+    assert kept.keys() == {f"our-{name}" for name in KEPT}
+    for own in kept.values():
+        assert recipe_from(tomllib.loads(recipe_text(own)), TINY) == own.recipe
+
+
+@pytest.mark.torch
+def test_every_kind_of_kept_model_trains_a_step(own_store: Path, tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    from bench_runner.configure import attention
+    from bench_runner.space import settings_for
+    from bench_runner.worker.models import RandomBatches, build_model
+
+    keep_all(own_store, tmp_path)
+    for own in Store(own_store).own_models():
+        recipe = own.recipe
+        naive = attention(recipe, settings_for(free_lunch=False), flash_attn=False)
+        model = build_model(recipe, naive).train()
+        batches = RandomBatches(recipe, 2, 1, torch.device("cpu"), 0)
+        batches.micro_batch_size = 2
+        loss = model(**next(iter(batches)))["loss"]
+        loss.backward()
+        assert torch.isfinite(loss), recipe.recipe_id
+
+
+@pytest.mark.torch
+def test_a_kept_timm_model_is_measured_to_its_end(
+    own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    keep(own_store, "test_vit", *SMALL_IMAGES, "--precision", "fp32", name="timm")
+    on_cpu = ("--yes", "--device", "cpu", "--methods", "naive")
+    assert bench(own_store, tmp_path, *on_cpu, model="timm") == 0
+    (record,) = (r for r in journal.read(tmp_path / "r.jsonl") if r.method == "naive")
+    assert (record.recipe_id, record.status) == ("timm", "ok")

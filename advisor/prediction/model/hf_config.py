@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from advisor.prediction.model.config_kinds import KIN, LONGEST_BERT, Kin
 from advisor.prediction.model.targets import Run, Target, make_target
-from bench_runner.architecture import (
-    Architecture,
-    Bert,
-    ConvNext,
-    Gpt2,
-    GptNeoX,
-    Llama,
-    Mamba,
-    Roberta,
-    Vit,
-    read_architecture,
-    whole,
-)
+from advisor.prediction.model.uncounted import adapter, said_of_windows, uncounted
+from bench_runner.architecture import Bert, Gpt2, Vit, read_architecture, whole
+from bench_runner.architecture_text import T5, Deberta, Experts, Starcoder2, target_length
 from bench_runner.outside import OutsideError, TooLargeError, read_outside
 from bench_runner.recipes import IMAGE_FAMILIES, Precision
 
@@ -33,138 +24,6 @@ _LONGEST = 100_000_000
 _STORED: Mapping[str, Precision] = {"bfloat16": "bf16", "float16": "fp16"}
 _WIDEST = 1_000_000
 _LARGEST_RATIO = 10_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Kin:
-    """How the files of some model types say the numbers of an architecture that stands for them.
-
-    Keys are those of the architecture's configuration class, which is what a recipe keeps.
-    """
-
-    kind: type[Architecture]
-    kept: str
-    """The keys that a recipe is always told, separated by spaces."""
-    spelling: Mapping[str, str] = field(default_factory=dict)
-    """The file's own keys, the first that it has, separated by spaces."""
-    required: str = ""
-    """The keys that must be there, for their defaults are another model's."""
-    defaults: Mapping[str, Any] = field(default_factory=dict)
-    """What the files leave out, where it is not the architecture's own default."""
-    fixed: Mapping[str, Any] = field(default_factory=dict)
-    """What stands for the model, whatever the file says under this key."""
-    longest: str = ""
-    """The file's own keys of the longest sequence or the image's side; "": it cannot say."""
-    usual: int = 2048
-    """... and what they default to, in tokens or pixels."""
-
-
-_LONGEST_BERT = 512
-"""Tokens; RoBERTa's kin reserve two positions more."""
-_SIZES = "hidden_size num_hidden_layers num_attention_heads intermediate_size vocab_size"
-_LLAMA = _Kin(
-    kind=Llama,
-    kept=f"{_SIZES} num_key_value_heads head_dim tie_word_embeddings",
-    required=_SIZES,
-    longest="max_position_embeddings",
-)
-_UNGATED = _Kin(
-    kind=Gpt2,
-    kept="n_embd n_layer n_head n_inner n_positions vocab_size tie_word_embeddings",
-    spelling={
-        "n_embd": "hidden_size n_embd d_model n_embed",
-        "n_layer": "num_hidden_layers n_layer n_layers num_layers",
-        "n_head": "num_attention_heads n_head n_heads num_heads",
-        "n_inner": "ffn_dim ffn_hidden_size intermediate_size n_inner",
-    },
-    required="n_embd n_layer n_head vocab_size",
-    fixed={"n_positions": 2048},
-    longest="max_position_embeddings n_positions max_seq_len seq_length",
-)
-"""Decoders with a plain feed-forward layer, whatever their keys are called."""
-_UNPLACED = replace(_UNGATED, fixed={"n_positions": 1})
-"""Of these, the ones that learn no positions."""
-_BERT = _Kin(
-    kind=Bert,
-    kept=f"{_SIZES} max_position_embeddings",
-    spelling={
-        "hidden_size": "hidden_size dim",
-        "num_hidden_layers": "num_hidden_layers n_layers",
-        "num_attention_heads": "num_attention_heads n_heads",
-        "intermediate_size": "intermediate_size hidden_dim",
-    },
-    longest="max_position_embeddings",
-    usual=_LONGEST_BERT,
-)
-_MAMBA = _Kin(
-    kind=Mamba,
-    kept="hidden_size num_hidden_layers state_size conv_kernel expand vocab_size "
-    "tie_word_embeddings",
-    spelling={
-        "hidden_size": "hidden_size d_model",
-        "num_hidden_layers": "num_hidden_layers n_layer",
-    },
-)
-_VIT = _Kin(
-    kind=Vit,
-    kept="hidden_size num_hidden_layers num_attention_heads intermediate_size patch_size "
-    "num_labels",
-    longest="image_size",
-    usual=224,
-)
-_CONVNEXT = _Kin(
-    kind=ConvNext,
-    kept="depths hidden_sizes patch_size num_labels",
-    longest="image_size",
-    usual=224,
-)
-_WIDE_HEADS = {"head_dim": 256}
-_TIED = {"tie_word_embeddings": True}
-_KIN: Mapping[str, _Kin] = {
-    # Decoders with gated feed-forward layers, under the same keys as Llama's.
-    **dict.fromkeys(
-        (
-            *("llama", "mistral", "qwen2", "phi3", "olmo", "olmo2", "olmo3", "stablelm"),
-            *("granite", "exaone4", "internlm2", "ministral", "helium", "arcee"),
-        ),
-        _LLAMA,
-    ),
-    **dict.fromkeys(
-        ("qwen3", "seed_oss", "glm", "glm4"), replace(_LLAMA, defaults={"head_dim": 128})
-    ),
-    **dict.fromkeys(
-        ("gemma", "gemma2", "gemma3_text"), replace(_LLAMA, defaults=_TIED | _WIDE_HEADS)
-    ),
-    **dict.fromkeys(("smollm3", "cohere", "cohere2"), replace(_LLAMA, defaults=_TIED)),
-    **dict.fromkeys(("opt", "mpt", "gpt_neo", "gpt_bigcode"), _UNGATED),
-    **dict.fromkeys(("bloom", "falcon", "starcoder2"), _UNPLACED),
-    **dict.fromkeys(("gptj", "phi"), replace(_UNPLACED, defaults={"tie_word_embeddings": False})),
-    "gpt2": _Kin(
-        kind=Gpt2,
-        kept="n_embd n_layer n_head n_inner n_positions vocab_size",
-        longest="n_positions",
-        usual=Gpt2().positions,
-    ),
-    "gpt_neox": _Kin(
-        kind=GptNeoX,
-        kept=f"{_SIZES} tie_word_embeddings",
-        longest="max_position_embeddings",
-    ),
-    **dict.fromkeys(("bert", "xlm-roberta", "camembert", "ernie"), _BERT),
-    "roberta": replace(_BERT, defaults={"vocab_size": Roberta().vocab_size}),
-    "mpnet": replace(_BERT, defaults={"vocab_size": 30527}),
-    "distilbert": replace(_BERT, defaults={"num_hidden_layers": 6}),
-    "electra": replace(
-        _BERT,
-        defaults={"hidden_size": 256, "num_attention_heads": 4, "intermediate_size": 1024},
-    ),
-    "mamba": _MAMBA,
-    "falcon_mamba": _MAMBA,
-    **dict.fromkeys(("vit", "deit", "beit", "vit_mae", "ijepa"), _VIT),
-    "dinov2": replace(_VIT, defaults={"patch_size": 14, "mlp_ratio": 4}),
-    "convnext": _CONVNEXT,
-    "convnextv2": _CONVNEXT,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,26 +67,35 @@ def target_of_config(path: Path, run: Run) -> Target:
                 "names code to run, which is never done here; remove the key if the model is a "
                 "plain one of its model_type",
             )
+    if adapter(file.content):
+        raise ValueError(
+            f"{file.name} describes an adapter (LoRA and its kin), and training one is other work "
+            "than training its model, which is not predicted; give the model's config.json"
+        )
     kind = file.content.get("model_type")
+    if kind in _OTHER_WORK:
+        raise file.error("model_type", _OTHER_WORK[kind])
     if not isinstance(kind, str) or not kind:
         raise file.error("model_type", "is missing; write the architecture's name, as llama")
-    if kind not in _KIN:
+    if kind not in KIN:
         shown = kind if len(kind) <= 40 else kind[:37] + "..."
         raise file.error(
             "model_type",
-            f"'{shown}' is not an architecture that can be predicted; known: "
-            + ", ".join(sorted(_KIN)),
+            f"'{shown}' is not an architecture that can be predicted; {_known(kind)}",
         )
-    if any(isinstance(file.content.get(key), int) and file.content[key] > 1 for key in _EXPERTS):
-        raise file.error(
-            file.first(_EXPERTS) or "num_experts",
-            "the model is a mixture of experts, of which there is no evidence; measure it",
-        )
-    kin = _KIN[kind]
+    kin = KIN[kind]
+    counted = {
+        word for key in kin.kind().arguments() for word in kin.spelling.get(key, key).split()
+    }
+    counted |= set(_ALSO_READ)
+    if (found := uncounted(file.content, counted, family=kin.kind.family)) is not None:
+        raise file.error(*found)
     arguments = _arguments(file, kin)
     longest = file.whole(kin.longest, _LONGEST, kin.usual) if kin.longest else None
     if issubclass(kin.kind, Bert):
-        longest = min(longest or _LONGEST_BERT, _LONGEST_BERT)
+        # RoBERTa's kin reserve two positions more.
+        spare = 2 if longest and longest % 64 == 2 else 0
+        longest = (longest or LONGEST_BERT) - spare
     elif issubclass(kin.kind, Vit) and longest and arguments["patch_size"] > longest:
         raise file.error(
             "patch_size", f"is {arguments['patch_size']}, larger than the image ({longest})"
@@ -242,10 +110,47 @@ def target_of_config(path: Path, run: Run) -> Target:
         longest=longest,
         # How a model of images was stored does not say how it was trained.
         precision=None if kin.kind.family in IMAGE_FAMILIES else _precision(file),
+        positions_end=issubclass(kin.kind, Gpt2 | Bert | Deberta),
+        said=lambda length: _said(file, kin, length),
     )
 
 
-_EXPERTS = ("num_local_experts", "num_experts", "n_routed_experts")
+def _said(file: _File, kin: Kin, length: int) -> list[str]:
+    """What is assumed of a model that its counts do not show."""
+    said = []
+    if (window := said_of_windows(file.content, length)) is not None:
+        said.append(window)
+    if issubclass(kin.kind, T5):
+        said.append(f"the decoder writes {target_length(length):,} tokens a sample (masked spans)")
+    if issubclass(kin.kind, Experts):
+        said.append("no training of a mixture of experts is among the evidence")
+    if file.content.get("num_nextn_predict_layers"):
+        said.append("one token predicted at a time, as the library trains it")
+    if file.content.get("model_type") == "electra":
+        said.append("trained as a masked language model, without ELECTRA's generator")
+    return said
+
+
+def _known(kind: str) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(kind[:40], sorted(KIN), n=3)
+    return f"did you mean {' or '.join(close)}?" if close else "known: " + ", ".join(sorted(KIN))
+
+
+_OTHER_WORK = {
+    "vit_mae": "masked autoencoding feeds a quarter of the patches and trains a decoder beside the "
+    "model, which is not counted; write vit to ask for the classifier",
+    "ijepa": "its training predicts one part of an image from another, which is not counted; write "
+    "vit to ask for the classifier",
+}
+_ALSO_READ = (
+    "multi_query",
+    "new_decoder_architecture",
+    "mlp_ratio",
+    "embedding_size",
+    "num_experts",
+)
 
 
 def _read(path: Path) -> Mapping[str, Any]:
@@ -292,7 +197,7 @@ def _precision(file: _File) -> Precision | None:
     return _STORED.get(str(stored))
 
 
-def _arguments(file: _File, kin: _Kin) -> dict[str, Any]:
+def _arguments(file: _File, kin: Kin) -> dict[str, Any]:
     """What a recipe is told of the model: the keys that are always kept, and what else the file
     says that differs from what they imply."""
     spelling: dict[str, str] = {}
@@ -302,7 +207,11 @@ def _arguments(file: _File, kin: _Kin) -> dict[str, Any]:
         spelling[key] = file.first(own) or own[0]
         if (value := file.content.get(spelling[key])) is not None:
             given[key] = _plain(value)
+        elif spelling[key] in file.content:
+            given.setdefault(key, None)  # which is not always to leave it out
     given |= kin.fixed
+    if kin.kind is Starcoder2:
+        _fill_in(given, file.content)
     names = file.content.get("id2label")
     if isinstance(names, dict) and names:
         given["num_labels"] = len(names)
@@ -318,3 +227,19 @@ def _arguments(file: _File, kin: _Kin) -> dict[str, Any]:
     every = architecture.arguments()
     plain = read_architecture(kin.kind, {key: every[key] for key in kept}, where=where).arguments()
     return {key: value for key, value in every.items() if key in kept or value != plain[key]}
+
+
+def _fill_in(given: dict[str, Any], content: Mapping[str, Any]) -> None:
+    """What the plain decoders' files leave to their classes: the feed-forward layer's size, heads
+    of keys and values, biases."""
+    model_type, heads = content["model_type"], given.get("num_attention_heads")
+    hidden = given.get("hidden_size")
+    if "intermediate_size" not in given and isinstance(hidden, int):
+        given["intermediate_size"] = 4 * hidden
+    if model_type == "falcon":
+        given["use_bias"] = bool(content.get("bias", False))
+    shared = model_type in ("falcon", "gpt_bigcode") and content.get("multi_query", True)
+    if shared and not content.get("new_decoder_architecture"):
+        given["num_key_value_heads"] = 1
+    elif model_type != "starcoder2":
+        given.setdefault("num_key_value_heads", heads)

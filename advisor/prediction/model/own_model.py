@@ -16,7 +16,8 @@ from advisor.parse import shown
 from advisor.prediction.model.targets import Target
 from advisor.prediction.model.workload import Workload, sized, workload_of
 from bench_runner.flops import counted_architecture
-from bench_runner.recipes import Recipe, recipe_from
+from bench_runner.recipes import IMAGE_FAMILIES, Recipe, recipe_from
+from bench_runner.timm_models import timm_model
 
 LARGEST_TEXT = 64 * 1024
 """Characters of a definition; the models that can be counted need a few hundred."""
@@ -62,23 +63,13 @@ def own_model(target: Target, name: str) -> OwnModel:
 def to_text(own: OwnModel) -> str:
     """The definition of a model; ValueError where `from_text` would not take it back."""
     recipe = own.recipe
-    source = recipe.model
     content = {
         "id": recipe.recipe_id,
         "name": recipe.name,
         "family": recipe.family,
         "source": recipe.source,
         "note": recipe.note,
-        "architecture": {
-            # The class of a config.json, too, whose file is not kept.
-            "config_class": source.config_class or counted_architecture(recipe).config_class,
-            # What counts are numbers; labels and code to fetch, which a config.json may have, not.
-            "arguments": {
-                key: value
-                for key, value in source.arguments.items()
-                if isinstance(value, int | float | str | list) and not key.startswith("_")
-            },
-        },
+        "architecture": _architecture(recipe),
         "training": asdict(recipe.training),
         "support": {**asdict(recipe.support), "fsdp_wrap": list(recipe.support.fsdp_wrap)},
         "parameters": own.parameters,
@@ -86,6 +77,22 @@ def to_text(own: OwnModel) -> str:
     text = json.dumps(_given(content), separators=(",", ":"), allow_nan=False)
     from_text(text)
     return text
+
+
+def _architecture(recipe: Recipe) -> dict[str, Any]:
+    source = recipe.model
+    if source.timm is not None:
+        return {"timm": source.timm}
+    return {
+        # The class of a config.json, too, whose file is not kept.
+        "config_class": source.config_class or counted_architecture(recipe).config_class,
+        # What counts are numbers; labels and code to fetch, which a config.json may have, not.
+        "arguments": {
+            key: value
+            for key, value in source.arguments.items()
+            if isinstance(value, int | float | str | list) and not key.startswith("_")
+        },
+    }
 
 
 def from_text(text: object) -> OwnModel:
@@ -100,10 +107,22 @@ def from_text(text: object) -> OwnModel:
         raise ValueError(f"the definition {shown(text)} holds no object")
     parameters = content.pop("parameters", None)
     architecture = content.get("architecture")
-    if not isinstance(architecture, dict) or "config_class" not in architecture:
+    if not isinstance(architecture, dict) or "hf_config_json" in architecture:
         # A definition from somebody else must not make this program read a file.
         raise ValueError("the definition of a model names no config_class")
+    name = architecture.get("timm")
+    if name is not None and timm_model(str(name)) is None:
+        # Nor a measurement fetch a model: timm takes names of a hub, too.
+        raise ValueError(f"the definition names no model of timm's: {shown(str(name))}")
+    if name is None and "config_class" not in architecture:
+        raise ValueError("the definition of a model names no config_class")
     own = OwnModel(recipe=recipe_from(content, Path("definition")), parameters=parameters)
+    kind, family = own.recipe.architecture, own.recipe.family
+    fits = family in IMAGE_FAMILIES if name is not None else kind and kind.family == family
+    if not fits:
+        raise ValueError(
+            f"the definition calls {shown(own.recipe.name)} a {family}, which it is not"
+        )
     _check(own)
     return own
 

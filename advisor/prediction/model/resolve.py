@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,13 +12,18 @@ from typing import TYPE_CHECKING
 from advisor.prediction.model.hf_config import target_of_config
 from advisor.prediction.model.targets import LARGEST, Run, Target, target_of_recipe, target_of_timm
 from advisor.prediction.model.workload import sized
+from bench_runner.architecture import TextTransformer
 from bench_runner.recipes import PRECISIONS, TEXT_FAMILIES, Precision, Recipe, load_recipe
+from bench_runner.timm_models import timm_model
 
 if TYPE_CHECKING:
     from advisor.prediction.model.own_model import OwnModel
 
 DEFAULT_BATCH = {"text": 512, "image": 1024}
 """Samples an optimiser step where nobody says: time hardly depends on it."""
+
+
+_TIMM_LIKE = re.compile(r"(?:vit|deit|deit3|convnext|convnextv2)_|timm/")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,16 +66,16 @@ def resolve(
         return _of_recipe(recipe, ask)
     if model.endswith(".toml"):
         return _of_recipe(load_recipe(Path(model).expanduser()), ask)
-    if model and (model.endswith(".json") or "/" in model):
+    if model and (model.endswith(".json") or "/" in model) and not model.startswith("timm/"):
         return target_of_config(_config_path(Path(model)), _run(ask, assume_text=True))
-    if model.startswith(("vit_", "deit_", "deit3_", "convnext_", "convnextv2_")):
-        return target_of_timm(model, _run(ask, assume_text=False))
     kept = {each.recipe.recipe_id: each for each in own()}
     mine = [each.recipe for each in kept.values()]
     if recipe := _called(model, mine):
         size = kept[recipe.recipe_id].parameters
         target = _of_recipe(recipe, ask)
         return replace(target, workload=sized(target.workload, size), parameters=size)
+    if _TIMM_LIKE.match(model) or timm_model(model) is not None:
+        return target_of_timm(model, _run(ask, assume_text=False))
     if model and Path(model).is_dir():
         return target_of_config(_config_path(Path(model)), _run(ask, assume_text=True))
     raise ValueError(_unknown(model[:80], [*recipes, *mine]))
@@ -105,6 +111,13 @@ def _of_recipe(recipe: Recipe, ask: Ask) -> Target:
         raise ValueError(f"{recipe.name} is trained on {right[2:]}: give {right}, not {other}")
     batch = ask.batch_size or training.batch_size
     length = ask.sequence_length or training.sequence_length
+    architecture = recipe.architecture
+    ends = architecture.longest if isinstance(architecture, TextTransformer) else None
+    if ask.sequence_length and ends and ask.sequence_length > ends:
+        raise ValueError(
+            f"sequences of {ask.sequence_length:,} tokens are longer than the {ends:,} positions "
+            f"of {recipe.name}, each of which has weights; give --sequence-length {ends} or less"
+        )
     samples: float = training.batch_size * training.training_steps
     if amount is not None:
         samples = amount / length if text and length else amount
@@ -127,4 +140,4 @@ def _unknown(model: str, recipes: Sequence[Recipe]) -> str:
     names = [recipe.recipe_id for recipe in recipes]
     close = get_close_matches(model.casefold(), names, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(names)}"
-    return f"model '{model}' is no recipe, .toml, config.json or known timm name; {hint}"
+    return f"model '{model}' is no recipe, .toml, config.json or timm name; {hint}"

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from advisor.parse import shown
 from advisor.prediction.model.workload import Workload, sized, workload_of
-from bench_runner.amounts import count_words
-from bench_runner.architecture import Architecture, Bert, ConvNext, GptNeoX, Vit
+from bench_runner.architecture import Architecture, Bert, GptNeoX, Vit
 from bench_runner.recipes import TEXT_FAMILIES, ModelSource, Precision, Recipe, Support, Training
+from bench_runner.timm_models import (
+    CLASSES,
+    likely_family,
+    plain_name,
+    timm_architecture,
+    timm_model,
+    timm_names,
+)
+from bench_runner.typed_numbers import count_words
 
 DEFAULT_TEXT_LENGTH = 2048
 DEFAULT_IMAGE_SIZE = 224
@@ -60,18 +68,35 @@ def make_target(
     longest: int | None = None,
     precision: Precision | None = None,
     assumptions: tuple[str, ...] = (),
+    positions_end: bool = False,
+    said: Callable[[int], list[str]] = lambda _: [],
+    timm: str | None = None,
+    family: str | None = None,
 ) -> Target:
     """A model of a known class trained as ``run`` says. ``longest`` and ``precision`` are what the
-    model's own file says of them; what nobody says is assumed."""
+    model's own file says of them; what nobody says is assumed. ``positions_end``: each position
+    has weights of its own, so that a longer sample is refused. ``said`` are further assumptions,
+    which a sample's length decides. ``timm`` is the name by which timm builds the model.
+    """
     assumed = list(assumptions)
     text = kind.family in TEXT_FAMILIES
-    recurrent = kind.family == "ssm"
     length = size = None
     if text:
         length = run.sequence_length
         if length is None:
             length = min(longest or DEFAULT_TEXT_LENGTH, DEFAULT_TEXT_LENGTH)
             assumed.append(f"sequences of {length:,} tokens")
+        elif longest is not None and length > longest:
+            if positions_end:
+                raise ValueError(
+                    f"sequences of {length:,} tokens are longer than the model's {longest:,} "
+                    "positions, each of which has weights; give --sequence-length "
+                    f"{longest} or less"
+                )
+            assumed.append(
+                f"sequences longer than the {longest:,} tokens that the model's file names"
+            )
+        assumed += said(length)
     else:
         size = run.image_size or longest
         if size is None:
@@ -86,18 +111,28 @@ def make_target(
     recipe = Recipe(
         recipe_id=name,
         name=name,
-        family=kind.family,
-        model=ModelSource(config_class=kind.config_class, arguments=dict(arguments)),
+        family=family or kind.family,
+        model=ModelSource(timm=timm, arguments={})
+        if timm is not None
+        else ModelSource(config_class=kind.config_class, arguments=dict(arguments)),
         training=Training(
             batch_size=run.batch_size,
             training_steps=steps,
             sequence_length=length,
             image_size=size,
-            classes=arguments.get("num_labels") if not text else None,
+            classes=None
+            if text
+            else CLASSES
+            if timm is not None
+            else arguments.get("num_labels", 2),
             precision=chosen,
             optimizer="adamw",
         ),
-        support=Support(attention=None if recurrent else "sdpa", compile=not recurrent),
+        support=Support(
+            attention=kind.attention if timm is None else None,
+            compile=kind.family != "ssm",
+            fsdp_wrap=() if timm is not None else kind.blocks,
+        ),
         source="a model of your own",
     )
     return Target(workload=workload_of(recipe), assumptions=tuple(assumed), recipe=recipe)
@@ -126,75 +161,26 @@ def _samples(run: Run, length: int | None) -> float:
     return samples
 
 
-_VITS: Mapping[str, tuple[int, int, int, int]] = {
-    "tiny": (192, 12, 3, 768),
-    "small": (384, 12, 6, 1536),
-    "base": (768, 12, 12, 3072),
-    "large": (1024, 24, 16, 4096),
-    "huge": (1280, 32, 16, 5120),
-    "giant": (1408, 40, 16, 6144),
-    "gigantic": (1664, 48, 16, 8192),
-}
-"""Hidden size, layers, heads, inner size (Dosovitskiy et al. 2021, Zhai et al. 2022)."""
-
-_CONVNEXTS: Mapping[str, tuple[tuple[int, ...], int]] = {
-    "atto": ((2, 2, 6, 2), 40),
-    "femto": ((2, 2, 6, 2), 48),
-    "pico": ((2, 2, 6, 2), 64),
-    "nano": ((2, 2, 8, 2), 80),
-    "tiny": ((3, 3, 9, 3), 96),
-    "small": ((3, 3, 27, 3), 96),
-    "base": ((3, 3, 27, 3), 128),
-    "large": ((3, 3, 27, 3), 192),
-    "xlarge": ((3, 3, 27, 3), 256),
-    "xxlarge": ((3, 4, 30, 3), 384),
-}
-"""Blocks a stage and the first stage's width, which doubles (Liu et al. 2022; timm's smaller)."""
-
-_VIT_NAME = re.compile(r"(?:vit|deit|deit3)_([a-z]+)_patch(\d{1,3})(?:_(\d{2,4}))?(?:[._].*)?")
-_CONVNEXT_NAME = re.compile(r"convnext(?:v2)?_([a-z]+)(?:[._].*)?")
-CLASSES = 1000
-
-
 def target_of_timm(name: str, run: Run) -> Target:
-    """A timm model by its name, for the families whose sizes the name gives."""
-    told = (f"{CLASSES} classes",)
-    if (found := _VIT_NAME.fullmatch(name)) and found[1] in _VITS:
-        hidden, layers, heads, inner = _VITS[found[1]]
-        patch, size = int(found[2]), int(found[3] or DEFAULT_IMAGE_SIZE)
-        if patch < 1 or patch > size:
-            raise ValueError(f"timm name '{name}': patches of {patch} pixels do not fit {size}")
-        return make_target(
-            name=name,
-            kind=Vit,
-            arguments={
-                "hidden_size": hidden,
-                "num_hidden_layers": layers,
-                "num_attention_heads": heads,
-                "intermediate_size": inner,
-                "patch_size": patch,
-                "num_labels": CLASSES,
-            },
-            run=run,
-            longest=size,
-            assumptions=told,
-        )
-    if (found := _CONVNEXT_NAME.fullmatch(name)) and found[1] in _CONVNEXTS:
-        depths, width = _CONVNEXTS[found[1]]
-        return make_target(
-            name=name,
-            kind=ConvNext,
-            arguments={
-                "depths": list(depths),
-                "hidden_sizes": [width * 2**stage for stage in range(4)],
-                "num_labels": CLASSES,
-            },
-            run=run,
-            assumptions=told,
-        )
-    raise ValueError(
-        f"timm name '{name}': only vit_SIZE_patchN, deit_SIZE_patchN and convnext_SIZE can be "
-        "counted without building the model; measure this one with advisor bench"
+    """A timm model by its name: of the table that ships, or of a family whose sizes it gives."""
+    found = timm_architecture(name, CLASSES)
+    if found is None:
+        from difflib import get_close_matches
+
+        close = get_close_matches(plain_name(name), timm_names(), n=3)
+        hint = f"did you mean {' or '.join(close)}?" if close else "see timm.list_models()"
+        raise ValueError(f"timm name {shown(name)}: timm has no such model; {hint}")
+    architecture, size = found
+    built = timm_model(name) is not None
+    return make_target(
+        name=plain_name(name),
+        kind=type(architecture),
+        arguments={} if built else {**architecture.arguments(), "num_labels": CLASSES},
+        run=run,
+        longest=size,
+        assumptions=(f"{CLASSES} classes",),
+        timm=plain_name(name) if built else None,
+        family=likely_family(architecture),
     )
 
 
@@ -233,6 +219,8 @@ def target_of_size(name: str, family: str, parameters: float, run: Run) -> Targe
         "intermediate_size": 4 * hidden,
     }
     extra = {"num_labels": CLASSES} if family == "vit" else {"vocab_size": vocabulary}
+    if family == "encoder":
+        extra["max_position_embeddings"] = run.sequence_length or DEFAULT_TEXT_LENGTH
     target = make_target(
         name=name,
         kind=kind,

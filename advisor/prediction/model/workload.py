@@ -17,8 +17,12 @@ from bench_runner.architecture import (
     Transformer,
     Vit,
 )
+from bench_runner.architecture_images import ResNet, Swin
+from bench_runner.architecture_text import T5, Deberta, DeepseekV2, Experts, target_length
 from bench_runner.flops import count_flops, counted_architecture
+from bench_runner.flops_images import resnet_convolutions, swin_stages
 from bench_runner.recipes import Precision, Recipe
+from bench_runner.timm_models import TimmModel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +126,15 @@ def sized(workload: Workload, parameters: float | None) -> Workload:
 def _shape(architecture: Architecture, length: int) -> _Shape:
     """``length``: tokens of a sample, or pixels a side."""
     match architecture:
+        case Experts():
+            return _experts(architecture, length)
+        case T5():
+            return _t5(architecture, length)
+        case Deberta():
+            # Of either kind of position, too, there are scores, which are gathered.
+            plain = _transformer(architecture, length, length * architecture.vocab_size)
+            more = 1 + 2 * architecture.kinds_of_position
+            return replace(plain, score_elements=plain.score_elements * more)
         case TextTransformer():
             return _transformer(architecture, length, length * architecture.vocab_size)
         case Vit():
@@ -131,6 +144,12 @@ def _shape(architecture: Architecture, length: int) -> _Shape:
             return _mamba(architecture, length)
         case ConvNext():
             return _convnext(architecture, length)
+        case Swin():
+            return _swin(architecture, length)
+        case ResNet():
+            return _resnet(architecture, length)
+        case TimmModel():
+            return _timm(architecture, length)
     raise TypeError(f"{type(architecture).__name__} has no workload")
 
 
@@ -184,4 +203,93 @@ def _convnext(model: ConvNext, pixels: int) -> _Shape:
         layer_elements=float(elements),
         logit_elements=float(model.num_labels),
         scan_elements=float(taps),
+    )
+
+
+def _experts(model: Experts, tokens: int) -> _Shape:
+    """A decoder whose tokens keep what the experts chosen for them make of them: three inner
+    elements, and the token as it goes there and comes back."""
+    hidden, layers, heads = model.hidden_size, model.num_hidden_layers, model.num_attention_heads
+    if isinstance(model, DeepseekV2):
+        attention = 7 * hidden + 2 * heads * (model.query_size + model.v_head_dim)
+    else:
+        inner = heads * model.head_dim
+        attention = 7 * hidden + 2 * inner + 2 * model.num_key_value_heads * model.head_dim
+    dense = model.dense_layers
+    chosen = model.experts_a_token * (3 * model.expert_size + 2 * hidden) + 3 * model.shared_size
+    elements = layers * attention + dense * 3 * model.intermediate_size + (layers - dense) * chosen
+    return _Shape(
+        layers=layers,
+        width=hidden,
+        tokens=tokens,
+        layer_elements=float(tokens * elements),
+        logit_elements=float(tokens * model.vocab_size),
+        score_elements=float(heads * tokens**2 * layers),
+        causal=True,
+    )
+
+
+def _t5(model: T5, tokens: int) -> _Shape:
+    """As any transformer's layers, on both sides; the decoder's attend a second time."""
+    hidden, heads = model.hidden_size, model.num_attention_heads
+    inner, written = heads * model.head_dim, target_length(tokens)
+    products = 3 if model.feed_forward_proj.startswith("gated") else 2
+    layer = 7 * hidden + 4 * inner + products * model.intermediate_size
+    encoders, decoders = model.num_hidden_layers, model.num_decoder_layers
+    elements = tokens * encoders * layer
+    elements += decoders * (written * (layer + 2 * hidden + 2 * inner) + tokens * 2 * inner)
+    scores = encoders * tokens**2 + decoders * written * (written + tokens)
+    return _Shape(
+        layers=encoders + decoders,
+        width=hidden,
+        tokens=tokens,
+        layer_elements=float(elements),
+        logit_elements=float(written * model.vocab_size),
+        score_elements=float(heads * scores),
+    )
+
+
+def _swin(model: Swin, pixels: int) -> _Shape:
+    """A transformer's layers at each stage's size; every token's scores are those of its window."""
+    elements = scores = 0
+    stages = list(swin_stages(model, pixels))
+    for stage in stages:
+        inner = int(model.mlp_ratio * stage.width)
+        seen, held = stage.padded**2, stage.side**2
+        elements += stage.depth * (seen * 5 * stage.width + held * (6 * stage.width + 2 * inner))
+        scores += stage.depth * stage.heads * seen * stage.window**2
+    return _Shape(
+        layers=sum(model.depths),
+        width=model.embed_dim,
+        tokens=stages[0].side ** 2,
+        layer_elements=float(elements),
+        logit_elements=float(model.num_labels),
+        score_elements=float(scores),
+    )
+
+
+def _resnet(model: ResNet, pixels: int) -> _Shape:
+    """Every convolution's output is kept twice: before and after its norm."""
+    written = [c.outputs * c.side**2 for c in resnet_convolutions(model, pixels)]
+    first = -(-pixels // 4)
+    return _Shape(
+        layers=sum(model.depths),
+        width=model.hidden_sizes[0],
+        tokens=first**2,
+        layer_elements=float(2 * sum(written)),
+        logit_elements=float(model.num_labels),
+    )
+
+
+def _timm(model: TimmModel, pixels: int) -> _Shape:
+    """As counted by building it."""
+    counted = model.at(pixels)
+    return _Shape(
+        layers=counted.layers,
+        width=counted.width,
+        tokens=counted.tokens,
+        layer_elements=float(counted.elements),
+        logit_elements=float(model.classes),
+        score_elements=float(counted.scores),
+        scan_elements=float(counted.taps),
     )

@@ -1,0 +1,185 @@
+"""timm's models by name: what a training sample of each asks, from a table that ships.
+
+`worker/count_timm.py` wrote the table by building every model; nothing is built here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from pathlib import Path
+
+from bench_runner.architecture import Architecture, ConvNext, Vit
+
+TABLE = Path(__file__).parent / "timm_models.csv"
+CLASSES = 1000
+"""Of every model in the table."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """One model with 1,000 classes at its own image size; operations and elements a sample's
+    forward pass."""
+
+    image_size: int
+    parameters: int
+    features: int
+    """Inputs of the classifier."""
+    matmul: int
+    attention: int
+    convolution: int
+    elements: int
+    """Kept for the backward pass, attention scores apart."""
+    scores: int
+    taps: int
+    """Products of depthwise convolutions."""
+    layers: int
+    tokens: int
+    width: int
+
+
+COLUMNS = ("name", *(each.name for each in fields(Counted)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimmModel(Architecture):
+    """A model that is known by its counts alone."""
+
+    config_class = "timm"
+    model_type = "timm"
+    family = "vit"
+    attention = None
+    counted: Counted
+    classes: int = CLASSES
+
+    @property
+    def parameters(self) -> int:
+        """With as many classes as are asked for."""
+        return self.counted.parameters + (self.classes - CLASSES) * (self.counted.features + 1)
+
+    def at(self, pixels: int) -> Counted:
+        """The counts at another size: work and elements grow with the area, attention over the
+        whole image with its square."""
+        counted = self.counted
+        area = (pixels / counted.image_size) ** 2
+        whole = counted.scores >= 0.9 * counted.layers * counted.tokens**2
+        square = area**2 if whole else area
+        return replace(
+            counted,
+            matmul=round(counted.matmul * area),
+            attention=round(counted.attention * square),
+            convolution=round(counted.convolution * area),
+            elements=round(counted.elements * area),
+            scores=round(counted.scores * square),
+            taps=round(counted.taps * area),
+            tokens=max(1, round(counted.tokens * area)),
+        )
+
+
+@cache
+def _table() -> dict[str, str]:
+    """Each line by its model's name; a line is read when it is asked for."""
+    lines = TABLE.read_text(encoding="utf-8").splitlines()[1:]
+    return {line.partition(",")[0]: line for line in lines}
+
+
+def plain_name(name: str) -> str:
+    """The architecture's name, without what weights it might have: ``resnet50.a1_in1k``."""
+    return name.strip().removeprefix("timm/").partition(".")[0]
+
+
+def timm_model(name: str, classes: int | None = None) -> TimmModel | None:
+    """The model of this name; None where the table has none."""
+    line = _table().get(plain_name(name))
+    if line is None:
+        return None
+    numbers = map(int, line.split(",")[1:])
+    counted = Counted(**dict(zip(COLUMNS[1:], numbers, strict=True)))
+    return TimmModel(counted=counted, classes=classes or CLASSES)
+
+
+def timm_names() -> tuple[str, ...]:
+    """Every name in the table."""
+    return tuple(_table())
+
+
+_VITS: Mapping[str, tuple[int, int, int, int]] = {
+    "tiny": (192, 12, 3, 768),
+    "small": (384, 12, 6, 1536),
+    "base": (768, 12, 12, 3072),
+    "large": (1024, 24, 16, 4096),
+    "huge": (1280, 32, 16, 5120),
+    "giant": (1408, 40, 16, 6144),
+    "gigantic": (1664, 48, 16, 8192),
+}
+"""Hidden size, layers, heads, inner size (Dosovitskiy et al. 2021, Zhai et al. 2022)."""
+
+_CONVNEXTS: Mapping[str, tuple[tuple[int, ...], int]] = {
+    "atto": ((2, 2, 6, 2), 40),
+    "femto": ((2, 2, 6, 2), 48),
+    "pico": ((2, 2, 6, 2), 64),
+    "nano": ((2, 2, 8, 2), 80),
+    "tiny": ((3, 3, 9, 3), 96),
+    "small": ((3, 3, 27, 3), 96),
+    "base": ((3, 3, 27, 3), 128),
+    "large": ((3, 3, 27, 3), 192),
+    "xlarge": ((3, 3, 27, 3), 256),
+    "xxlarge": ((3, 4, 30, 3), 384),
+}
+"""Blocks a stage and the first stage's width, which doubles (Liu et al. 2022; timm's smaller)."""
+
+_VIT_NAME = re.compile(r"(?:vit|deit|deit3)_([a-z]+)_patch(\d{1,3})(?:_(\d{2,4}))?(?:[._].*)?")
+_CONVNEXT_NAME = re.compile(r"convnext(?:v2)?_([a-z]+)(?:[._].*)?")
+
+
+def timm_architecture(name: str, classes: int) -> tuple[Architecture, int | None] | None:
+    """What a timm model is made of, and pixels a side where that is its own; None where no such
+    model is known.
+
+    Plain vision transformers and ConvNeXts are counted layer by layer, as a configuration of them
+    would be; all others are what the table says.
+    """
+    counted = timm_model(name, classes)
+    plain = _plain(plain_name(name), classes)
+    if counted is None or (plain is not None and _KNOWN_KIN.fullmatch(plain_name(name))):
+        return plain
+    return counted, counted.counted.image_size
+
+
+_KNOWN_KIN = re.compile(
+    r"(?:vit|deit|deit3)_[a-z]+_patch\d{1,3}_\d{2,4}|convnext_(?!.*(?:hnf|ols|_mlp))[a-z]+"
+)
+"""Names that say all of the model."""
+
+
+def _plain(name: str, classes: int) -> tuple[Architecture, int | None] | None:
+    if (found := _VIT_NAME.fullmatch(name)) and found[1] in _VITS:
+        hidden, layers, heads, inner = _VITS[found[1]]
+        patch, size = int(found[2]), int(found[3] or 224)
+        if patch < 1 or patch > size:
+            raise ValueError(f"timm name '{name}': patches of {patch} pixels do not fit {size}")
+        vit = Vit(
+            hidden_size=hidden,
+            num_hidden_layers=layers,
+            num_attention_heads=heads,
+            intermediate_size=inner,
+            patch_size=patch,
+            num_labels=classes,
+        )
+        return vit, size
+    if (found := _CONVNEXT_NAME.fullmatch(name)) and found[1] in _CONVNEXTS:
+        depths, width = _CONVNEXTS[found[1]]
+        widths = tuple(width * 2**stage for stage in range(4))
+        return ConvNext(depths=depths, hidden_sizes=widths, num_labels=classes), None
+    return None
+
+
+def likely_family(architecture: Architecture) -> str:
+    """``vit`` where tokens attend or mix without depthwise convolutions, else ``convnet``."""
+    if not isinstance(architecture, TimmModel):
+        return architecture.family
+    counted = architecture.counted
+    products = counted.matmul + counted.attention
+    return "vit" if products > counted.convolution and not counted.taps else "convnet"
