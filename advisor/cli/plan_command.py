@@ -44,6 +44,13 @@ def add_arguments(plan: argparse.ArgumentParser) -> None:
     )
     add("--seconds", metavar="S", default="120", help="time for a search (default: 120)")
     add("--quick", action="store_true", help="do not try what would change the decision")
+    add(
+        "--allocations",
+        nargs="?",
+        const="",
+        metavar="WORD",
+        help="list known rates and programmes (campus, national, cloud credits) and stop",
+    )
     add("--example", action="store_true", help="print a worked example of a grant.toml and stop")
     add_format(plan)
 
@@ -55,6 +62,8 @@ def run(options: argparse.Namespace) -> int:
     if options.example:
         print(EXAMPLE.read_text(encoding="utf-8"), end="")
         return ANSWERED
+    if options.allocations is not None:
+        return _allocations(options)
     if options.grant is None:
         raise InputError(
             "no grant is named: advisor plan --example > grant.toml makes one to change"
@@ -136,6 +145,24 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
             kept = "the plan is kept" if printed else "the best plan until now is kept"
             print(f"stopped: {kept}", file=sys.stderr)
             return stopped(loaded, best), printed
+
+
+def _allocations(options: argparse.Namespace) -> int:
+    """What a grant's [[allocations]] can be copied from."""
+    from advisor.planning.grant.known_allocations import COLUMNS, known_allocations
+    from advisor.tables import render_rows
+
+    rows = known_allocations(options.allocations)
+    if not rows:
+        word = shown(options.allocations)
+        raise InputError(f"no known allocation has {word}: leave the word out to see all")
+    if options.format == "table":
+        narrow = ("provider", "kind", "gpu", "usd_per_gpu_hour", "award", "wait", "date")
+        print(render_rows([{k: row[k][:28] or "-" for k in narrow} for row in rows], "table"))
+        print(f"\n{len(rows)} rows; --format csv has limits, notes and sources as well.")
+    else:
+        print(render_rows([{k: row[k] or None for k in COLUMNS} for row in rows], options.format))
+    return ANSWERED
 
 
 def _reach(options: argparse.Namespace, seconds: float) -> int:

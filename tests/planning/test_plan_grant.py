@@ -66,6 +66,15 @@ allowed = false
 """
 
 
+FREELY = """
+[running]
+slack = 0
+longest_run_days = 5000
+share_gpus = false
+"""
+"""As long as a run takes, up to the last day, on a whole machine."""
+
+
 def grant_file(folder: Path, text: str) -> Path:
     path = folder / "grant.toml"
     path.write_text(text, encoding="utf-8")
@@ -260,6 +269,7 @@ def test_a_build_draws_the_same_everywhere(store_path: Path, host_watts: int) ->
         machine.machine_id: (machine, found.builds[machine.machine_id])
         for found in loaded
         for machine in found.problem.machines
+        if machine.part_of is None
     }.values():
         host = build.host
         if host.base_w is None and host.wall_w is None:
@@ -423,7 +433,8 @@ def test_the_command_plans(
 ) -> None:
     path = grant_file(tmp_path, SMALL)
     code, out, err = run(capsys, str(path), "--quick", "--store", str(store_path))
-    assert (code, err) == (0, "")
+    assert code == 0
+    assert all("trying" in line for line in err.splitlines())
     assert "1 of 1 runs" in out
     assert "proven optimal" in " ".join(out.split())
     code, out, _ = run(capsys, str(path), "--quick", "--format", "json", "--store", str(store_path))
@@ -498,7 +509,8 @@ def test_files_are_overwritten_only_when_asked(
     assert "is there already" in err
     assert report.read_text() == "mine"
     code, _, err = run(capsys, *given, "--force")
-    assert (code, err) == (0, f"wrote {report}\n")
+    assert code == 0
+    assert err.endswith(f"wrote {report}\n")
     assert report.read_text().startswith("# grant")
 
 
@@ -551,7 +563,7 @@ def test_the_question_turned_round_agrees_with_filling_machines(
     store_path: Path, tmp_path: Path, budget: str
 ) -> None:
     owned = '[[owned]]\ngpu = "RTX A6000"\ngpu_count = 2\n[rentals]'
-    text = SMALL.replace("$30,000", budget).replace("[rentals]", owned, 1)
+    text = SMALL.replace("$30,000", budget).replace("[rentals]", owned, 1) + FREELY
     grant = read_grant(grant_file(tmp_path, text))
     today = date(2026, 11, 21)
     with Store(store_path).reading() as reader:
@@ -589,7 +601,7 @@ def test_the_answer_alone_is_on_stdout(store_path: Path, tmp_path: Path) -> None
             check=True,
         )
         json.loads(done.stdout)
-        assert done.stderr == ""
+        assert all("trying" in line for line in done.stderr.splitlines())
 
 
 def test_a_search_is_cancelled_at_once(store_path: Path, tmp_path: Path) -> None:
@@ -611,7 +623,7 @@ def test_an_upgrade_of_an_owned_machine_is_planned(
 ) -> None:
     """Two more A6000s make one run of Pythia 2.8B a year into two."""
     text = SMALL.replace('"pythia-410m"', '"pythia-2.8b"\nruns = 2')
-    text += '[purchases]\ngpus = ["RTX A6000"]\n'
+    text += '[purchases]\ngpus = ["RTX A6000"]\n' + FREELY
     owned = '[[owned]]\ngpu = "RTX A6000"\ngpu_count = 2\nfree_slots = 2\n[rentals]'
     path = grant_file(tmp_path, text.replace("[rentals]", owned, 1))
     report = tmp_path / "report.md"

@@ -168,6 +168,9 @@ class Walk:
             return 24
         if origin["name"] == "W in a kW":
             return 1000
+        if origin["name"] == "GPUs of a job":
+            rentals = {r.rental_id: r for r in self.problem.rentals}
+            return rentals[origin["rental_id"]].gpu_count
         machine = self.machines[origin["machine_id"]]
         if origin["name"] == "GPUs of a machine":
             return machine.gpu_count

@@ -234,6 +234,9 @@ def _optimise(problem: PlanningProblem, clock: Clock, goal: Goal, known: Sequenc
                 best = found
         if best is not None:
             _tell(clock, goal, best, bound, "whether a cheaper plan exists")
+        large = rounds > 1 and len(program.cost) > LARGE
+        if large and best is not None and bound is not None and best[0] - bound <= GOOD * best[0]:
+            break  # good enough, and what is left takes long
         if answer.status == 0 and gap and not failed:
             gap = 0.0  # it is good; what is left of the time may prove it, or better it
             if best is None or bound is None or bound < best[0] - LESS / 2:

@@ -37,7 +37,6 @@ def settle_ties(problem: PlanningProblem, plan: Plan, clock: Clock) -> Plan:
     few = replace(
         problem,
         machines=tuple(m for m in machines if m.part_of is None or m.part_of in ids),
-        require_gpu=None,
         objective="most-runs" if plan.left_out else "cheapest",
         min_runs=plan.value if plan.left_out else problem.min_runs,
     )
