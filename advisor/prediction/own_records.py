@@ -128,9 +128,9 @@ def shipped_and_own_rows(
         rows += predicted_rows(moved, [model.recipe for model in own], gpus, sizes)
     if moved.own_observations:
         rows += [row for row in predicted_rows(moved, recipes, gpus) if row["status"] == "ok"]
-    counts = sorted({count for _, count in machines})
-    if counts:
-        theirs = [gpu for gpu in gpus if gpu.gpu_id in {gpu_id for gpu_id, _ in machines}]
+    theirs = [gpu for gpu in gpus if gpu.gpu_id in {gpu_id for gpu_id, _ in machines}]
+    if theirs:
+        counts = sorted({count for _, count in machines})
         every = [*recipes, *(model.recipe for model in own)]
         found = predicted_rows(moved, every, theirs, sizes, counts)
         rows += [row for row in found if (row["gpu_id"], row["gpu_count"]) in machines]

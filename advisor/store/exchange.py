@@ -135,9 +135,8 @@ def add_rows(connection: duckdb.DuckDBPyConnection, tables: Tables, *, merged: b
         added += _insert(
             connection, "measurement", [{**row, **auditor.verdict(row)} for row in measurements]
         )
-    if (merged and any(tables.get(name) for name in ("measurement", "gpu", "recipe"))) or any(
-        row["max_gpus"] not in GPU_COUNTS for row in tables.get("host", ())
-    ):
+    new_evidence = merged and any(tables.get(name) for name in ("measurement", "gpu", "recipe"))
+    if new_evidence or any(row.get("max_gpus") not in GPU_COUNTS for row in tables.get("host", ())):
         predict_anew(connection)
     return added
 

@@ -360,3 +360,23 @@ def test_wrong_commands_are_one_line_and_keep_nothing(
     before = own_store.read_bytes()
     assert words in refused(capsys, "prices", argv[0], "--store", str(own_store), *argv[1:])
     assert own_store.read_bytes() == before
+
+
+def test_a_merged_machine_with_a_gpu_that_nobody_knows_stops_nothing(
+    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = tmp_path / "machines.jsonl"
+    rows = [
+        {"host_id": "machine:x", "name": "x", "max_gpus": 6, "supported": ["none", "rtx-a6000"]},
+        {"host_id": "machine:y", "name": "y", "max_gpus": 5, "gpu_id": "none"},
+    ]
+    lines.write_text(
+        "".join(json.dumps({"table": "host", "kind": "server", **r}) + "\n" for r in rows)
+    )
+    assert main(["merge", str(lines), "--store", str(own_store)]) == 0
+    for name in "xy":
+        assert main(["rank", "--store", str(own_store), "--model", "pythia-1b"]) == 0
+        assert main(["prices", "delete", "--store", str(own_store), "--machine", name]) == 0
+    capsys.readouterr()
+    with Store(own_store).reading() as reader:
+        assert not any(time.origin == "local" for time in reader.predictions())
