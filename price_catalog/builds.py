@@ -82,9 +82,9 @@ def enumerate_builds(
     for gpu in gpus:
         by_count: dict[int, list[Build]] = {count: [] for count in counts}
         for host in empty:
-            held = by_count.get(count := holds(host, gpu))
-            if held is not None:
-                held.append(_build(gpu, count, host, checked=checked))
+            count = holds(host, gpu)
+            if count in counts or host.is_own_quote:  # the user's may be of any size
+                by_count.setdefault(count, []).append(_build(gpu, count, host, checked=checked))
         theirs = [build for held in by_count.values() for build in held]
         if gpu.gpu_id in filled:
             theirs = _with_own_gpus(gpu, filled[gpu.gpu_id], theirs)

@@ -67,8 +67,8 @@ class Reader:
             parts[record.pop("host_id")].append(Part(**record))
         found = []
         for record in self._records("hosts"):
-            record["takes"] = tuple(record["takes"])
-            record["supported"] = tuple(record["supported"])
+            record["takes"] = tuple(record["takes"] or ())
+            record["supported"] = tuple(record["supported"] or ())
             found.append(Host(**record, parts=tuple(parts[record["host_id"]])))
         return tuple(found)
 
