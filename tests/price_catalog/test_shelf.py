@@ -221,4 +221,4 @@ def test_a_parts_list_of_2026_is_a_whole_machine(catalog: Catalog) -> None:
             roles = {part.role for part in host.parts}
             assert {"CPU", "Motherboard", "Memory", "Storage", "Case", "Power supply"} <= roles
             assert all(part.priced_on == date(2026, 6, 23) for part in host.parts)
-            assert host.memory_gib == 128 * max(1, host.max_gpus // 2)
+            assert host.memory_gib == 128 * ((host.max_gpus + 1) // 2)
