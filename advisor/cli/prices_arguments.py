@@ -1,0 +1,162 @@
+"""The subcommands and flags of ``advisor prices``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Collection, Iterable
+
+from advisor.cli.command import add_format, add_store
+from advisor.costs.own_machines import MACHINE_COLUMNS
+from advisor.costs.own_quotes import COLUMNS, INCLUDES, KINDS
+
+_TERMS = (
+    ("lifetime-years", "Y", "how long the machine serves (default: 5)"),
+    ("utilisation", "SHARE", "share of that time in which it trains, 0 to 1 (default: 1)"),
+    ("electricity", "USD", "US dollars a kWh (default: 0, not counted)"),
+    ("pue", "X", "what the room draws for each watt of the machine (default: 1)"),
+    ("hosting", "USD", "US dollars a rack unit and month (default: 0)"),
+    ("staff", "USD", "US dollars a year (default: 0)"),
+    ("resale", "SHARE", "what it still brings at the end, as a share (default: 0)"),
+    ("financing", "RATE", "interest a year on a loan over the lifetime (default: off)"),
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The subcommands of `advisor prices`."""
+    subs = parser.add_subparsers(
+        dest="prices_command", metavar="COMMAND", required=True, parser_class=type(parser)
+    )
+
+    def command(name: str, text: str) -> argparse.ArgumentParser:
+        sub = subs.add_parser(name, help=text, description=text)
+        add_store(sub)
+        return sub
+
+    listed = command("list", "every quote with its age, its marks and whether it counts")
+    listed.add_argument("--item", metavar="NAME", help="only this GPU or machine")
+    listed.add_argument("--own", action="store_true", help="only your own")
+    listed.add_argument(
+        "--prices", default="latest", help="paper, latest (default), or as known on YYYY-MM-DD"
+    )
+    add_format(listed)
+
+    add = command(
+        "add",
+        'add a quote of your own: for what is known (--item "RTX 3090") or for a machine that '
+        "a vendor quoted to you (--machine)",
+    )
+    _add_cells(add, (*COLUMNS, *MACHINE_COLUMNS))
+
+    correct = command("correct", "correct a machine or a quote of yours: name what changes")
+    correct.add_argument("--quote", metavar="ID", help="the quote, as advisor prices list has it")
+    _add_cells(correct, (*COLUMNS, *MACHINE_COLUMNS), without=("item", "item_kind", "corrects"))
+
+    delete = command("delete", "delete a machine or a quote of yours")
+    delete.add_argument("--machine", metavar="NAME", help="the machine, with all its prices")
+    delete.add_argument("--quote", metavar="ID", help="the quote, as advisor prices list has it")
+
+    bring = command("import", "read a CSV file of quotes: all of it or nothing")
+    bring.add_argument("file", metavar="FILE.csv")
+    bring.add_argument("--dry-run", action="store_true", help="show what would be read, and stop")
+
+    export = command("export", "write your own quotes as a CSV file that import reads")
+    export.add_argument("file", metavar="FILE.csv", help="where to; must not exist yet")
+
+    command("refresh", "renew the rental prices from the clouds (needs the extra 'prices')")
+
+    builds = command("builds", "what can be put together: slots, power, circuits, heat, memory")
+    builds.add_argument("--gpus", metavar="NAMES", help='only these, as in "RTX 3090,H100"')
+    builds.add_argument("--circuit", metavar="V/A", help="the lab's circuit, as in 120V/15A")
+    add_format(builds)
+
+    parts = command(
+        "parts", "the machines' parts lists: what each part costs, and whose price it is"
+    )
+    parts.add_argument(
+        "--prices", default="latest", help="paper, latest (default), or as known on YYYY-MM-DD"
+    )
+    add_format(parts)
+
+    own = command("own", 'machines that you have, as in: own "2 x A6000"')
+    own.add_argument("machine", nargs="?", metavar="N x GPU")
+    own.add_argument("--remove", action="store_true", help="forget it again")
+    add_format(own)
+
+    for name, text in (
+        ("cost", "the whole cost of owning one build, term by term"),
+        ("rent", "renting the same GPUs instead, and where the two break even"),
+    ):
+        one = command(name, text)
+        one.add_argument("--model", required=True, help="a recipe, such as pythia-1b")
+        one.add_argument("--gpu", required=True, help="as in A100")
+        one.add_argument("--count", required=True, metavar="N", help="how many GPUs")
+        one.add_argument("--machine", metavar="NAME", help="in this machine (default: cheapest)")
+        one.add_argument("--prices", default="latest", help="paper, latest (default), or a day")
+        one.add_argument("--evidence", default="sound", help="sound (default) or published")
+        for term, metavar, words in _TERMS:
+            one.add_argument(f"--{term}", metavar=metavar, help=words)
+        one.add_argument("--power", metavar="W", help="measured power of one GPU, instead of TDP")
+        one.add_argument("--rack-units", metavar="U", help="of the machine, where none are known")
+        if name == "rent":
+            one.add_argument("--experiments", metavar="N", help="compare for so many training runs")
+            one.add_argument("--svg", metavar="FILE", help="draw the break-even as a picture")
+        add_format(one)
+
+    check = command(
+        "check",
+        "what is stale, outlying, contradicting or unsourced, and which rankings rest on it",
+    )
+    check.add_argument("--prices", default="latest", help="latest (default), or as of YYYY-MM-DD")
+    check.add_argument(
+        "--out", metavar="FILE.md", help="write the page of the prices that ship there instead"
+    )
+    add_format(check)
+
+    table = command("table", "the prices that ship, by GPU, as Markdown")
+    table.add_argument("--out", metavar="FILE.md", help="write it there instead")
+    table.add_argument(
+        "--short",
+        action="store_true",
+        help="a row a GPU with its newest price; with --out, between the marks of that page",
+    )
+
+
+_HELP = {
+    "item": "a GPU or a machine, as in 'RTX 3090'",
+    "price": "of one piece, as in 900",
+    "vendor": "who asks it",
+    "date": "when, as in 2026-11-01",
+    "kind": ", ".join(KINDS),
+    "item_kind": "gpu, host, server or part (default: found by the name)",
+    "currency": "as in EUR (default: USD)",
+    "usd_per_unit": "US dollars of one unit of that currency on the day",
+    "includes": "; ".join(INCLUDES),
+    "valid_until": "as in 2026-12-31",
+    "url": "the page that says so",
+    "file": "where you keep the quote",
+    "note": "anything else",
+    "corrects": "the id of the quote that this one stands in for; that one is kept",
+    "delivery": "how long the vendor says that it takes, as in '6 weeks'",
+    "warranty": "as in '3 years on site'",
+    "machine": "what you call the machine, as in 'Exxact 8 x H200'",
+    "gpu": "the GPU that it comes with, as in H200",
+    "count": "how many GPUs it comes with, or how many cards it takes",
+    "fits": "of a machine without GPUs: the cards that it takes, as in 'RTX 6000 Ada, A6000'",
+    "watts": "at the wall with its GPUs; of a machine without GPUs, without any",
+    "rack_units": "as in 8; 0 where it stands on the floor",
+    "host_memory": "its main memory, as in 1TiB",
+    "links": "what joins the GPUs, as in NVLink",
+    "noise": "in dB(A)",
+    "weight": "in kg",
+}
+
+
+def _add_cells(
+    parser: argparse.ArgumentParser, names: Iterable[str], without: Collection[str] = ()
+) -> None:
+    for name in names:
+        if name not in without:
+            flag = f"--{name.replace('_', '-')}"
+            parser.add_argument(
+                flag, dest=f"cell_{name}", metavar=name.upper(), help=_HELP.get(name)
+            )
