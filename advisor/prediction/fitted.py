@@ -14,7 +14,7 @@ from typing import Any
 from advisor.prediction.intervals import Tail
 from advisor.prediction.physics.memory import MemoryCosts
 
-VERSION = 5
+VERSION = 6
 """Counts up when the factors or effects change their meaning: an older fit is then fitted anew."""
 
 
@@ -35,6 +35,20 @@ KNOWN = (*OF_MODEL, *OF_GPU, *OF_SOFTWARE, "pair")
 is for: what `advisor bench` measures and `bench_runner export` writes out."""
 OWN_STACK = "own"
 OWN_SOFTWARE = "trainer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """One cell of the evidence: what was timed, on what, by whom."""
+
+    model: str
+    family: str
+    parameters: int
+    gpu: str
+    """Its type: an A100 whatever its memory."""
+    count: int
+    by: str
+    """``own``, ``paper``, or ``others``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +85,8 @@ class Fitted:
     """Scatter of single times of our own stack."""
     tail: Tail
     reach: tuple[Reach, ...]
+    pieces: tuple[Piece, ...]
+    """What a prediction rests on, each cell once."""
 
     def to_json(self) -> str:
         """One line; numbers to six digits, which is more than they are good for."""

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from advisor.prediction.fit.fitted_from import reach_of
+from advisor.prediction.fit.fitted_from import pieces_of, reach_of
 from advisor.prediction.fit.observations import REFERENCE, Observation, from_measurements
 from advisor.prediction.fit.random_effects import cell, effects_of
 from advisor.prediction.fitted import KNOWN, Fitted
@@ -86,6 +86,7 @@ def conditioned(fitted: Fitted, observations: Sequence[Observation]) -> Fitted:
         effect_means=tuple(map(float, means)),
         effect_covariance=tuple(tuple(map(float, row)) for row in covariance),
         reach=tuple({*fitted.reach, *reach_of(observations)}),
+        pieces=tuple({*fitted.pieces, *pieces_of(observations)}),
     )
 
 
@@ -114,20 +115,24 @@ def shipped_and_own_rows(
 
     ``machines`` are the GPU and the count of own machines of a size that no shipped one has.
     """
-    from advisor.prediction.shipped_predictions import predicted_rows, shipped_fit
+    from advisor.prediction.shipped_predictions import own_cells, predicted_rows, shipped_fit
+    from bench_runner.published import load_published
     from bench_runner.recipes import load_recipes
     from price_catalog.load import load_catalog
 
     sizes = {model.recipe.recipe_id: model.parameters for model in own}
     recipes = [recipe for recipe in load_recipes() if recipe.recipe_id not in sizes]
     gpus = load_catalog().gpus
-    shipped = predicted_rows(shipped_fit(), recipes, gpus)
+    published = load_published()
+    shipped = predicted_rows(shipped_fit(), recipes, gpus, measured=own_cells(published, gpus))
     moved = fit_with(records, own)
     rows = []
     if own:
         rows += predicted_rows(moved, [model.recipe for model in own], gpus, sizes)
     if moved.own_observations:
-        rows += [row for row in predicted_rows(moved, recipes, gpus) if row["status"] == "ok"]
+        cells = own_cells([*published, *records], gpus)
+        anew = predicted_rows(moved, recipes, gpus, measured=cells)
+        rows += [row for row in anew if row["status"] == "ok"]
     theirs = [gpu for gpu in gpus if gpu.gpu_id in {gpu_id for gpu_id, _ in machines}]
     if theirs:
         counts = sorted({count for _, count in machines})

@@ -32,6 +32,7 @@ from advisor.prediction.physics.step_time import (
     work_multiple,
     work_terms,
 )
+from bench_runner.recipes import TEXT_FAMILIES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,8 +54,13 @@ MEASURED_GPUS = 64.0
 """Up to which number of GPUs several sources were measured."""
 BEYOND_SD = 0.1
 """Standard deviation (of the logarithm) that each doubling beyond adds. A judgement."""
+LEAN_SD = 0.06
+"""Standard deviation (of the logarithm) that settings beyond the paper's add where words are
+predicted: what they gain was measured on two models of one card. A judgement."""
 UNKNOWN_VENDOR = 10.0
 """Distance of a GPU whose maker's GPUs nobody measured here."""
+OTHER_VENDOR = 1.0
+"""Distance of a GPU of such a maker that others measured, while our own stack never ran on one."""
 OLD_CORES = 0.5
 """Distance that tensor cores older than any measured add (Volta and Turing; no BF16)."""
 
@@ -178,6 +184,9 @@ def _distinct(
     # Beyond a machine or eight of them the evidence is thin: doublings beyond widen the interval.
     beyond = np.log2(np.maximum(counts / MEASURED_GPUS, 1.0)) * BEYOND_SD * 1.645
     half = np.hypot(half, beyond)
+    if options[0].lean:
+        words = np.array([w.family in TEXT_FAMILIES for w in workloads])[workload_index]
+        half = np.hypot(half, words * LEAN_SD * 1.645)
     foreign_half = np.hypot(np.maximum(of_pairs("foreign_half"), half), beyond)
     apart = np.minimum(of_pairs("apart"), half)
     steps = np.array([w.training_steps for w in workloads], dtype=float)[workload_index]
@@ -269,7 +278,14 @@ def _fastest(
         whole_attention(alone, columns) * (value["attention compiled whole"] - 1.0)
     )
     apart = work
-    if not naive:
+    if options[0].lean:
+        fused = columns.text * (value["fused logits"] - 1.0)
+        apart = compiled = (
+            work
+            + terms[6] * factors[6] * fused
+            + terms[4] * factors[4] * (columns.text * (value["lean elementwise"] - 1.0))
+        )
+    elif not naive:
         sharded = replace(alone, stage=1)
         apart = work + terms[4] * factors[4] * (
             not_compiled(sharded, columns) * (value["elementwise of sharded"] - 1.0)
@@ -434,10 +450,14 @@ def _model_distance(fitted: Fitted, workload: Workload) -> float:
 
 
 def _chip_distance(fitted: Fitted, chip: Chip) -> float:
-    if not chip.measured_vendor and f"gpu:{gpu_type(chip)}" not in fitted.effects:
+    known = effect_name("gpu", gpu_type(chip)) in fitted.effects
+    if not chip.measured_vendor and not known:
         return UNKNOWN_VENDOR
     peak = chip.peak_tflops("fp16", free_lunch=True)
     if peak is None or chip.bandwidth_gb_s is None:
         return 0.0  # without a rate there are no days in any case
+    own = effect_name("source x gpu", OWN_STACK, gpu_type(chip)) in fitted.effects
     old = 0.0 if chip.bf16_tflops is not None else OLD_CORES
+    if not chip.measured_vendor and not own:
+        old += OTHER_VENDOR
     return old + _nearest(fitted, "gpu", chip_coordinates(chip.bandwidth_gb_s, peak))

@@ -6,23 +6,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.model.workload import sized, workload_of
-from advisor.prediction.physics.chip import chip_of
+from advisor.prediction.physics.chip import chip_of, gpu_type
 from advisor.prediction.predict_many import FARTHEST, predict_many
+from advisor.prediction.rests_on import rests_on
 from advisor.ranking.audit import audit_time
 from bench_runner.flops import count_flops
-from bench_runner.recipes import Recipe
+from bench_runner.recipes import TEXT_FAMILIES, Recipe
+from bench_runner.records import Measurement
 from price_catalog.builds import GPU_COUNTS
+from price_catalog.gpu_names import index_gpus
 from price_catalog.model import Gpu, Source
 
 FITTED = Path(__file__).with_name("fitted.json")
 SOURCE_ID = "prediction"
+Cell = tuple[str, str, int]
+"""Recipe, GPU, number of GPUs."""
+OWN_HALF_WIDTH = math.log(1.12)
+"""Half of the interval where the very machine was measured with the paper's settings: what the
+further settings gain is all that is estimated."""
 
 
 def shipped_fit() -> Fitted:
@@ -50,10 +58,14 @@ def predicted_rows(
     gpus: Sequence[Gpu],
     sizes: Mapping[str, int | None] | None = None,
     counts: Sequence[int] = GPU_COUNTS,
+    measured: Mapping[Cell, float] | None = None,
 ) -> list[dict[str, Any]]:
     """One row for every recipe on each count of every GPU; no row where nothing is promised.
 
-    ``sizes`` are the parameters of recipes of which only the size is known.
+    Times are of a synchronised run of our own stack with the settings that the program writes out;
+    beside each the same with the paper's settings. ``sizes`` are the parameters of recipes of which
+    only the size is known; ``measured`` are days that our own stack took with the paper's settings:
+    there the time is the measured one, less what the further settings gain.
     """
     import numpy as np
 
@@ -63,14 +75,14 @@ def predicted_rows(
     which, chips, numbers = (np.array(column) for column in zip(*pairs, strict=True))
     shapes = [workload_of(recipe) for recipe in recipes]
     workloads = [sized(shape, (sizes or {}).get(shape.workload_id)) for shape in shapes]
-    many = predict_many(
-        workloads,
-        [chip_of(gpu) for gpu in gpus],
-        which,
-        chips,
-        numbers,
-        fitted,
-    )
+    made = [chip_of(gpu) for gpu in gpus]
+    many = predict_many(workloads, made, which, chips, numbers, fitted)
+    plain = predict_many(workloads, made, which, chips, numbers, fitted, method="paper")
+    ground = {
+        (r, g): rests_on(fitted, workloads[r], gpu_type(made[g]), counts)
+        for r in range(len(recipes))
+        for g in range(len(gpus))
+    }
     flops = [
         float(count_flops(recipe).flops_lowest) * (workload.parameters / shape.parameters)
         for recipe, workload, shape in zip(recipes, workloads, shapes, strict=True)
@@ -92,7 +104,22 @@ def predicted_rows(
             option = many.options[int(many.option[i])]
             micro = int(many.micro_batch_size[i])
             steps = math.ceil(recipes[r].training.batch_size / (count * micro))
-            low, high = _round(float(many.low_days[i])), _round(float(many.high_days[i]))
+            low, high = float(many.low_days[i]), float(many.high_days[i])
+            paper: list[float | None] = [
+                None if math.isnan(column[i]) else _round(float(column[i]))
+                for column in (plain.days, plain.low_days, plain.high_days)
+            ]
+            factor = float(many.comparison_factor[i])
+            cell = (recipes[r].recipe_id, gpus[g].gpu_id, count)
+            if measured and cell in measured and plain.fits[i]:
+                half = math.log(high / days) if workloads[r].family in TEXT_FAMILIES else 0.0
+                half = min(half, OWN_HALF_WIDTH)
+                days = measured[cell] * min(days / float(plain.days[i]), 1.0)
+                low, high = days / math.exp(half), days * math.exp(half)
+                paper = [_round(measured[cell])] * 3
+                factor = min(factor, math.exp(half))
+            low, high = _round(low), _round(high)
+            rests = ground[r, g][list(counts).index(count)]
             audit = audit_time(
                 gpu=gpus[g],
                 gpu_count=count,
@@ -111,7 +138,14 @@ def predicted_rows(
                 "training_days": _round(days),
                 "training_days_low": low,
                 "training_days_high": high,
-                "comparison_factor": _round(float(many.comparison_factor[i])),
+                "comparison_factor": _round(factor),
+                "paper_settings_days": paper[0],
+                "paper_settings_days_low": paper[1],
+                "paper_settings_days_high": paper[2],
+                "other_software_days_low": _round(float(many.foreign_low_days[i])),
+                "other_software_days_high": _round(float(many.foreign_high_days[i])),
+                "evidence_pieces": rests.pieces,
+                "evidence_nearest": rests.nearest,
                 "implied_mfu": None if audit.implied_mfu is None else _round(audit.implied_mfu),
                 "verdict": audit.verdict,
                 "verdict_reason": audit.reason,
@@ -120,6 +154,23 @@ def predicted_rows(
             continue
         rows.append(row)
     return rows
+
+
+def own_cells(records: Iterable[Measurement], gpus: Sequence[Gpu]) -> dict[Cell, float]:
+    """Days that synchronised searches of our own stack found with the paper's settings."""
+    index = index_gpus(gpus)
+    found: dict[Cell, float] = {}
+    for record in records:
+        if record.timing != "synchronised" or record.method != "optimal":
+            continue
+        if record.training_days is None or record.gpu.strip().lower() not in index:
+            continue
+        if record.settings is not None and record.settings.loss == "fused":
+            continue
+        gpu = index[record.gpu.strip().lower()]
+        cell = (record.recipe_id, gpu.gpu_id, record.gpu_count)
+        found[cell] = min(record.training_days, found.get(cell, math.inf))
+    return found
 
 
 def _near(distance: float) -> str:

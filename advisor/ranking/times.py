@@ -20,6 +20,9 @@ Standing = Literal["ours", "single", "confirmed", "unconfirmed"]
 """``single``: one other lab, inside the prediction's 99 % interval; ``confirmed``: two labs agree;
 ``unconfirmed``: outside the interval, and no second lab agrees yet. The last does not count."""
 Basis = Literal["measured", "predicted"]
+RestsOn = Literal["measured-here", "measured-elsewhere", "estimated"]
+"""What stands behind a time: the user's own machine, somebody else's of the same kind, or the
+prediction with everything that it was fitted to."""
 EvidenceRule = Literal["sound", "published"]
 """``sound``: no impossible time is believed; ``published``: every time at face value."""
 EVIDENCE_RULES: tuple[EvidenceRule, ...] = get_args(EvidenceRule)
@@ -98,6 +101,20 @@ class TrainingTime:
     standing: Standing | None = None
     """Of a measurement that a lab shared."""
     standing_reason: str | None = None
+    rests_on: RestsOn | None = None
+    """None where there is no time."""
+    paper_settings_days: float | None = None
+    """Of an estimate: days with the paper's settings; `training_days` are with those that the
+    program writes out. None too where the paper's do not fit."""
+    paper_settings_days_low: float | None = None
+    paper_settings_days_high: float | None = None
+    other_software_days_low: float | None = None
+    """Of an estimate, with ``other_software_days_high``: the interval with software not ours."""
+    other_software_days_high: float | None = None
+    evidence_pieces: int | None = None
+    """Of an estimate: measured cells with this model or this type of GPU."""
+    evidence_nearest: str | None = None
+    """The nearest of them, as "pythia-1b on 1 x H100"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,12 +124,49 @@ class BestTime:
     gpu_id: str
     gpu_count: int
     chosen: TrainingTime | None
-    """The time that counts, or the row that says why there is none. Sound evidence predicts where
-    nothing possible was measured: then this is a prediction."""
+    """The time that counts, or the row that says why there is none. In sound evidence a prediction,
+    unless what was measured is of the same clock: see `one_clock`."""
     published: TrainingTime | None
     """What the published evidence, taken at face value, would use instead, where it differs."""
     naive: TrainingTime | None
     """The naive settings' time, where it is known and not the chosen one."""
+
+
+SAME_CLOCK = 0.01
+"""Within which share the times with two sets of settings are one."""
+
+
+def one_clock(best: BestTime, estimate: TrainingTime | None) -> BestTime:
+    """What stands in sound evidence, given what is estimated of the same build.
+
+    Every time is of a synchronised run of our own stack with the settings that the program writes
+    out. Recorded times stand where they are that: what the user's machine took, and what ours took
+    with those settings. All others count through the estimate, each with its own error: ours with
+    the paper's settings nearly whole, published ones that nobody synchronised through their
+    source's bias and spread. So none of these stands beside a measurement that refutes it.
+    """
+    chosen = best.chosen
+    if estimate is None or chosen is None or _stands(chosen, estimate):
+        return best
+    return replace(best, chosen=estimate, published=best.published or chosen)
+
+
+def _stands(chosen: TrainingTime, estimate: TrainingTime) -> bool:
+    if estimate.training_days is None:
+        return chosen.verdict != "implausible"
+    if chosen.status != "ok":
+        # What the paper's settings could not fit is no reason against settings that need less.
+        return estimate.paper_settings_days is not None
+    if chosen.timing != "synchronised" or chosen.method == "naive":
+        return False
+    if chosen.verdict == "implausible":
+        return False
+    if chosen.origin == "local":
+        return True
+    if chosen.settings is not None and chosen.settings.loss == "fused":
+        return True
+    paper = estimate.paper_settings_days
+    return paper is not None and estimate.training_days > (1.0 - SAME_CLOCK) * paper
 
 
 def at_face_value(times: Iterable[BestTime]) -> list[BestTime]:
@@ -154,10 +208,19 @@ def _slowed(time: TrainingTime, limit: PowerLimit) -> TrainingTime:
         "training_days": days / limit.middle,
         "training_days_low": (days if low is None else low) / limit.fastest,
         "training_days_high": (days if high is None else high) / limit.slowest,
+        "paper_settings_days": _over(time.paper_settings_days, limit.middle),
+        "paper_settings_days_low": _over(time.paper_settings_days_low, limit.fastest),
+        "paper_settings_days_high": _over(time.paper_settings_days_high, limit.slowest),
+        "other_software_days_low": _over(time.other_software_days_low, limit.fastest),
+        "other_software_days_high": _over(time.other_software_days_high, limit.slowest),
         "implied_mfu": _times(time.implied_mfu, limit.middle),
         "implied_mfu_printed": _times(time.implied_mfu_printed, limit.middle),
     }
     return TrainingTime(**values)
+
+
+def _over(days: float | None, share: float) -> float | None:
+    return None if days is None else days / share
 
 
 def _times(share: float | None, factor: float) -> float | None:

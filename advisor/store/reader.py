@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import duckdb
 
 from advisor.parse import PriceRule
-from advisor.ranking.times import BestTime, EvidenceRule, Model, Origin, TrainingTime, at_face_value
+from advisor.ranking.times import (
+    BestTime,
+    EvidenceRule,
+    Model,
+    Origin,
+    TrainingTime,
+    at_face_value,
+    one_clock,
+)
 from advisor.store.sql import query
 from advisor.store.stored_times import StoredTime
 from price_catalog.model import Gpu, Host, Part, Quote, Rental, Source
@@ -198,14 +205,10 @@ class Reader:
         return tuple(self._foreseen(recipe_id, found))
 
     def _foreseen(self, recipe_id: str, measured: Iterable[BestTime]) -> Iterator[BestTime]:
-        """The times, with predictions where nothing possible was measured."""
+        """The times on one clock: predictions wherever what was recorded does not stand."""
         predicted = {(time.gpu_id, time.gpu_count): time for time in self.predictions(recipe_id)}
         for best in measured:
-            time = predicted.pop((best.gpu_id, best.gpu_count), None)
-            chosen = best.chosen
-            if time is not None and chosen is not None and chosen.verdict == "implausible":
-                best = replace(best, chosen=time, published=best.published or chosen)
-            yield best
+            yield one_clock(best, predicted.pop((best.gpu_id, best.gpu_count), None))
         for (gpu_id, gpu_count), time in predicted.items():
             yield BestTime(
                 gpu_id=gpu_id, gpu_count=gpu_count, chosen=time, published=None, naive=None

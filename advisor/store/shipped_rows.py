@@ -49,6 +49,7 @@ def _parse() -> Shipped:
     from dataclasses import asdict
 
     from advisor.prediction.shipped_predictions import (
+        own_cells,
         predicted_rows,
         prediction_source,
         shipped_fit,
@@ -60,6 +61,7 @@ def _parse() -> Shipped:
     catalog = load_catalog()
     known = recipes.load_recipes()
     fitted = shipped_fit()
+    measurements = published.load_published()
     return Shipped(
         sources=(
             *catalog.sources,
@@ -71,8 +73,12 @@ def _parse() -> Shipped:
         quotes=catalog.quotes,
         rentals=catalog.rentals,
         models=tuple(model_of(recipe) for recipe in known),
-        measurements=published.load_published(),
-        predictions=tuple(predicted_rows(fitted, known, catalog.gpus)),
+        measurements=measurements,
+        predictions=tuple(
+            predicted_rows(
+                fitted, known, catalog.gpus, measured=own_cells(measurements, catalog.gpus)
+            )
+        ),
     )
 
 

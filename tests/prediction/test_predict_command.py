@@ -82,7 +82,7 @@ def test_what_cannot_be_answered_is_exit_code_1(
 ) -> None:
     assert call(fitted, "--model", "pythia-6.9b", "--gpu", "RTX 3090") == 1
     assert "does not fit" in capsys.readouterr().out
-    far = ("--model", "pythia-1b", "--gpu", "MI300X", "--count", "8", "--format", "json")
+    far = ("--model", "pythia-1b", "--gpu", "MI325X", "--count", "8", "--format", "json")
     assert call(fitted, *far) == 1
     answer = json.loads(capsys.readouterr().out)
     assert answer["training_days"] is None and "benchmark" in answer["measure"]

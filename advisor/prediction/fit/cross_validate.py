@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from advisor.prediction.fit.fit import Posterior, condition, fit_posterior
-from advisor.prediction.fit.observations import PAPER, SECONDS_PER_DAY, Observation
+from advisor.prediction.fit.observations import PAPER, REFERENCE, SECONDS_PER_DAY, Observation
 from advisor.prediction.fit.random_effects import cell
 from advisor.prediction.physics.chip import gpu_type
 
@@ -67,18 +67,38 @@ def gpu(o: Observation) -> Hashable:
     return gpu_type(o.chip)
 
 
+def generation(o: Observation) -> Hashable:
+    """Every GPU of a generation."""
+    return o.chip.generation
+
+
 def family(o: Observation) -> Hashable:
     """A whole family of models."""
     return o.workload.family
 
 
 def source(o: Observation) -> Hashable:
-    """A whole source: another team's software and machines."""
-    return o.harness
+    """A whole source: another team's software and machines; ours is one."""
+    return o.stack
 
 
 CUTS: dict[str, Key] = {"one cell": cell, "a whole model": model, "a whole GPU type": gpu}
-WIDER_CUTS: dict[str, Key] = {"a whole source": source, "a whole family": family}
+WIDER_CUTS: dict[str, Key] = {
+    "a whole GPU generation": generation,
+    "a whole source": source,
+    "a whole family": family,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """What is left out together: what the fit sees, and what is asked of it."""
+
+    seen: tuple[Observation, ...]
+    asked: tuple[Observation, ...]
+
+
+Tested = Callable[[Observation], bool]
 
 
 def is_paper_optimal(o: Observation) -> bool:
@@ -94,28 +114,75 @@ def is_truth(o: Observation) -> bool:
     return o.harness != PAPER and o.method != "trial"
 
 
-def hold_out(
-    observations: Sequence[Observation], tested: Callable[[Observation], bool], key: Key
-) -> list[Guess]:
-    """Predict every tested observation from those that do not share its key."""
+def is_own(o: Observation) -> bool:
+    """A time of our own stack, as it would be told."""
+    return is_truth(o) and o.harness == REFERENCE
+
+
+def folds_of(observations: Sequence[Observation], tested: Tested, key: Key) -> list[Fold]:
+    """One fold for each value of the key among the tested: all that shares it is left out."""
     timed = [o for o in observations if o.step_s is not None]
     asked = [o for o in timed if tested(o)]
-    groups = list(dict.fromkeys(key(o) for o in asked))
-    guesses: list[Guess] = []
-    everything = fit_posterior(timed)
+    return [
+        Fold(
+            tuple(o for o in timed if key(o) != group),
+            tuple(o for o in asked if key(o) == group),
+        )
+        for group in dict.fromkeys(key(o) for o in asked)
+    ]
+
+
+def special_folds(observations: Sequence[Observation]) -> dict[str, list[Fold]]:
+    """Cuts that are no single key."""
+    timed = [o for o in observations if o.step_s is not None]
+    truth = [o for o in timed if is_truth(o)]
+
+    def split(out: Tested, asked: Tested) -> Fold:
+        return Fold(
+            tuple(o for o in timed if not out(o)), tuple(o for o in truth if out(o) and asked(o))
+        )
+
+    pairs = dict.fromkeys((o.stack, gpu_type(o.chip)) for o in truth)
+    return {
+        "a source and its GPU": [
+            Fold(
+                tuple(o for o in timed if o.stack != stack and gpu_type(o.chip) != kind),
+                tuple(o for o in truth if (o.stack, gpu_type(o.chip)) == (stack, kind)),
+            )
+            for stack, kind in pairs
+        ],
+        "all GPUs on PCIe": [split(lambda o: not o.chip.switched, lambda o: True)],
+        "one GPU to eight": [split(lambda o: o.count > 1, lambda o: o.count == 8)],
+        "above 3B parameters": [split(lambda o: o.workload.parameters > 3e9, lambda o: True)],
+        "our own stack, a GPU left out": folds_of(observations, is_own, gpu),
+        "our own stack, all of it": folds_of(observations, is_own, source),
+    }
+
+
+def guess(fold: Fold) -> list[Guess]:
+    """Predict what was left out."""
+    return _guess(fit_posterior(fold.seen), list(fold.asked))
+
+
+def hold_out(observations: Sequence[Observation], tested: Tested, key: Key) -> list[Guess]:
+    """Predict every tested observation from those that do not share its key."""
     if key is cell:
-        for start in range(BLOCKS):
-            block = set(groups[start::BLOCKS])
-            if not block:
-                continue
-            fitted = fit_posterior([o for o in timed if key(o) not in block], everything)
-            for group in block:
-                known = condition(fitted, [o for o in timed if key(o) != group])
-                guesses += _guess(known, [o for o in asked if key(o) == group])
-        return guesses
+        return [g for start in range(BLOCKS) for g in hold_out_block(observations, tested, start)]
+    return [g for fold in folds_of(observations, tested, key) for g in guess(fold)]
+
+
+def hold_out_block(observations: Sequence[Observation], tested: Tested, start: int) -> list[Guess]:
+    """Every twelfth cell, each alone: factors and widths without the block, effects without it."""
+    timed = [o for o in observations if o.step_s is not None]
+    groups = list(dict.fromkeys(cell(o) for o in timed if tested(o)))[start::BLOCKS]
+    if not groups:
+        return []
+    block = set(groups)
+    fitted = fit_posterior([o for o in timed if cell(o) not in block])
+    guesses: list[Guess] = []
     for group in groups:
-        fitted = fit_posterior([o for o in timed if key(o) != group], everything)
-        guesses += _guess(fitted, [o for o in asked if key(o) == group])
+        known = condition(fitted, [o for o in timed if cell(o) != group])
+        guesses += _guess(known, [o for o in timed if tested(o) and cell(o) == group])
     return guesses
 
 

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-ROUNDS = 4
-ROUNDS_FROM_START = 2
+ROUNDS = 3
 STEPS = 8
 STEP = 0.05
 """For the curvature of the likelihood by the logarithms of the widths."""
@@ -110,14 +109,12 @@ def fit_posterior(observations: Sequence[Observation], start: Posterior | None =
     costs = fit_costs(observations)
     mean = Mean(timed, costs)
     matrices = shared_matrices(timed, timed)
-    theta = np.array(starts()) if start is None else start.theta.copy()
+    theta = np.array(starts())
     prior = np.array(starts())
     precision = 1.0 / np.array([factor.spread for factor in FACTORS]) ** 2
     widths = np.array([kind.start for kind in KINDS] + [first for _, first, _ in NOISES])
-    if start is not None:
-        widths = start.widths.copy()
     inflate = np.ones(len(timed))
-    for _ in range(ROUNDS if start is None else ROUNDS_FROM_START):
+    for _ in range(ROUNDS):
         inverse = np.linalg.inv(_covariance(widths, matrices, timed, inflate))
         for _ in range(STEPS):
             f, jacobian = mean.at(theta)

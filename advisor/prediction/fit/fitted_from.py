@@ -13,6 +13,7 @@ from advisor.prediction.fitted import (
     OWN_STACK,
     VERSION,
     Fitted,
+    Piece,
     Reach,
     Width,
     _six,
@@ -48,6 +49,26 @@ def reach_of(observations: Sequence[Observation]) -> set[Reach]:
         if peak is not None and bandwidth is not None:
             reach.add(Reach(kind="gpu", coordinates=_six(chip_coordinates(bandwidth, peak))))
     return reach
+
+
+def pieces_of(observations: Sequence[Observation]) -> set[Piece]:
+    """The cells that were timed."""
+    from advisor.prediction.fit.observations import PAPER, REFERENCE
+    from advisor.prediction.physics.chip import gpu_type
+
+    names = {PAPER: "paper", REFERENCE: "own"}
+    return {
+        Piece(
+            model=o.workload.workload_id,
+            family=o.workload.family,
+            parameters=o.workload.parameters,
+            gpu=gpu_type(o.chip),
+            count=o.count,
+            by=names.get(o.harness, "others"),
+        )
+        for o in observations
+        if o.step_s is not None
+    }
 
 
 def fitted_from(observations: Sequence[Observation]) -> Fitted:
@@ -113,4 +134,5 @@ def fitted_from(observations: Sequence[Observation]) -> Fitted:
         noise=float(posterior.widths[len(KINDS) + noises.index("own")]),
         tail=posterior.real_tail,
         reach=tuple(sorted(reach_of(rows), key=lambda r: (r.kind, r.coordinates))),
+        pieces=tuple(sorted(pieces_of(rows), key=lambda p: (p.model, p.gpu, p.count, p.by))),
     )

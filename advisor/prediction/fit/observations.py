@@ -31,6 +31,8 @@ PAPER = "paper"
 MOST_ROUNDING = 0.03
 """Half of the interval that a printed figure stands for, as a share of it: beyond it a row says
 too little."""
+LEAST_SHARE = 0.45
+"""And how much slower: below it something other than training was the limit."""
 LEAST_TOKENS = 2048
 """Tokens of a pass: with fewer the host's launches are what a row measures."""
 BEYOND_LINEAR = 1.03
@@ -100,6 +102,7 @@ def option_of(settings: Settings) -> Option:
         checkpointing=settings.activation_checkpointing,
         stage=STAGES[settings.sharding],
         offloading=settings.offloading,
+        lean=settings.loss == "fused",
     )
 
 
@@ -165,7 +168,8 @@ def from_measurements(
         if paper:
             observations.append(observation)
             continue
-        key = (workload.workload_id, chip.gpu_id, record.gpu_count, observation.method)
+        lean = _is_lean(observation)
+        key = (workload.workload_id, chip.gpu_id, record.gpu_count, observation.method, lean)
         slower = observation
         if key not in fastest:
             fastest[key] = observation
@@ -173,8 +177,17 @@ def from_measurements(
         if (observation.step_s or 0.0) < (fastest[key].step_s or 0.0):
             slower, fastest[key] = fastest[key], observation
         observations.append(replace(slower, method="trial"))
-    best = [replace(o, option=None, micro_batch_size=None) for o in fastest.values()]
+    best = [
+        o
+        if o.option is not None and o.option.lean
+        else replace(o, option=None, micro_batch_size=None)
+        for o in fastest.values()
+    ]
     return [*observations, *best]
+
+
+def _is_lean(o: Observation) -> bool:
+    return o.option is not None and o.option.lean
 
 
 def _host_gib(record: Measurement) -> float:
@@ -244,7 +257,7 @@ def usable(observations: Sequence[Observation]) -> list[Observation]:
             continue
         key = (o.source_id, w.workload_id, w.tokens, w.precision, o.chip.gpu_id, o.method)
         rate = w.batch_size / o.step_s / o.count
-        if rate > BEYOND_LINEAR * fastest.get(key, rate):
+        if not LEAST_SHARE < rate / fastest.get(key, rate) <= BEYOND_LINEAR:
             continue
         fastest[key] = max(rate, fastest.get(key, 0.0))
         kept.append(o)

@@ -57,6 +57,8 @@ class Chip:
     """Whether any GPU of this maker is in the evidence."""
     generation: str
     """Its compute capability, else its architecture: chips of one kind of multiprocessor."""
+    reach: float
+    """Share of the dense peak that large matrix products reach, beside that of NVIDIA's."""
     half_rate: bool
     """Whether its maker halves the rate of FP32 accumulation (GeForce): what is left is reached."""
     tensor_memory: bool
@@ -108,12 +110,16 @@ def chip_of(gpu: Gpu) -> Chip:
         switched=switched,
         measured_vendor=gpu.vendor == "NVIDIA",
         generation=gpu.compute_capability or gpu.architecture or gpu.name,
+        reach=_REACH.get(gpu.architecture or "", 1.0),
         half_rate=gpu.vendor == "NVIDIA" and "consumer" in gpu.form_factor,
         tensor_memory=(gpu.compute_capability or "").partition(".")[0] in ("9", "10")
         or (gpu.compute_capability is None and "superchip" in gpu.form_factor),
     )
 
 
+_REACH = {"CDNA 3.0": 0.67, "CDNA 4.0": 0.77}
+"""Measured maxima over the dense peaks (668 of 1,300 TFLOP/s on MI300X, 785 on MI325X, 1,565 of
+2,500 on MI355X) over that of an A100, H100 and B200 (0.87, 0.80, 0.78): stas00/ml-engineering."""
 PEER_SHARE = 0.42
 """Share of the bus that each GPU's ring reaches where GPUs write to each other's memory over PCIe:
 20 to 21 GiB/s on eight RTX PRO 6000 Server (kenhanabusa/blackwell-power-limit-bench, 60184ff)."""

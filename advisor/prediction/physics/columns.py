@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
-from bench_runner.recipes import PRECISIONS
+from bench_runner.recipes import PRECISIONS, TEXT_FAMILIES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,6 +61,8 @@ class Columns:
     compiles: Flags
     checkpoints: Flags
     convnet: Flags
+    text: Flags
+    """Whether it predicts words: a loss over a vocabulary, which can be fused."""
     half_rate: Flags
     tensor_memory: Flags
     memory_gib: Floats
@@ -107,6 +109,7 @@ class WorkloadTable:
                     item.compiles,
                     item.checkpoints,
                     item.family == "convnet",
+                    item.family in TEXT_FAMILIES,
                 )
                 for item in workloads
             ],
@@ -119,6 +122,7 @@ class WorkloadTable:
                 dtype=float,
             )
             * 1e12
+            * np.array([[chip.reach] for chip in chips])
             for lunch in (True, False)
         )
         self.half_rate = np.array([chip.half_rate for chip in chips], dtype=bool)
@@ -162,6 +166,7 @@ class WorkloadTable:
             compiles=flags[4],
             checkpoints=flags[5],
             convnet=flags[6],
+            text=flags[7],
             half_rate=self.half_rate[chip_index],
             tensor_memory=self.tensor_memory[chip_index],
             memory_gib=rates[0],

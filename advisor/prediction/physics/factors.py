@@ -60,6 +60,8 @@ FACTORS = (
     Factor(name="naive scores of decoders", start=1.3, spread=0.4),
     Factor(name="attention compiled whole", start=1.5, spread=0.4),
     Factor(name="elementwise of sharded", start=1.3, spread=0.4),
+    Factor(name="fused logits", start=0.3, spread=0.5),
+    Factor(name="lean elementwise", start=0.95, spread=0.1),
     Factor(name="uncompiled elementwise", start=2.0, spread=0.4),
     Factor(name="hidden layers", start=4.0, spread=0.5),
     Factor(name="naive hidden layers", start=2.0, spread=0.6),
@@ -116,11 +118,14 @@ class StepModel:
         self.uncompiled = ~columns.compiles & ~naive_rows
         self.plain_decoder = columns.causal & naive_rows
         choices = [*fitting_options("naive", columns, costs)]
-        choices += fitting_options("optimal", columns, costs, host_gib)
+        choices += fitting_options("paper", columns, costs, host_gib)
+        lean = np.array([o is not None and o.lean for o, _ in options])
+        if lean.any():
+            choices += fitting_options("optimal", columns, costs, host_gib)
         given = np.array([option is not None for option, _ in options])
         terms, fits = [], []
         for option, micro in choices:
-            usable = (micro > 0) & (naive_rows != option.free_lunch)
+            usable = (micro > 0) & (naive_rows != option.free_lunch) & (lean == option.lean)
             for i in map(int, np.flatnonzero(given)):
                 wanted, wanted_micro = options[i]
                 usable[i] = wanted == option
@@ -133,6 +138,7 @@ class StepModel:
         ours = np.array(transformers, dtype=bool)
         self.whole = np.stack([ours & whole_attention(o, columns) for o in self.options], axis=1)
         self.apart = np.stack([ours & not_compiled(o, columns) for o in self.options], axis=1)
+        self.fused = np.stack([columns.text & o.lean for o in self.options], axis=1)
         self.micro = np.stack([micro for _, micro in choices], axis=1)
         self.terms = np.stack(terms, axis=1)  # rows x options x terms
         self.usable = np.stack(fits, axis=1)
@@ -168,6 +174,8 @@ class StepModel:
         scaled[:, :, TERMS.index("elementwise")] += (
             self.apart * theta[_INDEX["elementwise of sharded"]]
         )
+        scaled[:, :, TERMS.index("logits")] += self.fused * theta[_INDEX["fused logits"]]
+        scaled[:, :, TERMS.index("elementwise")] += self.fused * theta[_INDEX["lean elementwise"]]
         parts = self.terms * np.exp(scaled)
         seconds = np.where(self.usable, parts.sum(axis=2), np.inf)
         best = seconds.argmin(axis=1)
@@ -197,6 +205,9 @@ class StepModel:
         jacobian[:, _INDEX["elementwise of sharded"]] = (
             shares[:, TERMS.index("elementwise")] * self.apart[rows, best]
         )
+        fused = self.fused[rows, best]
+        jacobian[:, _INDEX["fused logits"]] = shares[:, TERMS.index("logits")] * fused
+        jacobian[:, _INDEX["lean elementwise"]] = shares[:, TERMS.index("elementwise")] * fused
         return np.log(total), jacobian, best
 
 
@@ -204,14 +215,16 @@ def whole_attention(option: Option, columns: Columns) -> NDArray[np.bool_]:
     """Where a decoder is compiled as a whole: transformers then writes the causal mask out, and
     attention's backward pass takes three times as long (docs/measurements.md)."""
     result: NDArray[np.bool_] = (
-        columns.compiles & columns.causal & (option.stage == 0 and option.free_lunch)
+        columns.compiles
+        & columns.causal
+        & (option.stage == 0 and option.free_lunch and not option.lean)
     )
     return result
 
 
 def not_compiled(option: Option, columns: Columns) -> NDArray[np.bool_]:
     """Where DeepSpeed runs the model, which the paper's settings do not compile then."""
-    result: NDArray[np.bool_] = columns.compiles & (option.stage > 0)
+    result: NDArray[np.bool_] = columns.compiles & (option.stage > 0 and not option.lean)
     return result
 
 

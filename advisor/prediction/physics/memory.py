@@ -8,8 +8,9 @@ pass is fitted to the micro-batches of the paper's Appendix J (fit_memory.py).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from bench_runner.records import Settings
 from bench_runner.space import SHARDINGS
@@ -83,6 +84,9 @@ class Option:
     stage: int
     """What is sharded: 0 nothing, 1 optimiser states, 2 gradients too, 3 parameters too."""
     offloading: bool
+    lean: bool = False
+    """Whether layers are compiled one by one, the loss is fused with the last linear layer and the
+    last token is not fed: `bench_runner/worker/lean_loss.py`. Exact, and not among the paper's."""
 
     def settings(self, micro_batch_size: int, accumulation_steps: int) -> Settings:
         """The same in the runner's terms, which list no sharding and ZeRO's stages first."""
@@ -93,9 +97,12 @@ class Option:
             offloading=self.offloading,
             micro_batch_size=micro_batch_size,
             gradient_accumulation_steps=accumulation_steps,
+            **(LEAN if self.lean else {}),
         )
 
 
+LEAN: Mapping[str, Any] = {"compilation": "regional", "loss": "fused", "inputs": "trimmed"}
+"""The further settings of `Option.lean`, as `bench_runner export` writes them out."""
 NAIVE = Option(free_lunch=False, checkpointing=False, stage=0, offloading=False)
 OPTIONS = tuple(
     Option(free_lunch=True, checkpointing=checkpointing, stage=stage, offloading=offloading)
@@ -111,6 +118,8 @@ OPTIONS = tuple(
     for checkpointing in (False, True)
 )
 """Those of the paper's appendix F that differ for the model; ZeRO and FSDP are one."""
+LEAN_OPTIONS = tuple(replace(option, lean=True) for option in OPTIONS)
+"""The same, lean."""
 
 
 def applies(option: Option, columns: Columns) -> NDArray[np.bool_]:
@@ -182,7 +191,11 @@ def sample_bytes(option: Option, columns: Columns, costs: MemoryCosts) -> Floats
         inputs = columns.layers * columns.tokens * columns.width * weight
         # A convolutional network is checkpointed stage by stage: its largest stage stays.
         layers = np.where(columns.convnet, 0.35 * layers, inputs + 1.5 * layers / columns.layers)
-    return layers + columns.logit_elements * np.where(half, logit, costs.mixed_logit)
+    logits = columns.logit_elements * np.where(half, logit, costs.mixed_logit)
+    if option.lean:
+        # A fused loss keeps no logits where they are the vocabulary's: see `Columns.text`.
+        logits = np.where(columns.text, 0.0, logits)
+    return layers + logits
 
 
 def micro_batch(

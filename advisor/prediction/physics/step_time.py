@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from advisor.prediction.physics.columns import Columns
 from advisor.prediction.physics.memory import (
     HOST_GIB_A_GPU,
+    LEAN_OPTIONS,
     NAIVE,
     OPTIONS,
     MemoryCosts,
@@ -170,12 +171,13 @@ def company_share(columns: Columns) -> Floats:
 
 
 def options_for(method: str) -> tuple[Option, ...]:
-    """Those that a method may choose from; ``optimal`` is the best of all."""
+    """Those that a method may choose from: ``optimal`` is the best of what we write out, ``paper``
+    the best of the paper's."""
     if method == "naive":
         return (NAIVE,)
     if method == "free-lunch":
         return tuple(o for o in OPTIONS if not (o.checkpointing or o.stage or o.offloading))
-    return OPTIONS
+    return OPTIONS if method == "paper" else LEAN_OPTIONS
 
 
 def fitting_options(

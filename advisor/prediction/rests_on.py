@@ -1,0 +1,59 @@
+"""What an estimate rests on: how many pieces of evidence, and the nearest of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from advisor.prediction.fitted import Fitted, Piece
+from advisor.prediction.model.workload import Workload
+
+OTHER_FAMILY = 1.0
+OTHER_GPU = 2.0
+FOREIGN = {"own": 0.0, "others": 0.3, "paper": 0.5}
+"""How far a piece is, beside a factor of 4 in parameters, which is 1: enough to choose the nearest
+by. A judgement; nothing is computed from it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestsOn:
+    """In numbers and words."""
+
+    pieces: int
+    """Cells of the evidence with this model or this type of GPU."""
+    nearest: str | None
+
+
+def rests_on(fitted: Fitted, workload: Workload, gpu: str, counts: Sequence[int]) -> list[RestsOn]:
+    """For each number of GPUs of a type."""
+    bearing = [p for p in fitted.pieces if p.model == workload.workload_id or p.gpu == gpu]
+    far = [(_distance(p, workload, gpu), p) for p in bearing]
+    found = []
+    for count in counts:
+        nearest = min(
+            far,
+            key=lambda pair: (
+                pair[0] + 0.2 * abs(math.log2(pair[1].count / count)),
+                pair[1].model,
+                pair[1].gpu,
+                pair[1].count,
+            ),
+            default=None,
+        )
+        words = None if nearest is None else _words(nearest[1])
+        found.append(RestsOn(pieces=len(bearing), nearest=words))
+    return found
+
+
+def _distance(piece: Piece, workload: Workload, gpu: str) -> float:
+    apart = FOREIGN[piece.by]
+    if piece.model != workload.workload_id:
+        apart += abs(math.log(piece.parameters / workload.parameters, 4.0))
+    if piece.family != workload.family:
+        apart += OTHER_FAMILY
+    return apart + (0.0 if piece.gpu == gpu else OTHER_GPU)
+
+
+def _words(piece: Piece) -> str:
+    return f"{piece.model} on {piece.count} x {piece.gpu}"
