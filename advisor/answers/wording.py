@@ -137,6 +137,23 @@ def trust_words(time: TrainingTime) -> str:
     return ", ".join(words)
 
 
+def rests_on_words(time: TrainingTime) -> str:
+    """What stands behind a time, as one phrase, such as "measured here" or "estimated from 71
+    measured times, the nearest pythia-1b on 1 x H100"."""
+    if time.rests_on == "measured-here":
+        return "measured here"
+    if time.rests_on == "measured-elsewhere":
+        day = "" if time.measured_on is None else f" on {time.measured_on}"
+        kind = "" if time.timing == "synchronised" else ", not synchronised"
+        return f"measured{day} elsewhere on the same hardware{kind}"
+    if time.rests_on == "estimated" and time.evidence_nearest is not None:
+        return (
+            f"estimated from {time.evidence_pieces} measured times, the nearest "
+            f"{time.evidence_nearest}"
+        )
+    return "estimated" if time.rests_on == "estimated" else "no time"
+
+
 def rank_words(row: RankedRow) -> str:
     """``3=`` where it cannot be told from first place, ``3 `` where it can."""
     return f"{row.rank}{'=' if row.tied_with_first else ' '}"

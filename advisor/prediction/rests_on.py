@@ -34,7 +34,7 @@ def rests_on(fitted: Fitted, workload: Workload, gpu: str, counts: Sequence[int]
         nearest = min(
             far,
             key=lambda pair: (
-                pair[0] + 0.2 * abs(math.log2(pair[1].count / count)),
+                pair[0] + 0.1 * abs(math.log2(pair[1].count / count)),
                 pair[1].model,
                 pair[1].gpu,
                 pair[1].count,

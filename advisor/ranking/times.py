@@ -162,7 +162,8 @@ def _stands(chosen: TrainingTime, estimate: TrainingTime) -> bool:
     if chosen.verdict == "implausible":
         return False
     if chosen.origin == "local":
-        return True
+        # One setting that was tried says less than what a search found; it moves the estimate.
+        return chosen.method == "optimal"
     if chosen.settings is not None and chosen.settings.loss == "fused":
         return True
     paper = estimate.paper_settings_days

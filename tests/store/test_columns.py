@@ -70,6 +70,18 @@ def test_every_field_of_a_time_comes_back_from_the_store(own_store: Path) -> Non
             "measured_on": date(2026, 11, 20),
             "origin": "local",
             "comparison_factor": None,
+            "node_count": 1,
+            "lab": None,
+            "standing": None,
+            "standing_reason": None,
+            "rests_on": "measured-here",
+            "paper_settings_days": None,
+            "paper_settings_days_low": None,
+            "paper_settings_days_high": None,
+            "other_software_days_low": None,
+            "other_software_days_high": None,
+            "evidence_pieces": None,
+            "evidence_nearest": None,
         }
 
 
@@ -85,3 +97,10 @@ def test_a_prediction_is_a_time_that_nobody_measured(store_path: Path) -> None:
         assert time.implied_mfu_printed == time.implied_mfu
         assert (time.status == "ok") == isinstance(time.settings, Settings)
         assert (time.status == "ok") == (time.comparison_factor is not None)
+        assert (time.status == "ok") == (time.rests_on == "estimated")
+        if time.status == "ok":
+            assert time.evidence_pieces and time.evidence_nearest
+            assert time.paper_settings_days is None or (
+                time.training_days is not None
+                and time.training_days <= time.paper_settings_days * 1.001
+            )

@@ -156,47 +156,48 @@ OWN = {"measurement_id": "own", "training_days": _SLOW}
 OWN_NAIVE = {"measurement_id": "own-naive", "method": "naive", "training_days": 350.0}
 IMPOSSIBLE = {**PRINTED, "training_days": _IMPOSSIBLE}
 DOES_NOT_FIT = {"measurement_id": "no-fit", "status": "infeasible", "reason": "out of memory"}
+ESTIMATE = "prediction:pythia-1b:rtx-3090:3"
 FAILED = {"measurement_id": "failed", "status": "failed", "reason": "crashed"}
 
 
 @pytest.mark.parametrize(
     ("rows", "sound", "published"),
     [
-        pytest.param([PRINTED, PRINTED_NAIVE], "printed", "printed", id="tuned before naive"),
-        pytest.param([PRINTED_NAIVE], "printed-naive", "printed-naive", id="only naive"),
+        pytest.param([PRINTED, PRINTED_NAIVE], ESTIMATE, "printed", id="tuned before naive"),
+        pytest.param([PRINTED_NAIVE], ESTIMATE, "printed-naive", id="only naive"),
         pytest.param([PRINTED, OWN], "own", "printed", id="synchronised first, though slower"),
         pytest.param(
             [PRINTED, OWN_NAIVE, OWN], "own", "printed", id="synchronised tuned before naive"
         ),
-        pytest.param([OWN_NAIVE], "own-naive", "own-naive", id="nothing published"),
-        pytest.param([PRINTED, OWN_NAIVE], "printed", "printed", id="tuned before one's own naive"),
+        pytest.param([OWN_NAIVE], ESTIMATE, "own-naive", id="nothing published"),
+        pytest.param([PRINTED, OWN_NAIVE], ESTIMATE, "printed", id="tuned before one's own naive"),
         pytest.param(
-            [IMPOSSIBLE, OWN_NAIVE], "own-naive", "printed", id="impossible, measured since, naive"
+            [IMPOSSIBLE, OWN_NAIVE], ESTIMATE, "printed", id="impossible, measured since, naive"
         ),
         pytest.param([OWN, DOES_NOT_FIT], "own", "own", id="a time before a failure"),
         pytest.param([DOES_NOT_FIT, FAILED], "no-fit", "no-fit", id="does not fit"),
         pytest.param(
             [IMPOSSIBLE, PRINTED_NAIVE],
-            "printed",
+            ESTIMATE,
             "printed",
             id="impossible: no falling back on the naive time",
         ),
         pytest.param([IMPOSSIBLE, OWN], "own", "printed", id="impossible, but measured since"),
         pytest.param(
             [IMPOSSIBLE, {**PRINTED, "measurement_id": "other"}],
-            "other",
+            ESTIMATE,
             "printed",
             id="impossible, but published elsewhere",
         ),
         pytest.param(
             [PRINTED, {**PRINTED, "measurement_id": "slower", "training_days": 201.0}],
-            "printed",
+            ESTIMATE,
             "printed",
             id="the faster of two",
         ),
         pytest.param(
             [{**PRINTED, "measurement_id": "b"}, {**PRINTED, "measurement_id": "a"}],
-            "a",
+            ESTIMATE,
             "a",
             id="the same one of two as fast",
         ),
@@ -219,7 +220,8 @@ def test_the_naive_time_is_beside_the_chosen_one(own_store: Path) -> None:
     best = _choose(own_store, [IMPOSSIBLE, PRINTED_NAIVE], {"printed", "printed-naive"})["sound"]
     assert best.chosen is not None
     assert best.naive is not None
-    assert best.chosen.verdict == "implausible"
+    assert (best.chosen.measurement_id, best.chosen.rests_on) == (ESTIMATE, "estimated")
+    assert best.published is not None and best.published.verdict == "implausible"
     assert best.naive.measurement_id == "printed-naive"
 
 

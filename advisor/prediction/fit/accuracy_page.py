@@ -23,7 +23,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
 from advisor.prediction.fit.baselines import BASELINES, baseline_errors  # noqa: E402
-from advisor.prediction.fit.compare_machines import compare  # noqa: E402
+from advisor.prediction.fit.compare_machines import compare_without  # noqa: E402
 from advisor.prediction.fit.cross_validate import (  # noqa: E402
     BLOCKS,
     CUTS,
@@ -36,6 +36,7 @@ from advisor.prediction.fit.cross_validate import (  # noqa: E402
     is_own,
     is_paper_optimal,
     is_truth,
+    model_group,
     special_folds,
 )
 from advisor.prediction.fit.fit_memory import fit_costs, says_fits  # noqa: E402
@@ -90,10 +91,15 @@ def report(jobs: int) -> str:
     """All of it."""
     observations = load_evidence()
     with ProcessPoolExecutor(jobs) as pool:
-        paper = {name: _held(pool, observations, is_paper_optimal, name) for name in CUTS}
-        truth = {name: _held(pool, observations, is_truth, name) for name in {**CUTS, **WIDER_CUTS}}
+        paper, truth = {}, {}
+        for name in {**CUTS, **WIDER_CUTS}:
+            held = _held(pool, observations, name)
+            if name in CUTS:
+                paper[name] = [h for h in held if is_paper_optimal(h.observation)]
+            truth[name] = [h for h in held if is_truth(h.observation)]
         for name, folds in special_folds(observations).items():
             truth[name] = _of_folds(pool, folds, name)
+        compared = _compared(pool, observations)
     everything = [h.guess for held in (*paper.values(), *truth.values()) for h in held]
     timed = sum(o.step_s is not None for o in observations)
     parts = [
@@ -133,7 +139,7 @@ def report(jobs: int) -> str:
         "a GPU of the type that is left out of the fit. Table 1 is held against predictions "
         "without the paper's bias. The pairs are not independent: most of the others compare the "
         "same few GPUs.",
-        _compared(observations),
+        compared,
         "## Fit or no fit",
         _verdicts(observations),
         "## The analytic estimate",
@@ -154,18 +160,14 @@ def _links(o: Observation) -> str:
     return "one" if o.count == 1 else "switch" if o.chip.switched else "PCIe"
 
 
-def _held(
-    pool: ProcessPoolExecutor,
-    observations: Sequence[Observation],
-    tested: Callable[[Observation], bool],
-    name: str,
-) -> list[Held]:
-    key = {**CUTS, **WIDER_CUTS}[name]
-    folds = folds_of(observations, tested, key)
+def _held(pool: ProcessPoolExecutor, observations: Sequence[Observation], name: str) -> list[Held]:
+    """Every tested row, of Table 1 and of the others, with all that shares its key left out."""
+    key = model_group if name == "a whole model" else {**CUTS, **WIDER_CUTS}[name]
+    folds = folds_of(observations, _is_tested, key)
     if key is not cell:
         return _of_folds(pool, folds, name)
     started = time.monotonic()
-    made = [pool.submit(hold_out_block, observations, tested, start) for start in range(BLOCKS)]
+    made = [pool.submit(hold_out_block, observations, _is_tested, start) for start in range(BLOCKS)]
     errors = {
         o.observation_id: error
         for fold in folds
@@ -174,6 +176,10 @@ def _held(
     held = [Held(g, errors[g.observation.observation_id]) for part in made for g in part.result()]
     print(f"{name}: {len(held)} held out, {time.monotonic() - started:.0f} s", file=sys.stderr)
     return held
+
+
+def _is_tested(o: Observation) -> bool:
+    return is_paper_optimal(o) or is_truth(o)
 
 
 def _of_folds(pool: ProcessPoolExecutor, folds: Sequence[Fold], name: str) -> list[Held]:
@@ -272,14 +278,16 @@ def _widths(truth: dict[str, list[Held]]) -> str:
     return "\n".join(lines)
 
 
-def _compared(observations: Sequence[Observation]) -> str:
+def _compared(pool: ProcessPoolExecutor, observations: Sequence[Observation]) -> str:
     lines = [
         "| | pairs | median error of the ratio | 90th percentile | in the 90 % interval |",
         "|---" * 5 + "|",
     ]
     for title, tested in (("Table 1", is_paper_optimal), ("other measurements", is_truth)):
         started = time.monotonic()
-        found = compare(observations, tested)
+        kinds = sorted({gpu_type(o.chip) for o in observations if o.step_s and tested(o)})
+        parts = [pool.submit(compare_without, observations, tested, kind) for kind in kinds]
+        found = [c for part in parts for c in part.result()]
         print(f"pairs of {title}: {time.monotonic() - started:.0f} s", file=sys.stderr)
         for same in (False, True):
             kind = "one GPU type, other counts" if same else "two GPU types"

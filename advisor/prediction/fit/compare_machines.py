@@ -39,6 +39,14 @@ def compare(
     observations: Sequence[Observation], tested: Callable[[Observation], bool]
 ) -> list[Comparison]:
     """All pairs of the tested observations, each GPU type left out of the fit in turn."""
+    kinds = sorted({gpu_type(o.chip) for o in observations if o.step_s is not None and tested(o)})
+    return [c for held in kinds for c in compare_without(observations, tested, held)]
+
+
+def compare_without(
+    observations: Sequence[Observation], tested: Callable[[Observation], bool], held: str
+) -> list[Comparison]:
+    """The pairs that one GPU type is part of, without it in the fit."""
     asked = [o for o in observations if o.step_s is not None and tested(o)]
     pairs = [
         (a, b)
@@ -47,13 +55,11 @@ def compare(
         == (b.harness, b.workload.workload_id, b.method)
         and (gpu_type(a.chip), a.count) != (gpu_type(b.chip), b.count)
     ]
-    found: list[Comparison] = []
-    for held in sorted({gpu_type(o.chip) for o in asked}):
-        touched = [pair for pair in pairs if held in {gpu_type(o.chip) for o in pair}]
-        if touched:
-            fitted = fitted_from([o for o in observations if gpu_type(o.chip) != held])
-            found += _compared(fitted, touched)
-    return found
+    touched = [pair for pair in pairs if held in {gpu_type(o.chip) for o in pair}]
+    if not touched:
+        return []
+    fitted = fitted_from([o for o in observations if gpu_type(o.chip) != held])
+    return list(_compared(fitted, touched))
 
 
 def _compared(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-ROUNDS = 3
+ROUNDS = 2
 STEPS = 8
 STEP = 0.05
 """For the curvature of the likelihood by the logarithms of the widths."""
@@ -249,14 +249,13 @@ def _fit_widths(
         return float(value), gradient + off / spread
 
     found = minimize(
-        loss, np.log(start), jac=True, method="L-BFGS-B", options={"maxiter": 60, "ftol": 1e-7}
+        loss, np.log(start), jac=True, method="L-BFGS-B", options={"maxiter": 40, "ftol": 1e-6}
     )
 
     def dofs() -> Floats:
         steps = STEP * np.eye(len(start))
-        curvature = np.stack(
-            [(loss(found.x + step)[1] - loss(found.x - step)[1]) / (2 * STEP) for step in steps]
-        )
+        here = loss(found.x)[1]
+        curvature = np.stack([(loss(found.x + step)[1] - here) / STEP for step in steps])
         return dofs_of((curvature + curvature.T) / 2)
 
     return np.exp(found.x), dofs

@@ -5,8 +5,13 @@ It takes half a minute; a test says when it is due.
 
 from __future__ import annotations
 
-from advisor.prediction.fitted import Fitted
-from advisor.prediction.shipped_predictions import FITTED
+import os
+
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")  # small matrices, and the same sums on every machine
+
+from advisor.prediction.fitted import Fitted  # noqa: E402
+from advisor.prediction.shipped_predictions import FITTED  # noqa: E402
 
 
 def refit() -> Fitted:

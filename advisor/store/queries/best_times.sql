@@ -1,10 +1,10 @@
--- Which time stands for each (GPU, count) where evidence is audited: what a search on the user's own
--- machine found, then others' times that were synchronised with the device, then others that are
--- possible. Where the only times with tuned settings are
--- impossible the row is that one, so that the build is left out: a naive time instead would
--- compare what cannot be compared. Beside it what stands where published times are taken at face
--- value: the fastest published one that is not naive, else the fastest naive one, else what else is
--- on record; and the fastest naive one. In no order.
+-- What was recorded for each (GPU, count) and comes first where evidence is audited: what a search on
+-- the user's own machine found, then others' times that were synchronised with the device, then others
+-- that are possible. Whether it stands, or the prediction in its place, `one_clock` says
+-- (ranking/times.py). Where the only times with tuned settings are impossible the row is that one: a
+-- naive time instead would compare what cannot be compared. Beside it what stands where published
+-- times are taken at face value: the fastest published one that is not naive, else the fastest naive
+-- one, else what else is on record; and the fastest naive one. In no order.
 WITH candidate AS (
     SELECT
         rowid AS place,
