@@ -30,8 +30,8 @@ def write_whole(path: Path, content: str | bytes, *, overwrite: bool) -> None:
         else:
             _place(draft, path)
     except OSError as error:
-        if error.filename is not None:  # the draft, of which nobody knows
-            error.filename, error.filename2 = str(path), None
+        # It may name no file, or the draft, of which nobody knows.
+        error.filename, error.filename2 = str(path), None
         raise
     finally:
         draft.unlink(missing_ok=True)

@@ -103,7 +103,8 @@ def _shown(value: Any) -> str:
     if isinstance(value, (dict, list, tuple)):
         return to_json(value).replace("\n", "")
     # What others wrote must not move the cursor or break the line.
-    return "".join(ch if ch.isprintable() else "?" for ch in str(value))
+    text = str(value)
+    return text if text.isprintable() else "".join(c if c.isprintable() else "?" for c in text)
 
 
 def render_rows(rows: Sequence[Row], form: str, columns: Sequence[str] | None = None) -> str:
@@ -126,7 +127,7 @@ TABLE_FORMATS = {".csv": "csv", ".md": "markdown", ".json": "json"}
 """The format that a file's ending asks for."""
 
 
-_MARKUP = str.maketrans({mark: f"\\{mark}" for mark in "\\|`*_[]<>#~"})
+_MARKUP = str.maketrans({mark: f"\\{mark}" for mark in "\\|`*_[]>#~"} | {"<": "&lt;", "&": "&amp;"})
 
 
 def to_markdown(rows: Sequence[Row], columns: Sequence[str]) -> str:
@@ -143,6 +144,11 @@ def _markdown_cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     text = to_json(value) if isinstance(value, (dict, list, tuple)) else str(value)
+    return markdown_text(text)
+
+
+def markdown_text(text: str) -> str:
+    """Text that Markdown shows as it is: no markup, link, picture or tag, and no new line."""
     return "".join(ch if ch.isprintable() else " " for ch in text).translate(_MARKUP)
 
 

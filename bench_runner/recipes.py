@@ -41,6 +41,7 @@ A recipe is one file, `recipes/pythia-160m.toml` for example. A user's own has t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -53,6 +54,10 @@ from bench_runner.timm_models import CLASSES, timm_architecture
 LARGEST_NUMBER = 2**31 - 1
 """Of samples, steps, tokens or pixels; a store's columns hold no more."""
 _LONGEST_TEXT = 4_000
+_TIMM_NAME = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)?")
+_FETCHES = {"auto_map", "cache_dir", "checkpoint_path", "custom_pipelines", "pretrained"}
+_FETCHES |= {"pretrained_cfg", "pretrained_cfg_overlay", "trust_remote_code"}
+"""What would have a library read a file, fetch something or run somebody's code."""
 LARGEST_RECIPE = MIB
 LARGEST_CONFIG = 16 * MIB
 RECIPES_FOLDER = Path(__file__).parent / "recipes"
@@ -359,6 +364,16 @@ def _model(table: _Table, training: Training) -> ModelSource:
             raise table.error("arguments", "does not go with hf_config_json; edit that file")
         hf_config_json = table.path.parent / json_name
         arguments = _read_hf_config(table, hf_config_json)
+    for key, value in arguments.items():
+        if key in _FETCHES and value:
+            # A definition from somebody else must fetch, read or run nothing.
+            raise table.error(f"arguments.{key}", "names weights or code to load; remove it")
+    timm = table.optional_text("timm")
+    if timm is not None and not _TIMM_NAME.fullmatch(timm):
+        raise table.error(
+            "timm",
+            f"{_shown(timm)} is no name of one of timm's own models, such as vit_base_patch16_224",
+        )
     for key, wanted in (("num_labels", training.classes), ("image_size", training.image_size)):
         if wanted is not None and arguments.get(key, wanted) != wanted:
             raise table.error(
@@ -369,7 +384,7 @@ def _model(table: _Table, training: Training) -> ModelSource:
         config_class=config_class,
         arguments=arguments,
         hf_config_json=hf_config_json,
-        timm=table.optional_text("timm"),
+        timm=timm,
     )
 
 

@@ -195,6 +195,11 @@ def _open_program(options: argparse.Namespace) -> int:
             "the terminal program needs a terminal: use a command such as advisor rank, "
             "or see advisor --help"
         )
+    if os.environ.get("TERM") == "dumb":
+        raise InputError(
+            "this terminal (TERM=dumb) cannot draw the program, nor hand on its keys: use a "
+            "command such as advisor rank, or set TERM=xterm-256color where it can"
+        )
     from advisor.tui.start import run
 
     return run(store_path(options))

@@ -18,6 +18,8 @@ from price_catalog.csv_table import nearest
 from price_catalog.model import Quote
 
 MAX_FILE_MB = 32
+MAX_QUOTES = 200_000
+"""A file of more would take memory without end; each needs about a kilobyte."""
 MAX_PROBLEMS = 100
 """After so many, reading stops: there is something wrong with all of the file."""
 
@@ -61,6 +63,8 @@ class _Reading:
         quotes: dict[str, int] = {}
         found: list[Quote] = []
         for row, cells in self._rows(_text(path)):
+            if len(quotes) >= MAX_QUOTES:
+                raise _Unreadable(f"holds more than {MAX_QUOTES:,} quotes: split it")
             if len(self._problems) >= MAX_PROBLEMS:
                 self._stopped = True
                 break

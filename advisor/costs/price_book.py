@@ -6,7 +6,6 @@ with what stands here: a change of the rule is made here first, and the tests ho
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, timedelta
 from decimal import Decimal
@@ -234,21 +233,60 @@ def outlying_quotes(quotes: Iterable[Quote]) -> frozenset[str]:
     for quote in quotes:
         if quote.kind not in NEVER:
             items.setdefault((quote.item_kind, quote.item_id), []).append(quote)
-    found = set()
+    found: set[str] = set()
     for rivals in items.values():
-        if len(rivals) < OUTLYING_FROM:
-            continue
-        rivals.sort(key=lambda quote: quote.quoted_on)
-        days = [quote.quoted_on.toordinal() for quote in rivals]
-        for quote in rivals:
-            day = quote.quoted_on.toordinal()
-            near = rivals[
-                bisect_left(days, day - STALE_DAYS) : bisect_right(days, day + STALE_DAYS)
-            ]
-            prices = sorted(rival.price_usd for rival in near)
-            if is_outlying(quote.price_usd, prices[len(prices) // 2], len(prices)):
-                found.add(quote.quote_id)
+        if len(rivals) >= OUTLYING_FROM:
+            found.update(_outlying_of(rivals))
     return frozenset(found)
+
+
+def _outlying_of(rivals: list[Quote]) -> Iterator[str]:
+    """Those of one item, in time that grows as their number: the window moves day by day."""
+    rivals.sort(key=lambda quote: quote.quoted_on)
+    days = [quote.quoted_on.toordinal() for quote in rivals]
+    prices = sorted({quote.price_usd for quote in rivals})
+    places = {price: place for place, price in enumerate(prices)}
+    window = _Window(len(prices))
+    first = last = at = 0
+    while at < len(rivals):
+        day = days[at]
+        while last < len(rivals) and days[last] <= day + STALE_DAYS:
+            window.add(places[rivals[last].price_usd], 1)
+            last += 1
+        while days[first] < day - STALE_DAYS:
+            window.add(places[rivals[first].price_usd], -1)
+            first += 1
+        count = last - first
+        low, high = usual_prices(prices[window.place_of(count // 2)])
+        while at < len(rivals) and days[at] == day:
+            if count >= OUTLYING_FROM and not low <= rivals[at].price_usd <= high:
+                yield rivals[at].quote_id
+            at += 1
+
+
+class _Window:
+    """How many of each of some places are held, and which place the n-th has: a Fenwick tree."""
+
+    def __init__(self, places: int) -> None:
+        self._counts = [0] * (places + 1)
+        self._top = 1 << places.bit_length()
+
+    def add(self, place: int, count: int) -> None:
+        place += 1
+        while place < len(self._counts):
+            self._counts[place] += count
+            place += place & -place
+
+    def place_of(self, nth: int) -> int:
+        """Counted from 0."""
+        place, step = 0, self._top
+        while step:
+            ahead = place + step
+            if ahead < len(self._counts) and self._counts[ahead] <= nth:
+                place = ahead
+                nth -= self._counts[ahead]
+            step >>= 1
+        return place
 
 
 def quote_marks(

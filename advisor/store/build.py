@@ -33,6 +33,12 @@ def build_store(path: str | Path, *, wait_s: float | None = None) -> None:
         with opened(path, write=True, wait_s=wait_limit_s(wait_s)) as connection:
             update(connection, path, force=True)
         return
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise StoreError(
+            "the store's name is not UTF-8, which DuckDB cannot open: name another with --store"
+        ) from None
     if path.is_symlink():
         raise StoreError(
             f"{path} is a link to {os.readlink(path)}, where nothing is: remove the link, or name "

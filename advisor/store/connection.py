@@ -162,6 +162,13 @@ def check_writable(path: Path) -> None:
 
 def check_file(path: Path) -> None:
     """Raise StoreError where ``path`` is plainly no store, without opening a database."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise StoreError(
+            "the store's name is not UTF-8, which DuckDB cannot open: rename it, or name another "
+            "with --store"
+        ) from None
     remake = f"move it away, then: advisor rebuild --store {path}"
     try:
         if S_ISFIFO(path.stat().st_mode):

@@ -17,7 +17,7 @@ from advisor.planning.report.report import (
     Words,
     shown,
 )
-from advisor.tables import to_csv, to_json
+from advisor.tables import markdown_text, to_csv, to_json
 
 ROW_KEYS = ("number", "label", "unit", "value", "kind", "operation", "of", "decimals", "origin")
 
@@ -35,13 +35,13 @@ def origin_words(row: LedgerRow) -> str:
 def to_markdown(report: Report, figures: str | None = None) -> str:
     """Markdown; its pictures lie beside it in the folder ``figures``, or are only named."""
     lines = [
-        f"# {report.title}",
+        f"# {_safe(report.title)}",
         "",
         f"Made on {report.made_on}. A number in brackets is the row",
         "of the ledger at the end that the number before it comes from.",
     ]
     for section in report.sections:
-        lines += ["", f"## {section.title}"]
+        lines += ["", f"## {_safe(section.title)}"]
         for block in section.blocks:
             lines += ["", *_markdown(block, figures)]
     lines += [
@@ -59,10 +59,7 @@ def to_markdown(report: Report, figures: str | None = None) -> str:
 
 
 def _safe(text: str) -> str:
-    clean = "".join(ch if ch.isprintable() else " " for ch in text)
-    for mark in ("\\", "|", "<", "*", "_", "`"):
-        clean = clean.replace(mark, f"\\{mark}" if mark != "<" else "&lt;")
-    return clean
+    return markdown_text(text)
 
 
 def _cited_cell(cell: Cell) -> str:

@@ -1,0 +1,137 @@
+"""Smaller things that others' names, links and terminals can do."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from advisor import files
+from advisor.cli.main import main
+from advisor.store import StoreError, build_store
+from advisor.tables import markdown_text, to_markdown
+
+EVIL = [
+    "<script>alert(1)</script>",
+    "![x](http://elsewhere.example/pixel.png)",
+    "[click](javascript:alert(1))",
+    "a | b\n# heading",
+    "<img src=x onerror=alert(1)>",
+    "&lt;script&gt;",
+    "`code` *bold* ~~gone~~",
+]
+
+
+@pytest.mark.parametrize("text", EVIL)
+def test_names_are_no_markdown(text: str) -> None:
+    shown = markdown_text(text)
+    assert "<" not in shown
+    assert "\n" not in shown
+    for mark in "[]|`*~#":
+        assert not re.search(rf"(?<!\\)(?:\\\\)*{re.escape(mark)}", shown), shown
+    assert to_markdown([{"a": text}], ["a"]).count("\n") == 3
+
+
+@pytest.mark.parametrize("text", EVIL)
+def test_a_report_escapes_its_title_and_sections(text: str) -> None:
+    from datetime import date
+
+    from advisor.planning.report.markdown_csv_json import to_markdown as written
+    from advisor.planning.report.report import Report, Section
+
+    title = " ".join(text.split())
+    report = Report(
+        title=title,
+        made_on=date(2026, 11, 22),
+        sections=(Section(title=title, blocks=()),),
+        rows=(),
+    )
+    head = written(report).splitlines()
+    assert head[0] == f"# {markdown_text(title)}"
+    assert f"## {markdown_text(title)}" in head
+
+
+def test_a_dangling_link_is_no_place_for_a_store(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    link = tmp_path / "results.duckdb"
+    link.symlink_to(tmp_path / "gone" / "results.duckdb")
+    assert main(["rebuild", "--store", str(link)]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "is a link to" in said.err
+    assert link.is_symlink()
+
+
+@pytest.mark.parametrize("words", [["rank", "--model", "vit", "--budget", "9k"], ["rebuild"]])
+def test_a_store_whose_name_is_not_utf8_is_one_line(
+    store_path: Path, tmp_path: Path, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = os.fsdecode(bytes(tmp_path) + b"/\xff.duckdb")
+    if words[0] == "rank":
+        Path(name).write_bytes(store_path.read_bytes())
+    assert main([*words, "--store", name]) == 2
+    said = capsys.readouterr().err
+    assert "not UTF-8" in said
+    assert said.count("\n") == 1
+    with pytest.raises(StoreError):
+        build_store(name)
+
+
+def test_an_error_names_the_file_and_never_its_draft(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files.os, "fsync", full)
+    with pytest.raises(OSError, match="No space left") as caught:
+        files.write_whole(tmp_path / "a.csv", "a", overwrite=False)
+    assert caught.value.filename == str(tmp_path / "a.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('timm = "hf-hub:somebody/model"', "no name of one of timm's own models"),
+        ('timm = "hf_hub:somebody/model"', "no name of one of timm's own models"),
+        ('timm = "local-dir:/tmp/x"', "no name of one of timm's own models"),
+        ('timm = "vit_tiny_patch16_224"\narguments = { checkpoint_path = "/tmp/x" }', "weights"),
+        ('timm = "vit_tiny_patch16_224"\narguments = { pretrained = true }', "weights or code"),
+        ('config_class = "ViTConfig"\narguments = { auto_map = { AutoModel = "a.b" } }', "code"),
+    ],
+)
+def test_a_recipe_fetches_and_reads_nothing(tmp_path: Path, line: str, words: str) -> None:
+    from bench_runner.recipes import load_recipe
+
+    file = tmp_path / "m.toml"
+    file.write_text(
+        'id = "m"\nname = "M"\nfamily = "vit"\nsource = "somebody"\n[architecture]\n'
+        f"{line}\n[training]\nbatch_size = 4\ntraining_steps = 10\nimage_size = 224\n"
+        'classes = 3\nprecision = "fp32"\noptimizer = "sgd"\n'
+    )
+    with pytest.raises(ValueError, match=words):
+        load_recipe(file)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal as Unix has them")
+def test_a_terminal_that_cannot_draw_is_told_so_at_once(store_path: Path) -> None:
+    child, terminal = pty.fork()
+    if child == 0:
+        os.environ["TERM"] = "dumb"
+        os.execv(sys.executable, [sys.executable, "-m", "advisor", "--store", str(store_path)])
+    said = b""
+    while True:
+        try:
+            said += os.read(terminal, 4096)
+        except OSError:
+            break
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 2
+    assert b"TERM=dumb" in said
+    assert b"\x1b" not in said
+    os.close(terminal)
