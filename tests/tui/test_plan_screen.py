@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Input, Static
+from textual.widgets import Input, Static, TextArea
 
 from advisor.tui.app import AdvisorApp
 from advisor.tui.plan.plan_screen import EMPTY, PlanScreen
@@ -138,3 +138,28 @@ async def test_a_narrow_screen_shows_runs_and_costs(store_path: Path, tmp_path: 
         (head,) = [line for line in lines if line.startswith("do ")]
         assert head.rstrip().endswith("cost") or "prices of" in head
         assert [line for line in lines if len(line) > 80] == []
+
+
+async def test_a_grant_is_written_in_the_program(store_path: Path, tmp_path: Path) -> None:
+    app = app_of(store_path)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("f8", "n")
+        await pilot.pause()
+        text, wrong = app.screen.query_one(TextArea), "#wrong"
+        assert text_of(app, wrong) == "Nothing is wrong."
+        text.text = SMALL.replace("years = 1", "years = 0").replace("total", "totl")
+        await pilot.pause()
+        assert "grant.years: must be a whole number from 1 to 15" in text_of(app, wrong)
+        assert "budget.totl: this key is not known" in text_of(app, wrong)
+        await pilot.press("ctrl+s")
+        await pilot.pause()
+        assert list(tmp_path.iterdir()) == []
+        path = tmp_path / "mine.toml"
+        app.screen.query_one("#file", Input).value = str(path)
+        text.text = SMALL
+        await pilot.pause()
+        await pilot.press("ctrl+s")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert path.read_text() == SMALL
+        assert text_of(app, "#answer").startswith("Small: 1 of 1 runs for $")

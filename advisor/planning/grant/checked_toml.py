@@ -137,12 +137,17 @@ def read_toml(path: Path, kind: type[S], instead: str) -> S:
         raise InputError(
             f"{shown(str(path), 200)} cannot be read ({error.strerror}): {instead}"
         ) from None
+    return convert(found, kind, path.name)
+
+
+def convert(found: Any, kind: type[S], file: str) -> S:
+    """A Struct from plain values. Raises InputError."""
     try:
         return msgspec.convert(
             found, kind, dec_hook=lambda own, value: own.read(value), builtin_types=(date,)
         )
     except msgspec.ValidationError as error:
-        raise _explained(path.name, found, kind, error) from None
+        raise _explained(file, found, kind, error) from None
 
 
 def wrong(file: str, place: str, problem: str) -> InputError:

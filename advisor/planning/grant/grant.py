@@ -119,7 +119,11 @@ def _later(day: date, years: int) -> date:
 def read_grant(path: Path) -> Grant:
     """A grant from its file. Raises InputError, in one line with file and key."""
     instead = "give the path of a grant file, or write one: advisor plan --example > grant.toml"
-    file = read_toml(path, GrantFile, instead)
+    return grant_of(read_toml(path, GrantFile, instead), path)
+
+
+def grant_of(file: GrantFile, path: Path) -> Grant:
+    """A grant from the tables of its file. Raises InputError."""
     general, buy, rent, power = file.grant, file.purchases, file.rentals, file.electricity
     rules = file.institution.rules
     institution = NO_RULES if rules is None else find_institution(rules, path)

@@ -26,7 +26,9 @@ def _field(name: str) -> Any:
 
 def _rule(name: str) -> Any:
     def change(problem: PlanningProblem, value: Any) -> PlanningProblem:
-        number: Any = value if name == "lead_days" else Decimal(str(value))
+        number: Any = value
+        if value is not None and name != "lead_days":
+            number = Decimal(str(value))
         return replace(problem, rules=replace(problem.rules, **{name: number}))
 
     return change
@@ -132,6 +134,8 @@ _CHANGES = {
     "utilisation": _rule("utilisation"),
     "lead_days": _rule("lead_days"),
     "usd_per_kwh": _rule("usd_per_kwh"),
+    "longest_run_days": _rule("longest_run_days"),
+    "slack": _rule("slack"),
     "lifetime_years": _rule("lifetime_years"),
     "later_days": _later,
     "no_due": _no_due,

@@ -165,6 +165,11 @@ def _binds(trials: Trials) -> list[Finding]:
         changes.append((("with machines delivered at once",), {"lead_days": 0}))
     if problem.rules.utilisation < 1:
         changes.append((("with machines that train without a break",), {"utilisation": 1}))
+    if problem.rules.longest_run_days is not None:
+        change: Change = {"longest_run_days": None}
+        changes.append((("with runs that may take as long as they take",), change))
+    if problem.rules.slack:
+        changes.append((("with no days kept free before deadlines",), {"slack": 0}))
     if problem.max_machines is not None:
         changes.append((("with as many machines as one likes",), {"max_machines": None}))
     if problem.year_budget_cents is not None:

@@ -45,12 +45,13 @@ def _alone(problem: PlanningProblem, e: Experiment) -> Finding | None:
     for group in groups(problem):
         time = group.machine.times.get(e.model)
         if time is not None:
-            end = max(e.release_day, group.from_day) + problem.elapsed(time)
+            end = max(e.release_day, group.from_day) + _needs(problem, problem.elapsed(time))
             best = min(filter(None, (best, (end, group.machine.label))))
     for rental in problem.rentals:
         time = rental.times.get(e.model)
         if time is not None:
-            best = min(filter(None, (best, (e.release_day + time.days, rental.label))))
+            end = e.release_day + _needs(problem, problem.rented_days(rental, e.model))
+            best = min(filter(None, (best, (end, rental.label))))
     if best is None:
         return Finding(
             words=(
@@ -58,16 +59,34 @@ def _alone(problem: PlanningProblem, e: Experiment) -> Finding | None:
                 f"for {e.model}: allow more GPUs, measure one (advisor bench), or leave it out",
             ),
         )
+    longest = problem.rules.longest_run_days
+    if best[0] <= problem.due(e) and longest is not None:
+        limit = Solved(value=longest, unit="days", change={}, reads="direct")
+        return Finding(
+            words=(
+                f"{e.name}: no run of {e.model} is over within ",
+                limit,
+                ": raise running.longest_run_days, allow faster machines, or leave it out",
+            )
+        )
     late = Solved(value=ceil(best[0] - problem.due(e)), unit="days", change={}, reads="direct")
     return Finding(
         words=(f"{e.name}: even {best[1]} would be ", late, " late: move its date or leave it out"),
     )
 
 
+def _needs(problem: PlanningProblem, days: float) -> float:
+    """Days from the release to the deadline that a run of so many days needs."""
+    return days / problem.usable(1.0)
+
+
 def _rent_end(problem: PlanningProblem, e: Experiment, day: int) -> bool:
     start = max(e.release_day, day)
+    room = problem.usable(problem.due(e) - e.release_day) - (start - e.release_day)
     return any(
-        e.model in r.times and start + r.times[e.model].days <= problem.due(e)
+        e.model in r.times
+        and problem.rented_days(r, e.model) <= room
+        and not problem.too_long(problem.rented_days(r, e.model))
         for r in problem.rentals
     )
 

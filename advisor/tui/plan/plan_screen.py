@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 SECONDS = 120.0
 EMPTY = (
     "No grant is planned yet.\n\n"
-    "Type the path of a grant.toml above and press Enter,\n"
+    "Press n to write a grant here, or type the path of a grant.toml above\n"
+    "and press Enter,\n"
     "or press x to plan the worked example: a lab with $120,000 over three years,\n"
     "two A6000s of its own, five models a year and one deadline.\n\n"
     "advisor plan --example > grant.toml   makes a copy of it to change."
@@ -113,6 +114,19 @@ class PlanScreen(SizedScreen):
     def _plan_typed(self, event: Input.Submitted) -> None:
         if event.value.strip():
             self._plan(Path(event.value.strip()).expanduser())
+
+    def action_write_grant(self) -> None:
+        """Write a grant here, or change the one that is named."""
+        from advisor.tui.plan.grant_form import GrantForm
+
+        name = self.query_one("#grant", Input).value.strip()
+        path = Path(name).expanduser() if name else None
+        self.app.push_screen(GrantForm(path), self._written_grant)
+
+    def _written_grant(self, path: Path | None) -> None:
+        if path is not None:
+            self.query_one("#grant", Input).value = str(path)
+            self._plan(path)
 
     def action_example(self) -> None:
         """Plan the worked example."""

@@ -222,6 +222,7 @@ ACTIONS: tuple[Action, ...] = (
         PLAN,
         "plan",
         ("g", "focus_grant", "choose the grant", "grant", "The path of a grant.toml; Enter plans."),
+        ("n", "write_grant", "write a grant here", "write", "With what is wrong, as you type."),
         ("x", "example", "plan the worked example", "example", "A grant that ships, to look at."),
         ("o", "next_objective", "change the objective", "objective", "Cheapest, most, soonest."),
         ("t", "quick", "try what would change it, or not", "", "As --quick on the command line."),

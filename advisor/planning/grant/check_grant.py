@@ -1,0 +1,95 @@
+"""A grant that is being written: what is wrong with each field of its text (pure)."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from advisor.parse import InputError
+from advisor.planning.grant.checked_toml import MAX_BYTES, convert
+from advisor.planning.grant.grant import Grant, grant_of
+from advisor.planning.grant.grant_file import GrantFile
+
+MOST_ERRORS = 20
+NEEDED: dict[str, Any] = {
+    "start": date(2027, 1, 1),
+    "years": 1,
+    "model": "any",
+    "name": "any",
+    "gpu": "any",
+    "gpu_count": 1,
+    "kind": "other",
+}
+"""What stands in for a field that must be there, so that the next can be looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GrantCheck:
+    """A grant, or what is wrong with its text."""
+
+    grant: Grant | None
+    errors: dict[str, str]
+    """By field, as ``budget.total`` or ``experiments[2].by``; what is wrong with the text as a
+    whole has the empty name. Empty where there is a grant."""
+
+
+def check_grant(text: str, path: Path) -> GrantCheck:
+    """The grant that a text is, or an error for each field that is wrong.
+
+    ``path`` is where it would be kept: rules of an institution are looked for beside it.
+    """
+    if len(text) > MAX_BYTES:
+        return _wrong("", f"is larger than {MAX_BYTES:,} bytes")
+    try:
+        found: dict[str, Any] = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
+        return _wrong("", f"not valid TOML: {error}")
+    errors: dict[str, str] = {}
+    file: GrantFile | None = None
+    while len(errors) < MOST_ERRORS:
+        try:
+            file = convert(found, GrantFile, path.name)
+            break
+        except InputError as error:
+            field, problem = _parted(str(error), path.name)
+            if field in errors or not _without(found, field):
+                errors.setdefault(field, problem)
+                break
+            errors[field] = problem
+    if errors or file is None:
+        return GrantCheck(grant=None, errors=errors)
+    try:
+        return GrantCheck(grant=grant_of(file, path), errors={})
+    except InputError as error:
+        return _wrong(*_parted(str(error), path.name))
+
+
+def _wrong(field: str, problem: str) -> GrantCheck:
+    return GrantCheck(grant=None, errors={field: problem})
+
+
+def _parted(message: str, file: str) -> tuple[str, str]:
+    """The field that a message names, and the rest of it."""
+    head, colon, rest = message.partition(": ")
+    start = f"{file}, "
+    return (head.removeprefix(start), rest) if colon and head.startswith(start) else ("", message)
+
+
+def _without(found: Any, field: str) -> bool:
+    """Take a wrong value out, so that the next can be looked at; False where it is not there."""
+    here = found
+    steps = [step for part in field.split(".") for step in part.replace("]", "").split("[")]
+    try:
+        for step in steps[:-1]:
+            here = here[int(step) - 1] if isinstance(here, list) else here[step]
+        last: Any = int(steps[-1]) - 1 if isinstance(here, list) else steps[-1]
+        if last in NEEDED and isinstance(here, dict):
+            here[last] = NEEDED[last]
+        else:
+            del here[last]
+    except (KeyError, IndexError, ValueError, TypeError):
+        return False
+    return True

@@ -1,0 +1,143 @@
+"""A grant written in the program: its text, and what is wrong with each field as it is typed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.widgets import Static, TextArea
+
+from advisor.tui.pages.bars import clickable
+from advisor.tui.pages.dialog import Dialog
+from advisor.tui.widgets.text_input import Field
+
+START = """\
+[grant]
+title = "My grant"
+start = 2027-01-01
+years = 3
+
+[budget]
+total = "$100,000"
+
+[[experiments]]
+model = "pythia-1b"
+runs = 2
+# by = 2027-06-01
+
+# [[owned]]
+# gpu = "RTX A6000"
+# gpu_count = 2
+
+[running]
+utilisation = 0.8
+
+[institution]
+rules = "us-equipment-10000"
+"""
+"""What a new grant begins with."""
+SHOWN = 4
+"""So many errors at once."""
+
+
+class GrantForm(Dialog[Path]):
+    """Answers with the file that was written; with nothing where none was."""
+
+    CSS_PATH = "plan.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "save", "save and plan", show=False, priority=True),
+        Binding("escape", "leave", "back", show=False),
+    ]
+    HELP = """\
+## A grant
+
+Write on the right of each `=`; what is wrong is said below as you type. `Ctrl+S` saves the
+file and plans it, `Esc` goes back and changes nothing. `advisor plan --example` prints every
+key that there is.
+"""
+
+    def __init__(self, path: Path | None) -> None:
+        super().__init__()
+        self._path = path
+        self._text = START
+
+    def compose(self) -> ComposeResult:
+        from advisor.planning.grant.checked_toml import MAX_BYTES
+
+        name = "grant.toml"
+        path = self._path
+        try:
+            if path is not None and path.is_file() and path.stat().st_size <= MAX_BYTES:
+                self._text, name = path.read_text(encoding="utf-8-sig"), str(path)
+            else:
+                self._path = None
+        except (OSError, UnicodeDecodeError):
+            self._path = None
+        with Vertical(classes="page") as box:
+            box.border_title = "A grant"
+            yield Field(name, id="file", max_length=500)
+            yield TextArea(self._text, id="text", show_line_numbers=False)
+            yield Static("", id="wrong", markup=False)
+            keys = [
+                ("Ctrl+S", "save and plan", "screen.save"),
+                ("Esc", "back", "screen.leave"),
+            ]
+            yield Static(clickable(keys), classes="keys")
+
+    def on_mount(self) -> None:
+        """The text first."""
+        self.query_one("#text").focus()
+        self._check()
+
+    @on(TextArea.Changed)
+    @on(Field.Changed)
+    def _changed(self) -> None:
+        self._check()
+
+    def _file(self) -> Path:
+        return Path(self.query_one("#file", Field).value.strip() or "grant.toml").expanduser()
+
+    def _check(self) -> bool:
+        """Say what is wrong with each field; whether nothing is."""
+        from advisor.planning.grant.check_grant import check_grant
+
+        found = check_grant(self.query_one("#text", TextArea).text, self._file())
+        each = [f"{field}: {words}" if field else words for field, words in found.errors.items()]
+        more = len(each) - SHOWN
+        lines = each[:SHOWN] + ([f"and {more} more"] if more > 0 else [])
+        self._tell("\n".join(lines) or "Nothing is wrong.", wrong=bool(each))
+        return not each
+
+    def _tell(self, words: str, *, wrong: bool) -> None:
+        said = self.query_one("#wrong", Static)
+        said.set_class(wrong, "-wrong")
+        said.update(words)
+
+    def action_save(self) -> None:
+        """Write the file, and plan it; a file that is not this grant's is left alone."""
+        from advisor.files import write_whole
+
+        if not self._check():
+            return
+        path = self._file()
+        if path.suffix.lower() != ".toml":
+            self._tell("the file of a grant ends in .toml: name it grant.toml", wrong=True)
+            return
+        own = self._path is not None and path == self._path
+        try:
+            write_whole(path, self.query_one("#text", TextArea).text, overwrite=own)
+        except FileExistsError:
+            self._tell(f"{path} is there already: name another file", wrong=True)
+            return
+        except OSError as error:
+            self._tell(f"{path} cannot be written: {error.strerror}", wrong=True)
+            return
+        self.dismiss(path)
+
+    def action_leave(self) -> None:
+        """Go back and change nothing."""
+        self.dismiss()

@@ -1,0 +1,476 @@
+"""What a grant says of money, time and others' machines: each term against plain arithmetic."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from itertools import product
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from advisor.parse import InputError
+from advisor.planning.grant.cautions import cautions
+from advisor.planning.grant.check_grant import check_grant
+from advisor.planning.grant.cost_lines import not_asked_for
+from advisor.planning.grant.grant import read_grant
+from advisor.planning.grant.known_allocations import COLUMNS, known_allocations
+from advisor.planning.plan_grant import EXAMPLE, load_grant
+from advisor.planning.sensitivity.explain import explain
+from advisor.planning.solver.by_year import cents_by_year
+from advisor.planning.solver.charges import purchase_cents, rental_cents, run_cents
+from advisor.planning.solver.clock import NoPlan, Progress, clock_of
+from advisor.planning.solver.problem import (
+    Allocation,
+    FixedCost,
+    Machine,
+    MachineExtra,
+    PlanningProblem,
+    Rules,
+)
+from advisor.planning.solver.solve import solve
+from advisor.store import Store
+from tests.plans_for_tests import (
+    fits_one_machine,
+    make_experiment,
+    make_machine,
+    make_problem,
+    make_rental,
+    make_time,
+)
+
+TODAY = date(2026, 11, 21)
+
+
+def part(whole: Machine, count: int, days: dict[str, float]) -> Machine:
+    return replace(
+        whole,
+        machine_id=f"{whole.machine_id}:part:{count}",
+        gpu_count=count,
+        times={model: make_time(d) for model, d in days.items()},
+        lines=(),
+        owned=0,
+        part_of=whole.machine_id,
+        whole_gpus=whole.gpu_count,
+    )
+
+
+# Runs that share a machine, or take two
+
+
+def best_sharing(problem: PlanningProblem) -> int | None:
+    """The cheapest plan by trying every number of machines, how each is divided, and where every
+    run goes."""
+    (whole, half, *pair) = problem.machines
+    runs = [e for e in problem.experiments for _ in range(e.runs)]
+    best: int | None = None
+    for machines in range(1, len(runs) + 1):
+        for split in range(machines + 1):
+            for pairs in range((machines - split) // 2 + 1 if pair else 1):
+                units = [whole] * (machines - split - 2 * pairs) + [half] * (2 * split)
+                units += list(pair) * pairs
+                found = _cheapest_placing(problem, units, runs)
+                if found is None:
+                    continue
+                cents = found + machines * purchase_cents(whole, problem.rules)
+                best = cents if best is None else min(best, cents)
+    return best
+
+
+def _cheapest_placing(
+    problem: PlanningProblem, units: list[Machine], runs: list[Any]
+) -> int | None:
+    best: int | None = None
+    for where in product(range(len(units)), repeat=len(runs)):
+        jobs: dict[int, list[tuple[float, float, float]]] = {}
+        cents = 0
+        for e, at in zip(runs, where, strict=True):
+            time = units[at].times.get(e.model)
+            if time is None:
+                break
+            days = problem.elapsed(time)
+            jobs.setdefault(at, []).append((e.release_day, e.due_day, days))
+            cents += run_cents(units[at], e.model, problem.rules)
+        else:
+            if all(map(fits_one_machine, jobs.values())):
+                best = cents if best is None else min(best, cents)
+    return best
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_way_of_dividing_machines_is_better(seed: int) -> None:
+    random = Random(seed)
+    whole = make_machine(
+        "buy", "1000", {"a": random.uniform(20, 60), "b": random.uniform(20, 60)}, gpu_count=2
+    )
+    halves = {m: t.days * random.uniform(1.2, 1.9) for m, t in whole.times.items()}
+    machines = [whole, part(whole, 1, halves)]
+    if seed % 3 == 0:
+        machines.append(part(whole, 4, {m: t.days * 0.6 for m, t in whole.times.items()}))
+    problem = make_problem(
+        experiments=(
+            make_experiment("e", "a", random.randint(1, 2), 0, random.choice([60, 100])),
+            make_experiment("f", "b", random.randint(1, 2), random.choice([0, 30]), 100),
+        ),
+        machines=tuple(machines),
+        rules=Rules(usd_per_kwh=Decimal("0.3")),
+    )
+    best = best_sharing(problem)
+    try:
+        plan = solve(problem)
+    except NoPlan:
+        assert best is None
+        return
+    assert (plan.proven, plan.cost_cents) == (True, best)
+    used: dict[str, set[int]] = {}
+    for p in plan.placed:
+        used.setdefault(p.machine_id, set()).add(p.unit)
+    gpus = {m.machine_id: m.gpu_count for m in machines}
+    bought = sum(p.count for p in plan.purchases)
+    assert sum(gpus[name] * len(units) for name, units in used.items()) <= 2 * bought
+
+
+def test_a_part_draws_its_share() -> None:
+    whole = make_machine("buy", "1000", {"a": 10.0}, gpu_count=4)
+    rules = Rules(usd_per_kwh=Decimal(1))
+    assert run_cents(whole, "a", rules) == 240_00
+    assert run_cents(part(whole, 1, {"a": 10.0}), "a", rules) == 60_00
+    assert run_cents(part(whole, 8, {"a": 10.0}), "a", rules) == 480_00
+
+
+def test_an_owned_machine_of_three_is_used_in_part(store_path: Path, tmp_path: Path) -> None:
+    text = (
+        "[grant]\nstart = 2027-01-01\nyears = 1\n"
+        '[[experiments]]\nmodel = "pythia-160m"\n'
+        '[[owned]]\ngpu = "RTX A6000"\ngpu_count = 3\n'
+        "[rentals]\nallowed = false\n[purchases]\nallowed = false\n"
+    )
+    path = tmp_path / "grant.toml"
+    path.write_text(text)
+    loaded = load_grant(Store(store_path), read_grant(path), TODAY)
+    plan = solve(loaded.problem)
+    assert plan.cost_cents == 0
+    used = {m.machine_id: m for m in loaded.problem.machines}[plan.placed[0].machine_id]
+    assert used.part_of is not None or used.gpu_count == 3
+    path.write_text(text + "[running]\nshare_gpus = false\n")
+    loaded = load_grant(Store(store_path), read_grant(path), TODAY)
+    if not loaded.problem.machines[0].times:
+        (said,) = [each for each in loaded.left_out if each.label == "3 × A6000 (owned)"]
+        assert "together" in said.reason
+
+
+# Allocations
+
+
+def allocated(**changes: Any) -> PlanningProblem:
+    """Two runs of ten days: rented at $240 each, or free on an allocation of 240 hours a year."""
+    granted = replace(
+        make_rental("granted", "0", {"a": 10.0}), allocation="allocation:1", in_base=False
+    )
+    given_: dict[str, Any] = {
+        "year_days": (0, 100),
+        "experiments": (make_experiment("e", "a", 2, 0, 100),),
+        "rentals": (make_rental("rent", "1.00", {"a": 10.0}), granted),
+        "allocations": (
+            Allocation(allocation_id="allocation:1", name="Campus", gpu_hours_a_year=Decimal(240)),
+        ),
+    }
+    return make_problem(**(given_ | changes))
+
+
+def test_an_allocation_is_used_as_far_as_its_hours_go() -> None:
+    plan = solve(allocated())
+    assert (plan.cost_cents, plan.proven) == (240_00, True)
+    assert sorted((r.rental_id, r.runs) for r in plan.rented) == [("granted", 1), ("rent", 1)]
+    free = replace(allocated().allocations[0], gpu_hours_a_year=None)
+    assert solve(allocated(allocations=(free,))).cost_cents == 0
+
+
+def test_odds_weigh_an_allocation_against_what_else_there_is() -> None:
+    """A machine of $100 does both runs; hours that come with odds of 10 % are no saving."""
+    unsure = replace(allocated().allocations[0], gpu_hours_a_year=None, odds=Decimal("0.1"))
+    machine = make_machine("buy", "100", {"a": 10.0})
+    problem = allocated(allocations=(unsure,), machines=(machine,))
+    assert solve(problem).purchases
+    likely = replace(problem, allocations=(replace(unsure, odds=Decimal("0.9")),))
+    plan = solve(likely)
+    assert (plan.cost_cents, plan.judged_cents) == (0, 2 * 24_00)
+    first = explain(likely, plan).alternatives[0]
+    assert first.label == "Campus is not awarded"
+    assert first.plan is not None
+    assert first.plan.cost_cents == 100_00
+
+
+def test_long_runs_wait_for_each_of_their_jobs() -> None:
+    problem = allocated()
+    (rent, granted) = problem.rentals
+    slow = replace(granted, max_job_days=Decimal(2), queue_days=Decimal(3))
+    assert problem.rented_days(slow, "a") == 10 + 5 * 3
+    tight = allocated(rentals=(rent, slow), experiments=(make_experiment("e", "a", 1, 0, 20),))
+    assert solve(tight).cost_cents == 240_00
+
+
+def test_known_allocations_have_a_source_and_a_date() -> None:
+    rows = known_allocations()
+    assert len(rows) > 60
+    assert all(set(row) == set(COLUMNS) for row in rows)
+    assert all(row["source"] and row["date"] for row in rows)
+    assert known_allocations("delta")
+    assert known_allocations("no such place") == []
+
+
+# Slack, long runs, failures, utilisation
+
+
+def test_days_before_a_deadline_stay_free() -> None:
+    problem = make_problem(
+        experiments=(make_experiment("e", "a", 2, 0, 100),),
+        machines=(make_machine("buy", "1000", {"a": 42.5}),),
+        rules=Rules(slack=Decimal("0.15")),
+    )
+    plan = solve(problem)
+    assert sum(p.count for p in plan.purchases) == 1
+    assert plan.finish_day == pytest.approx(85)
+    longer = replace(problem, machines=(make_machine("buy", "1000", {"a": 43.0}),))
+    assert sum(p.count for p in solve(longer).purchases) == 2
+    rented = replace(problem, machines=(), rentals=(make_rental("r", "1", {"a": 85.1}),))
+    with pytest.raises(NoPlan):
+        solve(rented)
+
+
+def test_no_run_is_longer_than_is_acceptable() -> None:
+    problem = make_problem(
+        year_days=(0, 365),
+        experiments=(make_experiment("e", "a", 1, 0, 365),),
+        machines=(
+            make_machine("slow", "1000", {"a": 91.0}),
+            make_machine("fast", "9000", {"a": 20.0}),
+        ),
+    )
+    assert solve(problem).cost_cents == 1000_00
+    rules = Rules(longest_run_days=Decimal(90))
+    assert solve(replace(problem, rules=rules)).cost_cents == 9000_00
+
+
+def test_failures_take_time_and_money() -> None:
+    rules = Rules(failures=Decimal("0.05"), usd_per_kwh=Decimal(1))
+    machine = make_machine("own", None, {"a": 20.0})
+    problem = make_problem(
+        experiments=(make_experiment("e", "a", 1, 0, 100),), machines=(machine,), rules=rules
+    )
+    plan = solve(problem)
+    assert plan.finish_day == pytest.approx(21)
+    assert plan.cost_cents == 21 * 24_00
+    assert rental_cents(make_rental("r", "1", {"a": 20.0}), "a", rules) == 21 * 24_00
+
+
+def test_a_machine_that_is_half_free_in_its_first_year_takes_longer() -> None:
+    problem = make_problem(
+        year_days=(0, 100, 200),
+        experiments=(make_experiment("e", "a", 3, 0, 200),),
+        machines=(make_machine("own", None, {"a": 40.0}),),
+        rules=Rules(utilisation=Decimal("0.75"), year_utilisation=(Decimal("0.5"), Decimal(1))),
+    )
+    plan = solve(problem)
+    ends = sorted(p.pieces[-1][1] for p in plan.placed)
+    assert ends == pytest.approx([80, 130, 170])
+    many = replace(problem, experiments=(make_experiment("e", "a", 4, 0, 200),))
+    with pytest.raises(NoPlan):
+        solve(many)
+
+
+# Terms of purchase
+
+
+def test_prices_are_arithmetic_of_their_terms() -> None:
+    machine = make_machine("m", "10000", {"a": 1.0})
+    terms = Rules(discount=Decimal("0.05"), vat=Decimal("0.19"))
+    assert purchase_cents(machine, terms) == 11305_00
+    assert purchase_cents(machine, replace(terms, cost_share=Decimal("0.5"))) == 5652_50
+    falling = Rules(price_change=Decimal("-0.1"))
+    assert [purchase_cents(machine, falling, day) for day in (0, 365)] == [10000_00, 9000_00]
+    extras = (
+        MachineExtra(key="costs[1].amount", name="rack", usd=Decimal(300)),
+        MachineExtra(key="costs[2].share_of_price", name="care", share_of_price=Decimal("0.1")),
+    )
+    assert purchase_cents(machine, Rules(machine_extras=extras)) == 11300_00
+
+
+def test_depreciation_is_charged_by_time_and_use() -> None:
+    """40,000 over 60 months, used from month 7 to 60 for 80 %: 28,800, with 25 % 36,000."""
+    machine = make_machine("m", "40000", {"a": 1.0})
+    rules = Rules(
+        life_months=60,
+        use_share=Decimal("0.8"),
+        grant_months=60,
+        equipment_in_base=True,
+        overhead_rate=Decimal("0.25"),
+    )
+    assert purchase_cents(machine, rules, day=183) == 36_000_00
+
+
+def test_a_machine_is_bought_later_where_prices_fall() -> None:
+    problem = make_problem(
+        year_days=(0, 365),
+        order_days=(0, 91, 182, 273),
+        experiments=(make_experiment("e", "a", 1, 200, 365),),
+        machines=(make_machine("buy", "10000", {"a": 30.0}),),
+        rules=Rules(price_change=Decimal("-0.2"), lead_days=30),
+    )
+    plan = solve(problem)
+    assert [p.order for p in plan.purchases] == [3]
+    assert [p.order for p in solve(replace(problem, rules=Rules(lead_days=30))).purchases] == [0]
+
+
+def test_what_is_paid_whatever_is_bought_counts() -> None:
+    problem = make_problem(
+        year_days=(0, 100, 200),
+        experiments=(make_experiment("e", "a", 1, 0, 200),),
+        machines=(make_machine("buy", "1000", {"a": 30.0}),),
+        fixed=tuple(
+            FixedCost(
+                key="costs[1].amount",
+                name="disks",
+                kind="storage",
+                year=year,
+                usd=Decimal(100),
+                in_base=True,
+            )
+            for year in range(2)
+        ),
+        rules=Rules(overhead_rate=Decimal("0.5"), equipment_threshold_usd=Decimal(500)),
+        budget_cents=1300_00,
+    )
+    plan = solve(problem)
+    assert plan.cost_cents == 1300_00
+    assert cents_by_year(problem, plan.purchases, plan.placed) == [1150_00, 150_00]
+    with pytest.raises(NoPlan):
+        solve(replace(problem, budget_cents=1299_99))
+
+
+def test_overhead_may_differ_by_what_it_is_charged_on() -> None:
+    rules = Rules(overhead_rate=Decimal("0.5"), overhead_rate_cloud=Decimal("0.1"))
+    assert rental_cents(make_rental("r", "1", {"a": 1.0}), "a", rules) == 26_40
+
+
+# Files
+
+
+SMALL = """
+[grant]
+start = 2027-03-01
+years = 2
+[[experiments]]
+model = "pythia-410m"
+"""
+
+
+def read(tmp_path: Path, text: str) -> Any:
+    path = tmp_path / "grant.toml"
+    path.write_text(text)
+    return read_grant(path)
+
+
+def test_a_grant_in_euros_has_a_rate_with_its_day(tmp_path: Path) -> None:
+    grant = read(tmp_path, SMALL + '[budget]\ncurrency = "EUR"\ntotal = "100k"\n')
+    assert grant.budget_usd == Decimal("114030.00")
+    assert grant.currency.written(Decimal("114030")) == "€100,000"
+    assert "1.1403" in grant.currency.note
+    assert "2026-09-25" in grant.currency.note
+    with pytest.raises(InputError, match=r"budget\.currency: no rate of CHF ships"):
+        read(tmp_path, SMALL + '[budget]\ncurrency = "CHF"\n')
+
+
+def test_award_years_are_cut_as_the_funder_counts_them(tmp_path: Path) -> None:
+    text = SMALL.replace("years = 2", 'years = 2\naward_years = "calendar"')
+    assert read(tmp_path, text).year_dates == (
+        date(2027, 3, 1),
+        date(2028, 1, 1),
+        date(2029, 1, 1),
+        date(2029, 3, 1),
+    )
+    with pytest.raises(InputError, match="2 amounts for 3 years"):
+        read(tmp_path, text + '[budget]\nper_year = ["1k", "1k"]\n')
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[purchases]\ncost_share = 0.5\n", "purchases.cost_share_by"),
+        ("[running]\nutilisation_by_year = [0.5]\n", "running.utilisation_by_year"),
+        ('[[costs]]\nname = "x"\nkind = "storage"\n', "costs[1]: needs either amount"),
+        ('[[costs]]\nname = "x"\nkind = "storag"\namount = 1\n', "did you mean 'storage'"),
+        ('[[allocations]]\nname = "x"\ngpu = "H100"\nodds = 0\n', "allocations[1].odds"),
+        ('[[allocations]]\nname = "x"\n', "allocations[1].gpu"),
+        ("[purchases]\norder_every_months = 2\n", "one of 1, 3, 12"),
+    ],
+)
+def test_what_is_wrong_with_a_term_is_said(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, SMALL + text)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_cautions_name_electricity_and_what_is_not_asked_for(
+    store_path: Path, tmp_path: Path
+) -> None:
+    grant = read(
+        tmp_path,
+        SMALL + "[electricity]\nusd_per_kwh = 0.1\n"
+        '[[costs]]\nname = "disks"\nkind = "storage"\namount = 100\n',
+    )
+    assert "storage" not in not_asked_for(grant)
+    assert "staff" in not_asked_for(grant)
+    loaded = load_grant(Store(store_path), grant, TODAY)
+    said = " ".join(cautions(grant, loaded.problem, solve(loaded.problem)))
+    assert "part of overhead" in said
+    assert "Not asked for: network" in said
+
+
+def test_rates_without_processor_and_memory_are_no_whole_price(store_path: Path) -> None:
+    grant = replace(read_grant(EXAMPLE), rent_providers=None)
+    loaded = load_grant(Store(store_path), grant, TODAY)
+    assert any("leave out processor" in each.reason for each in loaded.left_out)
+    bare = {offer.rental_id for offer in loaded.rentals.values() if offer.leaves_out}
+    assert bare == set()
+
+
+def test_every_field_that_is_wrong_is_named(tmp_path: Path) -> None:
+    text = EXAMPLE.read_text(encoding="utf-8")
+    assert check_grant(text, EXAMPLE).grant is not None
+    broken = text.replace("years = 3", "years = 99").replace("utilisation = 0.8", "utilisation = 4")
+    found = check_grant(broken.replace("by = 2027-06-01", 'by = "soon"'), EXAMPLE)
+    assert set(found.errors) == {"grant.years", "running.utilisation", "experiments[5].by"}
+    assert set(check_grant("[grant", EXAMPLE).errors) == {""}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 4000), st.integers(0, 30), st.text(max_size=5))
+def test_no_text_is_a_traceback(at: int, length: int, instead: str) -> None:
+    text = EXAMPLE.read_text(encoding="utf-8")
+    found = check_grant(text[:at] + instead + text[at + length :], EXAMPLE)
+    assert (found.grant is None) == bool(found.errors)
+
+
+# While it computes
+
+
+def test_progress_tells_the_plan_and_the_bound() -> None:
+    problem = make_problem(
+        experiments=(make_experiment("e", "a", 3, 0, 100),),
+        machines=tuple(
+            make_machine(f"m{n}", str(1000 + 90 * n), {"a": 60.0 - 5 * n}) for n in range(5)
+        ),
+    )
+    heard: list[Progress] = []
+    plan = solve(problem, clock=clock_of(30, hear=heard.append))
+    assert heard[0].plan is None
+    assert [p for p in heard if p.plan is not None]
+    assert all(p.plan.cost_cents >= plan.cost_cents for p in heard if p.plan is not None)
+    assert all(p.trying for p in heard)
