@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 from advisor.answers.before import quoted
 from advisor.answers.prediction import as_object, as_text
 from advisor.cli.command import ANSWERED, NO_ANSWER, open_store, terminal_width
-from advisor.parse import InputError, parse_count, parse_whole, shown
+from advisor.parse import InputError, parse_choice, parse_count, parse_positive, parse_whole, shown
 
 if TYPE_CHECKING:
     from advisor.prediction.fitted import Fitted
     from advisor.prediction.model.targets import Target
+    from advisor.prediction.physics.memory import Wanted
     from advisor.prediction.predict_one import MeasuredTime
     from advisor.store import Store
 
@@ -37,6 +38,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--precision", metavar="P", help="fp16, bf16 or fp32")
     add("--parameters", metavar="P", help="where only a size is known: with --model FAMILY")
     add("--method", default="optimal", help="optimal (default), free-lunch or naive")
+    add("--host-memory", metavar="G", help="of each machine, such as 128GiB (default: 64 a GPU)")
+    add("--micro-batch", metavar="M", help="samples a pass and GPU (default: what fits)")
+    add("--sharding", metavar="S", help=f"{', '.join(_STAGES)} (default: what is fastest)")
+    add("--checkpointing", metavar="YES", help="activation checkpointing: yes or no")
+    add("--offloading", metavar="YES", help="optimiser states in host memory: yes or no")
     add("--format", default="table", help="table (default) or json")
     add(
         "--keep",
@@ -87,7 +93,8 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
             target = _keep(target, options.keep, options.force, store)
         if chip is None:
             return ANSWERED
-        answer = predict(target, chip, count, load_fit(), method=options.method)
+        wanted = _wanted(options, count)
+        answer = predict(target, chip, count, load_fit(), method=options.method, wanted=wanted)
         answer = beside_measured(answer, _measured(store, target, chip.gpu_id, count))
     except ValueError as error:
         raise InputError(str(error)) from None
@@ -167,6 +174,42 @@ def _measured(store: Store, target: Target, gpu_id: str, count: int) -> tuple[Me
         for time in sorted(times, key=lambda time: time.training_days or 0.0)
         if time.timing == "synchronised" and time.method == "optimal" and time.training_days
     )
+
+
+_STAGES = {
+    "none": 0,
+    "zero-1": 1,
+    "zero-2": 2,
+    "zero-3": 3,
+    "fsdp-shard-grad-op": 2,
+    "fsdp-full-shard": 3,
+}
+"""What each word of --sharding shards; for the prediction ZeRO and FSDP are one."""
+_MOST_HOST_GIB = 1e6
+_GPUS_A_MACHINE = 8
+
+
+def _wanted(options: argparse.Namespace, count: int) -> Wanted:
+    """Settings and host memory as asked. Raises InputError."""
+    from advisor.prediction.physics.memory import HOST_GIB_A_GPU, Wanted
+
+    host, sharding = HOST_GIB_A_GPU, options.sharding
+    if options.host_memory is not None:
+        whole = parse_positive(options.host_memory, "host memory", "GiB", _MOST_HOST_GIB)
+        host = whole / min(count, _GPUS_A_MACHINE)
+    if sharding is not None and sharding not in _STAGES:
+        raise InputError(f"--sharding {shown(sharding)} is not one of {', '.join(_STAGES)}")
+    return Wanted(
+        host_gib=host,
+        stage=None if sharding is None else _STAGES[sharding],
+        checkpointing=_yes(options.checkpointing, "--checkpointing"),
+        offloading=_yes(options.offloading, "--offloading"),
+        micro_batch_size=_whole(options.micro_batch, "--micro-batch"),
+    )
+
+
+def _yes(text: str | None, option: str) -> bool | None:
+    return None if text is None else parse_choice(text, ("yes", "no"), option) == "yes"
 
 
 def _keep(target: Target, name: str, force: bool, store: Store) -> Target:

@@ -24,7 +24,7 @@ from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip, gpu_type
 from advisor.prediction.physics.columns import Columns, WorkloadTable
 from advisor.prediction.physics.factors import NAMES, not_compiled, whole_attention
-from advisor.prediction.physics.memory import Option, micro_batch, sample_bytes
+from advisor.prediction.physics.memory import ANY, Option, Wanted, sample_bytes
 from advisor.prediction.physics.step_time import (
     company_share,
     options_for,
@@ -100,8 +100,10 @@ def predict_many(
     fitted: Fitted,
     *,
     method: str = "optimal",
+    wanted: Wanted = ANY,
 ) -> Predictions:
-    """Predict each pair that the three index arrays name, all with one method's settings.
+    """Predict each pair that the three index arrays name, all with one method's settings, of which
+    those that are ``wanted``.
 
     What is asked for more than once is computed once.
     """
@@ -119,6 +121,7 @@ def predict_many(
         numbers[distinct % len(numbers)],
         fitted,
         method,
+        wanted,
     )
     if len(distinct) == len(pairs) and (where == np.arange(len(pairs))).all():
         return made
@@ -135,10 +138,11 @@ def _distinct(
     counts: Whole,
     fitted: Fitted,
     method: str,
+    wanted: Wanted,
 ) -> Predictions:
     import numpy as np
 
-    options = options_for(method)
+    options = wanted.among(options_for(method))
     naive = method == "naive"
     pairs = len(counts)
     best = np.empty(pairs)
@@ -155,12 +159,12 @@ def _distinct(
         rows = workload_index[block]
         columns = table.columns(rows, chip_index[block], counts[block])
         best[block], chosen[block], micro_batch_size[block], company[block] = _fastest(
-            columns, options, [sample[rows] for sample in samples], fitted, naive=naive
+            columns, options, [sample[rows] for sample in samples], fitted, wanted, naive=naive
         )
         # A GPU without a datasheet rate fits or not all the same; its time is not known.
         unknown[block] = np.isnan(columns.naive_peak if naive else columns.peak)
         unknown[block] |= np.isnan(columns.bandwidth + columns.tdp_w)
-    linear = _linear(table, workload_index, chip_index, counts, samples, fitted, options)
+    linear = _linear(table, workload_index, chip_index, counts, samples, fitted, options, wanted)
     best = np.fmax(best, linear.least + company)
     fits = chosen >= 0
     far = (
@@ -224,6 +228,7 @@ def _linear(
     samples: Sequence[Floats],
     fitted: Fitted,
     options: Sequence[Option],
+    wanted: Wanted,
 ) -> _Linear:
     """No GPUs are more than as many times as fast as one of them, unless the one must save memory
     by offloading or recomputing where the many need not."""
@@ -235,7 +240,7 @@ def _linear(
     columns = table.columns(rows, columns_of, np.ones_like(pairs))
     naive = not options[0].free_lunch
     seconds, chosen, _, _ = _fastest(
-        columns, options, [sample[rows] for sample in samples], fitted, naive=naive
+        columns, options, [sample[rows] for sample in samples], fitted, wanted, naive=naive
     )
     saving = np.array([o.offloading or o.checkpointing for o in options] + [False])
     plain = (chosen >= 0) & ~saving[chosen]
@@ -244,7 +249,8 @@ def _linear(
         ordinary = np.array([not s for s in saving[:-1]])
         few = [o for o, keep in zip(options, ordinary, strict=True) if keep]
         held = [s[rows] for s, keep in zip(samples, ordinary, strict=True) if keep]
-        plain |= _fastest(columns, few, held, fitted, naive=naive)[1] >= 0
+        if few:
+            plain |= _fastest(columns, few, held, fitted, wanted, naive=naive)[1] >= 0
     alone = np.where(chosen >= 0, seconds, np.nan)[where]
     return _Linear(np.where(plain[where] & (counts > 1), alone / counts, np.nan), alone)
 
@@ -254,6 +260,7 @@ def _fastest(
     options: Sequence[Option],
     samples: Sequence[Floats],
     fitted: Fitted,
+    wanted: Wanted,
     *,
     naive: bool,
 ) -> tuple[Floats, Whole, Floats, Floats]:
@@ -291,7 +298,7 @@ def _fastest(
             not_compiled(sharded, columns) * (value["elementwise of sharded"] - 1.0)
         )
     for number, option in enumerate(options):
-        micro = micro_batch(option, columns, fitted.costs, sample=samples[number])
+        micro = wanted.micro_batch(option, columns, fitted.costs, samples[number])
         multiple = work_multiple(option)
         *shown, offload = traffic_terms(option, columns, np.maximum(micro, 1.0), busy * multiple)
         seconds = (apart if option.stage else compiled) * multiple

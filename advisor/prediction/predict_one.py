@@ -10,7 +10,7 @@ from advisor.prediction.fitted import Fitted
 from advisor.prediction.model.targets import Target
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
-from advisor.prediction.physics.memory import HOST_GIB_A_GPU
+from advisor.prediction.physics.memory import ANY, HOST_GIB_A_GPU, Wanted
 from bench_runner.records import Settings
 from bench_runner.typed_numbers import count_words
 
@@ -92,12 +92,15 @@ def predict(
     fitted: Fitted,
     *,
     method: str = "optimal",
+    wanted: Wanted = ANY,
 ) -> Prediction:
-    """Predict one model on ``count`` GPUs of one kind (loads numpy)."""
+    """Predict one model on ``count`` GPUs of one kind (loads numpy), with settings as ``wanted``.
+
+    Raises ValueError, one line, for what is none.
+    """
     import numpy as np
 
     from advisor.prediction.physics.columns import WorkloadTable
-    from advisor.prediction.physics.memory import micro_batch
     from advisor.prediction.physics.step_time import options_for
     from advisor.prediction.predict_many import FARTHEST, MEASURED_GPUS, predict_many
 
@@ -109,11 +112,23 @@ def predict(
     if method not in METHODS:
         raise ValueError(f"method '{method}' is not one of {', '.join(METHODS)}")
     zero, counts = np.zeros(1, dtype=int), np.array([count])
-    many = predict_many([workload], [chip], zero, zero, counts, fitted, method=method)
+    options = wanted.among(options_for(method))
+    if not options:
+        raise ValueError(f"no settings of the method {method} are as asked; leave one out")
+    micro_size = wanted.micro_batch_size
+    if micro_size is not None and micro_size * count > workload.batch_size:
+        raise ValueError(
+            f"a micro-batch of {micro_size:,} on {count} GPUs is more than the batch of "
+            f"{workload.batch_size:,}; give --micro-batch {max(1, workload.batch_size // count)} "
+            "or less"
+        )
+    many = predict_many(
+        [workload], [chip], zero, zero, counts, fitted, method=method, wanted=wanted
+    )
     columns = WorkloadTable([workload], [chip]).columns(zero, zero, counts)
     fitting = []
-    for option in options_for(method):
-        micro = int(micro_batch(option, columns, fitted.costs)[0])
+    for option in options:
+        micro = int(wanted.micro_batch(option, columns, fitted.costs)[0])
         if micro:
             fitting.append(_settings(option, workload, count, micro))
     fits = bool(many.fits[0])
@@ -135,7 +150,7 @@ def predict(
     naive = method == "naive"
     assumptions = list(target.assumptions)
     if settings is not None and settings.offloading:
-        assumptions.append(f"{HOST_GIB_A_GPU:g} GiB of host memory for each GPU")
+        assumptions.append(f"{wanted.host_gib:g} GiB of host memory for each GPU")
     if fits and bool(many.beyond_linear[0]):
         assumptions.append(
             f"more than {count} times as fast as one GPU, which must save memory in ways that "
@@ -158,7 +173,7 @@ def predict(
     elif fits:
         reason = f"no prediction: the catalogue has no {_missing(workload, chip, naive)}"
     else:
-        reason = _why_not(workload, chip, count, method)
+        reason = _why_not(workload, chip, count, method, wanted)
     bench = (
         f"benchmark {workload.workload_id} on {count} x {chip.name} (advisor bench, about "
         "10 minutes)"
@@ -206,7 +221,7 @@ def _missing(workload: Workload, chip: Chip, naive: bool) -> str:
     return f"{what} for {chip.name}"
 
 
-def _why_not(workload: Workload, chip: Chip, count: int, method: str) -> str:
+def _why_not(workload: Workload, chip: Chip, count: int, method: str, wanted: Wanted) -> str:
     if workload.batch_size < count:
         return f"does not fit: a batch of {workload.batch_size} cannot be shared by {count} GPUs"
     tried = {
@@ -214,8 +229,10 @@ def _why_not(workload: Workload, chip: Chip, count: int, method: str) -> str:
         "free-lunch": "without memory-saving methods",
         "optimal": "with any memory-saving method",
     }[method]
+    if replace(wanted, host_gib=HOST_GIB_A_GPU) != ANY:
+        tried = "with the settings that were asked for"
     return (
         f"does not fit: {count_words(workload.parameters)} parameters need more than "
         f"{chip.memory_gib:g} GiB a GPU {tried}"
-        + (f" and {HOST_GIB_A_GPU:g} GiB of host memory a GPU" if method == "optimal" else "")
+        + (f" and {wanted.host_gib:g} GiB of host memory a GPU" if method == "optimal" else "")
     )

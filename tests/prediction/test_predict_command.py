@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from advisor.cli import predict_command as command
+from advisor.cli.main import main
 from advisor.parse import InputError
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.shipped_predictions import shipped_fit
@@ -143,3 +144,54 @@ def test_the_answer_comes_first_and_is_the_same_in_json(
     (doubt,) = answer["verdict"]["doubts"]
     assert doubt["command"] == "advisor bench --model pythia-1b --gpus 4"
     assert doubt["command"] in out
+
+
+OFFLOADED = ("--model", "decoder", "--parameters", "7B", "--tokens", "10B", "--gpu", "RTX 4090")
+
+
+def test_host_memory_decides_what_fits(own_store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["predict", *OFFLOADED, "--store", str(own_store), "--format", "json"]
+    assert main(asked) == 1
+    assert "64 GiB of host memory" in json.loads(capsys.readouterr().out)["reason"]
+    assert main([*asked, "--host-memory", "128GiB"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["training_days"] > 0
+    assert "128 GiB of host memory for each GPU" in answer["assumptions"]
+
+
+def test_settings_are_as_asked_and_never_faster_than_the_best(
+    own_store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["predict", "--model", "pythia-1b", "--gpu", "A100", "--count", "4"]
+    asked += ["--store", str(own_store), "--format", "json"]
+    assert main(asked) == 0
+    best = json.loads(capsys.readouterr().out)
+    flags = ("--micro-batch", "2", "--sharding", "fsdp-full-shard", "--checkpointing", "yes")
+    assert main([*asked, *flags, "--offloading", "no"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["training_days"] > best["training_days"]
+    for words in answer["fitting"]:
+        assert (words["micro_batch_size"], words["activation_checkpointing"]) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--host-memory", "1e999"), "host memory"),
+        (("--host-memory", "64 days"), "not a number of GiB"),
+        (("--sharding", "zero-9"), "--sharding 'zero-9' is not one of none, zero-1"),
+        (("--checkpointing", "maybe"), "write yes or no"),
+        (("--micro-batch", "0"), "not a whole number above 0"),
+        (("--micro-batch", "1M"), "more than the batch"),
+        (("--method", "naive", "--sharding", "zero-2"), "no settings of the method naive"),
+        (("--precision", "fp8"), "fp8 changes what is learnt"),
+    ],
+)
+def test_settings_that_are_none_are_one_line(
+    own_store: Path, flags: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["predict", "--model", "pythia-1b", "--gpu", "A100", "--store", str(own_store)]
+    assert main([*asked, *flags]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert said in err

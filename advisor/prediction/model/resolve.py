@@ -38,6 +38,11 @@ class Ask:
     precision: Precision | None = None
 
     def __post_init__(self) -> None:
+        if str(self.precision) == "fp8":
+            raise ValueError(
+                "fp8 changes what is learnt, and no time with it is among the evidence; measure it "
+                "with python -m bench_runner, or give bf16"
+            )
         if self.precision not in (None, *PRECISIONS):
             raise ValueError(f"precision '{self.precision}' is not one of {', '.join(PRECISIONS)}")
         for name, option in (

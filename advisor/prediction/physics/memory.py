@@ -8,7 +8,7 @@ pass is fitted to the micro-batches of the paper's Appendix J (fit_memory.py).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -120,6 +120,50 @@ OPTIONS = tuple(
 """Those of the paper's appendix F that differ for the model; ZeRO and FSDP are one."""
 LEAN_OPTIONS = tuple(replace(option, lean=True) for option in OPTIONS)
 """The same, lean."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What somebody asks of the settings and of the host; None: whatever is fastest."""
+
+    host_gib: float = HOST_GIB_A_GPU
+    """Host memory for each GPU."""
+    stage: int | None = None
+    checkpointing: bool | None = None
+    offloading: bool | None = None
+    micro_batch_size: int | None = None
+
+    def among(self, options: Sequence[Option]) -> tuple[Option, ...]:
+        """Those that have it."""
+        return tuple(
+            option
+            for option in options
+            if self.stage in (None, option.stage)
+            and self.checkpointing in (None, option.checkpointing)
+            and self.offloading in (None, option.offloading)
+        )
+
+    def micro_batch(
+        self, option: Option, columns: Columns, costs: MemoryCosts, sample: Floats | None = None
+    ) -> Floats:
+        """As the function of this name, with the host's memory; where a size is asked for, it, or
+        0 where it does not fit."""
+        import numpy as np
+
+        fitting = micro_batch(option, columns, costs, self.host_gib, sample)
+        size = self.micro_batch_size
+        if size is None:
+            return fitting
+        # Of the largest power of two, one that is none may be above.
+        room = np.minimum(2.0 * fitting - 1.0, columns.share)
+        if sample is None:
+            sample = sample_bytes(option, columns, costs)
+        budget = (columns.memory_gib * costs.usable - costs.fixed_gib) * GIB
+        room = np.minimum(room, (budget - static_bytes(option, columns, costs)) / sample)
+        return np.where((fitting >= 1.0) & (size <= room), float(size), 0.0)
+
+
+ANY = Wanted()
 
 
 def applies(option: Option, columns: Columns) -> NDArray[np.bool_]:
