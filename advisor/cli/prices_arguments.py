@@ -130,7 +130,7 @@ _HELP = {
     "item_kind": "gpu, host, server or part (default: found by the name)",
     "currency": "as in EUR (default: USD)",
     "usd_per_unit": "US dollars of one unit of that currency on the day",
-    "includes": "; ".join(INCLUDES),
+    "includes": f"{'; '.join(INCLUDES)}; of a machine also what comes with it, in words",
     "valid_until": "as in 2026-12-31",
     "url": "the page that says so",
     "file": "where you keep the quote",

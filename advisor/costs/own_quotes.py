@@ -179,7 +179,7 @@ class _Form:
             self._wrong("valid_until", f"{until} is before the date of the quote, {day}")
         price, usd = self._price(item[0])
         currency = cells["currency"].upper() or "USD"
-        includes = self._includes()
+        includes = self._includes(item[0])
         if cells["url"] and not re.match(r"https?://[^\s/]+", cells["url"]):
             self._wrong("url", f"{shown(cells['url'])} is no web address: begin it with https://")
         corrects = cells["corrects"] or None
@@ -268,9 +268,12 @@ class _Form:
                 return price, None
         return price, usd
 
-    def _includes(self) -> str | None:
+    def _includes(self, item_kind: str) -> str | None:
+        """Words of INCLUDES; of a machine, which comes with more, any text."""
         words = [word.strip().lower() for word in re.split(r"[;,+]", self._cells["includes"])]
         words = [word for word in words if word]
+        if item_kind in ("host", "server") and any(word not in INCLUDES for word in words):
+            return self._cells["includes"]
         for word in words:
             if word not in INCLUDES:
                 self._wrong("includes", f"{shown(word)} is not known; {nearest(word, INCLUDES)}")

@@ -195,7 +195,7 @@ def test_a_line_of_a_hundred_megabytes_is_refused_at_once(tmp_path: Path) -> Non
         file.write(b"item,price,vendor,date,kind\n")
         file.truncate(100_000_000)
     (problem,) = read_quotes(path, ITEMS, today=TODAY).problems
-    assert "100 MB" in str(problem)
+    assert "larger than 32 MiB" in str(problem)
 
 
 def test_reading_stops_where_all_is_wrong(tmp_path: Path) -> None:
