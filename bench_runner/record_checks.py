@@ -109,6 +109,7 @@ _RECORD: Mapping[str, _Field] = {
     "fetch_s": (is_seconds, False, True),
     "mfu": (is_seconds, True, False),
     "allocator_retries": (_index, True, False),
+    "lab": (is_name, True, False),
 }
 _SETTINGS: Mapping[str, _Field] = {
     "free_lunch": (is_flag, False, False),

@@ -107,6 +107,15 @@ def _facts(setup: Setup, outcome: Outcome | None, climb: str, settings: Settings
         "cpu_count": machine.cpu_count,
         "host_memory_gib": machine.memory_gib,
         "driver": machine.gpus[0].driver if machine.gpus else None,
+        "gpus": [
+            {
+                "name": gpu.name,
+                "memory_gib": gpu.memory_gib,
+                "compute_capability": gpu.compute_capability,
+                "power_limit_w": gpu.power_limit_w,
+            }
+            for gpu in machine.gpus[: setup.gpu_count]
+        ],
         "topology": machine.topology,
         "versions": machine.versions,
         "climb_to": climb,

@@ -7,6 +7,7 @@ from typing import Any
 
 from advisor.answers.wording import SHARDING_AS_PRINTED, item_names
 from advisor.parse import InputError, shown
+from advisor.ranking.times import Standing, TrainingTime
 from advisor.store import Reader, Store
 from bench_runner.space import label
 from price_catalog.csv_table import nearest
@@ -20,6 +21,13 @@ def data_rows(store: Store, table: str) -> list[dict[str, Any]]:
         raise InputError(f"the table {shown(table)} is not known: {nearest(table, list(TABLES))}")
     with store.reading() as reader:
         return _ROWS[table](reader)
+
+
+def standing_of(time: TrainingTime) -> Standing | None:
+    """How far a time counts among those that labs share; None for what is published."""
+    if time.origin == "local" and time.lab is None:
+        return "ours"
+    return time.standing
 
 
 def _times(reader: Reader) -> list[dict[str, Any]]:
@@ -44,6 +52,9 @@ def _times(reader: Reader) -> list[dict[str, Any]]:
             "measured_on": time.measured_on,
             "source": time.source_id,
             "origin": time.origin,
+            "nodes": time.node_count,
+            "lab": time.lab,
+            "standing": standing_of(time),
         }
         for time in reader.times()
     ]

@@ -1,23 +1,87 @@
-"""``advisor merge``: records, or another store's own rows, into the store."""
+"""``advisor merge``: records, or another store's own rows, into the store; ``--check`` only looks.
+
+A file that other labs wrote (``advisor export --share``) is recomputed, audited and held against
+the prediction. stdout has the verdicts of ``--check``, stderr how many rows were new.
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from advisor.cli.command import ANSWERED, open_store
+from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store
+
+if TYPE_CHECKING:
+    from advisor.store import Store
+    from advisor.store.lab_records import Judged
+
+COLUMNS = (
+    "lab",
+    "model",
+    "gpu",
+    "gpu_count",
+    "nodes",
+    "training_days",
+    "expected_low",
+    "expected_high",
+    "standing",
+    "reason",
+)
+REFUSED = "refused"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The files."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="a .jsonl of records or a .duckdb")
+    parser.add_argument(
+        "--check", action="store_true", help="say what a merge would think of labs' records"
+    )
+    add_format(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Bring them in, one after the other. Raises StoreError."""
+    """Bring them in, one after the other, or look. Raises StoreError."""
     store = open_store(options)
+    if options.check:
+        return _check(store, options)
     for file in options.files:
         added = store.merge(Path(file))
         print(f"{file}: {added} new rows", file=sys.stderr)
     return ANSWERED
+
+
+def _check(store: Store, options: argparse.Namespace) -> int:
+    from advisor.tables import render_rows
+
+    rows, refused = [], 0
+    for file in options.files:
+        judged, known = store.judge_labs(Path(file))
+        rows += [_row(each) for each in judged]
+        bad = sum(each.standing is None for each in judged)
+        refused += bad
+        counts = sum(each.standing in ("single", "confirmed") for each in judged)
+        print(
+            f"{file}: {len(judged)} new records of labs, {counts} count, "
+            f"{len(judged) - counts - bad} unconfirmed, {bad} refused, {known} known already",
+            file=sys.stderr,
+        )
+    print(render_rows(rows, options.format, COLUMNS))
+    return NO_ANSWER if refused else ANSWERED
+
+
+def _row(judged: Judged) -> dict[str, Any]:
+    low, high = judged.expected or (None, None)
+    return {
+        "lab": judged.record.lab,
+        "model": judged.record.recipe_id,
+        "gpu": judged.record.gpu,
+        "gpu_count": judged.record.gpu_count,
+        "nodes": judged.record.node_count,
+        "training_days": judged.record.training_days,
+        "expected_low": low,
+        "expected_high": high,
+        "standing": judged.standing or REFUSED,
+        "reason": judged.reason,
+    }

@@ -25,7 +25,7 @@ from advisor.store.connection import (
     opened,
     transaction,
 )
-from advisor.store.measurement_columns import AUDITED, settings_in
+from advisor.store.measurement_columns import AUDITED, JUDGED, settings_in
 from advisor.store.migrate import check_known, migrate, migrations, schema_version
 from advisor.store.predictions import predict_anew
 from advisor.store.rows import KEYS, Values, insert_missing, measurement_values, plain_values
@@ -131,6 +131,10 @@ def add_rows(connection: duckdb.DuckDBPyConnection, tables: Tables, *, merged: b
     if tables.get("gpu") or tables.get("recipe"):
         audit_local(connection, auditor_of(connection))
     if measurements := tables.get("measurement"):
+        if merged and any(row.get("lab") is not None for row in measurements):
+            from advisor.store.lab_exchange import with_labs_judged
+
+            measurements = with_labs_judged(connection, measurements)
         auditor = auditor_of(connection)
         added += _insert(
             connection, "measurement", [{**row, **auditor.verdict(row)} for row in measurements]
@@ -203,7 +207,7 @@ def local_tables(connection: duckdb.DuckDBPyConnection) -> Tables:
         names = [column[0] for column in answer.description or ()]
         tables[table] = [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
     for row in tables["measurement"]:
-        for name in AUDITED:
+        for name in (*AUDITED, *JUDGED):
             del row[name]
     named = {row["source_id"] for rows in tables.values() for row in rows if "source_id" in row}
     held = {row["source_id"] for row in tables["source"]}
@@ -218,15 +222,20 @@ def local_tables(connection: duckdb.DuckDBPyConnection) -> Tables:
 
 def write_tables(tables: Tables, path: Path) -> int:
     """Write rows as JSON lines, which `read_tables` reads; the file appears whole or not at all."""
-    if path.exists() or path.is_symlink():
-        raise StoreError(f"{path} exists already, and is left as it is: name a new file")
     lines = []
     for table, rows in tables.items():
         for row in rows:
             record = _journal_record(row) if table == "measurement" else {"table": table, **row}
-            lines.append(json.dumps(record, separators=(",", ":"), default=_as_text) + "\n")
+            lines.append(json.dumps(record, separators=(",", ":"), default=_as_text))
+    return write_lines(lines, path)
+
+
+def write_lines(lines: list[str], path: Path) -> int:
+    """Write a new file whole or not at all; how many lines. Raises StoreError."""
+    if path.exists() or path.is_symlink():
+        raise StoreError(f"{path} exists already, and is left as it is: name a new file")
     try:
-        write_whole(path, "".join(lines), overwrite=False)
+        write_whole(path, "".join(f"{line}\n" for line in lines), overwrite=False)
     except OSError as error:
         raise StoreError(
             f"{path} cannot be written ({error.strerror}): name a file in a folder of yours"

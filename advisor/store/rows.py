@@ -12,7 +12,7 @@ import duckdb
 from advisor.ranking.audit import Audit, audit_time
 from advisor.ranking.times import Model
 from advisor.store.connection import StoreError
-from advisor.store.measurement_columns import RECORDED, SETTINGS
+from advisor.store.measurement_columns import RECORDED, SETTINGS, settings_in
 from bench_runner.records import Measurement
 from price_catalog.gpu_names import index_gpus, normalise
 from price_catalog.model import Gpu, Host, Quote, Rental, Source
@@ -113,6 +113,15 @@ def measurement_values(record: Measurement) -> Values:
     }
     values["environment"] = json.dumps(record.environment, sort_keys=True, default=str)
     return values
+
+
+def measurement_of(values: Values) -> Measurement:
+    """The measurement whose columns these are, as `measurement_values` made them."""
+    row = {name: values[name] for name in RECORDED}
+    settings = settings_in(row)
+    seconds = {name: tuple(value) for name, value in row.items() if isinstance(value, list | tuple)}
+    environment = json.loads(row["environment"])
+    return Measurement(**row | seconds | {"environment": environment, "settings": settings})
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from price_catalog.model import Host, Quote, Rental, Source
 if TYPE_CHECKING:
     from advisor.prediction.model.own_model import OwnModel
     from advisor.store.exchange import Tables
+    from advisor.store.lab_records import Judged
 
 
 def to_stderr(note: str) -> None:
@@ -202,6 +203,31 @@ class Store:
         with self.reading() as reader:
             tables = local_tables(reader.connection)
         return write_tables(tables, Path(path))
+
+    def export_shared(self, path: str | Path, lab: str) -> tuple[int, int]:
+        """Write the user's own times for other labs, without names or paths of this machine; how
+        many, and how many records stay here. The file must not exist yet."""
+        from advisor.store.exchange import local_tables, write_lines
+        from advisor.store.lab_exchange import shared_lines
+        from bench_runner.recipes import load_recipes
+
+        with self.reading() as reader:
+            tables = local_tables(reader.connection)
+        lines, left_out = shared_lines(tables, lab, (recipe.recipe_id for recipe in load_recipes()))
+        return (write_lines(lines, Path(path)) if lines else 0), left_out
+
+    def judge_labs(self, path: str | Path) -> tuple[list[Judged], int]:
+        """What a merge would think of each record of another lab in a file, and how many are
+        here already. Nothing is written."""
+        from advisor.store.exchange import read_tables
+        from advisor.store.lab_records import judge_all
+        from advisor.store.rows import measurement_of
+
+        tables = read_tables(Path(path), wait_s=wait_limit_s(self._wait_s))
+        rows = [row for row in tables.get("measurement", ()) if row.get("lab") is not None]
+        with self.reading() as reader:
+            judged, _, known = judge_all(reader.connection, map(measurement_of, rows))
+        return judged, known
 
     def check_whole(self) -> None:
         """Raise StoreError where the file is cut short, also where no question has met it yet."""

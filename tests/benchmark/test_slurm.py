@@ -135,7 +135,17 @@ def test_a_job_is_submitted_followed_and_merged_by_one_command(
         f'[slurm.hopper]\npartition = "gpu"\ncpus_per_gpu = 1\ngpu_type = "h100"\n'
         f'python = "{stand_in(tmp_path, "good")}"\n'
     )
-    words = ["bench", "--model", "pythia-160m", "--gpus", "2", "--on", "slurm"]
+    words = [
+        "bench",
+        "--model",
+        "pythia-160m",
+        "--gpus",
+        "2",
+        "--on",
+        "slurm",
+        "--methods",
+        "paper",
+    ]
     words += ["--submit", "--yes", "--store", str(own_store)]
     assert main(words) == 0
     printed, said = capfd.readouterr()
