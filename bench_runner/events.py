@@ -63,14 +63,6 @@ def _object(value: object) -> bool:
 _KINDS: Mapping[str, Mapping[str, Check]] = {
     "started": {},
     "about": {"missing_kernels": _none_or_texts, "usable_memory_gib": _none_or_positive},
-    "exchange": {
-        "node_count": is_count,
-        "bytes": is_count,
-        "all_ranks_s": _seconds,
-        "between_nodes_s": _seconds,
-        "between_nodes_gb_s": is_positive,
-        "fabric": _text,
-    },
     "phase": {"phase": _text},
     "model": {"parameters": _whole},
     "climbed": {"micro_batch_size": is_count, "stopped_by": _text, "samples_per_s": _rates},
