@@ -152,7 +152,7 @@ def test_inside_the_interval_a_lab_counts_and_moves_the_ranking(
     assert row["standing"] == "single"
     assert row["expected_low"] < row["training_days"] < row["expected_high"]
     assert of_labs(own_store) == {}  # to check is not to merge
-    assert Store(own_store).merge(file) == 2  # with the source
+    assert Store(own_store).merge(file) == 1
     assert of_labs(own_store) == {"Lab A": "single"}
     with Store(own_store).reading() as reader:
         gpu = _h100(reader)
