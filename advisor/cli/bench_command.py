@@ -18,7 +18,6 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from advisor.cli import bench_elsewhere
-from advisor.cli.bench_elsewhere import MAX_GIB, MAX_MINUTES, SEARCHES
 from advisor.cli.command import (
     ANSWERED,
     CANCELLED,
@@ -27,6 +26,7 @@ from advisor.cli.command import (
     add_format,
     open_store,
 )
+from advisor.cli.job_words import MAX_GIB, MAX_MINUTES, SEARCHES
 from advisor.parse import InputError, parse_positive, shown
 from bench_runner.typed_numbers import read_whole
 

@@ -13,19 +13,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from advisor.cli.bench_sky import run_on_sky
 from advisor.cli.command import ANSWERED, CANCELLED, open_store
-from advisor.parse import InputError, parse_choice, parse_positive, shown
+from advisor.cli.job_words import MAX_MINUTES, job_request, new_job, say, whole_number
+from advisor.parse import InputError, parse_choice, parse_positive
 
 if TYPE_CHECKING:
     from advisor.benchmark.jobs.cluster_profile import ClusterProfile
     from advisor.benchmark.jobs.job_folder import Job
-    from advisor.benchmark.jobs.job_plan import JobPlan, Where
-    from advisor.benchmark.request import Request
 
-MAX_MINUTES = 60 * 24 * 30
-MAX_GIB = 10_000
-SEARCHES = ("fast", "exhaustive")
-PLACES = ("slurm",)
+PLACES = ("slurm", "sky")
+_SKY_FLAGS = ("wheel", "first", "budget", "max_days")
 _CLUSTER_FLAGS = (
     "cluster",
     "login",
@@ -53,6 +51,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--gpu", metavar="NAME", help="the GPU, as the catalogue calls it (needed for sky)")
     add("--nodes", metavar="N", help="so many machines share the GPUs (slurm; default 1)")
     add("--time", metavar="MIN", help="the job's time limit in minutes")
+    add("--first", metavar="N", help="the first N of a ranking, with --budget and --max-days (sky)")
+    add("--budget", metavar="USD", help="of that ranking")
+    add("--max-days", metavar="D", help="of that ranking")
+    add("--wheel", metavar="FILE", help="install this wheel of ours there (sky)")
     add("--cluster", metavar="NAME", help="a [slurm.NAME] table of the settings")
     add("--partition")
     add("--account")
@@ -70,7 +72,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def check_only_here(options: argparse.Namespace) -> None:
     """Raise InputError where a flag of --on is given without it."""
-    flags = ("submit", "folder", "gpu", "nodes", "time", *_CLUSTER_FLAGS)
+    flags = (
+        "submit",
+        "folder",
+        "gpu",
+        "nodes",
+        "time",
+        "wheel",
+        "first",
+        "budget",
+        "max_days",
+        *_CLUSTER_FLAGS,
+    )
     for name in flags:
         if getattr(options, name) not in (None, False):
             raise InputError(f"--{name.replace('_', '-')} goes with --on slurm or --on sky")
@@ -78,65 +91,15 @@ def check_only_here(options: argparse.Namespace) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the folder, show the file, say or do what comes next. Raises InputError, StoreError."""
-    parse_choice(options.on, PLACES, "the place after --on")
-    return _run_on_slurm(options)
-
-
-def job_request(options: argparse.Namespace) -> Request:
-    """The measurement itself, from the flags that bench has anyway. Raises InputError."""
-    from advisor.benchmark.jobs.job_plan import RECORDS, WORK
-    from advisor.benchmark.request import Request
-
-    if options.gpus is None:
-        raise InputError("say how many GPUs the job is to use: --gpus 4, say")
-    if options.records is not None or options.work is not None:
-        raise InputError("--records and --work go without --on: a job has a folder of its own")
-    minutes, gib = options.minutes, options.memory_limit_gib
-    return Request(
-        recipe=options.model,
-        gpu_count=whole_number(options.gpus, "the number of GPUs"),
-        methods=options.methods,
-        search=parse_choice(options.search, SEARCHES, "search"),
-        minutes=None
-        if minutes is None
-        else parse_positive(minutes, "time", "minutes", MAX_MINUTES),
-        device=parse_choice(options.device, ("cuda", "cpu"), "device"),
-        memory_limit_gib=None
-        if gib is None
-        else parse_positive(gib, "memory limit", "GiB", MAX_GIB),
-        again=options.again,
-        records_file=RECORDS,
-        work_directory=WORK,
-    )
-
-
-def whole_number(text: str, what: str) -> int:
-    """1 or more, as digits. Raises InputError."""
-    if not (text.isascii() and text.isdigit() and 0 < int(text) < 4096):
-        raise InputError(f"{what} {shown(text)} is not a whole number of 1 or more")
-    return int(text)
-
-
-def new_job(
-    plan: JobPlan, where: Where, name: str, folder: Path, gpu_type: str | None = None
-) -> Job:
-    """A job that has a folder and no number yet."""
-    from advisor.benchmark.jobs.job_folder import Job
-
-    return Job(
-        name=name,
-        where=where,
-        folder=str(folder),
-        recipe_id=plan.recipe_id,
-        device=plan.device_words(gpu_type),
-        gpu_count=plan.request.gpu_count,
-        made_at=datetime.now().isoformat(timespec="seconds"),
-    )
-
-
-def say(text: str) -> None:
-    """Talk, not answer."""
-    print("".join(ch if ch.isprintable() else "?" for ch in text), file=sys.stderr)
+    if parse_choice(options.on, PLACES, "the place after --on") == "slurm":
+        for name in _SKY_FLAGS:
+            if getattr(options, name) is not None:
+                raise InputError(f"--{name.replace('_', '-')} goes with --on sky")
+        return _run_on_slurm(options)
+    for name in ("submit", "nodes", *_CLUSTER_FLAGS):
+        if getattr(options, name) not in (None, False):
+            raise InputError(f"--{name.replace('_', '-')} goes with --on slurm")
+    return run_on_sky(options)
 
 
 def _run_on_slurm(options: argparse.Namespace) -> int:

@@ -34,6 +34,7 @@ from bench_runner.journal import MAX_FILE_BYTES, MAX_LINE_BYTES, from_json
 from bench_runner.leftovers import in_use, sweep
 from bench_runner.outside import OutsideError, is_plain_file, lines_outside
 from bench_runner.records import STATUSES, Measurement
+from bench_runner.run_output import SUFFIXES, records_in_output
 from price_catalog.builds import GPU_COUNTS
 from price_catalog.model import Quote, Rental, Source
 
@@ -157,6 +158,11 @@ def read_tables(path: Path, *, wait_s: float) -> Tables:
         raise StoreError(
             f"{path} cannot be merged ({error.strerror}): name a record file or another store"
         ) from None
+    if not database and path.suffix in SUFFIXES:
+        try:
+            return record_tables(records_in_output(path), ())
+        except ValueError as error:
+            raise StoreError(str(error)) from None
     if not database:
         return _json_tables(path)
     from advisor.store.merge_checks import check_words

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from advisor.benchmark.jobs.job_words import (
+from advisor.benchmark.jobs.safe_words import (
     checked_constraint,
     checked_login,
     checked_name,

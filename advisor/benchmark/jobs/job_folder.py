@@ -47,7 +47,9 @@ class Job:
 
     @property
     def output(self) -> Path | None:
-        """Where SLURM writes what the runner prints."""
+        """Where SLURM, or the line that launches a task, writes what the runner prints."""
+        if self.where == "sky":
+            return Path(self.folder) / "sky.log"
         return None if self.number is None else Path(self.folder) / f"job-{self.number}.out"
 
     @property

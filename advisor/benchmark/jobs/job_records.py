@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from advisor.parse import InputError
 from bench_runner import journal
 from bench_runner.processes import log_tail
 from bench_runner.records import Measurement
+from bench_runner.run_output import events_in
 
 if TYPE_CHECKING:
     from advisor.prediction.model.own_model import OwnModel
@@ -39,15 +39,7 @@ def output_events(path: Path, since: int = 0) -> tuple[list[dict[str, Any]], int
     except OSError:
         return [], since
     end = block.rfind(b"\n") + 1
-    events = []
-    for line in block[:end].splitlines():
-        try:
-            event = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(event, dict) and isinstance(event.get("event"), str):
-            events.append(event)
-    return events, since + end
+    return list(events_in(block[:end].decode("utf-8", errors="replace"))), since + end
 
 
 def records_in(job: Job) -> list[Measurement]:

@@ -1,0 +1,74 @@
+"""Trying the first builds of a ranking on rented GPUs before one is bought."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+
+from advisor.answers.wording import short_gpus_words
+from advisor.costs.amounts import usd_and_cents
+from advisor.costs.rented_trial import MINUTES, SkyPrice, price_of, skypilot_name
+from advisor.parse import InputError
+from advisor.ranking.rank import Ranking
+from price_catalog.builds import Build
+from price_catalog.model import Rental
+
+FIRST = 3
+MOST = 10
+"""Further down a ranking nobody looks for what can be rented."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RentedTrials:
+    """The first builds whose GPUs can be rented, each with its price."""
+
+    tried: tuple[tuple[Build, SkyPrice], ...]
+    not_rented: tuple[Build, ...]
+    """Passed over: nobody rents out so many of its GPU in one machine."""
+
+    @property
+    def most_usd(self) -> Decimal:
+        return sum((price.most_usd for _, price in self.tried), Decimal(0))
+
+    def words(self) -> str:
+        """``try the first 3 that can be rented (...) for at most $4.10 in all``."""
+        count = len(self.tried)
+        which = "the first" if count == 1 else f"the first {count}"
+        can = " that can be rented" if self.not_rented else ""
+        builds = ", ".join(short_gpus_words(build) for build, _ in self.tried)
+        return f"try {which}{can} ({builds}) for at most {usd_and_cents(self.most_usd)} in all"
+
+
+def first_trials(
+    ranking: Ranking,
+    rentals: Iterable[Rental],
+    *,
+    first: int = FIRST,
+    minutes: float = MINUTES,
+    today: date | None = None,
+) -> RentedTrials:
+    """The first kinds of GPUs of a ranking; the same GPUs in several chassis are one."""
+    held = tuple(rentals)
+    day = today or date.today()
+    tried, missing = [], []
+    seen: set[tuple[str, int]] = set()
+    for at in ranking.order:
+        build = ranking.candidates.builds[at]
+        key = (build.gpu.gpu_id, build.gpu_count)
+        if key in seen:
+            continue
+        seen.add(key)
+        try:
+            price = price_of(held, *key, minutes, today=day)
+        except InputError:
+            missing.append(build)
+        else:
+            if skypilot_name(build.gpu.gpu_id) is None:
+                missing.append(build)
+            else:
+                tried.append((build, price))
+        if len(tried) >= first or len(seen) >= MOST:
+            break
+    return RentedTrials(tried=tuple(tried), not_rented=tuple(missing))

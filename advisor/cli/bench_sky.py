@@ -1,0 +1,143 @@
+"""``advisor bench --on sky``: a rented GPU's task file, what it may cost, and what to type."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from advisor.cli.command import ANSWERED, NO_ANSWER, open_store
+from advisor.cli.job_words import job_request, new_job, say, whole_number
+from advisor.costs.rented_trial import MINUTES, price_of
+from advisor.parse import InputError, parse_positive
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from advisor.benchmark.jobs.job_plan import JobPlan
+    from advisor.benchmark.request import Request
+    from advisor.costs.rented_trial import SkyPrice
+    from advisor.store import Store
+    from price_catalog.model import Rental
+
+MAX_SKY_MINUTES = 24 * 60
+
+
+def run_on_sky(options: argparse.Namespace) -> int:
+    """Write the folders, show the tasks, say what to type. Raises InputError and StoreError."""
+    if options.device == "cpu":
+        raise InputError("a CPU is not rented for this: leave --device out")
+    minutes: float = MINUTES
+    if options.time is not None:
+        minutes = parse_positive(options.time, "job's time", "minutes", MAX_SKY_MINUTES)
+    if options.first is not None:
+        return _try_first(options, minutes)
+    for name in ("budget", "max_days"):
+        if getattr(options, name) is not None:
+            raise InputError(f"--{name.replace('_', '-')} goes with --first")
+    if options.gpu is None:
+        raise InputError(
+            "name the GPU to rent, as the catalogue calls it (--gpu H100), or try the first of a "
+            "ranking: --first 3 --budget 40k"
+        )
+    store = open_store(options)
+    with store.reading() as reader:
+        rentals = reader.rentals()
+    lines, price = _one(options, store, rentals, job_request(options), options.gpu, minutes)
+    say(price.words())
+    say("Nothing was launched. Type:")
+    for line in lines:
+        say(f"  {line}")
+    return ANSWERED
+
+
+def _one(
+    options: argparse.Namespace,
+    store: Store,
+    rentals: Sequence[Rental],
+    request: Request,
+    gpu: str,
+    minutes: float,
+) -> tuple[list[str], SkyPrice]:
+    """Write one task's folder and print the task; what to type, and its price."""
+    from advisor.benchmark.jobs.job_folder import jobs_folder, keep_job, write_folder
+    from advisor.benchmark.jobs.job_plan import make_job_plan
+    from advisor.benchmark.jobs.sky_task import TASK, lines_to_type, task_text
+
+    plan = make_job_plan(store, request, gpu=gpu)
+    assert plan.gpu is not None
+    price = price_of(rentals, plan.gpu.gpu_id, request.gpu_count, minutes, today=date.today())
+    wheel = _wheel(options.wheel)
+    text = task_text(plan, price, wheel=None if wheel is None else wheel.name)
+    name = plan.name("sky")
+    folder = Path(options.folder).expanduser() if options.folder else jobs_folder() / name
+    folder = folder.absolute()
+    write_folder(folder, plan, {TASK: text})
+    if wheel is not None:
+        shutil.copy(wheel, folder)
+    keep_job(new_job(plan, "sky", name, folder))
+    print(text, end="")
+    return lines_to_type(str(folder), _cluster(plan)), price
+
+
+def _try_first(options: argparse.Namespace, minutes: float) -> int:
+    """Tasks for the first builds of a ranking, and what all of them may cost."""
+    from advisor.answers.rented_trials import first_trials
+    from advisor.answers.wording import short_gpus_words
+    from advisor.ranking.rank import rank
+    from advisor.ranking.snapshot import make_candidates, take_snapshot
+    from advisor.ranking.typed_question import TypedQuestion, read_question
+
+    for name in ("gpu", "gpus", "folder"):
+        if getattr(options, name) is not None:
+            raise InputError(f"--{name} goes without --first: the ranking says which GPUs")
+    count = whole_number(options.first, "the number after --first")
+    store = open_store(options)
+    typed = TypedQuestion(model=options.model, budget=options.budget, max_days=options.max_days)
+    with store.reading() as reader:
+        snapshot = take_snapshot(reader)
+        asked, errors = read_question(typed, snapshot)
+        if asked is None:
+            raise InputError(next(iter(errors.values())))
+        key, question = asked
+        model = snapshot.model(key.recipe_id)
+        candidates = make_candidates(
+            reader, snapshot, model, prices=key.prices, evidence=key.evidence
+        )
+        ranking, rentals = rank(candidates, question), reader.rentals()
+    trials = first_trials(ranking, rentals, first=count, minutes=minutes)
+    for build in trials.not_rented:
+        say(f"nobody rents out {short_gpus_words(build)} in one machine: left out")
+    if not trials.tried:
+        say("none of the first can be rented: measure one where it stands, by advisor bench")
+        return NO_ANSWER
+    to_type: list[str] = []
+    for at, (build, _) in enumerate(trials.tried):
+        options.gpus = str(build.gpu_count)
+        if at:
+            print("---")
+        request = job_request(options)
+        lines, price = _one(options, store, rentals, request, build.gpu.gpu_id, minutes)
+        say(f"{short_gpus_words(build)}: {price.words()}")
+        to_type += lines
+    words = trials.words()
+    say(f"{words[0].upper()}{words[1:]}. Nothing was launched. Type:")
+    for line in to_type:
+        say(f"  {line}")
+    return ANSWERED
+
+
+def _cluster(plan: JobPlan) -> str:
+    """A name that SkyPilot takes for a cluster: it begins with a letter and is short."""
+    return f"bench-{plan.name('sky').replace('.', '-')}"[:40].strip("-")
+
+
+def _wheel(named: str | None) -> Path | None:
+    if named is None:
+        return None
+    path = Path(named).expanduser()
+    if path.suffix != ".whl" or not path.is_file():
+        raise InputError(f"--wheel {named} is no wheel that is there: build one by pip wheel .")
+    return path

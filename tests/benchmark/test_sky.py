@@ -1,0 +1,181 @@
+"""Tasks for rented GPUs: against SkyPilot's own schema, with a price that bounds them."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from advisor.benchmark.jobs.job_folder import kept_jobs
+from advisor.cli.main import main
+from advisor.costs.rented_trial import price_of
+from advisor.parse import InputError
+from advisor.store import Store
+from bench_runner.run_output import events_in
+from tests.benchmark.test_slurm import stand_in
+
+yaml = pytest.importorskip("yaml")
+SCHEMA = json.loads((Path(__file__).parent / "skypilot_schema.json").read_text())
+TYPES = {
+    "string": str,
+    "boolean": bool,
+    "integer": int,
+    "number": (int, float),
+    "object": dict,
+    "array": list,
+    "null": type(None),
+}
+
+
+def faults(value: Any, schema: dict[str, Any], where: str = "task") -> list[str]:
+    """What of JSON Schema the excerpt uses: types, keys, alternatives, patterns, bounds."""
+    found: list[str] = []
+    kinds = schema.get("type")
+    if kinds is not None:
+        names = kinds if isinstance(kinds, list) else [kinds]
+        right = any(isinstance(value, TYPES[name]) for name in names)
+        if not right or (isinstance(value, bool) and "boolean" not in names):
+            found.append(f"{where} is not {kinds}")
+    if "anyOf" in schema and all(faults(value, one, where) for one in schema["anyOf"]):
+        found.append(f"{where} fits no alternative")
+    if "exclusiveMinimum" in schema and not value > schema["exclusiveMinimum"]:
+        found.append(f"{where} is too small")
+    if "pattern" in schema and isinstance(value, str) and not re.match(schema["pattern"], value):
+        found.append(f"{where} is not of its pattern")
+    if isinstance(value, dict) and "properties" in schema:
+        for key, each in value.items():
+            if key in schema["properties"]:
+                found += faults(each, schema["properties"][key], f"{where}.{key}")
+            elif schema.get("additionalProperties") is False:
+                found.append(f"{where} has no {key}")
+    return found
+
+
+@pytest.fixture(autouse=True)
+def _of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADVISOR_JOBS", str(tmp_path / "jobs"))
+
+
+WORDS = ["bench", "--model", "pythia-160m", "--on", "sky"]
+
+
+def test_the_task_is_one_that_skypilot_takes_and_says_what_it_costs_at_most(
+    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*WORDS, "--gpu", "H100", "--gpus", "1", "--time", "20", "--store", str(own_store)]
+    assert main(words) == 0
+    text, said = capsys.readouterr()
+    task = yaml.safe_load(text)
+    assert faults(task, SCHEMA["task"]) == []
+    assert faults(task["resources"], SCHEMA["resources"], "resources") == []
+    assert faults({**task["resources"], "accelerator": "H100"}, SCHEMA["resources"])
+    resources = task["resources"]
+    assert resources["accelerators"] == "H100:1"
+    assert resources["autostop"] == {"idle_minutes": 5, "down": True}
+    assert "timeout --signal=TERM --kill-after=60 20m" in task["run"]
+    with Store(own_store).reading() as reader:
+        price = price_of(reader.rentals(), "h100-sxm5-80gb", 1, 20, today=date.today())
+    hours = Decimal(20 + 20 + 10 + 5) / 60
+    assert (
+        price.most_usd >= price.offer.price_per_hour_usd * hours > price.most_usd - Decimal("0.01")
+    )
+    assert resources["max_hourly_cost"] == pytest.approx(float(price.offer.price_per_hour_usd))
+    assert f"at most ${price.most_usd} for 55 minutes" in said
+    (job,) = kept_jobs()
+    assert (Path(job.folder) / "node" / "bench_runner" / "__main__.py").exists()
+    assert (Path(job.folder) / "task.yaml").read_text() == text
+    for part in ("setup", "run"):
+        subprocess.run(["bash", "-n", "-c", task[part]], check=True)
+
+
+def test_what_the_task_prints_is_merged_from_skypilots_log(
+    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*WORDS, "--gpu", "H100", "--gpus", "2", "--methods", "paper"]
+    assert main([*words, "--store", str(own_store)]) == 0
+    text, said = capsys.readouterr()
+    (job,) = kept_jobs()
+    # As the rented machine would: the same command, a stand-in for the training, a name before
+    # each line.
+    command = yaml.safe_load(text)["run"].rpartition("python3 ")[2].strip()
+    run = subprocess.run(
+        [stand_in(tmp_path, "good"), *shlex.split(command)],
+        cwd=job.folder,
+        env={"PYTHONPATH": f"{job.folder}/node", "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    told = [f"(bench, pid=4711) {line}\x1b[0m\n" for line in run.stdout.splitlines()]
+    log = Path(job.folder) / "sky.log"
+    log.write_text("⠋ Launching\n" + "".join(told) + "✓ Job finished\n")
+    assert len(list(events_in(log.read_text()))) == len(told)
+    assert f"  advisor merge {log.name}" in said
+    assert main(["jobs", "merge", job.name, "--store", str(own_store)]) == 0
+    assert "23 records, 23 of them new" in capsys.readouterr().err
+    assert Store(own_store).merge(log) == 0
+    log.write_text("nothing\n")
+    assert main(["merge", str(log), "--store", str(own_store)]) == 2
+    assert "holds no record that bench_runner printed" in capsys.readouterr().err
+
+
+def test_the_first_of_a_ranking_are_tried_for_one_price(
+    own_store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["bench", "--model", "pythia-1b", "--on", "sky", "--first", "3", "--budget", "120k"]
+    assert main([*words, "--store", str(own_store)]) == 0
+    text, said = capsys.readouterr()
+    tasks = list(yaml.safe_load_all(text))
+    assert 1 < len(tasks) <= 3
+    assert all(faults(task, SCHEMA["task"]) == [] for task in tasks)
+    each = [Decimal(found) for found in re.findall(r"at most \$([\d.]+) for \d+ minutes", said)]
+    total = re.search(r"for at most \$([\d.]+) in all", said)
+    assert total is not None and Decimal(total[1]) == sum(each) and len(each) == len(tasks)
+    assert said.count("sky launch --yes") == len(tasks)
+    assert len(kept_jobs()) == len(tasks)
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        (["--gpus", "1"], "name the GPU to rent"),
+        (["--gpus", "1", "--gpu", "H9000"], "no GPU called"),
+        (["--gpus", "1", "--gpu", "RX 9070 XT"], "no price is known for renting"),
+        (["--gpus", "1", "--gpu", "H100", "--partition", "gpu"], "goes with --on slurm"),
+        (["--gpus", "1", "--gpu", "H100", "--submit"], "goes with --on slurm"),
+        (["--gpus", "1", "--gpu", "H100", "--time", "-3"], "time"),
+        (["--gpus", "1", "--gpu", "H100", "--wheel", "no.whl"], "is no wheel"),
+        (["--gpus", "7", "--gpu", "H100"], "evenly"),
+        (["--first", "2", "--gpus", "1"], "goes without --first"),
+    ],
+)
+def test_what_cannot_be_rented_is_one_line(
+    own_store: Path, capsys: pytest.CaptureFixture[str], more: list[str], reason: str
+) -> None:
+    assert main([*WORDS, *more, "--store", str(own_store)]) == 2
+    printed, said = capsys.readouterr()
+    assert printed == "" and said.count("\n") == 1
+    assert reason in said
+    assert kept_jobs() == []
+
+
+def test_nothing_of_skypilot_is_loaded(own_store: Path) -> None:
+    program = (
+        "import sys\nfrom advisor.cli.main import main\n"
+        f"main({[*WORDS, '--gpu', 'H100', '--gpus', '1', '--store', str(own_store)]!r})\n"
+        "assert not {'sky', 'yaml'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+
+
+def test_a_price_that_nobody_told_is_no_price() -> None:
+    with pytest.raises(InputError, match="nothing tells what it may cost"):
+        price_of((), "h100-sxm5-80gb", 1, 20, today=date.today())
