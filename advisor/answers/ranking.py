@@ -116,6 +116,7 @@ def excluded_object(row: ExcludedRow) -> dict[str, Any]:
         "gpu": row.build.gpu.name,
         "gpu_count": row.build.gpu_count,
         "host": row.build.host.name,
+        "own_machine": row.build.host.is_own_quote,
         "reason": row.reason,
         "detail": row.detail,
         "overall_cost_usd": row.overall_cost_usd,
@@ -408,7 +409,9 @@ def _grouped(left: Iterable[ExcludedRow]) -> list[dict[str, str]]:
     counts: dict[tuple[str, str, str], list[int]] = {}
     for row in left:
         host = row.build.host
-        name = row.build.gpu.name + (f" ({host.name})" if host.gpu_id is not None else "")
+        name = row.build.gpu.name + (
+            f" ({host.label})" if host.gpu_id is not None or host.is_own_quote else ""
+        )
         key = (name, row.reason, row.detail)
         counts.setdefault(key, []).append(row.build.gpu_count)
     return [

@@ -237,6 +237,10 @@ def test_one_command_and_it_ranks_is_marked_corrected_and_deleted(
     assert "Lab quote, your quote" in capsys.readouterr().out
     assert "Exxact" in refused(capsys, *cost, "--machine", "Exxact 8 x H200")
 
+    assert main([*rank[:-1], "200k", "--format", "json"]) in (0, 1)
+    left = [row for row in json.loads(capsys.readouterr().out)["excluded"] if row["own_machine"]]
+    assert [(row["host"], row["reason"]) for row in left] == [("Lab quote", "over-budget")]
+
     correct = ["prices", "correct", *store, "--machine", "lab QUOTE"]
     assert "nothing to correct" in refused(capsys, *correct)
     assert main([*correct, "--price", "240k", "--date", "2026-11-20", "--host-memory", "1TiB"]) == 0
