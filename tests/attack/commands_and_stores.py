@@ -1,0 +1,244 @@
+"""Command lines nobody meant, kills in the middle of a write, crowds, and damaged stores."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from advisor.store import Store, StoreError
+from bench_runner import journal
+from tests.attack.generated_files import asked, wrong
+from tests.store_for_tests import record
+
+COMMANDS = [
+    "rank", "data", "findings", "rebuild", "merge", "export", "predict", "plan", "prices",
+    "doctor", "paths", "bench", "jobs",
+]  # fmt: skip
+FLAGS = [
+    "--model", "--budget", "--max-days", "--by", "--prices", "--evidence", "--gpus", "--format",
+    "--gpu", "--count", "--tokens", "--batch", "--out", "--item", "--price", "--vendor",
+    "--date", "--kind", "--store", "--details", "--own", "--json", "--help", "--yes",
+    "--minutes", "--device", "--lifetime", "--check", "--keep", "--machine", "--seed",
+]  # fmt: skip
+VALUES = (
+    "pythia-1b vit 40k -5 0 1e400 nan 2026-11-01 latest paper H100 RTX json csv table times gpus"
+    " list add import sound published 4 999999999999 \x1b[2J \u202e ../.. /dev/null = ' \" % * {}"
+    " [] <script> 9" + " " + "9" * 300
+).split()
+NEVER = {"rebuild", "bench", "jobs"}
+"""Commands whose right use takes long, tried with --help alone."""
+
+
+def words(store: Path, folder: Path, count: int, seed: int) -> list[str]:
+    """Command lines of right and wrong words in any order."""
+    faults = []
+    own = Path(shutil.copy(store, folder / "words.duckdb"))
+    for number in range(count):
+        dice = random.Random(f"words {seed} {number}")
+        command = dice.choice(COMMANDS)
+        line = [command]
+        for _ in range(dice.randint(0, 6)):
+            line.append(dice.choice(FLAGS if dice.random() < 0.5 else VALUES))
+        if command in NEVER:
+            line += ["--no-such-flag"]
+        # A file that they name lies in a folder of its own.
+        line = [word if word != "--out" else "--out=" + str(folder / "out.csv") for word in line]
+        began = time.monotonic()
+        try:
+            code, out, err = asked(["--store", str(own), *line])
+        except SystemExit as ended:  # --help
+            code, out, err = int(ended.code or 0), "", ""
+        if problem := wrong(code, out, err, time.monotonic() - began):
+            faults.append(f"{line}: {problem}: {err.strip()[:300]}")
+    return faults
+
+
+APPEND = (
+    "import sys\nfrom pathlib import Path\nfrom advisor.store import Store\n"
+    "from bench_runner import journal\nfrom tests.store_for_tests import record\n"
+    "folder = Path(sys.argv[1])\n"
+    "for n in range(10_000):\n"
+    "    one = journal.with_id(record(f'k-{n}', gpu_count=n + 1))\n"
+    "    journal.append(folder / 'r.jsonl', one)\n"
+    "    print('journal', one.measurement_id, flush=True)\n"
+    "    if n % 3 == 0:\n"
+    "        Store(folder / 'results.duckdb').append_measurements([one])\n"
+    "        print('store', one.measurement_id, flush=True)\n"
+)
+
+
+def kills(store: Path, folder: Path, count: int, seed: int) -> list[str]:
+    """A writer of journal and store killed at any moment: what it was told is kept stays kept."""
+    faults = []
+    for number in range(count):
+        dice = random.Random(f"kills {seed} {number}")
+        place = folder / "kills"
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        own = Path(shutil.copy(store, place / "results.duckdb"))
+        writer = subprocess.Popen(
+            [sys.executable, "-c", APPEND, str(place)], stdout=subprocess.PIPE, text=True
+        )
+        assert writer.stdout is not None
+        first = writer.stdout.readline()
+        time.sleep(dice.uniform(0.0, 0.6))
+        writer.send_signal(signal.SIGKILL)
+        told = [line.split() for line in (first + writer.stdout.read()).splitlines()]
+        writer.wait()
+        told = [line for line in told if len(line) == 2]
+        faults += _lost(f"kill {number}", place, own, told)
+        left = {path.name for path in place.iterdir()} - {"r.jsonl", "results.duckdb"}
+        if left - {"results.duckdb.wal", "results.duckdb.writer-waits"}:
+            faults.append(f"kill {number}: left {left}")
+    return faults
+
+
+WRITE = (
+    "import sys\nfrom pathlib import Path\nfrom advisor.store import Store\n"
+    "from bench_runner import journal\nfrom tests.store_for_tests import record\n"
+    "folder, who = Path(sys.argv[1]), sys.argv[2]\n"
+    "for n in range(int(sys.argv[3])):\n"
+    "    one = journal.with_id(record(f'c-{who}-{n}', gpu_count=n + 1, recipe_hash=who))\n"
+    "    journal.append(folder / 'r.jsonl', one)\n"
+    "    Store(folder / 'results.duckdb', wait_s=60).append_measurements([one])\n"
+    "    Store(folder / 'results.duckdb', wait_s=60).own_records()\n"
+)
+
+
+def crowd(store: Path, folder: Path, count: int, seed: int) -> list[str]:
+    """Eight programs that write and read one journal and one store at once."""
+    place = folder / "crowd"
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
+    own = Path(shutil.copy(store, place / "results.duckdb"))
+    each = max(1, count // 8)
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITE, str(place), f"w{who}", str(each)],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for who in range(8)
+    ]
+    said = [writer.communicate()[1] for writer in writers]
+    faults = [f"a writer: {text.strip()[-300:]}" for text in said if text.strip()]
+    written, kept = len(journal.read(place / "r.jsonl")), len(Store(own).own_records())
+    if written != 8 * each:
+        faults.append(f"the journal holds {written} of {8 * each}")
+    if kept != 8 * each:
+        faults.append(f"the store holds {kept} of {8 * each}")
+    return faults
+
+
+def damage(store: Path, folder: Path, count: int, seed: int) -> list[str]:
+    """Stores cut, overwritten and scratched anywhere: an answer or one line, never a fault."""
+    faults = []
+    whole = store.read_bytes()
+    path = folder / "damaged.duckdb"
+    for number in range(count):
+        dice = random.Random(f"damage {seed} {number}")
+        raw = bytearray(whole)
+        what = dice.random()
+        if what < 0.2:
+            del raw[dice.randrange(len(raw)) :]
+        else:
+            for _ in range(dice.choice((1, 4, 64))):
+                at = dice.randrange(len(raw) if what < 0.7 else 16_384)
+                length = dice.choice((1, 8, 512))
+                raw[at : at + length] = dice.randbytes(length)
+        path.write_bytes(bytes(raw))
+        path.with_name(path.name + ".wal").unlink(missing_ok=True)
+        # In a process of its own: DuckDB may end it.
+        began = time.monotonic()
+        try:
+            done = subprocess.run(
+                [
+                    *(sys.executable, "-m", "advisor", "--store", str(path), "rank"),
+                    *("--model", "pythia-1b", "--budget", "40k"),
+                ],
+                capture_output=True,
+                text=True,
+                timeout=90,
+            )
+        except subprocess.TimeoutExpired:
+            faults.append(f"damage {seed} {number}: no answer within 90 s")
+            continue
+        problem = wrong(done.returncode, done.stdout, done.stderr, time.monotonic() - began)
+        if problem:
+            faults.append(f"damage {seed} {number}: {problem}: {done.stderr.strip()[:200]}")
+    return faults
+
+
+ONCE = (
+    "import sys\nfrom pathlib import Path\nfrom advisor.store import Store\n"
+    "from bench_runner import journal\nfrom tests.store_for_tests import record\n"
+    "folder = Path(sys.argv[1])\n"
+    "for n in range(2):\n"
+    "    one = journal.with_id(record(f'w-{n}', gpu_count=n + 1))\n"
+    "    journal.append(folder / 'r.jsonl', one)\n"
+    "    print('journal', one.measurement_id, flush=True)\n"
+    "    Store(folder / 'results.duckdb').append_measurements([one])\n"
+    "    print('store', one.measurement_id, flush=True)\n"
+    "Store(folder / 'results.duckdb').export_local(folder / 'e.jsonl')\n"
+    "print('done', '-', flush=True)\n"
+)
+CALLS = ("pwrite64", "write", "ftruncate", "fsync", "fdatasync", "unlink", "link", "rename")
+
+
+def writes(store: Path, folder: Path, count: int, seed: int) -> list[str]:
+    """Killed by strace at the n-th call of each kind that changes a file, one after the other."""
+    if shutil.which("strace") is None:
+        return ["strace is not installed: nothing was tried"]
+    faults: list[str] = []
+    tried = 0
+    for call in CALLS:
+        for nth in range(1, 1000):
+            if tried == count:
+                print(f"stopped at {call} {nth}")
+                return faults
+            tried += 1
+            place = folder / "writes"
+            shutil.rmtree(place, ignore_errors=True)
+            place.mkdir()
+            own = Path(shutil.copy(store, place / "results.duckdb"))
+            words = ["strace", "-f", "-qq", "-o", os.devnull, "-e", f"trace={call}"]
+            words += ["-e", f"inject={call}:signal=KILL:when={nth}"]
+            done = subprocess.run(
+                [*words, sys.executable, "-c", ONCE, str(place)],
+                capture_output=True,
+                text=True,
+                timeout=300,
+            )
+            told = [line.split() for line in done.stdout.splitlines()]
+            told = [line for line in told if len(line) == 2]
+            faults += _lost(f"{call} {nth}", place, own, told)
+            if ["done", "-"] in told:
+                break
+    print(f"{tried} kills")
+    return faults
+
+
+def _lost(what: str, place: Path, own: Path, told: list[list[str]]) -> list[str]:
+    """What was acknowledged and is gone, or what cannot be used any more."""
+    try:
+        written = {each.measurement_id for each in journal.read(place / "r.jsonl")}
+        kept = {each.measurement_id for each in Store(own).own_records()}
+        Store(own).check_whole()
+        Store(own).append_measurements([record("after")])
+    except (ValueError, StoreError) as error:
+        return [f"{what}: {error}"]
+    exported = place / "e.jsonl"
+    if exported.exists() and not exported.read_bytes().endswith(b"\n"):
+        return [f"{what}: half an export"]
+    held = {"journal": written, "store": kept}
+    return [
+        f"{what}: {where} lost {name}"
+        for where, name in told
+        if name not in held.get(where, {name})
+    ]
