@@ -93,8 +93,8 @@ def run(options: argparse.Namespace) -> int:
     from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text
     from advisor.planning.report.write import write_planned
 
-    report = write_planned(planned, options.out, force=options.force)
-    for path in options.out:
+    report, written = write_planned(planned, options.out, force=options.force)
+    for path in written:
         print(f"wrote {path}", file=sys.stderr)
     if options.format == "json":
         print(to_json_text(report), end="")

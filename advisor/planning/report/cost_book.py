@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
@@ -23,7 +22,7 @@ from advisor.planning.solver.charges import (
     run_days,
     watts_in_a_kilowatt,
 )
-from advisor.planning.solver.problem import FixedCost, Machine, Plan, RunTime
+from advisor.planning.solver.problem import FixedCost, Machine, Placed, Plan, RunTime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +47,8 @@ class RunningCost:
     fiscal_year: str
     runs: Num
     charge: RunCharge[Num]
+    placed: tuple[Placed, ...]
+    """Those runs on the calendar."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,12 +166,13 @@ class CostBook:
         )
 
     def _running(self, plan: Plan) -> list[RunningCost]:
-        starts: Counter[tuple[str, str, bool, str, int]] = Counter()
+        starts: dict[tuple[str, str, bool, str, int], list[Placed]] = {}
         for placed in plan.placed:
             rented = placed.machine_id in self.rentals
             fiscal = self.fiscal_year(self.day(placed.pieces[0][0]))
             year = placed.order if rented and self.problem.rules.rent_change else 0
-            starts[placed.experiment_id, placed.machine_id, rented, fiscal, year] += 1
+            key = (placed.experiment_id, placed.machine_id, rented, fiscal, year)
+            starts.setdefault(key, []).append(placed)
         found = []
         for (experiment_id, option_id, rented, fiscal, year), runs in sorted(starts.items()):
             if not rented and self.problem.rules.usd_per_kwh is None:
@@ -179,7 +181,13 @@ class CostBook:
         return found
 
     def _run_cost(
-        self, experiment_id: str, option_id: str, rented: bool, fiscal: str, runs: int, year: int
+        self,
+        experiment_id: str,
+        option_id: str,
+        rented: bool,
+        fiscal: str,
+        runs: list[Placed],
+        year: int,
     ) -> RunningCost:
         ledger, rules = self.ledger, self.problem.rules
         e = self.experiments[experiment_id]
@@ -188,7 +196,7 @@ class CostBook:
         self.time(option.times[e.model], f"{e.model} on {label}")
         count = ledger.leaf(
             "plan",
-            runs,
+            len(runs),
             "runs",
             f"{e.name} on {label}, started in {fiscal}",
             experiment_id=experiment_id,
@@ -226,6 +234,7 @@ class CostBook:
             fiscal_year=fiscal,
             runs=count,
             charge=charge,
+            placed=tuple(runs),
         )
 
     def watts(self, machine: Machine) -> Num:

@@ -6,6 +6,7 @@ from html import escape
 
 from advisor.planning.report.markdown_csv_json import origin_words
 from advisor.planning.report.number_ledger import Num
+from advisor.planning.report.pdf import MARKS
 from advisor.planning.report.report import (
     Block,
     Bullets,
@@ -35,7 +36,7 @@ th, td { padding: .25rem .6rem; }
 td { border-bottom: 1px solid #e3e3e3; vertical-align: top; }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 tr.total td { font-weight: 600; border-top: 1.5px solid #333; border-bottom: none; }
-a.r { color: #0072B2; font-size: .68rem; text-decoration: none; vertical-align: super; }
+a.r { color: #0072B2; font-size: .68rem; text-decoration: none; }
 figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; }
 figcaption { font-size: .82rem; color: #444; }
 tr:target td { background: #fff3c4; }
@@ -54,13 +55,15 @@ def to_html(report: Report) -> str:
         "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">",
         f"<title>{escape(report.title)}</title><style>{_STYLE}</style></head><body>",
         f"<h1>{escape(report.title)}</h1>",
-        f'<p class="made">Made on {report.made_on}. A small number is the row of the ledger at '
-        "the end that the number before it comes from.</p>",
+        f'<p class="made">Made on {report.made_on}.{f" {MARKS}" if report.rows else ""}</p>',
     ]
+    cite = bool(report.rows)
     for section in report.sections:
         parts.append(f"<section><h2>{escape(section.title)}</h2>")
-        parts += [_block(block) for block in section.blocks]
+        parts += [_block(block, cite=cite) for block in section.blocks]
         parts.append("</section>")
+    if not cite:
+        return "\n".join([*parts, "</body></html>"]) + "\n"
     parts.append('<section><h2>Ledger</h2><div class="wide"><table><thead><tr>')
     parts.append('<th class="n">row</th><th>what</th><th class="n">value</th><th>unit</th>')
     parts.append("<th>from</th></tr></thead><tbody>")
@@ -74,36 +77,40 @@ def to_html(report: Report) -> str:
     return "\n".join(parts) + "\n"
 
 
-def _words(words: Words) -> str:
-    return "".join(_cell(word) for word in words)
+def _words(words: Words, *, cite: bool) -> str:
+    return "".join(_cell(word, cite=cite) for word in words)
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: Cell, *, cite: bool) -> str:
     text = escape(shown(cell))
-    return (
-        f'{text}<a class="r" href="#r{cell.row}">{cell.row}</a>' if isinstance(cell, Num) else text
-    )
+    if not isinstance(cell, Num) or not cite:
+        return text
+    return f'{text} <a class="r" href="#r{cell.row}">[{cell.row}]</a>'
 
 
-def _block(block: Block) -> str:
+def _block(block: Block, *, cite: bool) -> str:
     if isinstance(block, Paragraph):
-        return f"<p>{_words(block.words)}</p>"
+        return f"<p>{_words(block.words, cite=cite)}</p>"
     if isinstance(block, Bullets):
-        return "<ul>" + "".join(f"<li>{_words(words)}</li>" for words in block.items) + "</ul>"
+        return (
+            "<ul>"
+            + "".join(f"<li>{_words(words, cite=cite)}</li>" for words in block.items)
+            + "</ul>"
+        )
     if isinstance(block, Picture):
         svg = block.svg[block.svg.index("<svg") :]
         return f"<figure>{svg}<figcaption>{escape(block.caption)}</figcaption></figure>"
-    return _table(block)
+    return _table(block, cite=cite)
 
 
-def _table(table: ReportTable) -> str:
+def _table(table: ReportTable, *, cite: bool) -> str:
     marks = [' class="n"' if right else "" for right in table.numeric()]
     head = "".join(f"<th{m}>{escape(c)}</th>" for m, c in zip(marks, table.columns, strict=True))
     lines = []
     for number, row in enumerate(table.rows, start=1):
         total = ' class="total"' if table.total and number == len(table.rows) else ""
         cells = "".join(
-            f"<td{_DATE if _is_short(cell) else m}>{_cell(cell)}</td>"
+            f"<td{_DATE if _is_short(cell) else m}>{_cell(cell, cite=cite)}</td>"
             for m, cell in zip(marks, row, strict=True)
         )
         lines.append(f"<tr{total}>{cells}</tr>")

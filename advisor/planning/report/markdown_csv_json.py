@@ -14,7 +14,7 @@ from advisor.planning.report.report import (
     Picture,
     Report,
     ReportTable,
-    Words,
+    Section,
     shown,
 )
 from advisor.tables import markdown_text, to_csv, to_json
@@ -34,16 +34,17 @@ def origin_words(row: LedgerRow) -> str:
 
 def to_markdown(report: Report, figures: str | None = None) -> str:
     """Markdown; its pictures lie beside it in the folder ``figures``, or are only named."""
-    lines = [
-        f"# {_safe(report.title)}",
-        "",
-        f"Made on {report.made_on}. A number in brackets is the row",
-        "of the ledger at the end that the number before it comes from.",
-    ]
+    cite = bool(report.rows)
+    lines = [f"# {_safe(report.title)}", "", f"Made on {report.made_on}."]
+    if cite:
+        lines[-1] += " A number in brackets is the row of the ledger at the end that the"
+        lines.append("number before it comes from.")
     for section in report.sections:
         lines += ["", f"## {_safe(section.title)}"]
         for block in section.blocks:
-            lines += ["", *_markdown(block, figures)]
+            lines += ["", *_markdown(block, figures, cite=cite)]
+    if not cite:
+        return "\n".join(lines) + "\n"
     lines += [
         "",
         "## Ledger",
@@ -62,17 +63,17 @@ def _safe(text: str) -> str:
     return markdown_text(text)
 
 
-def _cited_cell(cell: Cell) -> str:
-    return (
-        _safe(cell) if isinstance(cell, str) else shown(cell) + (f" [{cell.row}]" if cell else "")
-    )
+def _cell(cell: Cell, *, cite: bool) -> str:
+    if isinstance(cell, str):
+        return _safe(cell)
+    return shown(cell) + (f" [{cell.row}]" if cell is not None and cite else "")
 
 
-def _markdown(block: Block, figures: str | None) -> list[str]:
+def _markdown(block: Block, figures: str | None, *, cite: bool) -> list[str]:
     if isinstance(block, Paragraph):
-        return [_markdown_words(block.words)]
+        return ["".join(_cell(word, cite=cite) for word in block.words)]
     if isinstance(block, Bullets):
-        return [f"- {_markdown_words(words)}" for words in block.items]
+        return [f"- {''.join(_cell(w, cite=cite) for w in words)}" for words in block.items]
     if isinstance(block, Picture):
         if figures is None:
             return [f"*Picture {block.name}: {_safe(block.caption)}*"]
@@ -84,32 +85,22 @@ def _markdown(block: Block, figures: str | None) -> list[str]:
         "| " + " | ".join(map(_safe, block.columns)) + " |",
         "| " + " | ".join("---:" if right else "---" for right in block.numeric()) + " |",
     ]
-    lines += ["| " + " | ".join(map(_cited_cell, row)) + " |" for row in block.rows]
+    for row in block.rows:
+        lines.append("| " + " | ".join(_cell(each, cite=cite) for each in row) + " |")
     return lines
 
 
-def _markdown_words(words: Words) -> str:
-    return "".join(_safe(w) if isinstance(w, str) else f"{shown(w)} [{w.row}]" for w in words)
-
-
 def to_csv_text(report: Report) -> str:
-    """Every cell of every table, one a line, with the row that it comes from."""
-    found: list[dict[str, Any]] = []
-    for table in report.tables():
-        for number, row in enumerate(table.rows, start=1):
-            for column, cell in zip(table.columns, row, strict=True):
-                num = cell if isinstance(cell, Num) else None
-                found.append(
-                    {
-                        "table": table.name,
-                        "line": number,
-                        "column": column,
-                        "value": num.value if num else cell,
-                        "unit": num.unit if num else None,
-                        "row": num.row if num else None,
-                    }
-                )
-    return to_csv(found, ("table", "line", "column", "value", "unit", "row")) + "\n"
+    """The budget as a grants office opens it: a row a line, a column an award year."""
+    table = report.tables()[0]
+    rows = [
+        dict(zip(table.columns, (_plain(cell) for cell in row), strict=True)) for row in table.rows
+    ]
+    return to_csv(rows, table.columns) + "\n"
+
+
+def _plain(cell: Cell) -> Any:
+    return cell.value if isinstance(cell, Num) else cell
 
 
 def to_json_text(report: Report) -> str:
@@ -117,16 +108,25 @@ def to_json_text(report: Report) -> str:
     found = {
         "title": report.title,
         "made_on": report.made_on,
-        "sections": [
-            {
-                "title": section.title,
-                "blocks": [_json_block(block) for block in section.blocks],
-            }
-            for section in report.sections
-        ],
+        **{name: _json_value(value) for name, value in report.objects.items()},
+        "form": [_json_section(section) for section in report.form],
+        "sections": [_json_section(section) for section in report.sections],
         "rows": [_json_row(row) for row in report.rows],
     }
     return to_json(found) + "\n"
+
+
+def _json_section(section: Section) -> dict[str, Any]:
+    return {"title": section.title, "blocks": [_json_block(block) for block in section.blocks]}
+
+
+def _json_value(value: Any) -> Any:
+    """Objects and lists as they are, their numbers with unit and row."""
+    if isinstance(value, dict):
+        return {key: _json_value(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_json_value(each) for each in value]
+    return _json_cell(value)
 
 
 def _json_row(row: LedgerRow) -> dict[str, Any]:

@@ -21,15 +21,21 @@ from advisor.planning.report.report import (
 )
 from bench_runner.leftovers import in_use, sweep
 
+MARKS = (
+    "A small number in brackets is the row of the ledger, at the end, that the number before it "
+)
+MARKS += "comes from."
+
 _HEAD = """\
 #set document(title: {title}, author: "GPU grant advisor", date: datetime({date}))
-#set page(paper: "a4", margin: (x: 1.9cm, y: 2cm), footer: context align(center, text(size: 8pt,
-  fill: luma(110), [#counter(page).display() / #counter(page).final().first()])))
+#set page(paper: "{paper}", margin: (x: 1.9cm, y: 2cm),
+  footer: context align(center, text(size: 8pt, fill: luma(110),
+    [#counter(page).display() / #counter(page).final().first()])))
 #set text(font: ("Libertinus Serif", "New Computer Modern"), size: 10pt, lang: "en")
 #set par(justify: false, leading: 0.6em)
 #show heading.where(level: 2): it => block(above: 1.4em, below: 0.7em,
   text(size: 12.5pt, weight: "bold", fill: rgb("#00507e"), it.body))
-#let r(n) = link(label("r" + str(n)), super(text(size: 6pt, fill: rgb("#0072B2"), str(n))))
+#let r(n) = link(label("r" + str(n)), text(size: 6.5pt, fill: rgb("#0072B2"), " [" + str(n) + "]"))
 #let grid-table(name, columns, aligns, head, cells) = {{
   block(sticky: true, above: 1.2em, below: 0.5em, text(size: 8.5pt, weight: "bold", name))
   set text(size: 7.4pt)
@@ -38,8 +44,7 @@ _HEAD = """\
     table.hline(stroke: 0.5pt), ..cells, table.hline(stroke: 0.8pt))
 }}
 = #{title}
-#text(fill: luma(90), size: 9pt)[Made on {made_on}. A small number is the row of the ledger at the
-end that the number before it comes from.]
+#text(fill: luma(90), size: 9pt)[Made on {made_on}.{marks}]
 """
 
 
@@ -75,11 +80,15 @@ def to_typst(report: Report) -> str:
         title=quoted(report.title),
         date=f"year: {made.year}, month: {made.month}, day: {made.day}",
         made_on=made,
+        paper=report.paper,
+        marks=f" {MARKS}" if report.rows else "",
     )
     parts = [head]
     for section in report.sections:
         parts.append(f"== #{quoted(section.title)}")
-        parts += [_block(block) for block in section.blocks]
+        parts += [_block(block, cite=bool(report.rows)) for block in section.blocks]
+    if not report.rows:
+        return "\n\n".join(parts) + "\n"
     parts.append('== #"Ledger"')
     cells = []
     for row in report.rows:
@@ -97,36 +106,39 @@ def to_typst(report: Report) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _words(words: Words) -> str:
+def _words(words: Words, *, cite: bool) -> str:
     return "".join(
-        f"#{quoted(w)}" if isinstance(w, str) else f"#{quoted(shown(w))}#r({w.row})" for w in words
+        f"#{quoted(w)}"
+        if isinstance(w, str)
+        else f"#{quoted(shown(w))}" + (f"#r({w.row})" if cite else "")
+        for w in words
     )
 
 
-def _cell(cell: Cell) -> str:
-    if isinstance(cell, Num):
+def _cell(cell: Cell, *, cite: bool) -> str:
+    if isinstance(cell, Num) and cite:
         return f"[#{quoted(shown(cell))}#r({cell.row})]"
     return quoted(shown(cell))
 
 
-def _block(block: Block) -> str:
+def _block(block: Block, *, cite: bool) -> str:
     if isinstance(block, Paragraph):
-        words = _words(block.words)
+        words = _words(block.words, cite=cite)
         # What introduces a list stays with it.
         ends = block.words[-1]
         introduces = isinstance(ends, str) and ends.endswith(":")
         return f"#block(sticky: true)[{words}]" if introduces else words
     if isinstance(block, Bullets):
-        return "\n".join(f"- {_words(words)}" for words in block.items)
+        return "\n".join(f"- {_words(words, cite=cite)}" for words in block.items)
     if isinstance(block, Picture):
         return (
             f"#figure(image({quoted(block.name + '.svg')}, width: 100%), "
             f"caption: {quoted(block.caption)}, supplement: none, numbering: none)"
         )
-    return _table(block)
+    return _table(block, cite=cite)
 
 
-def _table(table: ReportTable) -> str:
+def _table(table: ReportTable, *, cite: bool) -> str:
     numeric = table.numeric()
     widths = []
     for at, right in enumerate(numeric):
@@ -140,7 +152,8 @@ def _table(table: ReportTable) -> str:
     for number, row in enumerate(table.rows, start=1):
         strong = table.total and number == len(table.rows)
         for cell in row:
-            lines.append(f"strong({_cell(cell)})" if strong else _cell(cell))
+            text = _cell(cell, cite=cite)
+            lines.append(f"strong({text})" if strong else text)
     return (
         f"#grid-table({quoted(table.name)}, ({', '.join(widths)},), ({aligns},), ({head},), "
         f"({', '.join(lines)},))"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import date
+from typing import Any
 
+from advisor.planning.grant.funder import Paper
 from advisor.planning.report.number_ledger import LedgerRow, Num
 from advisor.planning.sensitivity.solved_amounts import number_words
 
@@ -71,11 +74,24 @@ class Report:
     title: str
     made_on: date
     sections: tuple[Section, ...]
+    """Of the annex: everything that somebody may want to check."""
     rows: tuple[LedgerRow, ...]
+    """The annex's ledger; without rows no number is marked with the row that it comes from."""
+    form: tuple[Section, ...] = ()
+    """What the funder reads: the budget in its own lines, and the justification."""
+    paper: Paper = "a4"
+    objects: Mapping[str, Any] = field(default_factory=dict)
+    """The plan and its money as data, for programs: numbers are ``Num``."""
 
     def tables(self) -> list[ReportTable]:
         """Every table, in order."""
-        return [b for s in self.sections for b in s.blocks if isinstance(b, ReportTable)]
+        sections = (*self.form, *self.sections)
+        return [b for s in sections for b in s.blocks if isinstance(b, ReportTable)]
+
+    def parts(self) -> tuple[Report, Report]:
+        """What the funder reads, without marks, and the annex."""
+        funder = replace(self, sections=self.form, rows=(), form=())
+        return funder, replace(self, title=f"{self.title}: annex", form=())
 
 
 def shown(cell: Cell) -> str:

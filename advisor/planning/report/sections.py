@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.cost_sections import money_section
 from advisor.planning.report.evidence_sections import (
@@ -14,8 +15,10 @@ from advisor.planning.report.evidence_sections import (
     sources_section,
     times_section,
 )
+from advisor.planning.report.funder_part import funder_sections, to_check_section
 from advisor.planning.report.material import Material, material_of
 from advisor.planning.report.number_ledger import Num
+from advisor.planning.report.objects import objects
 from advisor.planning.report.report import (
     Block,
     Bullets,
@@ -26,7 +29,7 @@ from advisor.planning.report.report import (
     Section,
     Words,
 )
-from advisor.planning.report.sentences import alternative_words, justification, solve_num
+from advisor.planning.report.sentences import alternative_words, solve_num
 from advisor.planning.sensitivity.explain import Alternative, Explanation
 from advisor.planning.solver.problem import Plan
 
@@ -42,11 +45,14 @@ def build_report(
 ) -> Report:
     """The whole report. Pictures need matplotlib."""
     given = material_of(loaded, plan, explanation)
+    funder = funder_form(loaded.grant.funder)
+    form = funder_sections(given, funder)
+    budget = next(b for b in form[0].blocks if isinstance(b, ReportTable))
     sections = [
+        to_check_section(given, funder),
         question_section(given),
         recommendation_section(given),
         money_section(given),
-        justification_section(given),
         schedule_section(given, pictures),
         alternatives_section(given, pictures),
         sensitivity_section(given),
@@ -60,6 +66,9 @@ def build_report(
         made_on=loaded.today,
         sections=tuple(sections),
         rows=tuple(given.ledger.rows),
+        form=form,
+        paper=funder.paper,
+        objects=objects(given, budget),
     )
 
 
@@ -185,15 +194,6 @@ def recommendation_section(given: Material) -> Section:
         title="Recommendation",
         blocks=(Paragraph(words=tuple(words)), Bullets(items=tuple(items))),
     )
-
-
-def justification_section(given: Material) -> Section:
-    """The paragraph for the form."""
-    texts = justification(given.book, given.costs, given.plan, _runs(given), _budget(given))
-    joined: list[str | Num] = []
-    for words in texts:
-        joined += [*([" "] if joined else []), *words]
-    return Section(title="Budget justification", blocks=(Paragraph(words=tuple(joined)),))
 
 
 def schedule_section(given: Material, pictures: bool) -> Section:

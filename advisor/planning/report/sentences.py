@@ -13,7 +13,6 @@ from advisor.planning.report.report import Words
 from advisor.planning.sensitivity.changes import Change
 from advisor.planning.sensitivity.explain import Alternative
 from advisor.planning.sensitivity.solved_amounts import Finding, Value
-from advisor.planning.solver.charges import overhead_rate
 from advisor.planning.solver.problem import Plan, RunTime
 
 
@@ -70,81 +69,6 @@ def alternative_words(
         days = solve_num(ledger, change, later, "days", f"{label}: later", "later")
         words += [", " if words else "", "over ", days, " later"]
     return tuple(words) or ("as good by this measure",)
-
-
-def justification(
-    book: CostBook, costs: Costs, plan: Plan, runs: Num, budget: Num | None
-) -> list[Words]:
-    """The budget justification, in plain English."""
-    loaded, ledger = book.loaded, book.ledger
-    grant = loaded.grant
-    words: list[Words] = []
-    opening: list[str | Num] = ["This project trains ", runs, " over "]
-    opening += [
-        ledger.leaf("setting", grant.years, "years", "years of the grant", key="grant.years"),
-        f" years, from {grant.start} on. The plan costs ",
-        costs.total,
-    ]
-    if budget is not None:
-        opening += [" of the ", budget, " available"]
-    opening.append(": ")
-    opening += [costs.direct, " in direct and ", costs.indirect, " in indirect costs."]
-    words.append(tuple(opening))
-    for e in costs.equipment:
-        sentence: list[str | Num] = ["We request ", e.count, f" of the kind {e.machine.label}, at "]
-        if e.machine.upgrade_of is not None:
-            sentence = ["We request parts to upgrade ", e.count, f": {e.machine.label}, at "]
-        sentence += [e.charge.each, " each: "]
-        for i, priced in enumerate(e.lines):
-            line = priced.line
-            sentence += ["; " if i else "", priced.quantity, f" {line.label} at ", priced.price]
-            sentence.append(
-                f" ({line.quote_kind.replace('-', ' ')}, {line.vendor}, {line.quoted_on})"
-            )
-        runs_on = [
-            w
-            for w in plan.work
-            if (book.problem.whole(w.machine_id), w.order) == (e.machine.machine_id, e.order)
-        ]
-        names = "; ".join(dict.fromkeys(book.experiments[w.experiment_id].name for w in runs_on))
-        sentence.append(f". It is needed for {names}.")
-        words.append(tuple(sentence))
-    rent = [r for r in costs.running if r.rented]
-    if rent:
-        total = ledger.total([r.charge.direct for r in rent], "rental, direct")
-        labels = "; ".join(dict.fromkeys(r.label for r in rent))
-        words.append(("Computers are rented for ", total, f" ({labels})."))
-    power = [r for r in costs.running if not r.rented]
-    if power:
-        total = ledger.total([r.charge.direct for r in power], "electricity, direct")
-        price = power[0].charge.price
-        words.append(("Electricity costs ", total, ", at ", price, "."))
-    rate = overhead_rate(ledger, book.problem.rules)
-    words.append(
-        ("Indirect costs are ", rate, " of a base of ", costs.base, f" ({_base_words(book)}).")
-    )
-    if not plan.left_out:
-        words.append(("Every training run that the project asks for is done in its time.",))
-    else:
-        names = ", ".join(book.experiments[e].name for e in plan.left_out)
-        left = ledger.leaf(
-            "plan", sum(plan.left_out.values()), "runs", "runs left out", what="left out"
-        )
-        words.append(("Left out are ", left, f": {names}."))
-    return words
-
-
-def _base_words(book: CostBook) -> str:
-    rules = book.problem.rules
-    parts = [
-        "equipment counted in"
-        if rules.equipment_in_base
-        else "equipment left out, what costs less than the threshold counted in"
-    ]
-    parts.append("rented computers counted in" if rules.cloud_in_base else "rent left out")
-    if rules.usd_per_kwh is not None:
-        parts.append("electricity counted in" if rules.electricity_in_base else "electricity not")
-    return ", ".join(parts)
 
 
 def used_times(loaded: Loaded, plan: Plan) -> list[tuple[str, str, RunTime]]:

@@ -13,7 +13,12 @@ from advisor.planning.report.report import Picture, Report
 if TYPE_CHECKING:
     from advisor.planning.report.report import Report
 
-EXTRA = 'reports need more packages: pip install "gpu-grant-advisor[report]"'
+EXTRA = (
+    "reports need more packages: in the folder that you cloned run "
+    'pip install -c constraints.txt ".[report]"'
+)
+IN_PARTS = (".html", ".pdf", ".md")
+"""Forms that the funder reads; what it need not read goes into an annex beside them."""
 
 
 def _csv(report: Report) -> bytes:
@@ -64,6 +69,11 @@ PICTURED = (".html", ".pdf", ".md")
 """The forms that hold pictures, or have them beside them."""
 
 
+def annex_of(path: Path) -> Path:
+    """Where the annex of a report goes, beside it."""
+    return path.with_name(f"{path.stem}-annex{path.suffix}")
+
+
 def figures_of(path: Path) -> Path:
     """The folder of a Markdown report's pictures, beside it."""
     return path.with_name(f"{path.stem}-figures")
@@ -94,28 +104,41 @@ def check_targets(names: Sequence[str], *, force: bool) -> list[Path]:
                 f"{shown(str(figures), 200)}, for the report's pictures, is there already: "
                 "name another report, or add --force"
             )
+        annex = annex_of(path)
+        if path.suffix.lower() in IN_PARTS and annex.exists() and not force:
+            raise InputError(
+                f"{shown(str(annex), 200)}, for the report's annex, is there already: name another "
+                "report, or add --force"
+            )
         found.append(path)
     if len(set(found)) < len(found):
         raise InputError("the same report is named twice: name each file once")
     return found
 
 
-def write_report(report: Report, paths: Sequence[Path], *, force: bool) -> None:
-    """Each file whole or not at all; all are made before the first is written."""
+def write_report(report: Report, paths: Sequence[Path], *, force: bool) -> list[Path]:
+    """Each file whole or not at all; all are made before the first is written. What was written."""
     from advisor.files import write_whole
 
     made: list[tuple[Path, bytes]] = []
     try:
         for path in paths:
+            form = FORMS[path.suffix.lower()]
+            if path.suffix.lower() not in IN_PARTS:
+                made.append((path, form(report)))
+                continue
+            funder, annex = report.parts()
+            made.append((path, form(funder)))
             if path.suffix.lower() == ".md":
-                made += _with_figures(report, path)
+                made += _with_figures(annex, path)
             else:
-                made.append((path, FORMS[path.suffix.lower()](report)))
+                made.append((annex_of(path), form(annex)))
     except ModuleNotFoundError as error:
         raise InputError(f"{error.name} is not installed: {EXTRA}") from None
     for path, content in made:
         path.parent.mkdir(exist_ok=True)
         write_whole(path, content, overwrite=force)
+    return [path for path, _ in made]
 
 
 def _with_figures(report: Report, path: Path) -> list[tuple[Path, bytes]]:
@@ -125,14 +148,15 @@ def _with_figures(report: Report, path: Path) -> list[tuple[Path, bytes]]:
     folder = figures_of(path)
     pictures = [b for s in report.sections for b in s.blocks if isinstance(b, Picture)]
     figures = folder.name if pictures else None
-    made = [(path, to_markdown(report, figures).encode())]
+    made = [(annex_of(path), to_markdown(report, figures).encode())]
     return made + [(folder / f"{p.name}.svg", p.svg.encode()) for p in pictures]
 
 
-def write_planned(planned: Planned, names: Sequence[str], *, force: bool) -> Report:
-    """The report of a plan, written to these files. Raises InputError and OSError."""
+def write_planned(
+    planned: Planned, names: Sequence[str], *, force: bool
+) -> tuple[Report, list[Path]]:
+    """The report of a plan, and the files that were written. Raises InputError and OSError."""
     from advisor.planning.report.sections import build_report
-    from advisor.planning.report.write import EXTRA, PICTURED, check_targets, write_report
 
     assert planned.plan is not None and planned.explanation is not None
     paths = check_targets(names, force=force)
@@ -141,5 +165,4 @@ def write_planned(planned: Planned, names: Sequence[str], *, force: bool) -> Rep
         report = build_report(planned.loaded, planned.plan, planned.explanation, pictures=pictured)
     except ModuleNotFoundError as error:
         raise InputError(f"{error.name} is not installed: {EXTRA}") from None
-    write_report(report, paths, force=force)
-    return report
+    return report, write_report(report, paths, force=force)

@@ -128,10 +128,12 @@ def _alternatives(trials: Trials) -> list[Alternative]:
     for each in found:
         key = (each.label,) if each.plan is None else (each.plan.purchases, each.plan.rented)
         unique.setdefault(key, each)
-    # What happens where an allocation is not awarded is said whatever else there is to say.
-    ordered = sorted(unique.values(), key=lambda a: "without_allocation" not in a.change)
-    awarded = sum("without_allocation" in a.change for a in ordered)
-    return ordered[: max(ALTERNATIVES, awarded + 2)]
+    # What happens where an allocation is not awarded, and why not to rent, is said in any case.
+    def asked(other: Alternative) -> bool:
+        return "without_allocation" in other.change or bool(other.change.get("no_purchases"))
+
+    ordered = sorted(unique.values(), key=lambda other: not asked(other))
+    return ordered[: max(ALTERNATIVES, sum(map(asked, ordered)) + 2)]
 
 
 def _other_gpus(trials: Trials, chosen: set[str]) -> list[tuple[str, Change]]:

@@ -69,6 +69,8 @@ def number_words(value: Value, unit: str) -> str:
         return f"{number:f} {unit[:-1] if number == 1 else unit}"
     if unit in ("kwh", "hours"):
         return f"{number:,.0f} {'kWh' if unit == 'kwh' else unit}"
+    if len(unit) == 3 and unit.isupper():
+        return f"{unit} {number:,.2f}"
     return f"{number.normalize():f} {unit}" if unit in ("W", "kW") else f"{number.normalize():f}"
 
 

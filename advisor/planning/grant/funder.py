@@ -1,0 +1,54 @@
+"""A funder's form: the names of its budget lines, its paper, what it asks to be checked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, get_args
+
+from msgspec import Struct
+
+from advisor.planning.grant.checked_toml import Line, read_toml
+from advisor.planning.grant.grant import Funder
+
+FOLDER = Path(__file__).with_name("funders")
+FUNDERS: tuple[Funder, ...] = get_args(Funder)
+Paper = Literal["a4", "us-letter"]
+
+
+class BudgetLines(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What each line of a budget is called on the form."""
+
+    equipment: Line
+    """What costs the threshold or more."""
+    supplies: Line
+    """Computers and parts below it."""
+    computer_services: Line
+    electricity: Line
+    storage: Line
+    network: Line
+    racks: Line
+    warranty: Line
+    staff: Line
+    other: Line
+    direct: Line
+    indirect: Line
+    total: Line
+
+
+class FunderForm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A file of the folder ``funders``."""
+
+    name: Line
+    paper: Paper
+    depreciates: bool = False
+    """Whether only the depreciation of equipment is paid."""
+    lines: BudgetLines
+    before_you_send: dict[str, Line] = {}
+    """What to check, a sentence or two each."""
+    sources: dict[str, Line] = {}
+
+
+def funder_form(funder: Funder) -> FunderForm:
+    """The form of a funder. Raises InputError where its file is wrong."""
+    path = FOLDER / f"{funder}.toml"
+    return read_toml(path, FunderForm, "reinstall the program: this file is a part of it")

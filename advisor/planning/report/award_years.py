@@ -1,0 +1,132 @@
+"""The money of a plan by award year and by the funder's lines, each amount with its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+from typing import get_args
+
+from advisor.planning.grant.grant import CostKind
+from advisor.planning.report.cost_book import EquipmentCost, RunningCost
+from advisor.planning.report.material import Material
+from advisor.planning.report.number_ledger import Num
+from advisor.planning.solver.by_year import shares_by_year
+
+LINES = ("equipment", "supplies", "computer_services", "electricity", *get_args(CostKind))
+"""The kinds of lines of a funder's budget, in their order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What is asked for on one line in one year."""
+
+    line: str
+    """One of LINES."""
+    item: str
+    year: int
+    """From 0."""
+    direct: Num
+    indirect: Num
+
+
+def year_spans(given: Material) -> list[tuple[date, date]]:
+    """First and last day of every award year."""
+    days = given.loaded.grant.year_dates
+    return [(a, b - timedelta(days=1)) for a, b in pairwise(days)]
+
+
+def entries(given: Material) -> list[Entry]:
+    """Everything that the grant pays; together the plan's cost."""
+    found = [entry for e in given.costs.equipment for entry in _bought(given, e)]
+    found += [entry for r in given.costs.running for entry in _run(given, r)]
+    for each in given.costs.fixed:
+        found.append(
+            Entry(
+                line=each.fixed.kind,
+                item=each.fixed.name,
+                year=each.fixed.year,
+                direct=each.charge.direct,
+                indirect=each.charge.indirect,
+            )
+        )
+    return sorted(found, key=lambda entry: (LINES.index(entry.line), entry.year, entry.item))
+
+
+def is_equipment(given: Material, e: EquipmentCost) -> bool:
+    """Whether a machine counts as equipment, by the threshold and its whole price."""
+    threshold = given.loaded.problem.rules.equipment_threshold_usd
+    return sum((p.amount.value for p in e.lines), Decimal(0)) >= threshold
+
+
+def _bought(given: Material, e: EquipmentCost) -> Iterator[Entry]:
+    rules, charge = given.loaded.problem.rules, e.charge
+    year = given.loaded.problem.year_of(given.loaded.problem.orders[e.order])
+    label = e.machine.label
+    none = given.ledger.total([], "nothing")
+    if rules.fabrication_is_equipment or rules.equipment_in_base or not charge.base.value:
+        line = "equipment" if is_equipment(given, e) else "supplies"
+        if not rules.fabrication_is_equipment and not charge.base.value:
+            line = "equipment"
+        yield Entry(
+            line=line, item=label, year=year, direct=charge.direct, indirect=charge.indirect
+        )
+        return
+    # Each part by its own price: what is in the base is supplies, the rest is equipment.
+    rest = given.ledger.compute(
+        "difference", [charge.direct, charge.base], "usd", f"equipment in {label}"
+    )
+    if rest.value:
+        yield Entry(line="equipment", item=label, year=year, direct=rest, indirect=none)
+    yield Entry(
+        line="supplies", item=label, year=year, direct=charge.base, indirect=charge.indirect
+    )
+
+
+def _run(given: Material, r: RunningCost) -> Iterator[Entry]:
+    """Runs are paid in the years in which they run, by their days in each."""
+    shares: dict[int, Fraction] = {}
+    for placed in r.placed:
+        for year, share in shares_by_year(given.loaded.problem, placed).items():
+            shares[year] = shares.get(year, Fraction(0)) + share
+    line = "computer_services" if r.rented else "electricity"
+    direct = _split(given, r, shares, r.charge.direct, "cost")
+    indirect = _split(given, r, shares, r.charge.indirect, "overhead")
+    for year in shares:
+        yield Entry(
+            line=line, item=r.label, year=year, direct=direct[year], indirect=indirect[year]
+        )
+
+
+def _split(
+    given: Material, r: RunningCost, shares: dict[int, Fraction], total: Num, what: str
+) -> dict[int, Num]:
+    """An amount over the years; the last takes what rounding leaves."""
+    *first, last = shares
+    label = f"{what} of {given.book.experiments[r.experiment_id].name} on {r.label}"
+    found: dict[int, Num] = {}
+    for year in first:
+        part = shares[year] / len(r.placed)
+        share = given.ledger.leaf(
+            "plan",
+            Decimal(part.numerator) / Decimal(part.denominator),
+            "share",
+            f"part of the runs of {r.fiscal_year} that is in award year {year + 1}",
+            what="share of runs in an award year",
+            experiment_id=r.experiment_id,
+            option_id=r.placed[0].machine_id,
+            starts_in=r.fiscal_year,
+            order=r.placed[0].order,
+            award_year=year,
+        )
+        words = f"{label}, award year {year + 1}"
+        found[year] = given.ledger.compute("product", [total, share], "usd", words, decimals=2)
+    rest = total
+    if first:
+        before = given.ledger.total([found[year] for year in first], f"{label}, years before")
+        words = f"{label}, award year {last + 1}"
+        rest = given.ledger.compute("difference", [total, before], "usd", words)
+    return {**found, last: rest}

@@ -1,0 +1,70 @@
+"""The plan as data for programs: purchases, rentals, schedule, budget; numbers are ``Num``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from advisor.planning.report.award_years import year_spans
+from advisor.planning.report.material import Material
+from advisor.planning.report.report import ReportTable
+
+
+def objects(given: Material, budget: ReportTable) -> dict[str, Any]:
+    """What a script wants of a plan."""
+    problem, book = given.loaded.problem, given.book
+    options = problem.options()
+    return {
+        "funder": given.loaded.grant.funder,
+        "currency": given.loaded.grant.currency.code,
+        "purchases": [
+            {
+                "item": e.machine.label,
+                "count": e.count,
+                "ordered_on": str(e.bought_on),
+                "each": e.charge.each,
+                "all": e.charge.direct,
+                "quotes": [
+                    {
+                        "item": p.line.label,
+                        "quantity": p.quantity,
+                        "price": p.price,
+                        "vendor": p.line.vendor,
+                        "kind": p.line.quote_kind,
+                        "date": str(p.line.quoted_on),
+                        "quote_id": p.line.quote_id,
+                    }
+                    for p in e.lines
+                ],
+            }
+            for e in given.costs.equipment
+        ],
+        "rentals": [
+            {
+                "item": r.label,
+                "experiment": book.experiments[r.experiment_id].name,
+                "runs": r.runs,
+                "hours_a_run": r.charge.amount,
+                "price": r.charge.price,
+                "all": r.charge.direct,
+            }
+            for r in given.costs.running
+            if r.rented
+        ],
+        "schedule": [
+            {
+                "experiment": book.experiments[p.experiment_id].name,
+                "machine": options[p.machine_id].label,
+                "starts": str(book.day(p.pieces[0][0])),
+                "ends": str(book.day(p.pieces[-1][1])),
+                "due": str(book.day(problem.due(book.experiments[p.experiment_id]))),
+            }
+            for p in sorted(given.plan.placed, key=lambda p: (p.pieces[0][0], p.experiment_id))
+        ],
+        "budget": {
+            "years": [{"from": str(first), "to": str(last)} for first, last in year_spans(given)],
+            "lines": [
+                {"line": row[0], "by_year": list(row[1:-1]), "total": row[-1]}
+                for row in budget.rows
+            ],
+        },
+    }
