@@ -181,7 +181,7 @@ class Walk:
         assert origin["name"] == "pieces of a machine"
         return next(x.quantity for x in machine.lines if x.item_id == origin["item_id"])
 
-    def plan_(self, origin: Any) -> Any:
+    def plan_(self, origin: Any, row: Any) -> Any:
         plan = self.plan
         if "fiscal_year" in origin:
             return sum(
@@ -196,6 +196,23 @@ class Walk:
                 for p in plan.purchases
                 if (p.machine_id, p.order) == (origin["machine_id"], origin["order"])
             )
+        if origin["what"] == "runs on owned machines":
+            owned = {m for m in self.machines if self.problem.whole(m).startswith("owned:")}
+            return sum(p.machine_id in owned for p in plan.placed)
+        if origin["what"] == "share of runs in an award year":
+            mine = [
+                p
+                for p in plan.placed
+                if p.experiment_id == origin["experiment_id"]
+                and p.machine_id == origin["option_id"]
+                and self.fiscal(p.pieces[0][0]) == origin["starts_in"]
+            ]
+            low, high = self.problem.year_days[origin["award_year"] :][:2]
+            days = [sum(b - a for a, b in p.pieces) for p in mine]
+            within = [sum(max(min(b, high) - max(a, low), 0) for a, b in p.pieces) for p in mine]
+            share = sum(a / b for a, b in zip(within, days, strict=True)) / len(mine)
+            assert abs(share - float(row["value"])) < 1e-9
+            return row["value"]
         if origin["what"] == "left out":
             only = origin.get("experiment_id")
             return sum(n for e, n in plan.left_out.items() if only in (None, e))
@@ -267,7 +284,7 @@ def test_every_number_is_walked_back_to_its_rows(variant: Planned, store_path: P
     for number, row in rows.items():
         value = Decimal(str(row["value"]))
         if row["operation"] is None:
-            again = walk.plan_(row["origin"]) if row["kind"] == "plan" else walk.value(row)
+            again = walk.plan_(row["origin"], row) if row["kind"] == "plan" else walk.value(row)
             assert Decimal(str(again)) == value, row
             continue
         assert all(other < number for other in row["of"])
@@ -291,7 +308,7 @@ def test_sentences_hold_no_number_that_has_no_row(report: Report, planned: Plann
     names.add(planned.loaded.grant.institution.name)
     checked = 0
     for section in found["sections"]:
-        if section["title"] == "Sources and versions":
+        if section["title"] in ("Sources and versions", "Before you send it"):
             continue
         for block in section["blocks"]:
             texts = [block.get("text", []), *block.get("list", [])]
@@ -307,7 +324,7 @@ def test_sentences_hold_no_number_that_has_no_row(report: Report, planned: Plann
 
 def test_cells_of_tables_hold_no_number_that_has_no_row(report: Report, planned: Planned) -> None:
     """Amounts hidden in the text of a cell would escape the walk; names, dates and ids may stay."""
-    told = {"Sources", "Settings", "Times", "Parts", "Equipment"}
+    told = {"Sources", "Settings", "Times", "Parts", "Equipment", "Quotes", "Budget"}
     names = {m.label for m in planned.loaded.problem.machines}
     names |= {r.label for r in planned.loaded.problem.rentals}
     names |= {e.name for e in planned.loaded.problem.experiments}
@@ -334,7 +351,7 @@ def test_a_forged_number_is_found(planned: Planned, report: Report, store_path: 
         if row["operation"] is not None or kind in seen or kind == "solve":
             continue
         seen.add(kind)
-        true = walk.plan_(row["origin"]) if kind == "plan" else walk.value(row)
+        true = walk.plan_(row["origin"], row) if kind == "plan" else walk.value(row)
         assert Decimal(str(true)) == Decimal(str(row["value"]))
         assert Decimal(str(true)) != Decimal(str(row["value"])) + Decimal("0.01")
     assert {"quote", "time", "setting", "plan", "unit"} <= seen
@@ -351,10 +368,10 @@ def test_the_same_inputs_give_the_same_bytes(
 def test_the_report_has_what_an_office_asks_for(report: Report) -> None:
     titles = [section.title for section in report.sections]
     assert titles == [
+        "Before you send it",
         "The question",
         "Recommendation",
         "What it costs",
-        "Budget justification",
         "The plan on the calendar",
         "Runners-up, and why not",
         "How firm this is",
@@ -391,16 +408,19 @@ def test_what_others_wrote_is_data_in_every_form(report: Report) -> None:
     assert book["Report"]["A1"].data_type == "s"
 
 
-def test_csv_and_markdown_name_the_row_of_each_number(report: Report) -> None:
+def test_csv_is_the_budget_and_markdown_names_the_row_of_each_number(report: Report) -> None:
     rows = list(csv.DictReader(io.StringIO(to_csv_text(report))))
-    numbers = [row for row in rows if row["row"]]
-    assert all(row["unit"] for row in numbers)
-    total = next(
-        r
-        for r in rows
-        if (r["table"], r["column"]) == ("By fiscal year", "all years") and r["line"] == "5"
-    )
-    assert f"| {total['row']} |" in to_markdown(report)
+    years = [name for name in rows[0] if name.startswith("year")]
+    for row in rows:
+        assert sum(Decimal(row[year]) for year in years) == Decimal(row["all years"])
+    *items, direct, indirect, total = rows
+    for year in (*years, "all years"):
+        assert sum(Decimal(row[year]) for row in items) == Decimal(direct[year])
+        assert Decimal(direct[year]) + Decimal(indirect[year]) == Decimal(total[year])
+    (whole,) = [row for row in report.rows if row.label == "total cost"]
+    assert Decimal(total["all years"]) == whole.value
+    assert f"| {whole.number} | total cost |" in to_markdown(report)
+    assert re.search(rf"\[{whole.number}\]", to_markdown(report))
 
 
 def recalculated(path: Path, folder: Path) -> dict[str, list[list[str]]]:

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from msgspec import Struct
 
 from advisor.planning.grant.checked_toml import Line, read_toml
-from advisor.planning.grant.grant import Funder
+from advisor.planning.grant.grant_file import Funder
 
 FOLDER = Path(__file__).with_name("funders")
 FUNDERS: tuple[Funder, ...] = get_args(Funder)

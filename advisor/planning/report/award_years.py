@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import get_args
 
-from advisor.planning.grant.grant import CostKind
+from advisor.planning.grant.grant_file import CostKind
 from advisor.planning.report.cost_book import EquipmentCost, RunningCost
 from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num

@@ -128,6 +128,7 @@ def _alternatives(trials: Trials) -> list[Alternative]:
     for each in found:
         key = (each.label,) if each.plan is None else (each.plan.purchases, each.plan.rented)
         unique.setdefault(key, each)
+
     # What happens where an allocation is not awarded, and why not to rent, is said in any case.
     def asked(other: Alternative) -> bool:
         return "without_allocation" in other.change or bool(other.change.get("no_purchases"))

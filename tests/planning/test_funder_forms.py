@@ -1,0 +1,146 @@
+"""What a funder reads: its own lines, by award year, without marks, on at most four pages."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("typst")
+pytest.importorskip("xlsxwriter")
+
+from advisor.parse import InputError
+from advisor.planning.grant.currency import Currency
+from advisor.planning.grant.funder import FOLDER, FUNDERS, funder_form
+from advisor.planning.grant.grant import read_grant
+from advisor.planning.plan_grant import EXAMPLE, Planned, load_grant, plan_loaded
+from advisor.planning.report.award_years import entries
+from advisor.planning.report.html import to_html
+from advisor.planning.report.markdown_csv_json import to_json_text, to_markdown
+from advisor.planning.report.material import material_of
+from advisor.planning.report.pdf import to_pdf
+from advisor.planning.report.report import Report
+from advisor.planning.report.sections import build_report
+from advisor.planning.report.write import check_targets, write_report
+from advisor.planning.solver.by_year import cents_by_year
+from advisor.store import Store
+
+TODAY = date(2026, 11, 22)
+
+
+@pytest.fixture(scope="module")
+def planned(store_path: Path) -> Planned:
+    """Two models of the example: one machine is bought, runs go over the turn of a year."""
+    grant = read_grant(EXAMPLE)
+    grant = replace(grant, experiments=grant.experiments[:2], owned=(), rent=False)
+    planned = plan_loaded(load_grant(Store(store_path), grant, TODAY), 60)
+    assert planned.plan is not None
+    return planned
+
+
+def report_for(planned: Planned, **changes: object) -> Report:
+    grant = replace(planned.loaded.grant, **changes)  # type: ignore[arg-type]
+    loaded = replace(planned.loaded, grant=grant)
+    assert planned.plan is not None and planned.explanation is not None
+    return build_report(loaded, planned.plan, planned.explanation, pictures=False)
+
+
+@pytest.mark.parametrize("funder", FUNDERS)
+def test_each_form_has_its_lines_its_paper_and_few_pages(planned: Planned, funder: str) -> None:
+    form = funder_form(funder)  # type: ignore[arg-type]
+    report = report_for(planned, funder=funder)
+    part, annex = report.parts()
+    table = part.tables()[0]
+    assert table.columns[0] == form.name
+    names = [str(row[0]) for row in table.rows]
+    assert names[-3:] == [form.lines.direct, form.lines.indirect, form.lines.total]
+    assert any(name.startswith(form.lines.equipment) for name in names)
+    pdf = to_pdf(part)
+    assert len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 4
+    width = 612 if form.paper == "us-letter" else 595
+    assert re.search(rb"/MediaBox\s*\[\s*0 0 %d" % width, pdf)
+    for text in (to_html(part), to_markdown(part)):
+        assert not re.search(r"\[\d+\]|Ledger", text)
+    assert "Ledger" in to_html(annex)
+    assert not any(str(text) in to_markdown(part) for text in form.before_you_send.values())
+
+
+def test_the_years_of_the_form_are_those_that_the_solver_kept_to(planned: Planned) -> None:
+    plan, problem = planned.plan, planned.loaded.problem
+    assert plan is not None and planned.explanation is not None
+    found = entries(material_of(planned.loaded, plan, planned.explanation))
+    by_year = cents_by_year(problem, plan.purchases, plan.placed)
+    for year, cents in enumerate(by_year):
+        asked = sum(e.direct.value + e.indirect.value for e in found if e.year == year)
+        assert abs(asked * 100 - cents) <= len(found), year
+    whole = sum(e.direct.value + e.indirect.value for e in found)
+    assert whole * 100 == plan.cost_cents
+
+
+def test_a_cheap_computer_is_supplies_in_table_and_text(planned: Planned) -> None:
+    plan, problem = planned.plan, planned.loaded.problem
+    assert plan is not None
+    rules = replace(problem.rules, equipment_threshold_usd=Decimal(1_000_000))
+    loaded = replace(planned.loaded, problem=replace(problem, rules=rules))
+    report = report_for(replace(planned, loaded=loaded), funder="nsf")
+    text = to_markdown(report.parts()[0])
+    assert "D. Equipment" not in text and "G1. Materials and supplies: " in text
+    assert "counted as supplies, below the threshold" in text
+
+
+def test_another_currency_stands_in_table_and_note(planned: Planned) -> None:
+    euro = Currency(code="EUR", usd_per_unit=Decimal("1.25"), on=date(2026, 11, 1), source="a bank")
+    report = report_for(planned, currency=euro, funder="horizon")
+    table = report.tables()[0]
+    dollars = report_for(planned, funder="horizon").tables()[0]
+    total, in_dollars = table.rows[-1][-1], dollars.rows[-1][-1]
+    assert not isinstance(total, str | None) and not isinstance(in_dollars, str | None)
+    assert total.unit == "EUR"
+    assert abs(total.value * Decimal("1.25") - in_dollars.value) < Decimal("0.2")
+    assert "$1.25 a EUR of 2026-11-01 (a bank)" in to_markdown(report.parts()[0])
+
+
+def test_what_the_institution_pays_is_not_in_a_budget_of_the_nsf(store_path: Path) -> None:
+    grant = read_grant(EXAMPLE)
+    grant = replace(
+        grant, experiments=grant.experiments[:1], pays_electricity=False, usd_per_kwh=None
+    )
+    planned = plan_loaded(load_grant(Store(store_path), grant, TODAY), 60)
+    text = to_markdown(report_for(planned, funder="nsf").parts()[0])
+    assert "lectricity" not in text
+
+
+def test_json_has_the_plan_as_objects(planned: Planned) -> None:
+    found = json.loads(to_json_text(report_for(planned)))
+    assert {"purchases", "rentals", "schedule", "budget", "form", "sections"} <= set(found)
+    assert found["budget"]["years"][0]["from"] == "2027-01-01"
+    assert found["purchases"][0]["quotes"][0]["vendor"]
+    assert len(found["schedule"]) == planned.plan.runs  # type: ignore[union-attr]
+    last = found["budget"]["lines"][-1]
+    assert sum(cell["value"] for cell in last["by_year"]) == pytest.approx(last["total"]["value"])
+
+
+def test_the_annex_lies_beside_the_report_and_is_not_overwritten(
+    planned: Planned, tmp_path: Path
+) -> None:
+    names = [str(tmp_path / f"r.{ending}") for ending in ("pdf", "html", "md", "csv")]
+    written = write_report(report_for(planned), check_targets(names, force=False), force=False)
+    assert {path.name for path in written} == {
+        *("r.pdf", "r-annex.pdf", "r.html", "r-annex.html", "r.md", "r-annex.md", "r.csv"),
+    }
+    (tmp_path / "r.pdf").unlink()
+    with pytest.raises(InputError, match=r"r-annex\.pdf.*is there already.*--force"):
+        check_targets(names[:1], force=False)
+
+
+def test_every_rule_of_a_form_has_its_source() -> None:
+    assert {path.stem for path in FOLDER.glob("*.toml")} == set(FUNDERS)
+    for funder in FUNDERS:
+        form = funder_form(funder)
+        assert set(form.before_you_send) <= set(form.sources), funder
