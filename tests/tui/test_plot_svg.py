@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.tui.widgets.plot.data import PlotData
+from advisor.tui.widgets.plot.png import png_bytes
 from advisor.tui.widgets.plot.svg import BACKGROUND, LIMIT, plot_svg
 from tests.tui.contrast import contrast_ratio
 from tests.tui.points import NAMES, plain, scattered, sixteen
@@ -30,14 +31,40 @@ def test_everything_in_the_picture_is_in_the_file() -> None:
     assert (root.get("width"), root.get("height")) == ("960", "600")
     said = texts(root)
     assert {"overall cost, USD (log)", "training time, days (log)"} <= set(said)
-    assert {*NAMES, "— Pareto front", "hollow: predicted", "? doubtful", "( ) left out"} <= set(
-        said
-    )
-    assert {"budget $40k", "limit 200 d", "RTX 6000 Ada ×8", "$10k", "100 d"} <= set(said)
+    assert {
+        *NAMES,
+        "— Pareto front",
+        "hollow: estimate, not measured",
+        "? doubtful",
+        "( ) left out",
+    } <= set(said)
+    assert {"budget $40k", "limit 200 d", "8 × RTX 6000 Ada", "$10k", "100 d"} <= set(said)
     assert len(said) == len([text for text in said if text.strip()])
-    titles = [t.text for path in root.iter(f"{SVG}path") for t in path.iter(f"{SVG}title")]
-    assert len(titles) == 16
-    assert "RTX 4090 ×4: $14.3k, 98 d" in titles
+    titles = [
+        t.text
+        for tag in ("path", "circle")
+        for path in root.iter(f"{SVG}{tag}")
+        for t in path.iter(f"{SVG}title")
+    ]
+    assert len(titles) >= 14, "each has its name where a reader points at it"
+    assert "4 × RTX 4090: $14.3k, 98 d" in titles
+    named = {text for text in said if " × " in text}
+    assert "8 × RTX 6000 Ada" in named
+    assert "1 × RTX 4090" not in named, "by default only what matters"
+
+
+def test_a_picture_that_leaves_the_program_says_what_it_answers() -> None:
+    data = dataclasses.replace(sixteen(), heading="Buy 4 × A100 <&>", remark="asked on 1 May 2026")
+    said = texts(ET.fromstring(plot_svg(data)))
+    assert said[0] == "Buy 4 × A100 <&>"
+    assert "asked on 1 May 2026" in said
+
+
+def test_a_png_is_one() -> None:
+    pytest.importorskip("typst")
+    made = png_bytes(plot_svg(sixteen(), 640, 400))
+    assert made.startswith(b"\x89PNG\r\n")
+    assert int.from_bytes(made[16:20], "big") == 1280
 
 
 def test_colours_can_be_read_on_the_background() -> None:

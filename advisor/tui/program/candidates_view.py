@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from advisor.ranking.question import Question, RankRule
     from advisor.ranking.rank import Ranking
     from price_catalog.builds import Build
+    from price_catalog.model import Gpu
 
 
 BuildKey = tuple[str, int, str]
@@ -30,8 +31,10 @@ def build_key(build: Build) -> BuildKey:
 class CandidatesView:
     """One set of candidates, kept while it may be asked again."""
 
-    def __init__(self, candidates: Candidates) -> None:
+    def __init__(self, candidates: Candidates, gpus: Sequence[Gpu]) -> None:
+        """``gpus`` is the catalogue: a GPU's place in it chooses its glyph."""
         self.candidates = candidates
+        self._slots = {gpu.name: at for at, gpu in enumerate(gpus)}
         self.published: Candidates | None = None
         """The same builds at face value, once that has been made."""
         self._points: dict[tuple[str, float], Points] = {}
@@ -46,7 +49,7 @@ class CandidatesView:
                 # Of the same columns but for the cost, so that the picture knows what stays.
                 points = by_experiment(self.points("overall", lifetime_years), lifetime_years)
             else:
-                points = make_points(self.candidates)
+                points = make_points(self.candidates, self._slots)
             self._points[key] = points
         return self._points[key]
 

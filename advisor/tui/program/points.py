@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,10 @@ class Points:
     y_high_days: Sequence[float | None]
     series: Sequence[int]
     series_names: Sequence[str]
+    series_slots: Sequence[int]
+    """Each GPU's place in the catalogue, which chooses its glyph and colour."""
+    owned: Sequence[tuple[str, float]]
+    """Name and days of the machines that cost nothing, being there already."""
     gpu_count: Sequence[int]
     cents: Sequence[int]
     """Overall cost in US cents, ascending, whatever ``x_usd`` shows."""
@@ -42,11 +46,11 @@ class Points:
     """The same while it is not."""
 
 
-def make_points(candidates: Candidates) -> Points:
+def make_points(candidates: Candidates, slots: Mapping[str, int]) -> Points:
     """Every build with a price and a time, also an implausible one, by its overall cost.
 
-    A machine that the user has costs nothing, which a logarithmic axis has no place for: it stands
-    in the table alone.
+    A machine that the user has costs nothing, which a logarithmic axis has no place for: it is
+    named at the other axis. ``slots`` are the places of the GPUs' names in the catalogue.
     """
     cents, days, times = candidates.cents, candidates.days, candidates.times
     builds = sorted(
@@ -60,6 +64,11 @@ def make_points(candidates: Candidates) -> Points:
     names: dict[str, int] = {}
     series, low, high = [], [], []
     flags = bytearray()
+    owned = [
+        (f"{build.gpu_count} × {build.gpu.name}, yours", days[i])
+        for i, build in enumerate(candidates.builds)
+        if build.host_owned and candidates.gap[i] is None and days[i] > 0
+    ]
     for i in builds:
         build, best = candidates.builds[i], times[i]
         series.append(names.setdefault(build.gpu.name, len(names)))
@@ -71,6 +80,8 @@ def make_points(candidates: Candidates) -> Points:
             flag |= int(PointFlag.PREDICTED)
         if chosen is not None and chosen.verdict in ("doubtful", "implausible"):
             flag |= int(PointFlag.DOUBTFUL)
+        if build.gpus_owned:
+            flag |= int(PointFlag.OWNED)
         flags.append(flag)
     return Points(
         builds=builds,
@@ -81,6 +92,8 @@ def make_points(candidates: Candidates) -> Points:
         y_high_days=high,
         series=series,
         series_names=list(names),
+        series_slots=[slots.get(name, at) for at, name in enumerate(names)],
+        owned=owned,
         gpu_count=[candidates.builds[i].gpu_count for i in builds],
         cents=[cents[i] for i in builds],
         flags=bytes(flags),
@@ -111,6 +124,9 @@ def plot_data(points: Points, ranking: Ranking, front: frozenset[int], basis: st
     for i in front:
         if i in at:
             flags[at[i]] |= PointFlag.FRONT
+    for i in ranking.uncertainty.tied:
+        if i in at:
+            flags[at[i]] |= PointFlag.TIED
     return PlotData(
         x_usd=points.x_usd,
         y_days=points.y_days,
@@ -118,6 +134,8 @@ def plot_data(points: Points, ranking: Ranking, front: frozenset[int], basis: st
         gpu_count=points.gpu_count,
         flags=bytes(flags),
         series_names=points.series_names,
+        series_slots=points.series_slots,
+        on_axis=points.owned,
         y_low_days=points.y_low_days,
         y_high_days=points.y_high_days,
         **({"x_title": EXPERIMENT_TITLE} if basis == "experiment" else {}),

@@ -184,7 +184,7 @@ class StoreReader:
         if len(candidates.builds) > MANY_BUILDS:
             from advisor.tui.program.candidates_view import CandidatesView
 
-            view = CandidatesView(candidates)
+            view = CandidatesView(candidates, snapshot.gpus)
             view.points(state.cost_basis, asked.question.lifetime_years)
             _ = view.ambiguous
         return self._reading(snapshot, token, key, candidates, view)

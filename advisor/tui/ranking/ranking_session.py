@@ -110,7 +110,9 @@ class RankingSession:
         if reading.key is not None and reading.candidates is not None:
             while len(self._views) >= MAX_KEPT_VIEWS:
                 del self._views[next(iter(self._views))]
-            self._views[reading.key] = reading.view or CandidatesView(reading.candidates)
+            self._views[reading.key] = reading.view or CandidatesView(
+                reading.candidates, reading.snapshot.gpus
+            )
 
     def accept_published(self, candidates: Candidates, published: Candidates) -> None:
         """Take in the same candidates at face value."""

@@ -25,7 +25,11 @@ class PointFlag:
     EXCLUDED: Final[int] = 8
     """Left out of the ranking: drawn dim, and in brackets unless a limit's line says why."""
     OWNED: Final[int] = 16
-    """The user's own machine."""
+    """The user's own machine, or an upgrade of it."""
+    TIED: Final[int] = 32
+    """Cannot be told from first place."""
+    NAMED: Final[int] = FRONT | OWNED | TIED
+    """What a picture for a meeting shows by name; the rest are dots until somebody asks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -47,10 +51,19 @@ class PlotData:
     flags: bytes = b""
     """A ``PointFlag`` combination a point; empty when there is nothing to say of any."""
     series_names: Sequence[str] = ()
+    series_slots: Sequence[int] = ()
+    """Which glyph and colour each type has, whatever else is drawn; empty takes them in order."""
+    on_axis: Sequence[tuple[str, float]] = ()
+    """Names and training times of what costs nothing, and so has no place on a logarithmic axis:
+    written beside the vertical one."""
     y_low_days: Sequence[float | None] | None = None
     y_high_days: Sequence[float | None] | None = None
     x_title: str = "overall cost, USD (log)"
     y_title: str = "training time, days (log)"
+    heading: str = ""
+    """What a picture that leaves the program says above it: the question."""
+    remark: str = ""
+    """And below it: the day, the price rule."""
 
     def __post_init__(self) -> None:
         count = len(self.x_usd)
@@ -65,6 +78,11 @@ class PlotData:
             raise ValueError(
                 f"PlotData.flags has {len(self.flags)} bytes where x_usd has {count} entries: "
                 "give one byte a point, or none at all"
+            )
+        if self.series_slots and len(self.series_slots) != len(self.series_names):
+            raise ValueError(
+                f"PlotData.series_slots has {len(self.series_slots)} entries where series_names "
+                f"has {len(self.series_names)}: give every type one, or none at all"
             )
         used = set(self.series)
         if used and not 0 <= min(used) <= max(used) < len(self.series_names):
@@ -86,8 +104,8 @@ class PlotData:
         return list(compress(range(len(marks)), marks))
 
     def label(self, index: int, budget_usd: float | None, max_days: float | None) -> str:
-        """The count, with what a reader without colours must know: ``×8``, ``×8?``, ``(×8)``."""
-        text = f"×{self.gpu_count[index]}"
+        """The name, with what a reader without colours must know: ``8 × A40``, ``(8 × A40?)``."""
+        text = f"{self.gpu_count[index]} × {self.series_names[self.series[index]]}"
         if self.has(index, PointFlag.DOUBTFUL):
             text += "?"
         if self.has(index, PointFlag.OWNED):
@@ -96,6 +114,24 @@ class PlotData:
             index, budget_usd, max_days
         )
         return f"({text})" if bracketed else text
+
+    def slot(self, index: int) -> int:
+        """Which glyph and colour a point has."""
+        series = self.series[index]
+        return self.series_slots[series] if self.series_slots else series
+
+    def named(self) -> list[int]:
+        """The points to be labelled: of several machines with the same GPUs the first of each
+        kind of mark, as one name says enough."""
+        seen: set[tuple[int, int]] = set()
+        found = []
+        for mark in (PointFlag.FRONT, PointFlag.OWNED, PointFlag.TIED):
+            for index in self.flagged(mark):
+                name = (self.series[index], self.gpu_count[index])
+                if name not in seen:
+                    seen.add(name)
+                    found.append(index)
+        return found
 
     def is_out(self, index: int, budget_usd: float | None, max_days: float | None) -> bool:
         """Whether the point is left out of the ranking or lies beyond a limit: drawn dim."""

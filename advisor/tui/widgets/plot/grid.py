@@ -13,6 +13,8 @@ from typing import NamedTuple
 from advisor.tui.widgets.plot.data import PlotData, PointFlag
 from advisor.tui.widgets.plot.scale import LogScale, fit_scale
 
+OUTSIDE = -1.0
+"""The key of a point that is out of view."""
 _ROUND_TO_1 = 1.5 * 2.0**52
 """Adding this to a small float rounds it to a whole number: the sum has no bits for less."""
 
@@ -102,6 +104,16 @@ class PlotGrid(NamedTuple):
         y_per_log *= stride
         y_add = round_to_stride + y_offset * stride
         both = round_to_stride + _ROUND_TO_1
+        keys = [
+            (ly * y_per_log + y_add - both) + (lx * x_per_log + x_add)
+            for lx, ly in zip(points.x_log, points.y_log, strict=True)
+        ]
+        if not (asked[0].covers(*points.x_bounds) and asked[1].covers(*points.y_bounds)):
+            (left, right), (bottom, top) = asked
+            keys = [
+                key if left <= lx <= right and bottom <= ly <= top else OUTSIDE
+                for key, lx, ly in zip(keys, points.x_log, points.y_log, strict=True)
+            ]
         return cls(
             points=points,
             columns=columns,
@@ -110,10 +122,7 @@ class PlotGrid(NamedTuple):
             x=x,
             y=y,
             stride=stride,
-            keys=[
-                (ly * y_per_log + y_add - both) + (lx * x_per_log + x_add)
-                for lx, ly in zip(points.x_log, points.y_log, strict=True)
-            ],
+            keys=keys,
         )
 
     def covers(self, points: LogPoints, x: LogScale, y: LogScale, columns: int, rows: int) -> bool:
@@ -123,6 +132,10 @@ class PlotGrid(NamedTuple):
             and self.asked == (x, y)
             and (self.columns, self.rows) == (columns, rows)
         )
+
+    def shows(self, index: int) -> bool:
+        """Whether a point is in view."""
+        return self.keys[index] != OUTSIDE
 
     def cell_of(self, index: int) -> tuple[int, int]:
         """Column and row of one point."""
@@ -154,12 +167,15 @@ class PlotGrid(NamedTuple):
                         strict=True,
                     )
                 )
-            notable = data.flagged(PointFlag.OWNED | PointFlag.FRONT)[::-1]
-            for index in sorted(notable, key=lambda i: data.flags[i] & PointFlag.FRONT):
+            notable = data.flagged(PointFlag.NAMED)[::-1]
+            for index in sorted(notable, key=lambda i: _NOTABLE.index(data.flags[i] & _MARKED)):
                 found[keys[index]] = index
+        found.pop(OUTSIDE, None)
         return {self._cell(key): index for key, index in found.items()}
 
 
+_MARKED = PointFlag.FRONT | PointFlag.OWNED
+_NOTABLE = (0, PointFlag.OWNED, PointFlag.FRONT, _MARKED)
 _RANKED = bytes(int(not byte & PointFlag.EXCLUDED) for byte in range(256))
 
 

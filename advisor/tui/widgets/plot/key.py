@@ -23,7 +23,13 @@ class PlotKey(NamedTuple):
     marks: list[SeriesMark]
     types: list[LegendItem]
     """The part of the legend that names GPU types."""
-    legend: list[LegendItem]
+    signs: list[LegendItem]
+    """The part that says what the signs mean."""
+
+    @property
+    def legend(self) -> list[LegendItem]:
+        """Both parts."""
+        return self.types + self.signs
 
     @classmethod
     def of(
@@ -40,7 +46,12 @@ class PlotKey(NamedTuple):
                 return old
             marks, types = old.marks, old.types
         else:
-            marks = series_marks(len(data.series_names), ascii_only=ascii_only, coloured=coloured)
+            marks = series_marks(
+                len(data.series_names),
+                ascii_only=ascii_only,
+                coloured=coloured,
+                slots=data.series_slots,
+            )
             types = _types(data, marks, ascii_only)
         return cls(
             data=data,
@@ -49,7 +60,7 @@ class PlotKey(NamedTuple):
             coloured=coloured,
             marks=marks,
             types=types,
-            legend=types + _flags(present, marks, ascii_only),
+            signs=_flags(present, marks, ascii_only),
         )
 
     def _has_types_of(self, data: PlotData, ascii_only: bool, coloured: bool) -> bool:
@@ -79,7 +90,7 @@ def _flags(present: frozenset[int], marks: list[SeriesMark], ascii_only: bool) -
         LegendItem(glyph=glyph, text=text)
         for flag, glyph, text in (
             (PointFlag.FRONT, lines.front_x + lines.front_corner, "Pareto front"),
-            (PointFlag.PREDICTED, marks[0].hollow if marks else "", "predicted"),
+            (PointFlag.PREDICTED, marks[0].hollow if marks else "", "estimate"),
             (PointFlag.DOUBTFUL, "?", "doubtful"),
             (PointFlag.EXCLUDED, "( )", "left out"),
         )

@@ -19,13 +19,18 @@ from advisor.tui.widgets.plot.frame import (
 from advisor.tui.widgets.plot.grid import PlotGrid
 from advisor.tui.widgets.plot.scale import format_days, format_usd, ticks
 from advisor.tui.widgets.plot.style import SeriesMark
-from advisor.tui.widgets.safe_text import shorten
+from advisor.tui.widgets.safe_text import shorten, shorten_apart
 
 CROWDED_CELLS = 400
 """With more occupied cells than this, labels of ordinary points would only be noise."""
-NAMED_FROM = 60
-"""In a picture at least this wide the selected point carries its GPU's name."""
-_MARKS = frozenset({"point", "label", "limit-name"})
+_MARKS = frozenset({"point", "label", "limit-name", "dot"})
+_POINTS = frozenset({"point", "dot"})
+_BARRED = frozenset({*_MARKS, "budget"})
+"""What a label never covers: points, other labels, and the lines of the two limits."""
+_BUSY = frozenset({*_BARRED, "interval", "front", "crosshair"})
+"""What it keeps clear of while there is another place."""
+NAME_WIDTH = 34
+"""A name is at most this long, and at most a third of the picture."""
 
 
 class Lines(NamedTuple):
@@ -45,9 +50,11 @@ class Lines(NamedTuple):
     max_days: str = "━"
     crosshair_x: str = "╌"
     crosshair_y: str = "╎"
-    interval: str = "║"
-    interval_top: str = "╥"
-    interval_bottom: str = "╨"
+    interval: str = "│"
+    interval_top: str = "┬"
+    interval_bottom: str = "┴"
+    dot: str = "·"
+    on_axis: str = "◂"
     before: str = "◂"
     beyond: str = "▸"
     above: str = "▴"
@@ -70,9 +77,11 @@ ASCII = Lines(
     max_days="=",
     crosshair_x="-",
     crosshair_y=":",
-    interval="#",
-    interval_top="#",
-    interval_bottom="#",
+    interval="|",
+    interval_top="-",
+    interval_bottom="-",
+    dot=".",
+    on_axis="<",
     before="<",
     beyond=">",
     above="^",
@@ -96,6 +105,10 @@ class Scene(NamedTuple):
     selected: int | None = None
     hovered: int | None = None
     ascii_only: bool = False
+    named: Sequence[int] = ()
+    """The points with a glyph and a name, the most important first."""
+    every: bool = False
+    """Whether the others have one too, and not only a dot."""
 
 
 def paint(scene: Scene) -> Canvas:
@@ -119,14 +132,20 @@ class Painter:
 
     def paint(self) -> None:
         self.axes()
+        self.intervals()
         self.front()
         self.limits()
-        if self.scene.selected is not None:
-            self.crosshair(self.scene.selected)
+        selected = self.scene.selected
+        if selected is not None and not self.scene.grid.shows(selected):
+            selected = None
+        if selected is not None:
+            self.crosshair(selected)
+            self.interval(selected, Ink("crosshair"))
         self.points()
         self.limit_names()
-        if self.scene.selected is not None:
-            self.selection(self.scene.selected)
+        if selected is not None:
+            self.selection(selected)
+        self.on_axis()
         self.labels()
         self.legend()
         if self.scene.hovered is not None and self.scene.hovered != self.scene.selected:
@@ -234,19 +253,45 @@ class Painter:
                 return
 
     def crosshair(self, index: int) -> None:
-        """Lines to both axes, and how far the time may be off."""
+        """Lines to both axes."""
         canvas, lines = self.canvas, self.lines
         x, y = self.at(index)
         ink = Ink("crosshair")
         canvas.horizontal(self.frame.left + 1, x, y, lines.crosshair_x, ink)
         canvas.vertical(x, y + 1, self.bottom, lines.crosshair_y, ink)
+
+    def intervals(self) -> None:
+        """How far the times may be off, for what has a name."""
+        shown = [i for i in self.drawn_with_name() if i != self.scene.selected]
+        for index in reversed(shown):
+            self.interval(index, self.ink("interval", index)._replace(bold=False))
+
+    def drawn_with_name(self) -> list[int]:
+        """What is labelled and in view, the most important first."""
+        return [i for i in self.scene.named if self.scene.grid.shows(i)]
+
+    def interval(self, index: int, ink: Ink) -> None:
+        canvas, lines = self.canvas, self.lines
+        x, y = self.at(index)
         low, high = self.scene.data.interval(index)
         for limit, step, cap in ((high, -1, lines.interval_top), (low, 1, lines.interval_bottom)):
             if limit is None:
                 continue
-            end = max(self.frame.top, min(self.y_of(limit), self.bottom - 1))
+            at = self.y_of(limit)
+            end = max(self.frame.top, min(at, self.bottom - 1))
             for row in range(y + step, end + step, step):
-                canvas.put(x, row, cap if row == end else lines.interval, ink)
+                canvas.put(x, row, cap if row == at else lines.interval, ink)
+
+    def on_axis(self) -> None:
+        """What costs nothing stands at the vertical axis, by name."""
+        frame, canvas = self.frame, self.canvas
+        for name, days in self.scene.data.on_axis:
+            y = self.y_of(days)
+            text = f"{self.lines.on_axis}{shorten(name, self.name_width)}"
+            stop = frame.left + 1 + cell_len(text)
+            taken = any(canvas.role(x, y) in _MARKS for x in range(frame.left + 1, stop))
+            if frame.top <= y < self.bottom and stop <= self.right and not taken:
+                canvas.write(frame.left + 1, y, text, Ink("label", bold=True))
 
     # Points
 
@@ -269,45 +314,66 @@ class Painter:
     def label(self, index: int) -> str:
         return self.scene.data.label(index, self.scene.budget_usd, self.scene.max_days)
 
-    def name(self, index: int) -> str:
-        data = self.scene.data
-        return f"{shorten(data.series_names[data.series[index]], 24)} {self.label(index)}"
+    @property
+    def name_width(self) -> int:
+        return min(NAME_WIDTH, max(12, self.frame.columns // 3))
+
+    def names(self, indices: Sequence[int]) -> dict[str, str]:
+        """What is written for each label, so that no two look the same."""
+        return shorten_apart((self.label(i) for i in indices), self.name_width)
 
     def points(self) -> None:
         left, top = self.frame.left + 1, self.frame.top
+        glyphs = {*self.scene.named, self.scene.selected, self.scene.hovered}
+        every, dot = self.scene.every, Ink("dot")
         for (column, row), index in self.scene.winners.items():
-            self.canvas.put(left + column, top + row, self.glyph(index), self.ink("point", index))
+            if every or index in glyphs:
+                ink = self.ink("point", index)
+                self.canvas.put(left + column, top + row, self.glyph(index), ink)
+            else:
+                self.canvas.put(left + column, top + row, self.lines.dot, dot)
+        for index in self.drawn_with_name():  # over whatever shares its place
+            self.canvas.put(*self.at(index), self.glyph(index), self.ink("point", index))
 
     def labels(self) -> None:
-        """Counts beside the points, where they collide with nothing; the front's come first."""
-        data = self.scene.data
-        crowded = len(self.scene.winners) > CROWDED_CELLS
-        order = sorted(
-            self.scene.winners.values(),
-            key=lambda i: (
-                not data.has(i, PointFlag.OWNED | PointFlag.FRONT),
-                self.is_dim(i),
-                i,
-            ),
-        )
+        """Names beside the points, where they cover nothing; the most important come first."""
+        named = self.drawn_with_name()
+        order = list(named)
+        names = self.names(order)
+        if self.scene.every and len(self.scene.winners) <= CROWDED_CELLS:
+            known = set(named)
+            others = (i for i in self.scene.winners.values() if i not in known)
+            order += sorted(others, key=lambda i: (self.is_dim(i), i))
+        selected = self.scene.selected
         for index in order:
-            if crowded and not data.has(index, PointFlag.OWNED | PointFlag.FRONT):
-                break
-            if index != self.scene.selected:
-                text = self.label(index)
+            if index != selected:
+                text = names.get(label := self.label(index)) or shorten(label, self.name_width)
                 place = self.place(index, text)
                 if place is not None:
                     self.canvas.write(*place, text, self.ink("label", index))
 
     def place(self, index: int, text: str) -> tuple[int, int] | None:
-        """Right of the point or left of it, whichever keeps a cell's distance from the others."""
+        """Beside the point, above or below it: the first place that is free, if any is."""
         x, y = self.at(index)
-        width, role = cell_len(text), self.canvas.role
-        for start in (x + 1, x - width):
-            inside = start > self.frame.left and start + width <= self.right
-            around = range(start - (start <= x), start + width + (start > x))
-            if inside and not any(role(cell, y) in _MARKS for cell in around if cell != x):
-                return start, y
+        width = cell_len(text)
+        beside = [(x + 2, y), (x - 1 - width, y)]
+        around = [
+            (start, y + rows)
+            for rows in (-1, 1, -2, 2)
+            for start in (x + 1, x - width, x - width // 2)
+        ]
+        places = [
+            (start, row)
+            for start, row in (*beside, *around)
+            if start > self.frame.left
+            and start + width <= self.right
+            and self.frame.top <= row < self.bottom
+        ]
+        for barred in (_BUSY, _BARRED):
+            for start, row in places:
+                cells = range(start - 1, start + width + 1)
+                if not any(self.canvas.role(c, row) in barred for c in cells if (c, row) != (x, y)):
+                    return start, row
         return None
 
     def selection(self, index: int) -> None:
@@ -325,18 +391,14 @@ class Painter:
         start = max(frame.left, min(x - len(usd) // 2, frame.width - len(usd)))
         self.clear_values(start - 1, start + len(usd) + 1)
         canvas.write(start, frame.value_row, usd, value)
-        texts = [self.label(index)]
-        if frame.width >= NAMED_FROM:
-            texts.insert(0, f" {self.name(index)} ")
-        for text in texts:
+        label = self.label(index)
+        name = self.names([index, *self.drawn_with_name()])[label]
+        for text in (f" {name} ", name, shorten(name, NAME_WIDTH // 2)):
             place = self.place(index, text)
             if place is not None:
+                canvas.write(*place, text, ink)
                 break
-        else:
-            text = self.label(index)
-            right = x + 1 + cell_len(text) <= self.right
-            place = (x + 1 if right else max(frame.left + 1, x - cell_len(text)), y)
-        canvas.write(*place, text, ink)
+        # Where there is no place for it, the line below the picture has the name.
         canvas.put(x, y, self.glyph(index), ink)
 
     def clear_values(self, start: int, stop: int) -> None:
@@ -353,7 +415,7 @@ class Painter:
         data, frame = self.scene.data, self.frame
         x, y = self.at(index)
         usd, days = format_usd(data.x_usd[index]), format_days(data.y_days[index])
-        text = shorten(f" {self.name(index)} · {usd} · {days} ", frame.columns)
+        text = shorten(f" {self.label(index)} · {usd} · {days} ", frame.columns)
         start = x + 1 if x + 1 + cell_len(text) <= self.right else x - cell_len(text)
         if start <= frame.left:  # too wide for either side
             start = max(frame.left + 1, min(x, self.right - cell_len(text)))
@@ -367,7 +429,7 @@ class Painter:
         frame, canvas, data = self.frame, self.canvas, self.scene.data
         canvas.write(0, 0, frame.y_title, Ink("title"))
         picked = self.scene.hovered if self.scene.hovered is not None else self.scene.selected
-        series = data.series[picked] if picked is not None else None
+        series = data.series[picked] if picked is not None and self.scene.every else None
         widths = [frame.width - cell_len(frame.y_title) - 3, *[frame.width] * (frame.top - 1)]
         for row, items in enumerate(fit_legend(self.scene.legend, widths, series)):
             x = frame.width - sum(item.width + 2 for item in items) + 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import log10
 from typing import ClassVar, NamedTuple
 
 from rich.segment import Segment
@@ -24,7 +25,7 @@ from advisor.tui.widgets.plot.grid import LogPoints, PlotGrid, fit_scales
 from advisor.tui.widgets.plot.key import PlotKey
 from advisor.tui.widgets.plot.navigate import Direction, neighbour, point_at
 from advisor.tui.widgets.plot.paint import Scene, paint
-from advisor.tui.widgets.plot.scale import drawable
+from advisor.tui.widgets.plot.scale import LogScale, drawable, fit_scale
 from advisor.tui.widgets.plot.style import ANSI_COLOURS, palette
 from advisor.tui.widgets.safe_text import fit
 
@@ -36,6 +37,13 @@ DIMMED = 0.6
 """How much of its colour a point keeps that is left out or over a limit."""
 
 
+class View(NamedTuple):
+    """What part of both axes is looked at."""
+
+    x: LogScale
+    y: LogScale
+
+
 class _Layout(NamedTuple):
     """What depends on the points and the size alone, kept while budget and selection change."""
 
@@ -44,6 +52,7 @@ class _Layout(NamedTuple):
     flags: bytes
     winners: Mapping[tuple[int, int], int]
     front: list[int]
+    named: list[int]
 
 
 class CostTimePlot(Widget, can_focus=True):
@@ -52,17 +61,21 @@ class CostTimePlot(Widget, can_focus=True):
     HELP = """
 ## Cost against training time
 
-Each point is a machine: its glyph says which GPU, `×8` how many. Both axes are logarithmic.
-Further left is cheaper, further down is faster.
+Each point is a machine: glyph and colour say which GPU. Both axes are logarithmic. Further left is
+cheaper, further down is faster. Named are the front, what cannot be told from first place, the
+selected machine and your own; every other one is a dot until `*` shows its name. The thin bars say
+how far a time may be off.
 
 - The stepped line is the **Pareto front**: no machine is both cheaper and faster than one on it.
-- Hollow glyphs are **predicted** times, `?` marks **doubtful** evidence, brackets what is
-  **left out** of the ranking.
+- Hollow glyphs are **estimates**: nobody measured them. `?` marks **doubtful** evidence, brackets
+  what is **left out** of the ranking.
 - The heavy lines are the budget and the time limit; what lies beyond them is dim.
 
 Arrow keys move to the nearest point in that direction, `home` and `end` to the cheapest and the
-dearest, `enter` opens the selected one. With a mouse: hover to read a point, click to select it;
-click again where several points share one place.
+dearest, `enter` opens the selected one. `+` and `-` zoom around it, `shift` with an arrow key moves
+the view, `f` shows what fits, `0` everything as it was, `z` fills the screen.
+
+With a mouse: hover to read a point, click to select it; click again where several share one place.
 """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -76,6 +89,8 @@ click again where several points share one place.
         "plot--crosshair",
         "plot--legend",
         "plot--point",
+        "plot--dot",
+        "plot--interval",
         "plot--label",
         "plot--hover",
         "plot--message",
@@ -94,12 +109,15 @@ click again where several points share one place.
         .plot--budget { color: $text-error; }
         .plot--limit-name { color: $text-error; }
         .plot--crosshair { color: $foreground; }
+        .plot--dot { color: $foreground 35%; }
+        .plot--interval { color: $foreground 50%; }
         .plot--hover { color: $foreground; text-style: reverse; }
         .plot--message { color: $foreground 70%; }
         &:focus .plot--title { text-style: bold underline; }
         &:ansi {
             .plot--grid { color: ansi_bright_black; text-style: dim; }
             .plot--axis { color: ansi_default; }
+            .plot--dot, .plot--interval { color: ansi_bright_black; }
             .plot--front { color: ansi_default; }
             .plot--budget { color: ansi_red; }
             .plot--limit-name { color: ansi_red; }
@@ -117,6 +135,25 @@ click again where several points share one place.
                 ("down", "move('down')", "Faster", "nearest point below"),
                 ("home", "first", "Cheapest", "cheapest point"),
                 ("end", "last", "Dearest", "dearest point"),
+            )
+        ),
+        *(
+            Binding(key, action, label, show=False, id=f"plot-{action}", tooltip=tip)
+            for key, action, label, tip in (
+                (
+                    "plus,equals_sign",
+                    "zoom(0.6)",
+                    "Zoom in",
+                    "Look closer, around the selected point",
+                ),
+                ("minus", "zoom(1.6667)", "Zoom out", "Look from further away"),
+                ("0", "reset_view", "As it was", "The view that the picture starts with"),
+                ("f", "focus_fitting", "What fits", "Only what keeps the budget and the limit"),
+                ("asterisk", "toggle_every", "All names", "Every machine by name, or only dots"),
+                ("shift+left", "pan(-0.2, 0)", "Left", "Move the view to the left"),
+                ("shift+right", "pan(0.2, 0)", "Right", "Move the view to the right"),
+                ("shift+up", "pan(0, 0.2)", "Up", "Move the view up"),
+                ("shift+down", "pan(0, -0.2)", "Down", "Move the view down"),
             )
         ),
         Binding(
@@ -138,6 +175,10 @@ click again where several points share one place.
     ascii: reactive[bool] = reactive(False, init=False)
     """Draw with ASCII alone, for terminals without Unicode."""
     empty_message: reactive[str] = reactive("No points to draw.", init=False)
+    every: reactive[bool] = reactive(False, init=False)
+    """Whether every point has its glyph and name, and is in view at the start."""
+    view: reactive[View | None] = reactive(None, init=False)
+    """What the person zoomed or moved to; None while the picture chooses."""
 
     @dataclass
     class PointSelected(Message):
@@ -239,6 +280,8 @@ click again where several points share one place.
             self.hovered,
             self.ascii,
             self.empty_message,
+            self.every,
+            self.view,
         )
         if state != self._strips_of:
             self._strips = self._draw(self.size)
@@ -260,12 +303,14 @@ click again where several points share one place.
                 winners=layout.winners,
                 front=layout.front,
                 marks=key.marks,
-                legend=key.legend,
+                legend=key.legend if self.every or not layout.named else key.signs,
                 budget_usd=self.budget_usd,
                 max_days=self.max_days,
                 selected=self.selected,
                 hovered=self.hovered,
                 ascii_only=self.ascii,
+                named=layout.named,
+                every=self.every or not layout.named,
             )
         )
         return [
@@ -294,9 +339,11 @@ click again where several points share one place.
         data, points = self.data, self._points
         if points is None or size.width < MIN_WIDTH or size.height < MIN_HEIGHT:
             return None
-        x, y = fit_scales(points, (self.budget_usd,), (self.max_days,))
+        x, y = self.view or self._start_view(points)
+        every = self.every or not data.flagged(PointFlag.NAMED)
+        legend = self._key().legend if every else self._key().signs
         # No frame has room for more of them, and ten thousand types take a while to add up.
-        legend_width = sum(item.width + 2 for item in self._key().legend[:MOST_LEGEND])
+        legend_width = sum(item.width + 2 for item in legend[:MOST_LEGEND])
         frame = Frame.of(size.width, size.height, y, data.y_title, legend_width)
         old = self._kept
         if old is not None and old.grid.covers(points, x, y, frame.columns, frame.rows):
@@ -311,8 +358,31 @@ click again where several points share one place.
             flags=data.flags,
             winners=grid.winners(data),
             front=sorted(data.flagged(PointFlag.FRONT), key=points.x_log.__getitem__),
+            named=data.named(),
         )
         return self._kept
+
+    def _start_view(self, points: LogPoints) -> View:
+        """Around what is named; around everything where every point is, or where they are many."""
+        data = self.data
+        named = data.flagged(PointFlag.NAMED)
+        if self.every or not named or len(data) > EVERY_POINT:
+            return View(*fit_scales(points, (self.budget_usd,), (self.max_days,)))
+        if self.selected is not None:
+            named = [*named, self.selected]
+        return self._around(points, named)
+
+    def _around(self, points: LogPoints, shown: Iterable[int]) -> View:
+        """These points with their intervals, and the limits where they are close by."""
+        indices = list(shown)
+        x_log = [points.x_log[i] for i in indices]
+        y_log = [points.y_log[i] for i in indices]
+        ends = [end for i in indices for end in self.data.interval(i) if end is not None]
+        y_log += [log10(end) for end in ends]
+        return View(
+            fit_scale(min(x_log), max(x_log), (self.budget_usd,)),
+            fit_scale(min(y_log), max(y_log), (self.max_days,)),
+        )
 
     def _key(self) -> PlotKey:
         """Glyphs, colours and legend, computed anew only for other data."""
@@ -351,7 +421,9 @@ click again where several points share one place.
     # Keys and mouse
 
     def _reachable(self, layout: _Layout) -> Iterable[int]:
-        return range(len(self.data)) if len(self.data) <= EVERY_POINT else layout.winners.values()
+        if len(self.data) > EVERY_POINT:
+            return layout.winners.values()
+        return (i for i in range(len(self.data)) if layout.grid.shows(i))
 
     def _select(self, index: int) -> None:
         if index != self.selected:
@@ -386,6 +458,39 @@ click again where several points share one place.
         """Ask the application for everything about the selected point."""
         if self.selected is not None:
             self.post_message(self.PointOpened(self, self.selected))
+
+    def action_zoom(self, factor: float) -> None:
+        """Look closer or from further away, around the selected point."""
+        points = self._points
+        if points is None:
+            return
+        x, y = self.view or self._start_view(points)
+        at = self.selected
+        x_at = (x.low_log + x.high_log) / 2 if at is None else points.x_log[at]
+        y_at = (y.low_log + y.high_log) / 2 if at is None else points.y_log[at]
+        self.view = View(x.zoomed(factor, x_at), y.zoomed(factor, y_at))
+
+    def action_pan(self, right: float, up: float) -> None:
+        """Move the view by shares of its width and height."""
+        if self._points is not None:
+            x, y = self.view or self._start_view(self._points)
+            self.view = View(x.panned(right), y.panned(up))
+
+    def action_reset_view(self) -> None:
+        """The view that the picture starts with."""
+        self.view = None
+
+    def action_focus_fitting(self) -> None:
+        """Look at what is ranked; the same again goes back."""
+        ranked = [i for i in range(len(self.data)) if not self.data.has(i, PointFlag.EXCLUDED)]
+        if self._points is not None and ranked:
+            wanted = self._around(self._points, ranked)
+            self.view = None if self.view == wanted else wanted
+
+    def action_toggle_every(self) -> None:
+        """Every machine by name, or only what matters."""
+        self.view = None
+        self.every = not self.every
 
     def _point_under(self, event: events.MouseEvent) -> int | None:
         layout = self._arrange(self.size)

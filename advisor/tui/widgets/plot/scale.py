@@ -9,7 +9,9 @@ from typing import NamedTuple
 
 MIN_SPAN_DECADES = 0.12
 """An axis never shows less than this, so that equal values do not divide by zero."""
-PADDING = 0.04
+MAX_SPAN_DECADES = 12.0
+"""Nor more, however far somebody zooms out."""
+PADDING = 0.06
 """Share of the span that is left free at either end."""
 EXTEND_DECADES = 0.5
 """A limit (the budget) that lies at most this far outside the points is brought into view."""
@@ -42,6 +44,22 @@ class LogScale(NamedTuple):
         """Which of this many equal cells holds the value; negative or too large out of view."""
         return math.floor(self.position(value) * cells)
 
+    def zoomed(self, factor: float, centre_log: float) -> LogScale:
+        """The same axis over ``factor`` of its span; the centre keeps its place where it can."""
+        span = min(max(self.span * factor, MIN_SPAN_DECADES), MAX_SPAN_DECADES)
+        share = min(1.0, max(0.0, (centre_log - self.low_log) / self.span))
+        low = centre_log - share * span
+        return LogScale(low_log=low, high_log=low + span)
+
+    def panned(self, share: float) -> LogScale:
+        """The same axis, moved by this share of its span."""
+        by = share * self.span
+        return LogScale(low_log=self.low_log + by, high_log=self.high_log + by)
+
+    def covers(self, low_log: float, high_log: float) -> bool:
+        """Whether everything between these lies in view."""
+        return self.low_log <= low_log and high_log <= self.high_log
+
 
 def drawable(value: float | None) -> float | None:
     """The value if a logarithmic axis has a place for it, else None."""
@@ -67,7 +85,7 @@ def ticks(scale: LogScale, most: int) -> list[float]:
         return []
     decades = range(math.floor(scale.low_log), math.ceil(scale.high_log) + 1)
     found = _in_view(scale, _decimal((1, 2, 5), decades))
-    if len(found) < min(3, most):
+    if len(found) < min(2, most):
         return _fine_ticks(scale, most) or found[:most]
     if len(found) <= most:
         return found
@@ -75,7 +93,7 @@ def ticks(scale: LogScale, most: int) -> list[float]:
         sparse = _in_view(scale, _decimal((1,), (d for d in decades if d % stride == 0)))
         if stride == 1 and len(sparse) < 3:
             # Halving each decade reads better than one or two lonely values.
-            halves = _in_view(scale, _decimal((1, 3), decades))
+            halves = _in_view(scale, _decimal((1, 5), decades))
             sparse = halves if len(halves) <= most else sparse
         if len(sparse) <= most:
             break

@@ -29,23 +29,33 @@ class SeriesMark(NamedTuple):
 
 
 def series_marks(
-    count: int, *, ascii_only: bool = False, coloured: bool = True
+    count: int,
+    *,
+    ascii_only: bool = False,
+    coloured: bool = True,
+    slots: Sequence[int] = (),
 ) -> list[SeriesMark]:
     """A mark for each GPU type.
 
     Eight glyphs and seven colours have no common factor, so stepping through both at once gives
-    56 pairs before one comes again. Without colours, letters tell 26 types apart.
+    56 pairs before one comes again. Without colours, letters tell 26 types apart. With ``slots``,
+    a type's place in the catalogue, it looks the same whatever else is drawn; letters go in that
+    order.
     """
     letters = ascii_only or (not coloured and count > len(FILLED))
     filled = LETTERS if letters else FILLED
     hollow = LETTERS.lower() if letters else HOLLOW
+    places = list(slots) or list(range(count))
+    if letters or not coloured:
+        order = {slot: at for at, slot in enumerate(sorted(set(places)))}
+        places = [order[slot] for slot in places]
     return [
         SeriesMark(
             filled=filled[i % len(filled)],
             hollow=hollow[i % len(hollow)],
             colour=i % len(OKABE_ITO),
         )
-        for i in range(count)
+        for i in places
     ]
 
 

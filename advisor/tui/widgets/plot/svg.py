@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import log10
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -11,12 +12,19 @@ from rich.cells import cell_len
 from advisor.tui.widgets.plot.data import PlotData, PointFlag
 from advisor.tui.widgets.plot.frame import LegendItem, fit_legend
 from advisor.tui.widgets.plot.grid import LogPoints, PlotGrid, fit_scales
-from advisor.tui.widgets.plot.scale import LogScale, drawable, format_days, format_usd, ticks
+from advisor.tui.widgets.plot.scale import (
+    LogScale,
+    drawable,
+    fit_scale,
+    format_days,
+    format_usd,
+    ticks,
+)
 from advisor.tui.widgets.plot.style import FILLED, palette
 from advisor.tui.widgets.safe_text import safe_text, shorten
 
 BACKGROUND = "#ffffff"
-INK, GRID, LIMIT = "#222222", "#dddddd", "#b3261e"
+INK, GRID, LIMIT, FAINT = "#222222", "#dddddd", "#b3261e", "#555555"
 FONT_SIZE = 13
 CHARACTER_WIDTH = 0.62 * FONT_SIZE
 """Wide enough for the digits and capitals of common sans-serif fonts."""
@@ -95,13 +103,19 @@ class _Figure:
                 "fill": INK,
             },
         )
+        self.named: list[int] = data.named()
+        self.every = not self.named
+        """Whether every point has its glyph and name; with none to be named, all do."""
+        if self.selected is not None and self.selected not in self.named:
+            self.named.insert(0, self.selected)
         self.legend_rows = self._legend_rows(width - 2 * LINE, max(2, height // (4 * LINE)))
+        self.head = 1.6 * LINE if data.heading else 0.0
         self.left, self.right = 5.2 * FONT_SIZE, float(width - LINE)
-        self.top = (len(self.legend_rows) + 2.7) * LINE
-        self.bottom = float(height - 2.6 * LINE)
+        self.top = self.head + (len(self.legend_rows) + 2.7) * LINE
+        self.bottom = float(height - (4.0 if data.remark else 2.6) * LINE)
         self.points = LogPoints.of(data)
         if self.points is not None:
-            x, y = fit_scales(self.points, (budget_usd,), (max_days,))
+            x, y = self.scales(self.points)
             self.grid = PlotGrid.of(
                 self.points,
                 x,
@@ -110,6 +124,18 @@ class _Figure:
                 max(1, int(self.bottom - self.top) // CELL),
             )
             self.x, self.y = x, y
+
+    def scales(self, points: LogPoints) -> tuple[LogScale, LogScale]:
+        """Around what is named, with its intervals, and the limits where they are close by."""
+        if self.every:
+            return fit_scales(points, (self.budget_usd,), (self.max_days,))
+        x_log = [points.x_log[i] for i in self.named]
+        y_log = [points.y_log[i] for i in self.named]
+        y_log += [log10(end) for i in self.named for end in self.data.interval(i) if end]
+        return (
+            fit_scale(min(x_log), max(x_log), (self.budget_usd,)),
+            fit_scale(min(y_log), max(y_log), (self.max_days,)),
+        )
 
     # Pieces
 
@@ -134,10 +160,11 @@ class _Figure:
         return self.bottom - self.y.position(value) * (self.bottom - self.top)
 
     def mark(self, x: float, y: float, series: int, *, hollow: bool) -> ET.Element:
-        colour = self.colours[series % len(self.colours)]
+        slot = self.data.series_slots[series] if self.data.series_slots else series
+        colour = self.colours[slot % len(self.colours)]
         return self.add(
             "path",
-            d=_SHAPES[FILLED[series % len(FILLED)]],
+            d=_SHAPES[FILLED[slot % len(FILLED)]],
             transform=f"translate({x:.1f} {y:.1f}) scale({RADIUS:g})",
             fill=BACKGROUND if hollow else colour,
             stroke=colour,
@@ -148,9 +175,14 @@ class _Figure:
 
     def draw(self) -> None:
         data = self.data
-        self.add("title", f"{data.y_title} against {data.x_title}")
+        self.add("title", data.heading or f"{data.y_title} against {data.x_title}")
         self.add("rect", width="100%", height="100%", fill=BACKGROUND)
-        self.add("text", data.y_title, x=LINE, y=LINE + 4, font_weight="bold")
+        if data.heading:
+            self.add("text", data.heading, x=LINE, y=LINE + 6, font_weight="bold", font_size=16)
+        if data.remark:
+            y = self.bottom + 3.5 * LINE
+            self.add("text", data.remark, x=LINE, y=y, font_size=FONT_SIZE - 2, fill=FAINT)
+        self.add("text", data.y_title, x=LINE, y=self.head + LINE + 4, font_weight="bold")
         middle = (self.left + self.right) / 2
         bold: dict[str, Any] = {"font_weight": "bold", "text_anchor": "middle", "x": middle}
         self.add("text", data.x_title, **bold, y=self.bottom + 2.1 * LINE)
@@ -212,22 +244,41 @@ class _Figure:
 
     def builds(self) -> None:
         data = self.data
-        shown = sorted(self.grid.winners(data).values(), reverse=True)
-        if self.selected is not None:
-            shown = [i for i in shown if i != self.selected] + [self.selected]
-        few = len(shown) <= LABELLED
-        for index in shown:
+        winners = self.grid.winners(data).values()
+        if self.every:
+            named = sorted(winners, reverse=True)
+            if self.selected is not None:
+                named = [i for i in named if i != self.selected] + [self.selected]
+        else:
+            named = [i for i in reversed(self.named) if self.grid.shows(i)]
+            for index in sorted({*winners} - {*named}):
+                self.dot(index)
+        few = len(named) <= LABELLED
+        for index in named:
             x, y = self.at(index)
             self.taken.append((x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS))
             if few:
                 self.interval(index)
-        for index in shown:
+        for index in named:
             self.build(index)
-        important = PointFlag.FRONT | PointFlag.OWNED
+        for name, days in data.on_axis:
+            if _in_view(self.y, days):
+                y = self.y_of(days) + 4
+                self.add("text", f"◂ {name}", x=self.left + 3, y=y, font_weight="bold")
+                self.taken.append((self.left, y - LINE, self.left + _width(name) + LINE, y))
         # The last one drawn is the first to be named: the selected point, then the best ranked.
-        for index in reversed(shown):
-            if few or index == self.selected or data.has(index, important):
+        for index in reversed(named):
+            if few or index == self.selected or data.has(index, PointFlag.NAMED):
                 self.label(index)
+
+    def dot(self, index: int) -> None:
+        """What is not named: small and faint, its name where a reader points at it."""
+        x, y = self.at(index)
+        self.taken.append((x - 2, y - 2, x + 2, y + 2))
+        mark = self.add("circle", cx=x, cy=y, r=2, fill=INK, opacity="0.3")
+        values = f"{format_usd(self.data.x_usd[index])}, {format_days(self.data.y_days[index])}"
+        name = f"{self.label_of(index)}: {values}"
+        ET.SubElement(mark, "title").text = safe_text(name).translate(_NOT_XML)
 
     def label_of(self, index: int) -> str:
         return self.data.label(index, self.budget_usd, self.max_days)
@@ -239,7 +290,7 @@ class _Figure:
         low, high = self.data.interval(index)
         if low is not None and high is not None:
             x, _ = self.at(index)
-            colour = self.colours[self.data.series[index] % len(self.colours)]
+            colour = self.colours[self.data.slot(index) % len(self.colours)]
             ends = sorted(max(self.top, min(self.y_of(v), self.bottom)) for v in (low, high))
             self.line(x, ends[0], x, ends[1], stroke=colour, opacity=self.opacity(index))
 
@@ -250,7 +301,7 @@ class _Figure:
         mark = self.mark(x, y, data.series[index], hollow=hollow)
         mark.set("opacity", self.opacity(index))
         values = f"{format_usd(data.x_usd[index])}, {format_days(data.y_days[index])}"
-        name = f"{data.series_names[data.series[index]]} {self.label_of(index)}: {values}"
+        name = f"{self.label_of(index)}: {values}"
         ET.SubElement(mark, "title").text = safe_text(name).translate(_NOT_XML)
         if index == self.selected:
             self.add("circle", cx=x, cy=y, r=RADIUS + 4, fill="none", stroke=INK, stroke_width=1.5)
@@ -259,13 +310,12 @@ class _Figure:
         """The count beside the point where it covers nothing; the selected one's in any case."""
         x, y = self.at(index)
         text, chosen = self.label_of(index), index == self.selected
-        if chosen:
-            text = f"{shorten(self.data.series_names[self.data.series[index]], 24)} {text}"
+        text = shorten(text, 40)
         width, gap = _width(text), RADIUS + (6 if chosen else 3)
         # Above or below the point's middle, so that the front's line does not strike it through.
         places = [
             (start, middle - FONT_SIZE / 2, start + width, middle + FONT_SIZE / 2)
-            for middle in (y - 7, y + 9)
+            for middle in (y - 7, y + 9, y - 20, y + 22)
             for start in (x + gap, x - gap - width)
         ]
         inside = [p for p in places if self.left < p[0] and p[2] < self.right + LINE]
@@ -286,7 +336,7 @@ class _Figure:
             x=box[0] if on_right else box[2],
             y=box[3] - 3,
             text_anchor="start" if on_right else "end",
-            fill=self.text_colours[self.data.series[index] % len(self.text_colours)],
+            fill=self.text_colours[self.data.slot(index) % len(self.text_colours)],
             font_weight="bold" if bold else "normal",
             opacity="1" if chosen else self.opacity(index),
         )
@@ -298,12 +348,14 @@ class _Figure:
         data = self.data
         items = [
             LegendItem(glyph="●", text=shorten(safe_text(data.series_names[s]), 32), series=s)
-            for s in sorted(set(data.series))
+            for s in sorted(
+                {data.series[i] for i in self.named} if not self.every else {*data.series}
+            )
         ]
         present = set(data.flags)
         for flag, text in (
             (PointFlag.FRONT, "— Pareto front"),
-            (PointFlag.PREDICTED, "hollow: predicted"),
+            (PointFlag.PREDICTED, "hollow: estimate, not measured"),
             (PointFlag.DOUBTFUL, "? doubtful"),
             (PointFlag.EXCLUDED, "( ) left out"),
         ):
@@ -316,12 +368,14 @@ class _Figure:
 
     def legend(self) -> None:
         for number, row in enumerate(self.legend_rows):
-            x, y = float(LINE), LINE * (number + 2.2)
+            x, y = float(LINE), self.head + LINE * (number + 2.2)
             for item in row:
                 colour = INK
                 if item.series is not None:
                     self.mark(x + RADIUS, y - 4, item.series, hollow=False)
-                    colour = self.text_colours[item.series % len(self.text_colours)]
+                    slots = self.data.series_slots
+                    slot = slots[item.series] if slots else item.series
+                    colour = self.text_colours[slot % len(self.text_colours)]
                     x += 3 * RADIUS
                 self.add("text", item.text, x=x, y=y, fill=colour)
                 x += _width(item.text) + 2 * CHARACTER_WIDTH
