@@ -11,20 +11,28 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
-from textual.app import SystemCommand
+from textual.app import App, SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
 
-from advisor.tui.program.actions import ACTIONS, EVERYWHERE, bindings_of
+from advisor.tui.program.actions import ACTIONS, BUILD, EVERYWHERE, Action, bindings_of
 from advisor.tui.program.messages import StoreChanged, StoreNote
 from advisor.tui.program.program import Program
 from advisor.tui.program.settings import State, save_state
 from advisor.tui.program.store_reader import StoreReader
 from advisor.tui.ranking.ranking_screen import RankingScreen
+
+if TYPE_CHECKING:
+    from textual.command import Provider
+    from textual.widget import Widget
+
+    from advisor.tui.program.kept import Kept, KeptNote
+    from advisor.tui.program.ranking_session import RankingSession
 
 THEMES = {
     "textual-dark": "dark",
@@ -35,8 +43,17 @@ THEMES = {
 ENDED_BY = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 """What ends the program from outside: a request, and the terminal when it is closed."""
 END_WITHIN_S = 4.0
+KEPT_NAME = "kept.json"
+"""Questions, plans and results, beside the settings."""
 LOOK_EVERY_S = 2.0
 """How often the store's file is looked at for changes by other programs."""
+
+
+def _whole_program() -> type[Provider]:
+    """What the palette finds beside actions; loaded when somebody opens it."""
+    from advisor.tui.program.palette import WholeProgram
+
+    return WholeProgram
 
 
 class AdvisorApp(Program):
@@ -46,6 +63,7 @@ class AdvisorApp(Program):
     CSS_PATH = "ranking/ranking.tcss"  # of the default screen, whose own Textual does not load
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(EVERYWHERE)]
     ENABLE_COMMAND_PALETTE = True
+    COMMANDS = App.COMMANDS | {_whole_program}
 
     def __init__(
         self,
@@ -65,7 +83,10 @@ class AdvisorApp(Program):
         self.theme = self.kept.theme if self.kept.theme in THEMES else "textual-dark"
         self.today = today or date.today()
         self._state_path = state_path
+        self._kept_path = None if state_path is None else state_path.with_name(KEPT_NAME)
         self._start_note = note
+        self._kept_things: Kept | None = None
+        self._kept_changed = False
         self._warned_of_bench = False
 
     def get_default_screen(self) -> Screen[None]:
@@ -95,6 +116,16 @@ class AdvisorApp(Program):
     def inputs(self) -> State:
         """What stands in the fields of the main screen."""
         return self._ranking.session.inputs
+
+    @property
+    def session(self) -> RankingSession:
+        """The question, its answer and the selected build."""
+        return self._ranking.session
+
+    @property
+    def answer_line(self) -> str:
+        """The answer in one line, for a terminal with room for nothing else."""
+        return self.session.sentence(short=True) or "reading the store …"
 
     def first_answer_shown(self) -> None:
         """Go on as usual after the hurried start."""
@@ -137,12 +168,126 @@ class AdvisorApp(Program):
             with suppress(NotImplementedError, RuntimeError, ValueError):
                 asyncio.get_running_loop().remove_signal_handler(number)
         self.keep_state()
+        if self._kept_path is not None:
+            self.remember_question()
+            self._write_kept()
+
+    # What took time is kept
+
+    @property
+    def kept_things(self) -> Kept:
+        """Questions, plans and results of earlier runs; read when first asked for."""
+        if self._kept_things is None:
+            from advisor.tui.program.kept import Kept, load_kept
+
+            self._kept_things, note = (
+                (Kept(), None) if self._kept_path is None else load_kept(self._kept_path)
+            )
+            if note:
+                self._store_note(note)
+        return self._kept_things
+
+    def remember_question(self) -> None:
+        """Put the answered question among the last ones."""
+        sentence = self.session.sentence(short=False)
+        if sentence is not None and not self.session.is_old:
+            changed = self.kept_things.remember(self.inputs, sentence, self.today)
+            self._kept_changed = changed or self._kept_changed
+
+    def name_question(self, name: str) -> None:
+        """Keep the present question under a name."""
+        sentence = self.session.sentence(short=False) or ""
+        self.kept_things.name_it(self.inputs, sentence, self.today, name)
+        self._kept_changed = True
+        self._write_kept()
+
+    def keep_note(self, screen: str, title: str, text: str, **asked: str) -> None:
+        """Keep what a screen shows, such as a plan, for when it is opened again."""
+        from advisor.tui.program.kept import KeptNote
+
+        made_on = self.today.isoformat()
+        self.kept_things.note(
+            screen, KeptNote(title=title, made_on=made_on, text=text, asked=asked)
+        )
+        self._kept_changed = True
+        self._write_kept()
+
+    def kept_note(self, screen: str) -> KeptNote | None:
+        """What a screen last showed, in this run or one before."""
+        return self.kept_things.notes.get(screen)
+
+    def _write_kept(self) -> None:
+        if self._kept_path is not None and self._kept_changed and self._kept_things is not None:
+            from advisor.tui.program.kept import save_kept
+
+            self._kept_changed = False
+            problem = save_kept(self._kept_path, self._kept_things)
+            if problem:
+                self._kept_path = None  # said once
+                self._store_note(problem)
 
     # Actions
 
     def ask_sample(self, budget: str, model: str) -> None:
         """Put a question into the main screen."""
         self._ranking.ask(budget=budget, model=model)
+
+    def question_changed(self) -> None:
+        """Answer the inputs anew."""
+        self._ranking.show_answer()
+
+    def open_build(self, section: str) -> None:
+        """Show everything about the selected build, or one section of it."""
+        from advisor.tui.selected.build_screen import BuildScreen
+
+        self.push_screen(BuildScreen(self.size, section))
+
+    def compare(self) -> None:
+        """Mark the selected build; with another one marked, show both side by side."""
+        words = self.session.mark()
+        if words is not None:
+            self.notify(words, markup=False)
+            return
+        from advisor.tui.selected.compare_screen import CompareScreen
+
+        self.push_screen(CompareScreen(self.size))
+
+    def add_quote(self) -> None:
+        """A quote for the selected build, its fields filled in as far as they are known."""
+        from advisor.answers.wording import item_names
+        from advisor.tui.prices.quote_dialogs import QuoteForm
+
+        snapshot, build = self.session.snapshot, self.session.selected_build
+        if snapshot is None:
+            self.notify("The store is still being read.")
+            return
+        cells = {"date": self.today.isoformat(), "kind": "reseller-quote"}
+        if build is not None:
+            names = item_names(snapshot.gpus, snapshot.hosts)
+            whole = build.host.gpu_id is not None
+            item = ("server", build.host.host_id) if whole else ("gpu", build.gpu.gpu_id)
+            cells["item"] = names.get(item, build.gpu.name)
+        self.push_screen(QuoteForm(snapshot, cells, None), self._quote_kept)
+
+    def _quote_kept(self, note: str | None) -> None:
+        if note:
+            self.notify(note, markup=False)
+            self._ranking.read_store()
+
+    def go_filtered(self, name: str, words: str) -> None:
+        """Show one of the screens with lists, with this filter."""
+        from advisor.tui.pages.list_page import ListScreen
+
+        self.action_go(name)
+        if isinstance(self.screen, ListScreen):
+            self.screen.filter_by(words)
+
+    def go_about(self, name: str) -> None:
+        """Show one of the screens, about the selected build."""
+        self.session.choose_selected()
+        self.action_go("prices" if name == "rent" else name)
+        if name == "rent":
+            self.call_after_refresh(self.run_action, "show_tab('rent')", self.screen)
 
     def action_go(self, name: str) -> None:
         """Show one of the screens."""
@@ -196,6 +341,17 @@ class AdvisorApp(Program):
         if not isinstance(self.screen, HelpScreen):
             self.push_screen(HelpScreen(self.screen))
 
+    def action_jump(self) -> None:
+        """Show a letter on each field and list; the next key goes there."""
+        from advisor.tui.pages.jump import JumpScreen, places_on
+
+        def go(widget: Widget | None) -> None:
+            if widget is not None:
+                widget.focus()
+
+        if not isinstance(self.screen, JumpScreen):
+            self.push_screen(JumpScreen(places_on(self.screen)), go)
+
     def action_next_theme(self) -> None:
         """Dark, light, and the terminal's own colours in turn."""
         names = list(THEMES)
@@ -208,22 +364,50 @@ class AdvisorApp(Program):
         self._ranking.read_store()
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Every action of the screen and of the program, named ``area: verb``."""
+        """Every action of the screen and of the program first, then what other screens do, named
+        ``area: verb``."""
         where = getattr(screen, "WHERE", EVERYWHERE)
-        for action in ACTIONS:
-            if action.where in (where, EVERYWHERE):
-                node = self if action.where == EVERYWHERE else screen
-                yield SystemCommand(
-                    action.title,
-                    f"{action.text} ({action.key})",
-                    lambda action=action, node=node: self.call_later(
-                        self.run_action, action.action, node
-                    ),
-                )
+        here = [action for action in ACTIONS if action.where in (where, EVERYWHERE)]
+        # A build's page has sections of a build: they open from the ranking.
+        there = [action for action in ACTIONS if action not in here and action.where != BUILD]
+        for action in (*here, *there):
+            elsewhere = action.where not in (where, EVERYWHERE)
+            title = f"{action.where}: {action.verb}" if elsewhere else action.title
+            text = f"{action.text} ({action.key})"
+            if elsewhere:
+                text = f"{action.text} (on the screen of the {action.where})"
+            yield SystemCommand(title, text, partial(self._run, action))
         for name, words in THEMES.items():
             yield SystemCommand(
                 f"theme: {words}", f"Change the theme to {name}.", lambda name=name: self._set(name)
             )
+
+    def _run(self, action: Action) -> None:
+        """Run an action of any screen: go there first."""
+        here = getattr(self.screen, "WHERE", EVERYWHERE)
+        if action.where in (here, EVERYWHERE):
+            node = self if action.where == EVERYWHERE else self.screen
+            self.call_after_refresh(self.run_action, action.action, node)
+        else:
+            self.action_go(action.where)
+            # Once it is mounted, it has begun to read.
+            self.screen.call_after_refresh(self._start_there, action)
+
+    def _start_there(self, action: Action) -> None:
+        self.run_worker(self._run_there(action), group="elsewhere", exit_on_error=False)
+
+    async def _run_there(self, action: Action) -> None:
+        """Run an action of the screen that was just opened, once it has read what it needs."""
+        screen = self.screen
+        reading = [worker for worker in self.workers if worker.node is screen]
+        if reading:
+            await self.workers.wait_for_complete(reading)
+        screen.call_after_refresh(self.run_action, action.action, screen)
+
+    def ask(self, **values: str) -> None:
+        """Put something into the question and show the answer."""
+        self.action_go("ranking")
+        self._ranking.ask(**values)
 
     def _set(self, theme: str) -> None:
         self.theme = theme

@@ -10,9 +10,9 @@ import pytest
 
 from advisor.cli.main import main
 from advisor.ranking.typed_question import parse_circuit
+from advisor.tui.program.ranking_session import RankingSession
 from advisor.tui.program.settings import State
 from advisor.tui.program.store_reader import StoreReader
-from advisor.tui.ranking.ranking_session import RankingSession
 
 FLAGS = {"max_days": "max-days", "lifetime": "lifetime-years", "rule": "by"}
 """Where a flag has another name than the field."""

@@ -79,13 +79,18 @@ def rows(pilot: Pilot[None]) -> list[list[str]]:
 
 
 def builds(pilot: Pilot[None]) -> list[str]:
-    """The ranked builds without the picture's glyph."""
-    return [row[1].split(" ", 1)[1] for row in rows(pilot)]
+    """The ranked builds without the picture's glyph and the machine."""
+    return [row[1].split(" ", 1)[1].partition(", ")[0] for row in rows(pilot)]
 
 
 def message(pilot: Pilot[None]) -> str:
-    """The line below the fields."""
+    """The line below the fields: the answer, or what is wrong."""
     return str(ranking(pilot).query_one("#message", Static).content)
+
+
+def counts(pilot: Pilot[None]) -> str:
+    """How many builds fit, and how many do not."""
+    return str(ranking(pilot).query_one("#counts", Static).content)
 
 
 def note(pilot: Pilot[None]) -> str:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from textual.content import Content
 from textual.reactive import reactive
 from textual.style import Style
 from textual.widgets import Input, Static
 
-from advisor.tui.program.actions import ACTIONS, EVERYWHERE, MAX_FOOTER_KEYS, Action
+from advisor.tui.program.actions import ACTIONS, EVERYWHERE, Action
+
+if TYPE_CHECKING:
+    from advisor.tui.program.program import Program
 
 SCREENS = (
     ("F2", "ranking", "Ranking"),
@@ -19,12 +24,15 @@ SCREENS = (
     ("F7", "prices", "Prices"),
     ("F8", "plan", "Plan"),
 )
+Key = tuple[str, str, str]
+"""A key, its word, and the action that a click runs."""
+FOOTER_GAP = 2
 NAME = "GPU advisor "
 NAME_FROM_WIDTH = 92
 """Below, the screens take the whole line."""
 
 
-def clickable(parts: Iterable[tuple[str, str, str]], gap: str = "  ") -> Content:
+def clickable(parts: Iterable[Key], gap: str = "  ") -> Content:
     """``key word`` pairs, each of which runs its action when it is clicked."""
     out: list[Content | str] = []
     for key, word, action in parts:
@@ -88,14 +96,14 @@ class Tabs(Static):
 
 
 class KeyBar(Static):
-    """At most seven keys: those of the screen, or those of the field that somebody types in."""
+    """As many keys as there is room for: of what has the focus first, then of the screen."""
 
     DEFAULT_CSS = """
     KeyBar { height: 1; dock: bottom; background: $panel; color: $foreground; padding: 0 1;
         link-style: none; link-color: $foreground; link-background: transparent; }
     """
 
-    def __init__(self, where: str, *first: tuple[str, str, str]) -> None:
+    def __init__(self, where: str, *first: Key) -> None:
         """``first`` are keys of the screen alone: key, word, action."""
         super().__init__(markup=False)
         self._first = first
@@ -104,26 +112,58 @@ class KeyBar(Static):
     def on_mount(self) -> None:
         self.watch(self.screen, "focused", self.show_keys)
 
+    def on_resize(self) -> None:
+        self.show_keys()
+
     def show_keys(self) -> None:
         """Show what works where the focus is now."""
-        if isinstance(self.screen.focused, Input):
-            keys = [
+        focused = self.screen.focused
+        if isinstance(focused, Input):
+            keys: list[Key] = [
                 ("Esc", "to the table", "screen.leave_field"),
                 ("Tab", "next field", "screen.focus_next"),
                 ("F1", "help", "app.help"),
                 ("^z", "undo", "screen.undo"),
+                ("^o", "jump", "app.jump"),
                 ("^q", "quit", "app.quit"),
             ]
+            last: list[Key] = []
         else:
-            keys = [*self._first, *((a.key, a.footer, _namespaced(a)) for a in self._actions)]
-            keys.append(("^p", "all", "app.command_palette"))
-        self.update(clickable(keys))
+            of_widget: Sequence[Key] = getattr(focused, "FOOTER", ())
+            keys = [*of_widget, *self._first]
+            keys += [
+                (a.key, a.footer, _namespaced(a)) for a in self._actions if a.verb not in _LAST
+            ]
+            last = [(a.key, a.footer, _namespaced(a)) for a in self._actions if a.verb in _LAST]
+            last.append(("^p", "all", "app.command_palette"))
+        self.update(clickable([*fitting(keys, last, self.app.size.width - 2), *last]))
+
+
+_LAST = ("help for what has the focus", "quit")
+"""What the footer always has room for."""
+
+
+def fitting(keys: Sequence[Key], last: Sequence[Key], width: int) -> list[Key]:
+    """The first keys that fit beside the last ones; of a key that comes twice the first."""
+    taken = sum(_width(key) for key in last)
+    found: list[Key] = []
+    for key in keys:
+        if key[0] in (known[0] for known in found):
+            continue
+        taken += _width(key)
+        if taken > width + FOOTER_GAP:
+            break
+        found.append(key)
+    return found
+
+
+def _width(key: Key) -> int:
+    return cell_len(key[0]) + 1 + cell_len(key[1]) + FOOTER_GAP
 
 
 def footer_actions(where: str) -> list[Action]:
-    """The actions that stand in the footer of a screen, leaving a place for the palette."""
-    chosen = [a for a in ACTIONS if a.footer and a.where in (where, EVERYWHERE)]
-    return chosen[: MAX_FOOTER_KEYS - 1]
+    """The actions that may stand in the footer of a screen, the most important first."""
+    return [a for a in ACTIONS if a.footer and a.where in (where, EVERYWHERE)]
 
 
 def _namespaced(action: Action) -> str:
@@ -131,9 +171,14 @@ def _namespaced(action: Action) -> str:
 
 
 class TooSmall(Static):
-    """Stands in for a screen that would not fit."""
+    """Stands in for a screen that would not fit: the answer itself."""
 
-    DEFAULT_CSS = "TooSmall { width: 100%; height: 1; display: none; }"
+    DEFAULT_CSS = "TooSmall { width: 100%; height: 1fr; display: none; }"
+    app: Program
 
     def __init__(self) -> None:
-        super().__init__("enlarge me: 60×16 ^q", markup=False)
+        super().__init__(markup=False)
+
+    def render(self) -> Content:
+        """The answer in a line or, where there is less room, what fits of it."""
+        return Content(self.app.answer_line)

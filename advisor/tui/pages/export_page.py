@@ -13,6 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
+from textual.widgets.input import Selection
 
 from advisor.files import write_whole
 from advisor.tables import TABLE_FORMATS, table_text
@@ -26,7 +27,9 @@ FORMAT_WORDS = {
     ".md": "table as Markdown",
     ".json": "table as JSON",
     ".svg": "picture as SVG",
+    ".png": "picture as PNG",
 }
+PICTURES = (".svg", ".png")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,13 +52,16 @@ class ExportScreen(Dialog[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "close", show=False),
         Binding("f1", "app.help", "help", show=False),
+        Binding("down", "step(1)", "next kind", show=False),
+        Binding("up", "step(-1)", "kind before", show=False),
     ]
     AUTO_FOCUS = "Input"
     HELP = """\
 ## Saving
 
-The ending of the file's name decides what is saved: `.csv`, `.md` or `.json` the table, `.svg` the
-picture. `Enter` saves. A file that is already there is replaced only when you press `Enter` twice.
+`↓` and `↑` choose what is saved; so does the ending of the file's name: `.csv`, `.md` or `.json`
+the table, `.svg` or `.png` the picture. `Enter` saves. A file that is already there is replaced
+only when you press `Enter` twice.
 A file is there in full or not at all.
 """
 
@@ -81,13 +87,13 @@ A file is there in full or not at all.
     def compose(self) -> ComposeResult:
         words = dict(FORMAT_WORDS)
         if self._what.picture is None:
-            del words[".svg"]
+            words = {ending: text for ending, text in words.items() if ending not in PICTURES}
         with Vertical(classes="page small") as box:
             box.border_title = "Save"
-            yield Static("What (← →)", classes="label")
+            yield Static("What (↑ ↓)", classes="label")
             yield Choice(words, ".csv", id="format")
             yield Static("File (in this folder unless it has a path)", classes="label")
-            yield Input(f"{self._what.name}.csv", id="path", compact=True, select_on_focus=False)
+            yield Input(f"{self._what.name}.csv", id="path", compact=True)
             yield Static(f"this folder: {Path.cwd()}", id="said", markup=False)
             yield Static(
                 clickable([("Enter", "save", "screen.save"), ("Esc", "close", "screen.dismiss")]),
@@ -101,6 +107,8 @@ A file is there in full or not at all.
         path = field.value.strip()
         stem = path[: -len(Path(path).suffix)] if Path(path).suffix in FORMAT_WORDS else path
         field.value = stem + event.value
+        # The next letter replaces the name and not the ending.
+        field.selection = Selection(0, len(stem))
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
@@ -110,6 +118,10 @@ A file is there in full or not at all.
         choice = self.query_one(Choice)
         if suffix in choice.words:
             choice.value = suffix
+
+    def action_step(self, by: int) -> None:
+        """Another kind of file, from wherever the focus is."""
+        self.query_one(Choice).action_step(by)
 
     @on(Input.Submitted)
     def action_save(self) -> None:
@@ -135,8 +147,13 @@ A file is there in full or not at all.
                 raise IsADirectoryError(f"{path} is a folder")
             if path.exists() and not overwrite:
                 raise FileExistsError(path)
-            if suffix == ".svg" and what.picture is not None:
+            text: str | bytes
+            if suffix in PICTURES and what.picture is not None:
                 text = what.picture()
+                if suffix == ".png":
+                    from advisor.tui.widgets.plot.png import png_bytes
+
+                    text = png_bytes(text)
             else:
                 text = table_text(what.rows(), what.columns, TABLE_FORMATS[suffix])
             write_whole(path, text, overwrite=overwrite)

@@ -16,6 +16,7 @@ from advisor.tui.widgets.filter_table import FilterTable
 
 if TYPE_CHECKING:
     from advisor.tui.program.program import Program
+    from price_catalog.builds import Build
 
 
 class ListScreen(SizedScreen):
@@ -31,6 +32,22 @@ class ListScreen(SizedScreen):
 
     def on_mount(self) -> None:
         self.read_store()
+        session = self.app.session
+        build = session.selected_build
+        if session.has_chosen and build is not None:
+            # The lists are about the build that the person chose; Esc in the filter shows all.
+            self.filter_by(self.words_for(build))
+
+    def words_for(self, build: Build) -> str:
+        """What to filter by for one build."""
+        return build.gpu.name
+
+    def filter_by(self, words: str) -> None:
+        """Show the rows that have these words."""
+        self.call_after_refresh(self._put_filter, words)
+
+    def _put_filter(self, words: str) -> None:
+        self.list.filter.value = words
 
     @abstractmethod
     def read_store(self) -> object:

@@ -9,11 +9,11 @@ from textual.binding import Binding
 
 EVERYWHERE = "everywhere"
 RANKING = "ranking"
+BUILD = "build"
 EVIDENCE = "evidence"
 BENCHMARK = "benchmark"
 PRICES = "prices"
 PLAN = "plan"
-MAX_FOOTER_KEYS = 7
 
 
 class Action(NamedTuple):
@@ -31,7 +31,8 @@ class Action(NamedTuple):
     where: str
     """The screen that has it, or EVERYWHERE."""
     footer: str = ""
-    """Its word in the footer; empty keeps it out."""
+    """Its word in the footer, which shows as many as the terminal is wide for; empty keeps it
+    out."""
 
     @property
     def key(self) -> str:
@@ -64,6 +65,10 @@ class Action(NamedTuple):
 KEY_NAMES = {
     "question_mark": "?",
     "slash": "/",
+    "dollar_sign": "$",
+    "enter": "Enter",
+    "space": "Space",
+    "ctrl+o": "^o",
     **{f"f{number}": f"F{number}" for number in range(1, 9)},
     "ctrl+q": "^q",
     "ctrl+z": "^z",
@@ -97,19 +102,93 @@ _COPY_ROW = (
 ACTIONS: tuple[Action, ...] = (
     *_of(
         RANKING,
+        "build",
+        ("enter,space", "open_build", "open the selected build", "this build", "All about it."),
+    ),
+    *_of(
+        RANKING,
+        "table",
+        (
+            "slash",
+            "focus_filter",
+            "filter",
+            "filter",
+            "Type words; machines that have all of them.",
+        ),
+    ),
+    *_of(
+        RANKING,
+        "question",
+        (
+            "o",
+            "next_choice('rule')",
+            "change the order",
+            "order",
+            "Fastest, cheapest, or cheapest a run first.",
+        ),
+    ),
+    *_of(
+        RANKING,
+        "picture",
+        ("2", "show_panel('picture')", "go to the picture", "picture", "Cost against time."),
+        ("z", "whole_screen", "fill the screen", "", "The picture alone, and back."),
+    ),
+    *_of(
+        RANKING,
+        "build",
+        (
+            "c",
+            "compare",
+            "compare two builds",
+            "compare",
+            "Marks the selected build; again on another, both side by side.",
+        ),
+        ("M", "measure", "measure it", "measure", "Here, on a cluster, or on a rented machine."),
+        (
+            "a",
+            "add_quote",
+            "add a quote",
+            "add quote",
+            "For the selected build: what somebody asks of you.",
+        ),
+    ),
+    *_of(
+        RANKING,
+        "table",
+        (
+            "x",
+            "show_excluded",
+            "what is left out",
+            "left out",
+            "Every build that is not ranked, with the reason in words.",
+        ),
+        (
+            "e",
+            "export",
+            "save the table or the picture",
+            "export",
+            "As CSV, Markdown, JSON, SVG or PNG.",
+        ),
+        (
+            "dollar_sign",
+            "toggle_cost",
+            "price or cost of a run",
+            "a run",
+            "Table and picture show the machine's price or what one run costs.",
+        ),
+        ("1", "show_panel('table')", "go to the table", "", "The ranked builds."),
+        ("3", "show_panel('detail')", "go to the detail", "", "The selected build, in full."),
+        _COPY_ROW,
+        ("Y", "copy_table", "copy the table", "", "All rows as Markdown, to the clipboard."),
+    ),
+    *_of(
+        RANKING,
         "question",
         ("b", "focus_field('budget')", "set the budget", "", "Go to the budget."),
         ("m", "focus_field('model')", "choose the model", "", "Go to the model; type to search."),
         ("t", "focus_field('max_days')", "set the time limit", "", "Go to the time limit."),
         ("l", "focus_field('lifetime')", "set the lifetime", "", "Go to the lifetime in years."),
         ("g", "focus_field('gpus')", "filter the GPUs", "", "Go to the GPU filter."),
-        (
-            "o",
-            "next_choice('rule')",
-            "change the ranking rule",
-            "rank by",
-            "Fastest, cheapest, or cheapest per experiment first.",
-        ),
         (
             "p",
             "next_choice('prices')",
@@ -124,51 +203,90 @@ ACTIONS: tuple[Action, ...] = (
             "",
             "Sound evidence never ranks an impossible time; published takes all at face value.",
         ),
-        ("r", "restore_defaults", "restore the defaults", "", "Every field as it was shipped."),
-        ("ctrl+z", "undo", "undo the last change", "", "Takes back the last change of a field."),
-    ),
-    *_of(
-        RANKING,
-        "table",
         (
-            "c",
-            "toggle_cost",
-            "overall cost or cost per experiment",
-            "cost",
-            "Table and picture switch between the machine's cost and one experiment's.",
+            "h",
+            "history",
+            "questions asked before",
+            "history",
+            "The last ten, and those that you named.",
+        ),
+        ("k", "keep_question", "keep this question", "keep", "Under a name of your own."),
+        (
+            "n",
+            "own_model",
+            "a model of your own",
+            "own model",
+            "From a config.json, a timm name or a size.",
         ),
         (
-            "x",
-            "show_excluded",
-            "show what is left out, with reasons",
-            "left out",
-            "Every build that is not ranked, with the reason in words.",
-        ),
-        ("1", "show_panel('table')", "go to the table", "", "The ranked builds."),
-        (
-            "space",
-            "open_record",
-            "open the full record",
+            "r",
+            "restore_defaults",
+            "restore the defaults",
             "",
-            "Everything known about the selected build, on a page of its own.",
+            "Every field as it was shipped; ^z brings the question back.",
+        ),
+        (
+            "ctrl+z",
+            "undo",
+            "undo the last change",
+            "",
+            "Takes back the last change of a field, or another question.",
         ),
     ),
     *_of(
-        RANKING,
-        "picture",
-        ("2", "show_panel('picture')", "go to the picture", "", "Cost against training time."),
-    ),
-    *_of(
-        RANKING,
-        "detail",
-        ("3", "show_panel('detail')", "go to the detail", "", "The selected build, in full."),
-    ),
-    *_of(
-        RANKING,
-        "export",
-        ("e", "export", "save the table or the picture", "export", "As CSV, Markdown, JSON, SVG."),
-        _COPY_ROW,
-        ("Y", "copy_table", "copy the table", "", "All rows as Markdown, to the clipboard."),
+        BUILD,
+        "build",
+        (
+            "e",
+            "section('time')",
+            "time and evidence",
+            "evidence",
+            "What its time rests on, and the records.",
+        ),
+        (
+            "dollar_sign",
+            "section('price')",
+            "price and quotes",
+            "quotes",
+            "Each price with its date; add, correct, delete.",
+        ),
+        (
+            "w",
+            "section('running')",
+            "running costs",
+            "running",
+            "Electricity, hosting, use, resale: yours to set.",
+        ),
+        ("r", "section('rent')", "own or rent", "rent", "What the same GPUs cost by the hour."),
+        (
+            "u",
+            "section('power')",
+            "power and circuit",
+            "circuit",
+            "What it draws, and what your room carries.",
+        ),
+        (
+            "m",
+            "section('measure')",
+            "measure it",
+            "measure",
+            "Here, on a cluster, rented, or records brought in.",
+        ),
+        ("d", "section('order')", "order it", "order", "Vendor, delivery, what to ask for."),
+        (
+            "a",
+            "add_quote",
+            "add a quote",
+            "add quote",
+            "What somebody asks of you for this machine.",
+        ),
+        ("c", "compare", "compare", "compare", "With the build that you marked before."),
+        ("o", "section('overview')", "all on one page", "", "Every section in a line or two."),
+        ("y", "copy_page", "copy the page", "", "To the clipboard, over ssh too (OSC 52)."),
+        ("right,n", "next_build(1)", "next build", "next", "The one below it in the ranking."),
+        ("left,N", "next_build(-1)", "build before", "", "The one above it in the ranking."),
+        ("enter", "act", "go on", "", "What the section offers: measure, quotes, evidence."),
+        ("escape", "back", "back", "back", "To the whole page, then to the ranking."),
     ),
     *_of(
         EVIDENCE,
@@ -237,11 +355,18 @@ ACTIONS: tuple[Action, ...] = (
         ("f6", "go('benchmark')", "benchmark", "", "Measure this machine: it asks first."),
         ("f8", "go('plan')", "plan", "", "A grant: many experiments, years, one budget."),
         ("f7", "go('prices')", "prices", "", "The ledger of quotes; owning or renting."),
-        ("f4,w", "go('welcome')", "welcome", "", "What this program does, in three steps."),
+        ("f4", "go('welcome')", "welcome", "", "What this program does, in three steps."),
     ),
     *_of(
         EVERYWHERE,
         "app",
+        (
+            "j,ctrl+o",
+            "jump",
+            "jump to a field or list",
+            "jump",
+            "Shows a letter on each; press it.",
+        ),
         (
             "question_mark,f1",
             "help",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,6 +11,7 @@ from advisor.ranking.rank import rank
 from advisor.tui.program.points import Points, by_experiment, make_points
 
 if TYPE_CHECKING:
+    from advisor.parse import PriceRule
     from advisor.ranking.candidates import Candidates
     from advisor.ranking.question import Question, RankRule
     from advisor.ranking.rank import Ranking
@@ -34,7 +34,7 @@ class CandidatesView:
     def __init__(self, candidates: Candidates, gpus: Sequence[Gpu]) -> None:
         """``gpus`` is the catalogue: a GPU's place in it chooses its glyph."""
         self.candidates = candidates
-        self._slots = {gpu.name: at for at, gpu in enumerate(gpus)}
+        self._slots = {gpu.gpu_id: at for at, gpu in enumerate(gpus)}
         self.published: Candidates | None = None
         """The same builds at face value, once that has been made."""
         self._points: dict[tuple[str, float], Points] = {}
@@ -54,26 +54,14 @@ class CandidatesView:
         return self._points[key]
 
     @cached_property
-    def replaced(self) -> list[int]:
-        """Builds that a prediction ranks because their published time is impossible."""
-        return [
-            i
-            for i in self.candidates.rankable
-            if (time := self.candidates.times[i]) is not None
-            and time.published is not None
-            and time.published.verdict == "implausible"
-            and time.chosen is not None
-            and time.chosen.basis == "predicted"
-        ]
-
-    @cached_property
-    def ambiguous(self) -> frozenset[tuple[str, int]]:
-        """GPU and count of the rankable builds that only their hosts tell apart."""
+    def ranked_alike(self) -> Mapping[tuple[str, int], Sequence[int]]:
+        """The rankable builds of each GPU and count: several where only their hosts tell them
+        apart."""
         builds = self.candidates.builds
-        counts = Counter(
-            (builds[i].gpu.gpu_id, builds[i].gpu_count) for i in self.candidates.rankable
-        )
-        return frozenset(name for name, count in counts.items() if count > 1)
+        found: dict[tuple[str, int], list[int]] = {}
+        for i in self.candidates.rankable:
+            found.setdefault((builds[i].gpu.gpu_id, builds[i].gpu_count), []).append(i)
+        return found
 
     @cached_property
     def index(self) -> Mapping[BuildKey, int]:
@@ -92,9 +80,10 @@ class Answer:
     points: Points
     basis: str
     """``overall`` or ``experiment``: the kind of cost that is shown."""
+    prices: PriceRule
 
 
-def answer(view: CandidatesView, question: Question, basis: str) -> Answer:
+def answer(view: CandidatesView, question: Question, basis: str, prices: PriceRule) -> Answer:
     """Rank, and find the front for the kind of cost that is shown."""
     ranking = rank(view.candidates, question)
     rule: RankRule = "experiment-cost" if basis == "experiment" else "cost"
@@ -103,4 +92,6 @@ def answer(view: CandidatesView, question: Question, basis: str) -> Answer:
     else:
         front = rank(view.candidates, replace(question, rule=rule)).front
     points = view.points(basis, question.lifetime_years)
-    return Answer(view=view, ranking=ranking, front=front, points=points, basis=basis)
+    return Answer(
+        view=view, ranking=ranking, front=front, points=points, basis=basis, prices=prices
+    )

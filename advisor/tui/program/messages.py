@@ -49,3 +49,7 @@ class StoreNote(Message):
 
 class StoreChanged(Message):
     """Another program may have written to the store."""
+
+
+class AnswerChanged(Message):
+    """The main screen has answered anew: what is about its answer is to be drawn again."""

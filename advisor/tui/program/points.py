@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from advisor.answers.wording import short_gpus_words
 from advisor.costs.cost import DAYS_PER_YEAR
 from advisor.ranking.candidates import NO_PRICE
 from advisor.tui.widgets.plot.data import PlotData, PointFlag
@@ -14,6 +15,7 @@ from advisor.tui.widgets.plot.data import PlotData, PointFlag
 if TYPE_CHECKING:
     from advisor.ranking.candidates import Candidates
     from advisor.ranking.rank import Ranking
+    from price_catalog.builds import Build
 
 EXPERIMENT_TITLE = "cost per experiment, USD (log)"
 _SHOWN_GAPS = (None, "implausible-time")
@@ -46,11 +48,16 @@ class Points:
     """The same while it is not."""
 
 
+def short_gpu_name(build: Build) -> str:
+    """What the picture and the table call a build's GPU."""
+    return short_gpus_words(build).partition(" × ")[2]
+
+
 def make_points(candidates: Candidates, slots: Mapping[str, int]) -> Points:
     """Every build with a price and a time, also an implausible one, by its overall cost.
 
     A machine that the user has costs nothing, which a logarithmic axis has no place for: it is
-    named at the other axis. ``slots`` are the places of the GPUs' names in the catalogue.
+    named at the other axis. ``slots`` are the places of the GPUs in the catalogue, by id.
     """
     cents, days, times = candidates.cents, candidates.days, candidates.times
     builds = sorted(
@@ -62,16 +69,21 @@ def make_points(candidates: Candidates, slots: Mapping[str, int]) -> Points:
         key=cents.__getitem__,
     )
     names: dict[str, int] = {}
+    places: list[int] = []
     series, low, high = [], [], []
     flags = bytearray()
     owned = [
-        (f"{build.gpu_count} × {build.gpu.name}, yours", days[i])
+        (f"{short_gpus_words(build)}, yours", days[i])
         for i, build in enumerate(candidates.builds)
         if build.host_owned and candidates.gap[i] is None and days[i] > 0
     ]
     for i in builds:
         build, best = candidates.builds[i], times[i]
-        series.append(names.setdefault(build.gpu.name, len(names)))
+        name = short_gpu_name(build)
+        if name not in names:
+            names[name] = len(names)
+            places.append(slots.get(build.gpu.gpu_id, len(places)))
+        series.append(names[name])
         chosen = best.chosen if best is not None else None
         low.append(chosen.training_days_low if chosen else None)
         high.append(chosen.training_days_high if chosen else None)
@@ -92,7 +104,7 @@ def make_points(candidates: Candidates, slots: Mapping[str, int]) -> Points:
         y_high_days=high,
         series=series,
         series_names=list(names),
-        series_slots=[slots.get(name, at) for at, name in enumerate(names)],
+        series_slots=places,
         owned=owned,
         gpu_count=[candidates.builds[i].gpu_count for i in builds],
         cents=[cents[i] for i in builds],

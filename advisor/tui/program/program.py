@@ -13,6 +13,8 @@ from textual.filter import LineFilter
 from advisor.tui.widgets.safe_text import SafeFilter
 
 if TYPE_CHECKING:
+    from advisor.tui.program.kept import Kept, KeptNote
+    from advisor.tui.program.ranking_session import RankingSession
     from advisor.tui.program.settings import State
     from advisor.tui.program.store_reader import StoreReader
 
@@ -31,6 +33,16 @@ class Program(App[None]):
     @abstractmethod
     def inputs(self) -> State:
         """What stands in the fields of the main screen."""
+
+    @property
+    @abstractmethod
+    def answer_line(self) -> str:
+        """The answer in one line, for a terminal with room for nothing else."""
+
+    @property
+    @abstractmethod
+    def session(self) -> RankingSession:
+        """The question, its answer and the selected build, which every screen is about."""
 
     @abstractmethod
     def first_answer_shown(self) -> None:
@@ -51,6 +63,55 @@ class Program(App[None]):
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Everything that any screen draws passes through these; the last keeps it harmless."""
         return [*super().get_line_filters(), _SAFE]
+
+    @abstractmethod
+    def question_changed(self) -> None:
+        """Something of the question was changed on another screen: answer it anew."""
+
+    @abstractmethod
+    def keep_note(self, screen: str, title: str, text: str, **asked: str) -> None:
+        """Keep what a screen shows, such as a plan, for when it is opened again."""
+
+    @abstractmethod
+    def kept_note(self, screen: str) -> KeptNote | None:
+        """What a screen last showed, in this run or one before."""
+
+    @property
+    @abstractmethod
+    def kept_things(self) -> Kept:
+        """Questions, plans and results of earlier runs."""
+
+    @abstractmethod
+    def remember_question(self) -> None:
+        """Put the answered question among the last ones."""
+
+    @abstractmethod
+    def name_question(self, name: str) -> None:
+        """Keep the present question under a name."""
+
+    @abstractmethod
+    def ask(self, **values: str) -> None:
+        """Put something into the question and show the answer."""
+
+    @abstractmethod
+    def open_build(self, section: str) -> None:
+        """Show everything about the selected build, or one section of it."""
+
+    @abstractmethod
+    def compare(self) -> None:
+        """Mark the selected build; with another one marked, show both side by side."""
+
+    @abstractmethod
+    def add_quote(self) -> None:
+        """A quote for the selected build, its fields filled in as far as they are known."""
+
+    @abstractmethod
+    def go_filtered(self, name: str, words: str) -> None:
+        """Show one of the screens with lists, with this filter."""
+
+    @abstractmethod
+    def go_about(self, name: str) -> None:
+        """Show one of the screens, about the selected build."""
 
     def copy_text(self, text: str, what: str) -> None:
         """To the clipboard with OSC 52, which also works over ssh."""

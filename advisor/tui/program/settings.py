@@ -20,6 +20,8 @@ CostBasis = Literal["overall", "experiment"]
 COST_BASES: tuple[CostBasis, ...] = get_args(CostBasis)
 TEXT_FIELDS = ("budget", "model", "max_days", "lifetime", "gpus")
 """What of the question is typed; the rest is chosen."""
+TERM_NAMES = ("electricity", "pue", "hosting", "staff", "utilisation", "resale", "financing")
+"""What a machine costs to run, as typed: the person's own, whatever the question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +38,19 @@ class State:
     evidence: EvidenceRule = "sound"
     cost_basis: CostBasis = "overall"
     """Which cost the table and the picture show: of the machine, or of one experiment on it."""
+    circuit: str = ""
+    """The room's, as ``208V/30A``; empty for any."""
+    electricity: str = ""
+    pue: str = ""
+    hosting: str = ""
+    staff: str = ""
+    utilisation: str = ""
+    resale: str = ""
+    financing: str = ""
+    selected: str = ""
+    """The build that the person chose."""
+    descending: bool = False
+    """Whether the table shows the ranking from its end."""
     theme: str = "textual-dark"
     welcomed: bool = False
     """Whether the welcome page has been seen."""
@@ -48,6 +63,7 @@ class State:
             max_days=self.max_days if self.max_days.strip() else None,
             lifetime=self.lifetime,
             gpus=self.gpus if self.gpus.strip(" ,") else None,
+            circuit=self.circuit if self.circuit.strip() else None,
             rule=self.rule,
             prices=self.prices,
             evidence=self.evidence,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from advisor.tui.program.candidates_view import CandidatesView
     from advisor.tui.program.preload import Preload
     from advisor.tui.program.settings import State
+    from price_catalog.model import Rental
 
 STORE_WAIT_S = 2.0
 """How long one visit waits for a store that others hold; the program then says so, and retries."""
@@ -45,6 +46,8 @@ class Reading(NamedTuple):
     key: CandidatesKey | None
     """What the candidates are for; None where the inputs were broken."""
     candidates: Candidates | None
+    rentals: Sequence[Rental] = ()
+    """What is rented out, by the hour."""
     view: CandidatesView | None = None
     """The candidates as the screen wants them, where making that takes long enough to be seen."""
 
@@ -71,6 +74,7 @@ class StoreReader:
         self._token: tuple[int, ...] | None = None
         self._snapshot: Snapshot | None = None
         self._measured: Mapping[str, int] = {}
+        self._rentals: Sequence[Rental] = ()
         self._times: dict[str, tuple[BestTime, ...]] = {}
 
     def changed(self) -> bool:
@@ -116,6 +120,7 @@ class StoreReader:
         self._token = read.reading.token
         self._snapshot = read.reading.snapshot
         self._measured = read.reading.measured
+        self._rentals = read.reading.rentals
         self._times = read.times
         for note in read.notes:
             self.note(note)
@@ -143,6 +148,7 @@ class StoreReader:
             with store.reading() as reader:
                 self._snapshot = take_snapshot(reader)
                 self._measured = reader.measured_models()
+                self._rentals = reader.rentals()
                 self._times.clear()
                 reading = self._answer(reader, state, self._snapshot, token)
             self._token = token
@@ -186,7 +192,7 @@ class StoreReader:
 
             view = CandidatesView(candidates, snapshot.gpus)
             view.points(state.cost_basis, asked.question.lifetime_years)
-            _ = view.ambiguous
+            _ = view.ranked_alike
         return self._reading(snapshot, token, key, candidates, view)
 
     def _reading(
@@ -203,6 +209,7 @@ class StoreReader:
             measured=self._measured,
             key=key,
             candidates=candidates,
+            rentals=self._rentals,
             view=view,
         )
 

@@ -9,14 +9,20 @@ from typing import TYPE_CHECKING
 
 from advisor.answers.price_told import buyer_lines, newer_words, prices_told
 from advisor.answers.uncertainty_lines import uncertainty_line, wanted_line
+from advisor.answers.verdict import days_words
 from advisor.answers.wording import (
     KIND_WORDS,
     PREDICTED_MARK,
     experiment_line,
     gpus_words,
+    machine_words,
+    price_day,
+    price_day_words,
     reason_words,
+    short_gpus_words,
+    trust_words,
 )
-from advisor.costs.amounts import days_exact, days_short, usd_and_cents, usd_exact
+from advisor.costs.amounts import days_exact, days_short, usd_exact, usd_rounded
 from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
 
@@ -203,11 +209,18 @@ def _source(snapshot: Snapshot, source_id: str) -> Source | None:
 
 
 def one_line(row: RankedRow) -> str:
-    """The selected build in one line, for the clipboard and the narrow screen."""
+    """The selected build in one line, for the clipboard and below the picture."""
     build, time = row.build, row.time
     return (
-        f"{gpus_words(build)} · {usd_exact(row.overall_cost_usd)} · "
-        f"{days_exact(row.training_days)} days · "
-        f"{usd_and_cents(row.experiment_cost_usd)} an experiment · "
-        f"{time.source_id} · prices of {min(row.gpu_quote.quoted_on, row.host_quote.quoted_on)}"
+        f"{short_gpus_words(build)}, {machine_words(build)} · {usd_rounded(row.overall_cost_usd)} "
+        f"({price_day_words(price_day(row), date.today())}) · {days_words(row)} · "
+        f"{usd_rounded(row.experiment_cost_usd)} a run · {trust_words(time)}"
+    )
+
+
+def excluded_line(row: ExcludedRow) -> str:
+    """The same of a build that is left out, with the reason."""
+    cost = "" if row.overall_cost_usd is None else f" · {usd_rounded(row.overall_cost_usd)}"
+    return (
+        f"{short_gpus_words(row.build)}, {machine_words(row.build)}{cost} · left out: {row.detail}"
     )

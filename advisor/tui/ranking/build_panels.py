@@ -9,10 +9,18 @@ from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
+from textual.widgets import Static
 
 from advisor.tui.program.points import plot_data
-from advisor.tui.ranking.ranking_rows import RankedRows, ranking_columns, sorted_column
-from advisor.tui.ranking.ranking_session import RankingSession
+from advisor.tui.program.ranking_session import RankingSession
+from advisor.tui.ranking.ranking_rows import (
+    Colours,
+    RankedRows,
+    ranking_columns,
+    sorted_column,
+    with_limit,
+)
+from advisor.tui.ranking.selected_build import point_line, selected_page
 from advisor.tui.widgets.lines_view import LinesView
 from advisor.tui.widgets.plot.plot import CostTimePlot
 from advisor.tui.widgets.plot.style import ANSI_COLOURS, palette, series_marks
@@ -22,7 +30,7 @@ if TYPE_CHECKING:
     from advisor.tui.program.program import Program
 
 PANELS = {"table": "Builds", "picture": "Picture", "detail": "Selected build"}
-DETAIL_WIDTH, FRAME_WIDTH, SCROLLBAR_WIDTH = 47, 2, 1
+FRAME_WIDTH, SCROLLBAR_WIDTH = 2, 1
 """As in ranking.tcss."""
 
 
@@ -36,15 +44,19 @@ class BuildPanels(Container):
         self._session = session
         self.descending = False
         """Whether the table shows the ranking from its end."""
+        self.words: tuple[str, ...] = ()
+        """What a row must have to be shown."""
         self._marked: Sequence[str] = ()
         self._marked_in: tuple[str, bool] | None = None
         self._kept_marks: dict[str, Text] = {}
 
     def compose(self) -> ComposeResult:
-        with Container(id="left"):
-            yield RankTable(id="table", fixed_columns=2)
-            yield CostTimePlot(id="picture")
-        yield LinesView(id="detail")
+        yield RankTable(id="table", fixed_columns=2)
+        with Container(id="lower"):
+            with Container(id="drawn"):
+                yield CostTimePlot(id="picture")
+                yield Static("", id="point", markup=False)
+            yield LinesView(id="detail")
 
     def on_mount(self) -> None:
         self.table.border_title = "1 Builds"
@@ -83,13 +95,24 @@ class BuildPanels(Container):
         answer = session.answer
         assert answer is not None
         ranking, points, question = answer.ranking, answer.points, answer.ranking.question
+        columns = ranking_columns(answer.basis, self._table_width(), question.max_days)
         rows = RankedRows(
-            answer, self._marks(points.series_names), self._warning(), descending=self.descending
+            answer,
+            self._marks(points.series_names, points.series_slots),
+            self._colours(),
+            columns=columns,
+            today=self.app.today,
+            descending=self.descending,
+            words=self.words,
         )
         table, picture = self.table, self.picture
-        if not len(rows):
+        if not len(ranking):
             table.empty_message = session.why_empty()
-        table.columns = ranking_columns(answer.basis, self._table_width())
+        elif not len(rows):
+            table.empty_message = (
+                f"No ranked machine has '{' '.join(self.words)}': press / and change the filter."
+            )
+        table.columns = with_limit(columns, rows.axis)
         table.sorted_by = sorted_column(question.rule)
         table.sort_descending = self.descending
         table.source = rows
@@ -102,19 +125,35 @@ class BuildPanels(Container):
         picture.max_days = question.max_days
         self._show_selected(from_top=False)
 
+    def follow(self) -> None:
+        """Put the cursor on the selected build."""
+        if self.query_one_optional(CostTimePlot) is None:
+            return  # it is not there yet, or no longer
+        rows, i = self.table.source, self._session.selected
+        row = rows.row_of(i) if isinstance(rows, RankedRows) and i is not None else None
+        if row is not None and row != self.table.cursor:
+            self.table.cursor = row
+            self._show_selected(from_top=True)
+
     def _show_selected(self, *, from_top: bool) -> None:
         session = self._session
         assert session.answer is not None
         i = session.selected
         self.picture.selected = None if i is None else session.answer.points.at.get(i)
-        self.detail.show(session.page(), from_top=from_top)
+        self.detail.show(selected_page(session), from_top=from_top)
+        self._show_point(i)
 
-    def _marks(self, names: Sequence[str]) -> dict[str, Text]:
+    def _show_point(self, i: int | None) -> None:
+        """The line below the picture: what is under the cursor or the mouse."""
+        text = "" if i is None else point_line(self._session, i)
+        self.query_one("#point", Static).update(text, layout=False)
+
+    def _marks(self, names: Sequence[str], slots: Sequence[int]) -> dict[str, Text]:
         """The picture's glyphs in its colours, for the table."""
         look = (self.app.theme, self.app.no_color)
         if self._marked is not names or self._marked_in != look:
             self._marked, self._marked_in = names, look
-            marks = series_marks(len(names), coloured=not self.app.no_color)
+            marks = series_marks(len(names), coloured=not self.app.no_color, slots=slots)
             colours: Sequence[str] = ANSI_COLOURS
             if not self.app.native_ansi_color:
                 colours = palette(self.table.background_colors[1].hex6, 3.0)
@@ -124,22 +163,30 @@ class BuildPanels(Container):
             }
         return self._kept_marks
 
-    def _warning(self) -> str:
-        return "yellow" if self.app.native_ansi_color else self.app.theme_variables["text-warning"]
+    def _colours(self) -> Colours:
+        if self.app.native_ansi_color:
+            return Colours("green", "yellow", "red")
+        named = self.app.theme_variables
+        return Colours(named["text-success"], named["text-warning"], named["text-error"])
 
     def fit_columns(self) -> None:
         """Give the table the columns that it has room for."""
-        columns = ranking_columns(self._session.inputs.cost_basis, self._table_width())
-        if columns != self.table.columns:
-            self.table.columns = columns
+        if self.query_one_optional(CostTimePlot) is None:
+            return  # the program is being left
+        rows = self.table.source
+        if isinstance(rows, RankedRows):
+            question = rows.ranking.question
+            fitting = ranking_columns(rows.answer.basis, self._table_width(), question.max_days)
+            if fitting != rows.columns:
+                self.show()
 
     def _table_width(self) -> int:
         """In cells; before the first layout, what it is going to be."""
         laid_out = self.table.scrollable_content_region.width
         if laid_out:
             return laid_out
-        beside = DETAIL_WIDTH + FRAME_WIDTH if self.screen.has_class("-wide") else 0
-        return self.app.size.width - beside - SCROLLBAR_WIDTH
+        frame = FRAME_WIDTH if self.screen.has_class("-wide") else 0
+        return self.app.size.width - frame - SCROLLBAR_WIDTH
 
     # Selection, both ways
 
@@ -163,4 +210,12 @@ class BuildPanels(Container):
         row = rows.row_of(i)
         if row is not None:
             self.table.cursor = row
-        self.detail.show(self._session.page(), from_top=True)
+        self.detail.show(selected_page(self._session), from_top=True)
+        self._show_point(i)
+
+    @on(CostTimePlot.PointHovered)
+    def _point_hovered(self, event: CostTimePlot.PointHovered) -> None:
+        answer = self._session.answer
+        if answer is not None:
+            hovered = None if event.index is None else answer.points.builds[event.index]
+            self._show_point(self._session.selected if hovered is None else hovered)

@@ -8,16 +8,18 @@ from functools import partial
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Grid
+from textual.content import Content
 from textual.widgets import Input, Static
 
 from advisor.answers.wording import RULE_CHOICES
 from advisor.tui.pages.model_picker import ModelPicker, Search
+from advisor.tui.program.actions import RANKING, actions_of
 from advisor.tui.program.settings import TEXT_FIELDS, State
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.text_input import Field
 
 CHOICES = {
-    "rule": ("Rank by", RULE_CHOICES),
+    "rule": ("Order by", RULE_CHOICES),
     "prices": ("Prices", {"latest": "latest", "paper": "paper"}),
     "evidence": ("Evidence", {"sound": "sound", "published": "published"}),
 }
@@ -46,18 +48,18 @@ class QuestionFields(Grid):
 
     def compose(self) -> ComposeResult:
         state = self._state
-        yield Static("Budget $", classes="label")
+        yield _label("Budget $", "budget")
         yield Field(state.budget, id="budget", max_length=30)
-        yield Static("Model", classes="label")
+        yield _label("Model", "model")
         yield ModelPicker(state.model, self._models, self._times, id="model")
-        yield Static("Max days", classes="label")
+        yield _label("Time limit", "max_days")
         yield Field(state.max_days, placeholder="no limit", id="max_days", max_length=30)
-        yield Static("Life, years", classes="label")
+        yield _label("Life, years", "lifetime")
         yield Field(state.lifetime, id="lifetime", max_length=30)
-        yield Static("GPUs", classes="label")
+        yield _label("GPUs", "gpus")
         yield Field(state.gpus, placeholder="all", id="gpus", max_length=100)
         for name, (label, words) in CHOICES.items():
-            yield Static(label, classes="label")
+            yield _label(label, name)
             yield Choice(words, getattr(state, name), id=name)
 
     def on_mount(self) -> None:
@@ -93,3 +95,21 @@ class QuestionFields(Grid):
         """Show which of the texts are wrong."""
         for name in TEXT_FIELDS:
             self.query_one(f"#{name}").set_class(name in errors, "-broken")
+
+
+def _label(text: str, field: str) -> Static:
+    """The field's name with the letter of its key underlined."""
+    return Static(with_key(text, field_key(field)), classes="label")
+
+
+def field_key(field: str) -> str:
+    """The key that goes to a field, or steps through its values."""
+    return next(a.key for a in actions_of(RANKING) if f"('{field}')" in a.action)
+
+
+def with_key(text: str, key: str) -> Content:
+    """A text whose first such letter is underlined."""
+    at = text.lower().find(key)
+    if at < 0:
+        return Content(text)
+    return Content.assemble(text[:at], (text[at], "underline bold"), text[at + 1 :])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
 from typing import Any
 
 from advisor.answers.ranking import CSV_COLUMNS, excluded_object, flat_object
@@ -15,8 +17,12 @@ SHORT_COLUMNS = (
     "rank",
     "gpu",
     "gpu_count",
+    "host",
     "overall_cost_usd",
     "training_days",
+    "training_days_low",
+    "training_days_high",
+    "basis",
     "experiment_cost_usd",
     "on_pareto_front",
     "verdict",
@@ -47,14 +53,22 @@ def ranking_name(answer: Answer) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", f"{answer.ranking.candidates.model.recipe_id}-{amount}")
 
 
-def ranking_picture(answer: Answer, selected: int | None) -> str:
-    """The picture as an SVG."""
+def ranking_picture(answer: Answer, selected: int | None, sentence: str) -> str:
+    """The picture as an SVG that says what was asked, when, and by which prices."""
+    from advisor.answers.ranking import headline
     from advisor.tui.widgets.plot.svg import plot_svg
 
-    question = answer.ranking.question
+    ranking = answer.ranking
+    question, candidates = ranking.question, ranking.candidates
     budget = question.budget_usd if answer.basis == "overall" else None
+    rule = answer.prices if isinstance(answer.prices, str) else answer.prices.isoformat()
+    drawn = plot_data(answer.points, ranking, answer.front, answer.basis)
     return plot_svg(
-        plot_data(answer.points, answer.ranking, answer.front, answer.basis),
+        replace(
+            drawn,
+            heading=sentence,
+            remark=f"{headline(candidates, question, rule)} · {date.today():%d %B %Y}",
+        ),
         budget_usd=None if budget is None else float(budget),
         max_days=question.max_days,
         selected=None if selected is None else answer.points.at.get(selected),

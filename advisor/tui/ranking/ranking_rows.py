@@ -3,56 +3,114 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from datetime import date
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.text import Text
 
+from advisor.answers.interval_bar import (
+    LABEL,
+    Axis,
+    axis_for,
+    interval_bar,
+)
+from advisor.answers.verdict import chance_of
 from advisor.answers.wording import (
-    PREDICTED_MARK,
     REASONS_SHORT,
     VERDICT_MARKS,
+    age_short,
+    cut_words,
+    estimate_mark,
     gpus_words,
+    machine_words,
+    price_day,
     rank_words,
+    short_gpus_words,
 )
-from advisor.costs.amounts import days_short, usd_and_cents, usd_whole
+from advisor.costs.amounts import days_rounded, days_short, usd_rounded, usd_whole
 from advisor.tui.program.candidates_view import Answer, BuildKey, build_key
+from advisor.tui.program.points import short_gpu_name
 from advisor.tui.widgets.table_rows import Column, RowStyle
 
 if TYPE_CHECKING:
     from advisor.ranking.rank import ExcludedRow, RankedRow
+    from price_catalog.builds import Build
 
 
-_COST = Column(key="overall_cost_usd", title="cost", align="right", sort_key="cost", width=8)
+_COST = Column(key="overall_cost_usd", title="price", align="right", sort_key="cost", width=7)
 _EXPERIMENT = Column(
     key="experiment_cost_usd",
-    title="per exp.",
+    title="a run",
     align="right",
     sort_key="experiment-cost",
-    width=10,
+    width=7,
 )
 _SORTED_COLUMN = {"days": "training_days", "cost": _COST.key, "experiment-cost": _EXPERIMENT.key}
+ON_ONE_AXIS = 20
+"""So many builds, the first, choose the axis on which all intervals are drawn."""
+OLD_DAYS, STALE_DAYS = 180, 365
+"""From when on a price's age is coloured, and from when on it is a warning."""
 
 
 class RankedRows:
     """The ranking as the table's rows; a row is made when it is looked at."""
 
     def __init__(
-        self, answer: Answer, marks: Mapping[str, Text], warning: str, *, descending: bool
+        self,
+        answer: Answer,
+        marks: Mapping[str, Text],
+        colours: Colours,
+        *,
+        columns: Sequence[Column],
+        today: date,
+        descending: bool,
+        words: Sequence[str] = (),
     ) -> None:
-        """``marks`` are the picture's glyphs by GPU, ``warning`` the colour of doubt."""
+        """``marks`` are the picture's glyphs by GPU; a row must have all of ``words``."""
         self.answer = answer
         self.view = answer.view
         self.ranking = answer.ranking
         self.marks = marks
-        self.warning = warning
+        self.colours = colours
+        self.columns = columns
+        self.today = today
         self.descending = descending
+        self._widths = {column.key: column.width or 0 for column in columns}
+        self._places = self._filtered(words) if words else None
+        self._names: dict[int, str] = {}
+        self.axis = self._axis()
+
+    def _filtered(self, words: Sequence[str]) -> list[int]:
+        """The places of the ranking whose machine, maker or vendor has every word."""
+        found = []
+        for place in range(len(self.ranking.order)):
+            row = self.ranking.row(place)
+            build = row.build
+            text = (
+                f"{gpus_words(build)} {build.host.name} {row.gpu_quote.vendor} "
+                f"{row.host_quote.vendor} {row.time.basis} {row.time.source_id}"
+            ).lower()
+            if all(word in text for word in words):
+                found.append(place)
+        return found
+
+    def _axis(self) -> Axis | None:
+        width = self._widths.get("interval", 0)
+        if not width:
+            return None
+        if width < FIGURES_FROM:
+            width += 2 * LABEL
+        candidates = self.ranking.candidates
+        intervals = [candidates.interval(i) for i in self.ranking.order[:ON_ONE_AXIS]]
+        return axis_for(intervals, self.ranking.question.max_days, width)
 
     def __len__(self) -> int:
-        return len(self.ranking.order)
+        return len(self.ranking.order) if self._places is None else len(self._places)
 
     def position(self, index: int) -> int:
-        """The place in the ranking of a row of the table, and the other way round."""
-        return len(self.ranking.order) - 1 - index if self.descending else index
+        """The place in the ranking of a row of the table."""
+        at = len(self) - 1 - index if self.descending else index
+        return at if self._places is None else self._places[at]
 
     def build_index(self, index: int) -> int:
         """The candidates' index of a row."""
@@ -63,44 +121,93 @@ class RankedRows:
         return self.ranking.row(self.position(index))
 
     def row_of(self, build_index: int) -> int | None:
-        """The row of one of the candidates, None where it is not ranked."""
+        """The row of one of the candidates, None where it is not shown."""
         try:
-            return self.position(self.ranking.order.index(build_index))
+            place = self.ranking.order.index(build_index)
+            at = place if self._places is None else self._places.index(place)
         except ValueError:
             return None
+        return len(self) - 1 - at if self.descending else at
 
     def cells(self, index: int) -> Sequence[str | Text]:
         row = self.row(index)
+        shown = {column.key: self._cell(column.key, index, row) for column in self.columns}
+        return tuple(shown.values())
+
+    def _cell(self, key: str, index: int, row: RankedRow) -> str | Text:
+        """What one column says of a row."""
         time = row.time
-        name = row.build.gpu.name
-        words = gpus_words(row.build)
-        if (row.build.gpu.gpu_id, row.build.gpu_count) in self.view.ambiguous:
-            words += f" · {row.build.host.name}"
-        if row.build.gpus_owned and not row.build.host_owned:
-            words += f" · {row.build.gpus_owned} owned"
-        build = Text(words)
-        mark = self.marks.get(name)
-        if mark is not None:
-            build = Text.assemble(mark, " ", build)
-        share = "no data" if time.implied_mfu is None else f"{time.implied_mfu:.0%}"
-        verdict = VERDICT_MARKS.get(time.verdict or "unchecked", "–")
-        doubtful = time.verdict in ("doubtful", "implausible")
-        star = "★" if self.build_index(index) in self.answer.front else " "
-        rank = f"{rank_words(row)}{star}"
-        costs = [usd_whole(row.overall_cost_usd), usd_and_cents(row.experiment_cost_usd)]
-        if self.answer.basis == "experiment":
-            costs.reverse()
-        return (
-            rank,
-            build,
-            costs[0],
-            f"{PREDICTED_MARK if time.basis == 'predicted' else ''}{days_short(row.training_days)}",
-            costs[1],
-            Text(f"{share} {verdict}", style=self.warning if doubtful else ""),
-            "owned"
-            if row.build.host_owned
-            else f"{min(row.gpu_quote.quoted_on, row.host_quote.quoted_on):%Y-%m}",
-        )
+        match key:
+            case "rank":
+                star = "★" if self.build_index(index) in self.answer.front else " "
+                return f"{rank_words(row)}{star}"
+            case "build":
+                return self._name(index, row)
+            case "overall_cost_usd":
+                return usd_rounded(row.overall_cost_usd)
+            case "experiment_cost_usd":
+                return usd_rounded(row.experiment_cost_usd)
+            case "training_days":
+                return f"{estimate_mark(time)}{days_rounded(row.training_days)}"
+            case "interval":
+                return self._bar(row)
+            case "chance":
+                return self._chance(row)
+            case "implied_mfu":
+                share = "–" if time.implied_mfu is None else f"{time.implied_mfu:.0%}"
+                doubtful = time.verdict in ("doubtful", "implausible")
+                mark = VERDICT_MARKS.get(time.verdict or "unchecked", "–")
+                return Text(f"{share} {mark}", style=self.colours.warning if doubtful else "")
+            case _:
+                return self._age(row)
+
+    def _name(self, index: int, row: RankedRow) -> Text:
+        """GPUs and, where there are several machines with them, which."""
+        i = self.build_index(index)
+        if i not in self._names:
+            self._name_all_like(row)
+        name = Text(self._names.get(i, gpus_words(row.build)))
+        mark = self.marks.get(short_gpu_name(row.build))
+        return name if mark is None else Text.assemble(mark, " ", name)
+
+    def _name_all_like(self, row: RankedRow) -> None:
+        """Cut the names of all machines with these GPUs so that they stay apart."""
+        builds = self.view.candidates.builds
+        alike = self.view.ranked_alike.get((row.build.gpu.gpu_id, row.build.gpu_count), ())
+        names = [_full_name(builds[i], several=len(alike) > 1) for i in alike]
+        room = max(self._widths["build"] - GLYPH_WIDTH, 8)
+        self._names.update(zip(alike, cut_words(names, room), strict=True))
+
+    def _bar(self, row: RankedRow) -> Text:
+        """The interval with the limit in it; what lies beyond the limit stands out."""
+        axis = self.axis
+        if axis is None:
+            return Text()
+        low, high = row.training_days_low, row.training_days_high
+        width = self._widths["interval"]
+        bar = Text(_on_axis(interval_bar(axis, row.training_days, low, high), width, "├─●┤│┼"))
+        limit = self.ranking.question.max_days
+        if limit is not None and axis.limit is not None and high > limit:
+            cut = (axis.width - width) // 2
+            bar.stylize(self.colours.warning, axis.column(limit) + 1 - cut)
+        return bar
+
+    def _chance(self, row: RankedRow) -> Text:
+        chance = chance_of(self.ranking, row)
+        if chance is None:
+            return Text("–")
+        style = self.colours.good if chance >= 0.9 else self.colours.warning if chance < 0.5 else ""
+        return Text(percent(chance), style=style)
+
+    def _age(self, row: RankedRow) -> Text:
+        """The age of the older price, in a word and a colour."""
+        words = age_short(row, self.today)
+        if row.build.host_owned:
+            return Text(words)
+        days = (self.today - price_day(row)).days
+        aged = days >= OLD_DAYS or words in ("used", "told")
+        style = self.colours.bad if days >= STALE_DAYS else self.colours.warning if aged else ""
+        return Text(words, style=style or self.colours.good)
 
     def row_style(self, index: int) -> RowStyle | None:
         if self.view.candidates.builds[self.build_index(index)].host_owned:
@@ -115,23 +222,78 @@ class RankedRows:
         return None if i is None else self.row_of(i)
 
 
-def ranking_columns(basis: str, width: int) -> tuple[Column, ...]:
-    """The columns, the kind of cost that is chosen first; names get what ``width`` leaves.
+class Colours(NamedTuple):
+    """What tells a good figure from one to look at, in the present theme; empty without colour."""
 
-    Where that would be too little for a name, the date of the prices is left to the detail.
-    """
-    costs = (_EXPERIMENT, _COST) if basis == "experiment" else (_COST, _EXPERIMENT)
-    dated = width - OTHER_COLUMNS - _DATE_COLUMN >= MIN_NAME
-    room = width - OTHER_COLUMNS - (_DATE_COLUMN if dated else 0)
-    columns = (
-        Column(key="rank", title="#  ", align="right", width=5),
-        Column(key="build", title="build", width=max(15, min(34, room))),
-        costs[0],
-        Column(key="training_days", title="days", align="right", sort_key="days", width=6),
-        costs[1],
-        Column(key="implied_mfu", title="MFU", align="right", width=6),
-    )
-    return (*columns, Column(key="price_date", title="prices", width=7)) if dated else columns
+    good: str
+    warning: str
+    bad: str
+
+
+def percent(chance: float) -> str:
+    """A chance in a narrow column; never 0 or 100 where it is not certain."""
+    return f"{min(max(round(chance * 100), 1), 99)} %" if 0 < chance < 1 else f"{chance:.0%}"
+
+
+def _full_name(build: Build, *, several: bool) -> str:
+    words = short_gpus_words(build)
+    if build.gpus_owned and not build.host_owned:
+        words += f", {build.gpus_owned} yours"
+    if several or build.host_owned:
+        words += f", {machine_words(build)}"
+    return words
+
+
+def ranking_columns(basis: str, width: int, max_days: float | None) -> tuple[Column, ...]:
+    """The columns for so many cells, always in this order; what there is no room for is left to
+    the page of the build: first the share of the peak, then the other kind of cost."""
+    rank = Column(key="rank", title="# ", align="right", width=4)
+    days = Column(key="training_days", title="days", align="right", sort_key="days", width=7)
+    age = Column(key="price_date", title="prices", align="right", width=6)
+    first, second = (_EXPERIMENT, _COST) if basis == "experiment" else (_COST, _EXPERIMENT)
+    others = [age]
+    if max_days is not None:
+        title = f"{days_rounded(max_days)} d?"
+        others.insert(0, Column(key="chance", title=title, align="right", width=max(5, len(title))))
+    if width >= BOTH_COSTS_FROM:
+        others.insert(-1, second)
+    if width >= MFU_FROM:
+        others.insert(-1, Column(key="implied_mfu", title="MFU", align="right", width=6))
+    fixed = (rank, first, days, *others)
+    # The margins, and a gap after every column but the last, the name's among them.
+    left = width - 2 * MARGIN - sum((column.width or 0) + GAP for column in fixed)
+    drawn: tuple[Column, ...] = ()
+    if left >= MIN_NAME + GAP + NARROWEST_BAR:
+        bar = min(WIDEST_BAR, max(NARROWEST_BAR, (left - GAP) * 2 // 5))
+        drawn = (Column(key="interval", title="", width=bar),)
+        left -= bar + GAP
+    build = Column(key="build", title="machine", width=max(12, min(64, left)))
+    return (rank, build, first, days, *drawn, *others)
+
+
+def with_limit(columns: Sequence[Column], axis: Axis | None) -> tuple[Column, ...]:
+    """The same with the limit written at its line."""
+
+    def titled(column: Column) -> Column:
+        if axis is None or column.key != "interval" or axis.limit is None:
+            return column
+        width = column.width or 0
+        at = axis.column(axis.limit) - (axis.width - width) // 2
+        words = f"{days_rounded(axis.limit)} d"
+        after = at + 1 + len(words) <= width
+        title = f"{'':<{at}}│{words}" if after else f"{words:>{max(at, 0)}}│"
+        return column._replace(title=title[:width])
+
+    return tuple(map(titled, columns))
+
+
+def _on_axis(drawn: str, width: int, kept: str) -> str:
+    """What is drawn on an axis for a column: where that is too narrow for figures beside the
+    bars, the axis is wider by their room, which is cut off again."""
+    if len(drawn) <= width:
+        return drawn
+    cut = (len(drawn) - width) // 2
+    return "".join(sign if sign in kept else " " for sign in drawn[cut : cut + width])
 
 
 def sorted_column(rule: str) -> str:
@@ -139,13 +301,18 @@ def sorted_column(rule: str) -> str:
     return _SORTED_COLUMN[rule]
 
 
-MIN_NAME = 22
-"""Enough for "8 × RTX 6000 Ada" with its glyph, and most longer ones."""
-OTHER_COLUMNS, _DATE_COLUMN = 47, 9
-"""Cells of all columns but the name and the date, and of the date, gaps and margins included."""
+GAP, MARGIN, GLYPH_WIDTH = 2, 1, 2
+"""Cells between columns, at either end of a line, and of the picture's glyph before a name."""
+MIN_NAME = 18
+"""Enough for "8 × RTX 6000 Ada" with its glyph."""
+NARROWEST_BAR, WIDEST_BAR = 12, 40
+FIGURES_FROM = 26
+"""From this width on the ends of an interval are written beside its bar."""
+BOTH_COSTS_FROM, MFU_FROM = 90, 100
+"""From this width on there is room for both kinds of cost, and for the share of the peak."""
 
 EXCLUDED_COLUMNS = (
-    Column(key="build", title="build", sort_key="build", width=20),
+    Column(key="build", title="machine", sort_key="build", width=34),
     Column(key="reason", title="reason", sort_key="reason", width=15),
     Column(key="cost", title="cost", align="right", sort_key="cost", width=10),
     Column(key="days", title="days", align="right", sort_key="days", width=7),
@@ -155,36 +322,13 @@ EXCLUDED_COLUMNS = (
 
 def excluded_cells(row: ExcludedRow) -> tuple[str, ...]:
     """One left-out build as a row of the table."""
-    cost, days = row.overall_cost_usd, row.training_days
+    cost, days, mark = row.overall_cost_usd, row.training_days, ""
+    if row.time is not None and days is not None:
+        mark = estimate_mark(row.time)
     return (
-        gpus_words(row.build),
+        f"{short_gpus_words(row.build)}, {machine_words(row.build)}",
         REASONS_SHORT.get(row.reason, row.reason),
         "no price" if cost is None else usd_whole(cost),
-        "no data" if days is None else days_short(days),
+        "no data" if days is None else f"{mark}{days_short(days)}",
         row.detail,
     )
-
-
-def counted(answer: Answer) -> str:
-    """``8 of 16 builds · 6 over budget · 2 implausible``: nothing is left out silently.
-
-    Builds that nobody measured are counted apart: they say more of the evidence than of the
-    question, and with them the first figure would drown.
-    """
-    ranking, candidates = answer.ranking, answer.view.candidates
-    counts = dict(ranking.excluded_counts)
-    unmeasured = counts.pop("no-time", 0)
-    words = [f"{len(ranking):,} of {len(candidates.builds) - unmeasured:,} builds"]
-    words += [f"{count:,} {REASONS_SHORT.get(reason, reason)}" for reason, count in counts.items()]
-    if unmeasured:
-        words.append(f"{unmeasured:,} more unmeasured")
-    budget, limit = ranking.question.budget_usd, ranking.question.max_days
-    replaced = [
-        i
-        for i in answer.view.replaced
-        if (budget is None or candidates.cents[i] <= budget * 100)
-        and (limit is None or candidates.days[i] <= limit)
-    ]
-    if replaced:
-        words.append(f"{len(replaced):,} impossible: predicted")
-    return " · ".join(words)

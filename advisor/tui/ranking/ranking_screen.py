@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.containers import Horizontal
+from textual.events import ScreenResume
 from textual.geometry import Size
 from textual.widgets import Input, Static
 
@@ -14,23 +16,45 @@ from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar, TooSmall
 from advisor.tui.pages.model_picker import ModelInput
 from advisor.tui.pages.sized_screen import SizedScreen
 from advisor.tui.program.actions import RANKING, bindings_of
-from advisor.tui.program.messages import PublishedRead, StoreChanged, StoreRead, StoreTrouble
+from advisor.tui.program.messages import (
+    AnswerChanged,
+    PublishedRead,
+    StoreChanged,
+    StoreRead,
+    StoreTrouble,
+)
+from advisor.tui.program.ranking_session import RankingSession
 from advisor.tui.program.settings import State
 from advisor.tui.ranking.build_panels import PANELS, BuildPanels
 from advisor.tui.ranking.question_fields import QuestionFields
-from advisor.tui.ranking.ranking_rows import counted
-from advisor.tui.ranking.ranking_session import RankingSession
+from advisor.tui.ranking.selected_build import selected_line
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.fetch_error import FetchError
+from advisor.tui.widgets.filter_table import FilterInput
 from advisor.tui.widgets.lines_view import LinesView
 from advisor.tui.widgets.plot.plot import CostTimePlot
 from advisor.tui.widgets.rank_table import RankTable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from advisor.answers.before import Doubt
+    from advisor.tui.program.kept import KeptQuestion
     from advisor.tui.program.program import Program
     from advisor.tui.program.store_reader import Reading
 
 RETRY = "(tried again every 2 s)"
+SENTENCE_FROM = 100
+"""From this width on the answer is said in full."""
+NOTE_LINES = 2
+DOUBT_KEYS = {
+    "ties": "M",
+    "time": "M",
+    "power": "Enter u",
+    "price": "Enter $",
+    "rent": "Enter r",
+}
+"""Which keys lead to what would settle a doubt."""
 
 
 class RankingScreen(SizedScreen):
@@ -57,8 +81,12 @@ class RankingScreen(SizedScreen):
         )
         yield Static("reading the store …", id="message", markup=False)
         yield Static("", id="note", markup=False)
+        with Horizontal(id="filtering"):
+            yield Static("/ filter", classes="label")
+            yield FilterInput(placeholder="all", max_length=100, id="filter")
         yield Tabs(PANELS, "show_panel")
         yield BuildPanels(self.session)
+        yield Static("", id="counts", markup=False)
         yield KeyBar(RANKING)
         yield TooSmall()
 
@@ -94,7 +122,19 @@ class RankingScreen(SizedScreen):
         return self.panels.detail
 
     def on_resize(self) -> None:
-        self.call_after_refresh(self.panels.fit_columns)
+        self.call_after_refresh(self._fit_columns)
+
+    def _fit_columns(self) -> None:
+        panels = self.query_one_optional(BuildPanels)
+        if panels is not None:
+            panels.fit_columns()
+
+    @on(ScreenResume)
+    def _follow(self) -> None:
+        """Another screen may have chosen another build."""
+        panels = self.query_one_optional(BuildPanels)
+        if panels is not None and self.session.answer is not None and not self.session.is_old:
+            panels.follow()
 
     # Reading, in threads
 
@@ -127,13 +167,15 @@ class RankingScreen(SizedScreen):
         first = self.session.snapshot is None
         self.session.accept(event.reading)
         self.show_answer()
+        for screen in self.app.screen_stack:
+            if screen is not self:
+                screen.post_message(AnswerChanged())
         if first:
             self.call_after_refresh(self.app.first_answer_shown)
 
     @on(PublishedRead)
     def _published_read(self, event: PublishedRead) -> None:
         self.session.accept_published(event.candidates, event.published)
-        self._show_note()
 
     @on(StoreTrouble)
     def _store_trouble(self, event: StoreTrouble) -> None:
@@ -167,6 +209,7 @@ class RankingScreen(SizedScreen):
         self.call_after_refresh(self.show_answer)
 
     def _show_message(self) -> None:
+        """The answer in one sentence, or what is wrong."""
         session, line = self.session, self.query_one("#message", Static)
         answer = session.answer
         line.set_class(bool(session.errors or self._trouble), "-error")
@@ -175,21 +218,26 @@ class RankingScreen(SizedScreen):
         elif self._trouble is not None:
             text = f"⚠ {self._trouble} {RETRY}"
         elif answer is not None:
-            text = counted(answer)
-            # Where there is room; the footer has the key in any case.
-            if len(text) + 10 < self.app.size.width and self.has_class("-wide"):
-                text += " · x: why"
+            text = session.sentence(short=self.app.size.width < SENTENCE_FROM) or ""
         else:
             return
         _write(line, text)
+        if answer is not None:
+            counts = f"{session.counted()} x says why."
+            if len(counts) > self.app.size.width - 2:
+                counts = f"{session.counted().partition(';')[0]}; x says why the others do not."
+            _write(self.query_one("#counts", Static), counts)
 
     def _show_note(self) -> None:
-        note = self.session.note()
-        if self.session.errors and self.session.answer is not None:
-            note = f"Below is the last good answer: {self.session.answered_words()}."
+        """What speaks against ordering first place, with the key that would settle it."""
+        session = self.session
+        if session.errors and session.answer is not None:
+            note = f"Below is the last good answer: {session.answered_words()}."
+        else:
+            note = doubt_note(session.doubts(), NOTE_LINES * (self.app.size.width - 2))
         line = self.query_one("#note", Static)
-        line.set_class(note is not None, "-said")
-        _write(line, note or "")
+        line.set_class(bool(note), "-said")
+        _write(line, note)
 
     # The fields
 
@@ -218,19 +266,64 @@ class RankingScreen(SizedScreen):
     def ask(self, **values: str) -> None:
         """Put a question into the fields for the person."""
         self.session.pause()
-        self._change(**values)
+        if self.session.change(**values):
+            self.show_answer()
+            self.app.notify("The question is another one now. ^z brings the old one back.")
         self.fields.write(self.session.inputs)
 
     # The panels
 
     @on(RankTable.RowOpened)
     @on(CostTimePlot.PointOpened)
-    def action_open_record(self) -> None:
-        """Open everything about the selected build on a page of its own."""
-        if self.session.selected is not None:
-            from advisor.tui.pages.record import RecordScreen
+    def action_open_build(self) -> None:
+        """Open everything about the selected build."""
+        self._open("overview")
 
-            self.app.push_screen(RecordScreen("Selected build", self.session.page()))
+    def _open(self, section: str) -> None:
+        if self.session.selected is None:
+            self.app.notify("No build is selected yet.")
+        else:
+            self.app.open_build(section)
+
+    def action_measure(self) -> None:
+        """How to measure the selected build."""
+        self._open("measure")
+
+    def action_add_quote(self) -> None:
+        """A quote for the selected build."""
+        self.app.add_quote()
+
+    def action_compare(self) -> None:
+        """Mark the selected build; with another one marked, show both side by side."""
+        self.app.compare()
+
+    def action_whole_screen(self) -> None:
+        """The picture alone on the screen, and back."""
+        whole = not self.has_class("-whole")
+        self.set_class(whole, "-whole")
+        self.query_one("#picture" if whole else f"#{self.panels.front}").focus()
+
+    # The filter of the table
+
+    def action_focus_filter(self) -> None:
+        """Type words that a machine must have."""
+        self.query_one("#filtering").add_class("-on")
+        self.panels.bring("table")
+        self.query_one(Tabs).here = "table"
+        self.query_one("#filter").focus()
+
+    @on(Input.Changed, "#filter")
+    def _filter_typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.panels.words = tuple(event.value.lower().split())
+        if self.session.answer is not None:
+            self.panels.show()
+
+    @on(FilterInput.Left)
+    def _filter_left(self) -> None:
+        field = self.query_one("#filter", Input)
+        self.query_one("#filtering").set_class(bool(field.value), "-on")
+        self.panels.table.focus()
 
     @on(RankTable.HeaderClicked)
     def _header_clicked(self, event: RankTable.HeaderClicked) -> None:
@@ -251,6 +344,7 @@ class RankingScreen(SizedScreen):
     def action_leave_field(self) -> None:
         """Go from a field to the panel that is shown."""
         self.session.pause()
+        self.app.remember_question()
         self.fields.picker.close()
         self.query_one(f"#{self.panels.front}").focus()
 
@@ -275,7 +369,7 @@ class RankingScreen(SizedScreen):
 
         answer, snapshot = self.session.answer, self.session.snapshot
         if answer is not None and snapshot is not None:
-            self.app.push_screen(ExcludedScreen(answer.ranking, snapshot, counted(answer)))
+            self.app.push_screen(ExcludedScreen(answer.ranking, snapshot, self.session.counted()))
 
     def action_export(self) -> None:
         """Ask where to save the table or the picture."""
@@ -286,20 +380,21 @@ class RankingScreen(SizedScreen):
         from advisor.tui.pages.export_page import Exportable, ExportScreen
         from advisor.tui.ranking import ranking_exports
 
+        sentence = self.session.sentence(short=True) or ""
         self.app.push_screen(
             ExportScreen(
                 Exportable(
                     name=ranking_exports.ranking_name(answer),
                     columns=ranking_exports.RANKING_COLUMNS,
                     rows=lambda: ranking_exports.ranking_rows(answer, excluded=True),
-                    picture=lambda: ranking_exports.ranking_picture(answer, selected),
+                    picture=lambda: ranking_exports.ranking_picture(answer, selected, sentence),
                 )
             )
         )
 
     def action_copy_row(self) -> None:
         """Copy the selected build as one line."""
-        text = self.session.one_line()
+        text = selected_line(self.session)
         self.app.copy_text(text or "", "the selected build" if text else "")
 
     def action_copy_table(self) -> None:
@@ -311,11 +406,45 @@ class RankingScreen(SizedScreen):
             rows = ranking_exports.ranking_rows(answer, excluded=False)
             self.app.copy_text(ranking_exports.markdown(rows), f"{len(rows):,} rows as Markdown")
 
+    def action_history(self) -> None:
+        """The questions asked before: Enter asks one again."""
+        from advisor.tui.pages.questions import QuestionsScreen
+
+        self.app.remember_question()
+        self.app.push_screen(QuestionsScreen(self.app.kept_things.questions), self._ask_again)
+
+    def _ask_again(self, question: KeptQuestion | None) -> None:
+        if question is not None:
+            self.ask(**question.fields)
+
+    def action_keep_question(self) -> None:
+        """Keep the question under a name."""
+        from advisor.tui.pages.questions import NameScreen
+
+        def keep(name: str | None) -> None:
+            if name:
+                self.app.name_question(name)
+                self.app.notify(f"Kept as {name}: h lists it.", markup=False)
+
+        self.app.push_screen(NameScreen(self.session.answered_words()), keep)
+
+    def action_own_model(self) -> None:
+        """A model of one's own: from a config.json, a timm name or a size."""
+        from advisor.tui.pages.model_form import ModelForm
+
+        def kept(name: str | None) -> None:
+            if name:
+                self.read_store()
+                self.ask(model=name)
+
+        self.app.push_screen(ModelForm(), kept)
+
     def action_restore_defaults(self) -> None:
         """Put every field back."""
         self.session.restore_defaults()
         self.fields.write(self.session.inputs)
         self.show_answer()
+        self.app.notify("Every field is as it was shipped. ^z brings your question back.")
 
     def action_undo(self) -> None:
         """Take back the last change of a field."""
@@ -332,12 +461,27 @@ class RankingScreen(SizedScreen):
         self.query_one(f"#{name}").focus()
 
     def key_escape(self) -> None:
-        """Leave a field, or close the list of models first."""
+        """Leave the whole picture or a field, or close the list of models first."""
+        if self.has_class("-whole"):
+            self.action_whole_screen()
+            return
         picker = self.fields.picker
         if picker.is_open and isinstance(self.focused, ModelInput):
             picker.close()
         else:
             self.action_leave_field()
+
+
+def doubt_note(doubts: Sequence[Doubt], room: int) -> str:
+    """As many doubts as fit, each with its keys; always the first."""
+    note = ""
+    for doubt in doubts:
+        said = f"{doubt.words[:1].upper()}{doubt.words[1:]} ({DOUBT_KEYS[doubt.about]})."
+        longer = f"{note} {said}".strip()
+        if note and len(longer) > room:
+            break
+        note = longer
+    return note
 
 
 def _write(line: Static, text: str) -> None:

@@ -20,11 +20,15 @@ class Choice(Widget, can_focus=True):
     HELP = """\
 ## One of a few values
 
-`→`, `Enter`, `Space` or a click takes the next value, `←` the one before.
+`→`, `↓`, `Enter`, `Space` or a click takes the next value, `←` or `↑` the one before.
 """
+    FOOTER: ClassVar[tuple[tuple[str, str, str], ...]] = (
+        ("→", "next value", "focused.step(1)"),
+        ("←", "value before", "focused.step(-1)"),
+    )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("right,enter,space", "step(1)", "next value", show=False),
-        Binding("left", "step(-1)", "value before", show=False),
+        Binding("right,down,enter,space", "step(1)", "next value", show=False),
+        Binding("left,up", "step(-1)", "value before", show=False),
     ]
     DEFAULT_CSS = """
     Choice { height: 1; width: 1fr; pointer: pointer; }

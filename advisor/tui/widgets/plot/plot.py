@@ -78,6 +78,15 @@ the view, `f` shows what fits, `0` everything as it was, `z` fills the screen.
 With a mouse: hover to read a point, click to select it; click again where several share one place.
 """
 
+    FOOTER: ClassVar[tuple[tuple[str, str, str], ...]] = (
+        ("+", "closer", "focused.zoom(0.6)"),
+        ("-", "further", "focused.zoom(1.6667)"),
+        ("f", "what fits", "focused.focus_fitting"),
+        ("*", "all names", "focused.toggle_every"),
+        ("0", "as it was", "focused.reset_view"),
+    )
+    """Keys for the bar at the bottom while this has the focus."""
+
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "plot--axis",
         "plot--grid",

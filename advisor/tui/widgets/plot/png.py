@@ -26,8 +26,6 @@ def png_bytes(svg: str) -> bytes:
             '#set page(width: auto, height: auto, margin: 0pt)\n#image("picture.svg")\n',
             encoding="utf-8",
         )
-        made = typst.compile(
-            str(folder / "page.typ"), root=folder, format="png", ppi=PIXELS_PER_INCH
-        )
+        made = typst.compile(str(folder / "page.typ"), root=name, format="png", ppi=PIXELS_PER_INCH)
     assert isinstance(made, bytes)  # one page
     return made

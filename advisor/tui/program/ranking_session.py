@@ -5,15 +5,15 @@ Pure: the screen calls it at every key press and draws what it says.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from advisor.answers.ranking import published_note_short
-from advisor.answers.uncertainty_lines import uncertainty_note
+from advisor.answers.before import Doubt
+from advisor.answers.doubts import doubts_of
+from advisor.answers.verdict import verdict
+from advisor.answers.wording import count_words
 from advisor.costs.amounts import days_short, usd_whole
-from advisor.ranking.rank import rank
 from advisor.ranking.typed_question import (
     CandidatesKey,
     RankRequest,
@@ -21,19 +21,36 @@ from advisor.ranking.typed_question import (
     read_question,
 )
 from advisor.tui.program.candidates_view import Answer, BuildKey, CandidatesView, answer, build_key
-from advisor.tui.program.settings import State
-from advisor.tui.ranking.build_page import excluded_lines, one_line, ranked_lines
-from advisor.tui.widgets.lines import Line
+from advisor.tui.program.settings import TERM_NAMES, State
 
 if TYPE_CHECKING:
+    from datetime import date
+
+    from advisor.answers.one_build import OneBuild
+    from advisor.costs.tco import CostTerms
     from advisor.ranking.candidates import Candidates
     from advisor.ranking.snapshot import Snapshot
     from advisor.ranking.times import Model
     from advisor.tui.program.store_reader import Reading
+    from price_catalog.builds import Build
+    from price_catalog.model import Rental
+
+
+def key_text(key: BuildKey | None) -> str:
+    """A build as the state keeps it."""
+    return "" if key is None else "|".join((key[0], str(key[1]), key[2]))
+
+
+def read_key(text: str) -> BuildKey | None:
+    """The same read again; None for anything else."""
+    gpu, _, rest = text.partition("|")
+    count, _, host = rest.partition("|")
+    return (gpu, int(count), host) if gpu and host and count.isdecimal() else None
+
 
 MAX_KEPT_VIEWS = 16
 MAX_UNDO = 200
-KEPT_BY_RESTORE = ("theme", "welcomed")
+KEPT_BY_RESTORE = ("theme", "welcomed", "selected", "descending", *TERM_NAMES)
 """What of the state is not part of the question."""
 
 
@@ -44,6 +61,7 @@ class RankingSession:
         self.inputs = state
         self.snapshot: Snapshot | None = None
         self.measured: Mapping[str, int] = {}
+        self.rentals: Sequence[Rental] = ()
         self.asked: RankRequest | None = None
         """The question that is answered on the screen, which may be older than the inputs."""
         self.answer: Answer | None = None
@@ -51,8 +69,10 @@ class RankingSession:
         """What is wrong with the inputs, one line a broken field."""
         self.selected: int | None = None
         """The selected build, as the candidates' index."""
-        self._pinned: BuildKey | None = None
+        self._pinned: BuildKey | None = read_key(state.selected)
         """The build that the person chose; without one the selection stays with the best."""
+        self._marked: BuildKey | None = None
+        """The build that the next one is to be compared with."""
         self._views: dict[CandidatesKey, CandidatesView] = {}
         self._undo: list[State] = []
         self._edited = ""
@@ -106,6 +126,7 @@ class RankingSession:
         if reading.snapshot is not self.snapshot:
             self.snapshot = reading.snapshot
             self.measured = reading.measured
+            self.rentals = reading.rentals
             self._views.clear()
         if reading.key is not None and reading.candidates is not None:
             while len(self._views) >= MAX_KEPT_VIEWS:
@@ -133,7 +154,7 @@ class RankingSession:
         if view is None:
             return True
         self.asked = asked
-        self.answer = answer(view, asked.question, self.inputs.cost_basis)
+        self.answer = answer(view, asked.question, self.inputs.cost_basis, asked.key.prices)
         self._select_again(self.answer)
         return False
 
@@ -162,6 +183,88 @@ class RankingSession:
         """The person chose a build; it stays selected while it can be shown."""
         self.selected = build_index
         self._pinned = self.selected_key
+        self.inputs = replace(self.inputs, selected=key_text(self._pinned))
+
+    def choose_selected(self) -> None:
+        """What is selected is what the person wants, whatever the order becomes."""
+        if self.selected is not None:
+            self.select(self.selected)
+
+    @property
+    def has_chosen(self) -> bool:
+        """Whether the person chose the selected build, and not the order."""
+        return self._pinned is not None and self._pinned == self.selected_key
+
+    @property
+    def selected_build(self) -> Build | None:
+        """The selected build itself."""
+        if self.answer is None or self.selected is None:
+            return None
+        return self.answer.view.candidates.builds[self.selected]
+
+    def step(self, by: int) -> bool:
+        """Select the build so many places on in the ranking; whether there is one."""
+        if self.answer is None:
+            return False
+        order = self.answer.ranking.order
+        try:
+            at = order.index(self.selected) + by
+        except ValueError:
+            at = 0
+        if not 0 <= at < len(order):
+            return False
+        self.select(order[at])
+        return True
+
+    def mark(self) -> str | None:
+        """Remember the selected build to be compared; None where another one was marked before,
+        and both are ready."""
+        key = self.selected_key
+        if key is None:
+            return "No build is selected yet."
+        if self._marked is None or self._marked == key or self._index_of(self._marked) is None:
+            self._marked = key
+            return "Marked. Choose another build and press c: both side by side."
+        return None
+
+    def _index_of(self, key: BuildKey) -> int | None:
+        return None if self.answer is None else self.answer.view.index.get(key)
+
+    def pair(self, terms: CostTerms, today: date) -> tuple[OneBuild, OneBuild] | None:
+        """The marked build and the selected one."""
+        if self._marked is None or self.selected is None:
+            return None
+        marked = self._index_of(self._marked)
+        if marked is None:
+            return None
+        return self._about(marked, terms, {}, today), self._about(self.selected, terms, {}, today)
+
+    def one_build(
+        self, terms: CostTerms, measured_w: Mapping[str, float], today: date
+    ) -> OneBuild | None:
+        """The selected build with all about it."""
+        if self.answer is None or self.asked is None or self.selected is None:
+            return None
+        return self._about(self.selected, terms, measured_w, today)
+
+    def _about(
+        self, i: int, terms: CostTerms, measured_w: Mapping[str, float], today: date
+    ) -> OneBuild:
+        from advisor.answers.one_build import one_build  # late: not for the first screen
+
+        assert self.answer is not None and self.asked is not None and self.snapshot is not None
+        gpu_id = self.answer.view.candidates.builds[i].gpu.gpu_id
+        return one_build(
+            self.answer.ranking,
+            i,
+            terms=terms,
+            prices=self.asked.key.prices,
+            rentals=self.rentals,
+            measured_w=measured_w.get(gpu_id),
+            supply=self.asked.key.supply,
+            quotes=self.snapshot.quotes,
+            today=today,
+        )
 
     @property
     def selected_key(self) -> BuildKey | None:
@@ -212,36 +315,22 @@ class RankingSession:
         name = candidates.model.name
         return f"Nobody has measured {name} on these machines. Press x for the reasons."
 
-    def note(self) -> str | None:
-        """How unsure first place is, and what the published ranking puts there where it differs."""
+    def sentence(self, *, short: bool) -> str | None:
+        """The answer in one sentence, as every surface begins with it."""
         if self.answer is None:
             return None
-        ranking, published = self.answer.ranking, self.answer.view.published
-        notes = [uncertainty_note(ranking)]
-        if published is not None:
-            notes.append(published_note_short(ranking, rank(published, ranking.question)))
-        return " · ".join(note for note in notes if note) or None
+        found = verdict(self.answer.ranking)
+        return found.short if short else found.sentence
 
-    def page(self) -> Callable[[int], Sequence[Line]]:
-        """The selected build in full, for a width."""
-        shown, snapshot, i = self.answer, self.snapshot, self.selected
-        if shown is None or snapshot is None or i is None:
-            return lambda width: []
-        try:
-            position = shown.ranking.order.index(i)
-        except ValueError:
-            order = shown.ranking.excluded_order
-            place = next(n for n, (index, _) in enumerate(order) if index == i)
-            return partial(
-                excluded_lines, shown.ranking, shown.ranking.excluded_row(place), snapshot
-            )
-        row, best = shown.ranking.row(position), shown.view.candidates.times[i]
-        starred = replace(row, on_pareto_front=i in shown.front)
-        lifetime = shown.ranking.question.lifetime_years
-        return partial(ranked_lines, shown.ranking, starred, best, lifetime, snapshot)
+    def doubts(self) -> list[Doubt]:
+        """What speaks against ordering first place."""
+        if self.answer is None or self.asked is None:
+            return []
+        return doubts_of(self.answer.ranking, self.rentals, self.asked.key.supply)
 
-    def one_line(self) -> str | None:
-        """The selected build in one line, where it is ranked."""
-        if self.answer is None or self.selected not in self.answer.ranking.order:
-            return None
-        return one_line(self.answer.ranking.row(self.answer.ranking.order.index(self.selected)))
+    def counted(self) -> str:
+        """How many builds answer, and how many are left out for which reason."""
+        assert self.answer is not None
+        ranking = self.answer.ranking
+        total = len(ranking.candidates.builds)
+        return count_words(len(ranking), total, ranking.excluded_counts)

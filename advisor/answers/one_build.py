@@ -1,0 +1,389 @@
+"""Everything about one build, section by section: why here, time, price, running it, rent, power,
+how to measure it and how to order it (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Literal, NamedTuple
+
+from advisor.answers.before import quoted
+from advisor.answers.circuit import OUTLET
+from advisor.answers.ownership import (
+    Ownership,
+    break_evens,
+    cost_rows,
+    even_words,
+    offer_words,
+    ownership_of,
+)
+from advisor.answers.verdict import chance_of, days_words, how_sure
+from advisor.answers.wording import (
+    KIND_WORDS,
+    RULE_WORDS,
+    age_words,
+    chance_words,
+    counted_days,
+    estimate_mark,
+    gpus_words,
+    machine_words,
+    price_day_words,
+    reason_words,
+    short_gpus_words,
+    trust_words,
+)
+from advisor.costs.amounts import usd_and_cents, usd_exact, usd_rounded
+from advisor.costs.rental import BreakEven
+from advisor.costs.tco import CostTerms
+from advisor.parse import InputError, PriceRule
+from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
+from price_catalog.builds import Build, rack_units_of
+from price_catalog.model import Quote, Rental
+from price_catalog.power import (
+    Supply,
+    circuits,
+    heat_btu_per_h,
+    is_estimated,
+    supply_obstacle,
+    wall_w,
+)
+
+Section = Literal["why", "time", "price", "running", "rent", "power", "measure", "order"]
+SECTION_WORDS: dict[Section, str] = {
+    "why": "Why",
+    "time": "Time",
+    "price": "Price",
+    "running": "Run it",
+    "rent": "Rent",
+    "power": "Power",
+    "measure": "Measure",
+    "order": "Order",
+}
+
+
+class Said(NamedTuple):
+    """One line of a section: what it says, and whether it is a caution."""
+
+    text: str
+    warns: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneBuild:
+    """A build of an answered question with all that is known of it."""
+
+    ranking: Ranking
+    index: int
+    """The candidates' index."""
+    row: RankedRow | None
+    """None where it is left out."""
+    left_out: ExcludedRow | None
+    owned: Ownership | None
+    """What it costs in every term; None without a price."""
+    problem: str | None
+    """Why ``owned`` is None."""
+    evens: Sequence[BreakEven]
+    supply: Supply | None
+    """The lab's circuit, if stated."""
+    quotes: Sequence[Quote]
+    """Every quote of its machine and its GPUs, the newest first."""
+    today: date
+
+    @property
+    def build(self) -> Build:
+        return self.ranking.candidates.builds[self.index]
+
+    @property
+    def name(self) -> str:
+        """``4 × A6000, 2U server``."""
+        return f"{short_gpus_words(self.build)}, {machine_words(self.build)}"
+
+
+def one_build(
+    ranking: Ranking,
+    index: int,
+    *,
+    terms: CostTerms,
+    prices: PriceRule,
+    rentals: Iterable[Rental],
+    measured_w: float | None,
+    supply: Supply | None,
+    quotes: Iterable[Quote],
+    today: date,
+) -> OneBuild:
+    """All about one of the builds of an answer, ranked or left out."""
+    candidates = ranking.candidates
+    row, left_out = None, None
+    try:
+        row = ranking.row(ranking.order.index(index))
+    except ValueError:
+        order = ranking.excluded_order
+        place = next(n for n, (i, _) in enumerate(order) if i == index)
+        left_out = ranking.excluded_row(place)
+    owned, problem, evens = None, None, []
+    if candidates.cost_usd(index) is None:
+        problem = "it has no price"
+    else:
+        try:
+            owned = ownership_of(candidates, index, terms=terms, rule=prices, measured_w=measured_w)
+            evens = break_evens(owned, rentals)
+        except InputError as error:
+            problem = str(error)
+    build = candidates.builds[index]
+    items = {build.gpu.gpu_id, build.host.host_id}
+    return OneBuild(
+        ranking=ranking,
+        index=index,
+        row=row,
+        left_out=left_out,
+        owned=owned,
+        problem=problem,
+        evens=evens,
+        supply=supply,
+        quotes=sorted(
+            (quote for quote in quotes if quote.item_id in items),
+            key=lambda quote: quote.quoted_on,
+            reverse=True,
+        ),
+        today=today,
+    )
+
+
+def place_words(one: OneBuild) -> str:
+    """``2 of 24 for Pythia 1B within 60 days``, or that it is left out."""
+    ranking = one.ranking
+    limit = ranking.question.max_days
+    asked = ranking.candidates.model.name + (
+        "" if limit is None else f" within {counted_days(limit)}"
+    )
+    if one.row is None:
+        return f"left out for {asked}"
+    return f"{one.row.rank} of {len(ranking)} for {asked}"
+
+
+def section_lines(one: OneBuild, section: Section) -> list[Said]:
+    """What a section says in full; its first line stands on the page of all sections."""
+    return _SECTIONS[section](one)
+
+
+def _why(one: OneBuild) -> list[Said]:
+    if one.left_out is not None:
+        return [Said(f"left out: {reason_words(one.left_out.reason)}; {one.left_out.detail}", True)]
+    row, ranking = one.row, one.ranking
+    assert row is not None
+    words = [f"place {row.rank} with {RULE_WORDS[ranking.question.rule]}"]
+    if one.index in ranking.front:
+        words.append("no other is both cheaper and faster")
+    if row.rank == 1:
+        words.append(how_sure(ranking))
+    elif row.tied_with_first:
+        words.append("too close to call beside first place")
+    said = [Said("; ".join(words))]
+    chance = chance_of(ranking, row)
+    limit = ranking.question.max_days
+    if chance is not None and limit is not None:
+        said.append(Said(f"{chance_words(chance)} to make {counted_days(limit)}", chance < 0.5))
+    first = ranking.order[0]
+    if first != one.index:
+        best = ranking.row(0)
+        more = row.overall_cost_usd - best.overall_cost_usd
+        beside = f"{usd_rounded(abs(more))} {'more' if more > 0 else 'less'} than first place"
+        said.append(Said(f"{beside}, {gpus_words(best.build)}: {days_words(best)}"))
+    return said
+
+
+def _time(one: OneBuild) -> list[Said]:
+    row = one.row
+    time = row.time if row is not None else one.left_out.time if one.left_out else None
+    if time is None or time.training_days is None:
+        return [Said("no time is known: nobody measured it and no estimate is possible", True)]
+    if row is not None:
+        first = f"{days_words(row)}; {trust_words(time)}"
+    else:
+        first = f"{estimate_mark(time)}{counted_days(time.training_days)}; {trust_words(time)}"
+    said = [Said(first)]
+    best = one.ranking.candidates.times[one.index]
+    if time.comparison_factor is not None:
+        within = f"{time.comparison_factor - 1:.0%}"
+        said.append(Said(f"compared with another estimate: within {within} either way"))
+    if best is not None and best.naive is not None and best.naive.training_days:
+        slow = counted_days(best.naive.training_days)
+        said.append(Said(f"with the software as it comes: {slow}"))
+    published = None if best is None else best.published
+    if published is not None and published.training_days is not None and published is not time:
+        wrong = published.verdict == "implausible"
+        words = f"published: {counted_days(published.training_days)} ({published.source_id})"
+        if wrong:
+            words += f", physically impossible: it {published.verdict_reason}; we use our estimate"
+        said.append(Said(words, wrong))
+    return said
+
+
+def _price(one: OneBuild) -> list[Said]:
+    row, candidates = one.row, one.ranking.candidates
+    cost = candidates.cost_usd(one.index)
+    if cost is None:
+        return [Said("no price: a adds the one that a vendor asked of you", True)]
+    build = one.build
+    gpu, host = candidates.gpu_quotes[one.index], candidates.host_quotes[one.index]
+    assert gpu is not None and host is not None  # it has a price
+    if build.host_owned:
+        return [Said("yours already: nothing to buy")]
+    if build.host.gpu_id is not None:
+        parts = [f"{machine_words(build)} with its GPUs {_asked(host, one.today)}"]
+    else:
+        bought = build.gpu_count - build.gpus_owned
+        parts = [f"{machine_words(build)} {_asked(host, one.today)}"]
+        parts.append(f"{bought} × {_asked(gpu, one.today)} a GPU")
+    said = [Said(f"{usd_rounded(cost)}: {', '.join(parts)}")]
+    low, high = candidates.cents_range(one.index)
+    if low != high:
+        ends = f"{usd_rounded(low / 100)} to {usd_rounded(high / 100)}"
+        said.append(Said(f"what others ask for the same: {ends}"))
+    if row is not None and not candidates.offered[one.index]:
+        said.append(Said("nobody is known to sell all of it at this price", True))
+    for quote in one.quotes:
+        said.append(Said(quote_words(quote, one.today)))
+    return said
+
+
+def _asked(quote: Quote, today: date) -> str:
+    return f"{usd_rounded(quote.price_usd)} ({price_day_words(quote.quoted_on, today)})"
+
+
+def quote_words(quote: Quote, today: date) -> str:
+    """One quote in a line: price, who asked it, when."""
+    kind = KIND_WORDS.get(quote.kind, quote.kind)
+    age = age_words(quote.quoted_on, today)
+    return f"{usd_exact(quote.price_usd)}  {quote.label}, {kind}, {quote.quoted_on} ({age} old)"
+
+
+def _running(one: OneBuild) -> list[Said]:
+    owned = one.owned
+    if owned is None:
+        return [Said(f"not known: {one.problem}", True)]
+    own, days = owned.own, owned.training_days
+    terms = own.terms
+    words = []
+    if days is not None and (whole := own.experiment_usd(days)) is not None:
+        words.append(f"{usd_rounded(whole)} a run, everything counted")
+    power = own.electricity_usd_per_day
+    if terms.electricity_usd_per_kwh == 0:
+        words.append("electricity is not counted yet: w sets its price")
+    elif power is not None and days is not None:
+        price = usd_and_cents(terms.electricity_usd_per_kwh)
+        run = power * Decimal(str(days))
+        words.append(f"{usd_rounded(run)} of it electricity at {price} a kWh")
+    elif power is None:
+        words.append("what it draws is not known, so electricity cannot be counted")
+    said = [Said("; ".join(words))]
+    for term in cost_rows(owned):
+        life, each = term["life_usd"], term["experiment_usd"]
+        amount = "no data" if life is None else usd_rounded(life)
+        run_words = "" if each is None else f", {usd_rounded(each)} a run"
+        said.append(Said(f"{term['term']:<12} {amount:>10}{run_words}  {term['how']}"))
+    return said
+
+
+def _rent(one: OneBuild) -> list[Said]:
+    owned = one.owned
+    if owned is None or owned.training_days is None:
+        return [Said(f"nothing to compare: {one.problem or 'no time is known'}", True)]
+    evens = list(one.evens)
+    if not evens:
+        return [Said("nobody is known to rent these GPUs out: advisor prices refresh")]
+    cheapest = min(evens, key=lambda even: even.rent_per_experiment_usd)
+    run = usd_rounded(cheapest.rent_per_experiment_usd)
+    said = [Said(f"≈{run} a run on {gpus_words(one.build)}; {even_words([cheapest])[0]}")]
+    said += [Said(words) for words in even_words(evens)]
+    said += [Said(offer_words(even.offer)) for even in evens]
+    return said
+
+
+def _power(one: OneBuild) -> list[Said]:
+    build = one.build
+    watts = wall_w(build)
+    if watts is None:
+        return [Said("nobody states what it draws: ask the vendor", True)]
+    mark = "≈" if is_estimated(build) else ""
+    heat = heat_btu_per_h(watts)
+    said = [Said(f"{mark}{watts:,.0f} W at the wall, {mark}{heat:,.0f} BTU/h of heat")]
+    supply = one.supply or OUTLET
+    whose = "your circuit" if one.supply is not None else "an ordinary outlet"
+    named = f"{whose} ({supply.volts} V {supply.breaker_a} A, {supply.watts:,.0f} W for hours)"
+    if supply_obstacle(build, supply) is None:
+        said.append(Said(f"{named} carries {int(supply.watts // watts)} of them"))
+    else:
+        said.append(Said(f"{named} does not carry it", True))
+    for circuit in circuits(watts):
+        breaker = "several circuits" if circuit.breaker_a is None else f"{circuit.breaker_a} A"
+        said.append(Said(f"{circuit.volts} V: {circuit.amps:.1f} A, needs {breaker}"))
+    units = rack_units_of(build.host)
+    noise = build.host.noise_dba
+    said.append(Said("not for a rack" if units is None else f"{units:g} rack units"))
+    said.append(Said("noise not stated" if noise is None else f"at most {noise:g} dB(A)"))
+    return said
+
+
+def measure_commands(one: OneBuild) -> dict[str, str]:
+    """Where it can be measured, and the command that does it there."""
+    model = quoted(one.ranking.candidates.model.recipe_id)
+    bench = f"advisor bench --model {model} --gpus {one.build.gpu_count}"
+    return {
+        "here": bench,
+        "on a cluster": f"{bench} --on slurm",
+        "on a rented machine": f"{bench} --on sky",
+        "records from elsewhere": "advisor merge FILE",
+    }
+
+
+def _measure(one: OneBuild) -> list[Said]:
+    wanted = one.ranking.uncertainty.wanted
+    first = "here, on a cluster (SLURM), or on a rented machine"
+    if wanted is not None and wanted.build == one.index:
+        first += (
+            f"; about {max(1, round(wanted.minutes))} min, which would settle most of the doubt"
+        )
+    said = [Said(first)]
+    said += [Said(f"{where}: {command}") for where, command in measure_commands(one).items()]
+    return said
+
+
+def _order(one: OneBuild) -> list[Said]:
+    candidates = one.ranking.candidates
+    quotes = (candidates.host_quotes[one.index], candidates.gpu_quotes[one.index])
+    bought = list(dict.fromkeys(quote for quote in quotes if quote is not None))
+    if one.build.host_owned:
+        return [Said("yours already: nothing to order")]
+    if not bought:
+        return [Said("no vendor is known: a adds what somebody asks of you", True)]
+    said = []
+    for quote in bought:
+        delivery = quote.delivery or "delivery time not stated"
+        warranty = quote.warranty or "warranty not stated"
+        said.append(Said(f"{quote.label}: {delivery}, {warranty}"))
+        if quote.url:
+            said.append(Said(quote.url))
+        if quote.includes:
+            said.append(Said(f"the price includes {quote.includes}"))
+        if quote.valid_until is not None:
+            past = quote.valid_until < one.today
+            said.append(Said(f"valid until {quote.valid_until}", past))
+        if quote.note:
+            said.append(Said(quote.note))
+    said.append(Said("a keeps the quote that you get, and the ranking counts with it"))
+    return said
+
+
+_SECTIONS = {
+    "why": _why,
+    "time": _time,
+    "price": _price,
+    "running": _running,
+    "rent": _rent,
+    "power": _power,
+    "measure": _measure,
+    "order": _order,
+}

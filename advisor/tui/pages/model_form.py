@@ -1,0 +1,198 @@
+"""A model of the person's own: from a config.json, a timm name or a size; judged while typed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Grid, Vertical
+from textual.message import Message
+from textual.widgets import Input, Static
+
+from advisor.parse import InputError, parse_count, parse_whole
+from advisor.tui.pages.bars import clickable
+from advisor.tui.pages.dialog import Dialog
+from advisor.tui.widgets.text_input import Field
+
+if TYPE_CHECKING:
+    from advisor.prediction.model.targets import Target
+
+FIELDS = (
+    ("source", "Model", "a config.json or its folder, a timm name, or decoder"),
+    ("parameters", "Size", "only where the file does not say it: 1.1B"),
+    ("tokens", "Tokens", "of the whole run: 300B"),
+    ("images", "or images", "of the whole run: 1.28B"),
+    ("batch", "Batch", "samples an optimiser step: 512"),
+    ("sequence_length", "Sequence", "tokens a sample, where the file does not say it"),
+    ("name", "Name", "yours for it: my-llama"),
+)
+
+
+class ModelForm(Dialog["str | None"]):
+    """Closes with the kept model's name."""
+
+    CSS_PATH = "dialogs.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss", "close", show=False),
+        Binding("f1", "app.help", "help", show=False),
+    ]
+    AUTO_FOCUS = "#source"
+    HELP = """\
+## A model of your own
+
+Name a Hugging Face `config.json` (or the folder that has it), a timm model such as
+`vit_large_patch16_224`, or a family (`decoder`, `encoder`, `vit`) with a size. Say how long it is
+trained. The files are read while you type; nothing of them is run. `Enter` keeps the model, with an
+estimate for every GPU, and asks about it.
+"""
+
+    @dataclass
+    class Looked(Message):
+        """What was typed was understood, or what is wrong with it."""
+
+        number: int
+        target: Target | None
+        words: str
+
+    @dataclass
+    class Kept(Message):
+        """The model is in the store, or why not."""
+
+        name: str | None
+        words: str
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._number = 0
+        self._target: Target | None = None
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="page small") as box:
+            box.border_title = "A model of your own"
+            with Grid(id="form"):
+                for name, label, hint in FIELDS:
+                    yield Static(label, classes="label")
+                    yield Field(placeholder=hint, id=name, max_length=500)
+            yield Static("Name a file, a timm model or a family.", id="said", markup=False)
+            keys = [("Enter", "keep", "screen.keep"), ("Esc", "close", "screen.dismiss")]
+            yield Static(clickable(keys), classes="keys")
+
+    def _text(self, name: str) -> str:
+        return self.query_one(f"#{name}", Input).value.strip()
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._number += 1
+        self._target = None
+        if self._text("source"):
+            self._look(self._number, {name: self._text(name) for name, _, _ in FIELDS})
+        else:
+            self._say("Name a file, a timm model or a family.", wrong=False)
+
+    @work(thread=True, exclusive=True, group="look", exit_on_error=False)
+    def _look(self, number: int, typed: dict[str, str]) -> None:
+        """Read what is named, in a thread, and post what it is."""
+        try:
+            target = read_target(typed)
+        except (InputError, ValueError, OSError) as error:
+            self.post_message(self.Looked(number, None, " ".join(str(error).split())))
+        else:
+            self.post_message(self.Looked(number, target, target_words(target)))
+
+    @on(Looked)
+    def _looked(self, event: Looked) -> None:
+        if event.number == self._number:
+            self._target = event.target
+            self._say(event.words, wrong=event.target is None)
+
+    @on(Input.Submitted)
+    def action_keep(self) -> None:
+        """Keep it where it is understood and has a name."""
+        if self._target is None:
+            if not self._text("source"):
+                self._say("no model is named: write a config.json, a timm name or a family")
+            return  # what is wrong stands there already
+        if not self._text("name"):
+            self._say("it has no name yet: write one of your own, such as my-llama")
+            self.query_one("#name").focus()
+            return
+        self._say("keeping it, and estimating it on every GPU …", wrong=False)
+        self._keep(self._target, self._text("name"))
+
+    @work(thread=True, exclusive=True, group="write", exit_on_error=False)
+    def _keep(self, target: Target, name: str) -> None:
+        from advisor.prediction.model.own_model import own_model
+        from advisor.store import StoreError
+
+        try:
+            own = own_model(target, name)
+            times = self.app.store_reader.patient_store().keep_model(own)
+        except (InputError, StoreError, ValueError) as error:
+            text = " ".join(str(error).split()).replace("--keep ", "the name ")
+            self.post_message(self.Kept(None, text.replace("--force", "another name")))
+        else:
+            words = f"Kept {own.recipe.recipe_id}: {times:,} estimates."
+            self.post_message(self.Kept(own.recipe.recipe_id, words))
+
+    @on(Kept)
+    def _kept(self, event: Kept) -> None:
+        if event.name is None:
+            self._say(event.words)
+            return
+        self.app.notify(event.words, markup=False)
+        self.dismiss(event.name)
+
+    def _say(self, text: str, *, wrong: bool = True) -> None:
+        line = self.query_one("#said", Static)
+        line.set_class(wrong, "-error")
+        line.update(f"⚠ {text}" if wrong else text)
+
+
+def read_target(typed: dict[str, str]) -> Target:
+    """The model that the texts name. Raises InputError, ValueError and OSError of one line."""
+    from advisor.prediction.model.resolve import Ask, resolve
+    from advisor.prediction.model.targets import Run, target_of_size
+    from bench_runner.recipes import load_recipes
+
+    def amount(name: str, such_as: str, *units: str) -> float | None:
+        return parse_count(typed[name], name, such_as, units) if typed[name] else None
+
+    def whole(name: str) -> int | None:
+        return parse_whole(typed[name], name.replace("_", " ")) if typed[name] else None
+
+    ask = Ask(
+        tokens=amount("tokens", "300B", "tokens"),
+        images=amount("images", "1.28B", "images"),
+        batch_size=whole("batch"),
+        sequence_length=whole("sequence_length"),
+    )
+    size = amount("parameters", "1.1B", "parameters", "params")
+    source = typed["source"]
+    if size is None:
+        path = Path(source).expanduser()
+        named = str(path) if path.exists() else source
+        return resolve(named, ask, load_recipes())
+    run = Run(
+        batch_size=ask.batch_size or 512,
+        tokens=ask.tokens,
+        images=ask.images,
+        sequence_length=ask.sequence_length,
+    )
+    return target_of_size(f"{source} of {typed['parameters']}", source, size, run)
+
+
+def target_words(target: Target) -> str:
+    """What was understood, with what was assumed."""
+    from bench_runner.typed_numbers import count_words
+
+    words = (
+        f"{count_words(target.workload.parameters)} parameters, {target.workload.flops:.2e} FLOPs"
+    )
+    if target.assumptions:
+        words += f"; assumed: {'; '.join(target.assumptions)}"
+    return f"{words}. Enter keeps it."

@@ -1,0 +1,137 @@
+"""Questions asked before, and a name for the present one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.widgets import Input, Static
+
+from advisor.tui.pages.bars import clickable
+from advisor.tui.pages.dialog import Dialog
+from advisor.tui.program.kept import MAX_NAME
+from advisor.tui.widgets.filter_table import FilterTable, MemoryRows, MemorySource
+from advisor.tui.widgets.lines import PLAIN, STRONG, Line, wrapped
+from advisor.tui.widgets.rank_table import RankTable
+from advisor.tui.widgets.table_rows import Column
+from advisor.tui.widgets.text_input import Field
+
+if TYPE_CHECKING:
+    from advisor.tui.program.kept import KeptQuestion
+
+
+class QuestionsScreen(Dialog["KeptQuestion | None"]):
+    """The last ten questions and those with a name; Enter asks one again."""
+
+    CSS_PATH = "dialogs.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,h", "dismiss", "close", show=False),
+        Binding("slash", "focus_filter", "filter", show=False),
+        Binding("f1,question_mark", "app.help", "help", show=False),
+    ]
+    AUTO_FOCUS = "RankTable"
+    HELP = """\
+## Questions asked before
+
+The last ten, and those that you gave a name with `k`. `Enter` asks one again; `^z` on the main
+screen brings the question back that stood there.
+"""
+
+    def __init__(self, questions: Sequence[KeptQuestion]) -> None:
+        super().__init__()
+        self._questions = questions
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="page") as box:
+            box.border_title = "Questions asked before"
+            yield FilterTable(
+                question_rows(self._questions), empty="None yet: every answered one is kept here."
+            )
+            keys = [
+                ("Enter", "ask it again", "screen.take"),
+                ("/", "filter", "screen.focus_filter"),
+            ]
+            yield Static(clickable([*keys, ("Esc", "close", "screen.dismiss")]), classes="keys")
+
+    @on(FilterTable.RecordWanted)
+    def action_take(self) -> None:
+        """Close with the highlighted one."""
+        table = self.query_one(RankTable)
+        if isinstance(table.source, MemorySource) and table.cursor < len(table.source):
+            self.dismiss(table.source.record(table.cursor))
+
+    def action_focus_filter(self) -> None:
+        """Go to the filter."""
+        self.query_one(FilterTable).filter.focus()
+
+
+def question_rows(questions: Sequence[KeptQuestion]) -> MemoryRows:
+    """The questions as rows."""
+
+    def asked(question: KeptQuestion) -> str:
+        fields = question.fields
+        words = [f"{fields['model']} for {fields['budget']}"]
+        words += [f"within {fields['max_days']}"] if fields["max_days"] else []
+        words += [fields["gpus"]] if fields["gpus"] else []
+        words += [] if fields["rule"] == "days" else [f"by {fields['rule']}"]
+        return ", ".join(words)
+
+    def lines(question: KeptQuestion, width: int) -> list[Line]:
+        return wrapped([(asked(question), STRONG), (question.answer, PLAIN)], width)
+
+    return MemoryRows(
+        (
+            Column(key="name", title="name", width=18, sort_key="name"),
+            Column(key="asked", title="question", width=40, sort_key="asked"),
+            Column(key="day", title="asked", width=10, sort_key="day"),
+        ),
+        questions,
+        cells=lambda question: (question.name or "–", asked(question), question.asked_on),
+        text=lambda question: f"{question.name} {asked(question)} {question.answer}",
+        keys={
+            "name": lambda question: question.name or None,
+            "asked": asked,
+            "day": lambda question: question.asked_on,
+        },
+        lines=lines,
+        remark=lambda question: question.answer,
+    )
+
+
+class NameScreen(Dialog["str | None"]):
+    """Asks for a name."""
+
+    CSS_PATH = "dialogs.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss", "close", show=False),
+        Binding("f1", "app.help", "help", show=False),
+    ]
+    AUTO_FOCUS = "Input"
+    HELP = """\
+## A name for this question
+
+`Enter` keeps the question under it; `h` lists what you kept.
+"""
+
+    def __init__(self, suggested: str) -> None:
+        super().__init__()
+        self._suggested = suggested
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="page small") as box:
+            box.border_title = "Keep this question"
+            yield Static("Name", classes="label")
+            yield Field(self._suggested, id="name", max_length=MAX_NAME, select_on_focus=True)
+            keys = [("Enter", "keep", "screen.keep"), ("Esc", "close", "screen.dismiss")]
+            yield Static(clickable(keys), classes="keys")
+
+    @on(Input.Submitted)
+    def action_keep(self) -> None:
+        """Close with the name."""
+        name = " ".join(self.query_one("#name", Input).value.split())
+        if name:
+            self.dismiss(name)

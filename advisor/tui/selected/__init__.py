@@ -1,0 +1,1 @@
+"""One build on a page of its own, and two side by side."""

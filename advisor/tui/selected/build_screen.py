@@ -1,0 +1,286 @@
+"""One build: every question about it on one page, each section a key away."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Grid
+from textual.geometry import Size
+from textual.message import Message
+from textual.widgets import Input, Static
+
+from advisor.answers.one_build import (
+    SECTION_WORDS,
+    OneBuild,
+    Section,
+    measure_commands,
+    place_words,
+    section_lines,
+)
+from advisor.tui.pages.bars import KeyBar, TitleBar, TooSmall
+from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line
+from advisor.tui.pages.sized_screen import SizedScreen
+from advisor.tui.program.actions import BUILD, actions_of, bindings_of
+from advisor.tui.program.messages import AnswerChanged
+from advisor.tui.selected.running_costs import TERM_FIELDS, read_terms
+from advisor.tui.widgets.fetch_error import FetchError
+from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
+from advisor.tui.widgets.lines_view import LinesView
+from advisor.tui.widgets.text_input import Field
+
+if TYPE_CHECKING:
+    from advisor.ranking.times import TrainingTime
+    from advisor.tui.program.program import Program
+
+OVERVIEW = "overview"
+LABEL_WIDTH = 9
+KEY_COLUMN = 12
+"""Cells at the right of the page for each section's key."""
+ACTS = {
+    "time": "Enter opens the records of these GPUs; 4 there adds the estimates.",
+    "price": "a adds a quote; Enter opens the list, where c corrects and d deletes.",
+    "measure": "Enter measures on this computer, and asks first. y copies the commands.",
+    "rent": "Enter draws where owning and renting break even.",
+    "running": "Type your own figures below: they are kept, for every build.",
+    "power": "Type your room's circuit below, such as 208V/30A: what it cannot carry is left out.",
+    "order": "a keeps the quote that you get.",
+}
+
+
+class BuildScreen(SizedScreen):
+    """The selected build, all about it."""
+
+    WHERE = BUILD
+    CSS_PATH = "selected.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(BUILD)]
+    AUTO_FOCUS = "#page"
+    HELP = """\
+## One build
+
+Every question about it on one page: why it stands where it does, its time and what that rests on,
+its price, what it costs to run, whether to rent instead, power, how to measure it, how to order it.
+The letter at the right opens a section in full, `Esc` leads back. `←` and `→` go to the builds
+beside it in the ranking.
+"""
+    app: Program
+
+    @dataclass
+    class Read(Message):
+        """What the store knows beside the answer."""
+
+        measured_w: dict[str, float]
+
+    def __init__(self, size: Size, section: str = OVERVIEW) -> None:
+        super().__init__(size)
+        self._section = section
+        self._measured_w: dict[str, float] = {}
+
+    def compose(self) -> ComposeResult:
+        state = self.app.inputs
+        yield TitleBar("ranking")
+        yield Static("", id="head", markup=False)
+        yield LinesView(self._page, id="page")
+        with Grid(id="terms"):
+            for field in TERM_FIELDS:
+                yield Static(field.label, classes="label")
+                value = getattr(state, field.name)
+                yield Field(value, placeholder=field.hint, id=field.name, max_length=30)
+        with Grid(id="room"):
+            yield Static("Circuit of the room", classes="label")
+            yield Field(state.circuit, placeholder="any; such as 208V/30A", id="circuit")
+        yield Static("", id="said", markup=False)
+        yield KeyBar(BUILD)
+        yield TooSmall()
+
+    def on_mount(self) -> None:
+        self._show_section(self._section)
+        self.read_store()
+
+    @work(thread=True, exclusive=True, group="read", exit_on_error=False)
+    def read_store(self) -> None:
+        """Read what GPUs were measured to draw, and post it; without it their TDP counts."""
+        try:
+            with self.app.store_reader.visit() as reader:
+                self.post_message(self.Read(reader.measured_power_w()))
+        except FetchError:
+            return  # the main screen says so, and tries again
+
+    @on(Read)
+    def _read(self, event: Read) -> None:
+        self._measured_w = event.measured_w
+        self.show()
+
+    # What is shown
+
+    def one(self) -> OneBuild | None:
+        """The selected build with all about it; None while there is no answer."""
+        session = self.app.session
+        terms, _ = read_terms(session.inputs)
+        return session.one_build(terms, self._measured_w, self.app.today)
+
+    def show(self) -> None:
+        """Draw the page anew."""
+        one = self.one()
+        head = "No build is selected." if one is None else f"{one.name}  ·  {place_words(one)}"
+        self.query_one("#head", Static).update(head)
+        self.query_one("#page", LinesView).show(self._page, from_top=False)
+
+    def _show_section(self, section: str) -> None:
+        self._section = section
+        self.query_one("#terms").display = section == "running"
+        self.query_one("#room").display = section == "power"
+        self.query_one("#said", Static).update(ACTS.get(section, ""))
+        self.query_one("#page", LinesView).top = 0
+        self.show()
+        if section in ("running", "power"):
+            self.query_one("#electricity" if section == "running" else "#circuit").focus()
+        else:
+            self.query_one("#page").focus()
+
+    def _page(self, width: int) -> list[Line]:
+        one = self.one()
+        if one is None:
+            return []
+        if self._section == OVERVIEW:
+            return overview_lines(one, width, self.query_one("#page").size.height)
+        section: Section = self._section  # type: ignore[assignment]
+        lines: list[Line] = [(SECTION_WORDS[section].upper(), HEADING)]
+        for said in section_lines(one, section):
+            lines.append((said.text, WARNING if said.warns else PLAIN))
+        if section == "time":
+            lines += self._time_lines(one)
+        return wrapped(lines, width)
+
+    def _time_lines(self, one: OneBuild) -> list[Line]:
+        """What the time rests on: verdict, source, settings."""
+        time: TrainingTime | None = one.row.time if one.row is not None else None
+        if time is None and one.left_out is not None:
+            time = one.left_out.time
+        if time is None:
+            return []
+        snapshot = self.app.session.snapshot
+        assert snapshot is not None  # there is an answer
+        source = next((s for s in snapshot.sources if s.source_id == time.source_id), None)
+        return [
+            ("", PLAIN),
+            ("WHAT IT RESTS ON", HEADING),
+            verdict_line(time),
+            *source_lines(time, source),
+            ("", PLAIN),
+            ("SETTINGS THAT REACH IT", HEADING),
+            *settings_lines(time),
+        ]
+
+    # The person's own figures
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        name = event.input.id or ""
+        if self.app.session.change(**{name: event.value}):
+            _, errors = read_terms(self.app.inputs)
+            self.app.question_changed()
+            errors |= self.app.session.errors
+            event.input.set_class(name in errors, "-broken")
+            said = self.query_one("#said", Static)
+            said.set_class(bool(errors), "-error")
+            said.update(f"⚠ {next(iter(errors.values()))}" if errors else ACTS[self._section])
+            self.show()
+
+    @on(AnswerChanged)
+    def _answered(self) -> None:
+        self.show()
+
+    @on(Input.Submitted)
+    def action_leave_field(self) -> None:
+        """Go from a field to the page."""
+        self.app.session.pause()
+        self.query_one("#page").focus()
+
+    def action_undo(self) -> None:
+        """Take back the last change of a field."""
+        if self.app.session.undo():
+            for field in self.query(Field):
+                with field.prevent(Input.Changed):
+                    field.value = getattr(self.app.inputs, field.id or "")
+            self.app.question_changed()
+            self.show()
+
+    # Actions
+
+    def action_section(self, section: str) -> None:
+        """Show one section in full; the same again all of them."""
+        self._show_section(OVERVIEW if section == self._section else section)
+
+    def action_back(self) -> None:
+        """From a field to the page, from a section to all, from there to the ranking."""
+        if isinstance(self.focused, Input) and self._section not in ("running", "power"):
+            self.action_leave_field()
+        elif self._section != OVERVIEW:
+            self._show_section(OVERVIEW)
+        else:
+            self.dismiss()
+
+    def action_next_build(self, by: int) -> None:
+        """The build above or below in the ranking."""
+        if self.app.session.step(by):
+            self.show()
+            self.query_one("#page", LinesView).top = 0
+
+    def action_act(self) -> None:
+        """What the section offers."""
+        if self._section == "time":
+            self.app.go_about("evidence")
+        elif self._section == "price":
+            self.app.go_about("prices")
+        elif self._section == "rent":
+            self.app.go_about("rent")
+        elif self._section == "measure":
+            self.app.go_about("benchmark")
+
+    def action_add_quote(self) -> None:
+        """What somebody asks of you for this machine."""
+        self.app.add_quote()
+
+    def action_compare(self) -> None:
+        """With the build that was marked before."""
+        self.app.compare()
+
+    def action_copy_page(self) -> None:
+        """Copy the page, or the commands where it can be measured."""
+        one = self.one()
+        if one is None:
+            return
+        if self._section == "measure":
+            self.app.copy_text("\n".join(measure_commands(one).values()), "the commands")
+            return
+        text = "\n".join(line.rstrip() for line, _ in self._page(100))
+        self.app.copy_text(f"{one.name}: {place_words(one)}\n{text}", "the page")
+
+
+def overview_lines(one: OneBuild, width: int, height: int) -> list[Line]:
+    """Every section in its first two lines, or in one where the page is low; its key at the
+    right."""
+    roomy = _overview(one, width, most=2, apart=True)
+    return roomy if len(roomy) <= height else _overview(one, width, most=1, apart=False)
+
+
+def _overview(one: OneBuild, width: int, *, most: int, apart: bool) -> list[Line]:
+    keys = {a.action: a for a in actions_of(BUILD)}
+    lines: list[Line] = []
+    room = max(20, width - LABEL_WIDTH - 2 - KEY_COLUMN)
+    for section, words in SECTION_WORDS.items():
+        if apart and lines:
+            lines.append(("", FAINT))
+        action = keys.get(f"section('{section}')")
+        label, tail = words, "" if action is None else f"{action.key} {action.footer}"
+        for said in section_lines(one, section)[: 1 if section == "running" else most]:
+            for piece, _ in wrapped([(said.text, PLAIN)], room):
+                text = f"{label:<{LABEL_WIDTH}}{piece:<{room}}  {tail}".rstrip()
+                lines.append((text, WARNING if said.warns else STRONG if label else PLAIN))
+                label = tail = ""
+    return lines

@@ -1,0 +1,108 @@
+"""What the person says of running costs, as typed, and what that means (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.costs.tco import PAPER_TERMS, CostTerms
+from advisor.parse import InputError, parse_decimal, parse_lifetime_years
+
+if TYPE_CHECKING:
+    from advisor.tui.program.settings import State
+
+
+class TermField(NamedTuple):
+    """One figure of running a machine."""
+
+    name: str
+    """Of the state's field."""
+    label: str
+    hint: str
+    unit: str
+    """For the message where it is not a number."""
+    term: str
+    """Of `CostTerms`."""
+    percent: bool = False
+
+
+TERM_FIELDS = (
+    TermField(
+        "electricity",
+        "Electricity, $ a kWh",
+        "not counted; such as 0.15",
+        "price of a kWh, such as 0.15",
+        "electricity_usd_per_kwh",
+    ),
+    TermField("pue", "PUE of the room", "1; such as 1.4", "ratio, such as 1.4", "pue"),
+    TermField(
+        "hosting",
+        "Hosting, $ a rack unit and month",
+        "not counted; such as 30",
+        "price of a rack unit a month, such as 30",
+        "hosting_usd_per_u_month",
+    ),
+    TermField(
+        "staff",
+        "Staff, $ a year",
+        "not counted; such as 2000",
+        "cost a year, such as 2000",
+        "staff_usd_per_year",
+    ),
+    TermField(
+        "utilisation",
+        "Use of its life, %",
+        "100; such as 60",
+        "percentage, such as 60",
+        "utilisation",
+        percent=True,
+    ),
+    TermField(
+        "resale",
+        "Resale, % of its price",
+        "0; such as 20",
+        "percentage, such as 20",
+        "resale_share",
+        percent=True,
+    ),
+    TermField(
+        "financing",
+        "Loan, % a year",
+        "no loan; such as 5",
+        "percentage, such as 5",
+        "financing_rate",
+        percent=True,
+    ),
+)
+
+
+def read_terms(state: State) -> tuple[CostTerms, dict[str, str]]:
+    """The terms as typed, and for each broken field one line; what is broken is not counted."""
+    errors: dict[str, str] = {}
+    given: dict[str, Decimal] = {}
+
+    def take(field: str, term: str, value: Callable[[], Decimal]) -> None:
+        try:
+            given[term] = value()
+            CostTerms(**{term: given[term]})
+        except (InputError, ValueError) as error:
+            given.pop(term, None)
+            errors[field] = str(error)
+
+    for field in TERM_FIELDS:
+        text = getattr(state, field.name).strip()
+        if text:
+            take(field.name, field.term, partial(_amount, field, text))
+    take("lifetime", "lifetime_years", partial(_years, state.lifetime))
+    return (CostTerms(**given) if given else PAPER_TERMS), errors
+
+
+def _years(text: str) -> Decimal:
+    return Decimal(str(parse_lifetime_years(text)))
+
+
+def _amount(field: TermField, text: str) -> Decimal:
+    value = parse_decimal(text.rstrip(" %") if field.percent else text, field.label, field.unit)
+    return value / 100 if field.percent else value

@@ -1,0 +1,322 @@
+"""One build on its page: every section by its key, the person's own figures, two side by side."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input, Static
+
+from advisor.answers.one_build import SECTION_WORDS
+from advisor.tui.program.kept import (
+    MAX_NAMED,
+    MAX_RECENT,
+    Kept,
+    KeptNote,
+    load_kept,
+    save_kept,
+)
+from advisor.tui.program.settings import State, load_state
+from advisor.tui.selected.build_screen import BuildScreen
+from advisor.tui.selected.compare_screen import CompareScreen
+from advisor.tui.selected.running_costs import read_terms
+from advisor.tui.widgets.lines_view import LinesView
+from tests.tui.program import (
+    NARROW,
+    field,
+    message,
+    page,
+    paste,
+    ranking,
+    rows,
+    running,
+    settled,
+)
+
+ASKED_NOW = State(welcomed=True, max_days="60", budget="100000")
+TODAY = date(2026, 11, 21)
+
+
+def shown(pilot) -> str:  # type: ignore[no-untyped-def]
+    return page(pilot.app.screen.query_one("#page", LinesView))
+
+
+class TestBuildPage:
+    @pytest.mark.parametrize("size", [NARROW, (120, 40)])
+    async def test_every_question_on_one_page(
+        self, store_path: Path, size: tuple[int, int]
+    ) -> None:
+        async with running(store_path, size=size, state=ASKED_NOW) as pilot:
+            await pilot.press("enter")
+            await settled(pilot)
+            assert isinstance(pilot.app.screen, BuildScreen)
+            text = shown(pilot)
+            assert all(words in text for words in SECTION_WORDS.values())
+            view = pilot.app.screen.query_one("#page", LinesView)
+            assert len(view.lines) <= view.size.height, "nothing to scroll for"
+
+    @pytest.mark.parametrize(
+        ("key", "says"),
+        [
+            ("e", "WHAT IT RESTS ON"),
+            ("dollar_sign", "PRICE"),
+            ("w", "RUN IT"),
+            ("r", "RENT"),
+            ("u", "W at the wall"),
+            ("m", "advisor bench --model pythia-1b"),
+            ("d", "ORDER"),
+        ],
+    )
+    async def test_each_section_is_a_key_away(self, store_path: Path, key: str, says: str) -> None:
+        async with running(store_path, state=ASKED_NOW) as pilot:
+            await pilot.press("enter", key)
+            await settled(pilot)
+            assert says in shown(pilot)
+            await pilot.press("escape")
+            assert "Why" in shown(pilot)
+            await pilot.press("escape")
+            assert pilot.app.screen is ranking(pilot)
+
+    async def test_running_costs_are_the_persons_own_and_kept(
+        self, store_path: Path, tmp_path: Path
+    ) -> None:
+        kept = tmp_path / "state.json"
+        async with running(store_path, state=ASKED_NOW, state_path=kept) as pilot:
+            await pilot.press("enter", "w")
+            before = shown(pilot)
+            await paste(pilot, "0.25")
+            text = shown(pilot)
+            assert "electricity at $0.25 a kWh" in text
+            assert text != before
+            await pilot.press("tab", "x")
+            said = pilot.app.screen.query_one("#said", Static)
+            assert "⚠" in str(said.content)
+            assert pilot.app.screen.query_one("#pue", Input).has_class("-broken")
+            await pilot.press("backspace", "escape", "escape", "q")
+        state, _ = load_state(kept)
+        assert state.electricity == "0.25"
+        terms, errors = read_terms(state)
+        assert str(terms.electricity_usd_per_kwh) == "0.25"
+        assert not errors
+
+    async def test_the_rooms_circuit_leaves_out_what_it_does_not_carry(
+        self, store_path: Path
+    ) -> None:
+        async with running(store_path, state=ASKED_NOW) as pilot:
+            before = len(rows(pilot))
+            await pilot.press("end", "enter", "u")
+            await paste(pilot, "120V/15A")
+            await settled(pilot)
+            assert "your circuit (120 V 15 A" in shown(pilot)
+            await pilot.press("escape", "escape")
+            assert len(rows(pilot)) < before
+            await pilot.press("ctrl+z")
+            await settled(pilot)
+            assert len(rows(pilot)) == before
+
+    async def test_the_builds_beside_it(self, store_path: Path) -> None:
+        async with running(store_path, state=ASKED_NOW) as pilot:
+            await pilot.press("enter")
+            head = pilot.app.screen.query_one("#head", Static)
+            first = str(head.content)
+            await pilot.press("right")
+            second = str(head.content)
+            assert second != first
+            assert "2 of " in second
+            await pilot.press("left")
+            assert str(head.content) == first
+            await pilot.press("right", "escape")
+            assert ranking(pilot).table.cursor == 1, "the table follows"
+
+    async def test_other_screens_are_about_the_chosen_build(self, store_path: Path) -> None:
+        async with running(store_path, state=ASKED_NOW) as pilot:
+            build = ranking(pilot).session.selected_build
+            assert build is not None
+            await pilot.press("enter", "e", "enter")
+            await settled(pilot)
+            assert pilot.app.screen.query_one("FilterInput").value == build.gpu.name  # type: ignore[attr-defined]
+            await pilot.press("f2", "f7")
+            await settled(pilot)
+            assert pilot.app.screen.query_one("FilterInput").value == build.gpu.name  # type: ignore[attr-defined]
+
+    async def test_two_side_by_side(self, store_path: Path) -> None:
+        async with running(store_path, size=NARROW, state=ASKED_NOW) as pilot:
+            await pilot.press("c", "down", "c")
+            assert isinstance(pilot.app.screen, CompareScreen)
+            text = shown(pilot)
+            assert "1 of " in text
+            assert "2 of " in text
+            await pilot.press("y")
+            assert " │ " in pilot.app.clipboard
+            await pilot.press("escape")
+            assert pilot.app.screen is ranking(pilot)
+
+    async def test_a_build_that_is_left_out_has_a_page_too(self, store_path: Path) -> None:
+        state = replace(ASKED_NOW, budget="9000")
+        async with running(store_path, state=state) as pilot:
+            await pilot.press("2", "asterisk", "end", "enter")
+            await settled(pilot)
+            assert "left out: over budget" in shown(pilot)
+            for key in ("e", "dollar_sign", "w", "r", "u", "m", "d"):
+                await pilot.press(key)
+                assert shown(pilot)
+                await pilot.press("escape")
+
+
+class TestKept:
+    async def test_the_last_questions_come_back_in_another_run(
+        self, paper_store: Path, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "state.json"
+        state = State(welcomed=True, prices="paper")
+        async with running(paper_store, state=state, state_path=path) as pilot:
+            await pilot.press("b")
+            await paste(pilot, "12000")
+            await pilot.press("enter", "k")
+            await paste(pilot, "Small lab")
+            await pilot.press("enter", "b")
+            await paste(pilot, "30k")
+            await pilot.press("enter", "q")
+        async with running(paper_store, state=state, state_path=path) as pilot:
+            await pilot.press("h")
+            await settled(pilot)
+            table = pilot.app.screen.query_one("RankTable")
+            cells = [table.source.cells(i) for i in range(len(table.source))]  # type: ignore[attr-defined]
+            assert [c[1] for c in cells][:3] == [
+                "pythia-1b for 40000",
+                "pythia-1b for 30k",
+                "pythia-1b for 12000",
+            ]
+            assert "Small lab" in [c[0] for c in cells]
+            await pilot.press("down", "enter")
+            await settled(pilot)
+            assert field(pilot, "budget").value == "30k"
+            await pilot.press("ctrl+z")
+            assert field(pilot, "budget").value == "40000"
+
+    async def test_selection_and_sort_come_back(self, paper_store: Path, tmp_path: Path) -> None:
+        path = tmp_path / "state.json"
+        state = State(welcomed=True, prices="paper")
+        async with running(paper_store, state=state, state_path=path) as pilot:
+            await pilot.press("down", "down")
+            chosen = ranking(pilot).session.selected_key
+            await pilot.press("q")
+        state, note = load_state(path)
+        assert note is None
+        async with running(paper_store, state=state) as pilot:
+            assert ranking(pilot).session.selected_key == chosen
+            assert ranking(pilot).table.cursor == 2
+
+    def test_it_is_bounded(self, tmp_path: Path) -> None:
+        kept = Kept()
+        for n in range(30):
+            kept.remember(State(budget=str(n + 1)), "Buy", TODAY)
+        for n in range(MAX_NAMED + 5):
+            kept.name_it(State(), "Buy", TODAY, f"name {n}")
+        kept.note("plan", KeptNote(title="t", made_on="2026-11-21", text="x" * 1_000_000))
+        assert sum(not q.name for q in kept.questions) == MAX_RECENT
+        assert sum(bool(q.name) for q in kept.questions) == MAX_NAMED
+        path = tmp_path / "kept.json"
+        assert save_kept(path, kept) is None
+        again, note = load_kept(path)
+        assert note is None
+        assert again == kept
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            b"{",
+            b"[]",
+            b"\xff\xfe",
+            b"[" * 100_000,
+            b" " * 600_000,
+            b'{"questions": 3, "notes": []}',
+            b'{"questions": [1, {"fields": 2}, {"fields": {"budget": 1}}], "notes": {"plan": 7}}',
+        ],
+    )
+    async def test_a_damaged_file_is_a_word(
+        self, paper_store: Path, tmp_path: Path, content: bytes
+    ) -> None:
+        path = tmp_path / "kept.json"
+        path.write_bytes(content)
+        kept, note = load_kept(path)
+        assert kept == Kept()
+        assert note is None or "was ignored" in note
+        async with running(paper_store, state_path=tmp_path / "state.json") as pilot:
+            await pilot.press("h")
+            await settled(pilot)
+            assert pilot.app.is_running
+
+    async def test_defaults_and_the_sample_can_be_taken_back(self, paper_store: Path) -> None:
+        async with running(paper_store) as pilot:
+            await pilot.press("b")
+            await paste(pilot, "77000")
+            await pilot.press("escape", "r", "ctrl+z")
+            assert field(pilot, "budget").value == "77000"
+            await pilot.press("f4", "enter")
+            await settled(pilot)
+            assert field(pilot, "budget").value == "40000"
+            await pilot.press("ctrl+z")
+            assert field(pilot, "budget").value == "77000"
+
+
+class TestOwnModel:
+    async def test_a_size_and_a_file_are_judged_while_typed(
+        self, own_store: Path, tmp_path: Path
+    ) -> None:
+        config = tmp_path / "config.json"
+        config.write_text(json.dumps(LLAMA))
+        async with running(own_store, state=ASKED_NOW) as pilot:
+            await pilot.press("n")
+            said = pilot.app.screen.query_one("#said", Static)
+            await paste(pilot, str(tmp_path / "nothing" / "config.json"))
+            await settled(pilot)
+            assert str(said.content).startswith("⚠ ")
+            await paste(pilot, str(config))
+            await settled(pilot)
+            assert "--tokens" in str(said.content) or "tokens" in str(said.content)
+            await pilot.press("tab", "tab", *"30B")
+            await settled(pilot)
+            assert "Enter keeps it" in str(said.content)
+            await pilot.press("enter")
+            assert "no name yet" in str(said.content)
+            await paste(pilot, "Our Llama")
+            await pilot.press("enter")
+            await settled(pilot)
+            await settled(pilot)
+            assert pilot.app.screen is ranking(pilot)
+            assert field(pilot, "model").value == "our-llama"
+            await settled(pilot)
+            assert "Our Llama" in message(pilot) or rows(pilot)
+
+    async def test_wrong_words_are_one_line_and_keep_nothing(self, own_store: Path) -> None:
+        before = own_store.read_bytes()
+        async with running(own_store, state=ASKED_NOW) as pilot:
+            for text in ("", "gpt-unknown", "/", "vit_nonsense", "x" * 400, "[red]a[/]"):
+                await pilot.press("n")
+                await paste(pilot, text)
+                await settled(pilot)
+                await pilot.press("enter")
+                await settled(pilot)
+                said = str(pilot.app.screen.query_one("#said", Static).content)
+                assert said
+                assert "\n" not in said
+                await pilot.press("escape")
+            assert pilot.app.screen is ranking(pilot)
+        assert own_store.read_bytes() == before
+
+
+LLAMA = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "hidden_size": 2048,
+    "intermediate_size": 5632,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 4,
+    "num_hidden_layers": 22,
+    "vocab_size": 32000,
+    "max_position_embeddings": 2048,
+}
