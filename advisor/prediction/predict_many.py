@@ -328,6 +328,9 @@ def _factors(fitted: Fitted, columns: Columns, *, naive: bool) -> list[Floats | 
         elementwise = np.where(
             columns.compiles, elementwise, elementwise * value["uncompiled elementwise"]
         )
+    if columns.plain_convnet.any():
+        plain = value["elementwise of plain convnets"]
+        elementwise = elementwise * np.where(columns.plain_convnet, plain, 1.0)
     compute = value[prefix + "compute"] * np.where(
         columns.half_rate, value["compute of GeForce"], 1.0
     )

@@ -37,6 +37,7 @@ from advisor.prediction.fit.cross_validate import (  # noqa: E402
     is_paper_optimal,
     is_truth,
     model_group,
+    project,
     special_folds,
 )
 from advisor.prediction.fit.fit_memory import fit_costs, says_fits  # noqa: E402
@@ -126,7 +127,7 @@ def report(jobs: int) -> str:
         _verdict_on_baselines({**{f"Table 1, {k}": v for k, v in paper.items()}, **truth}),
         "## A whole source left out",
         "Its bias is unknown then: other people's software, as a user meets it.",
-        _grouped(truth["a whole source"], lambda o: o.stack),
+        _grouped(truth["a whole source"], project),
         "## Cards",
         "Each GPU type left out of the fit with all its rows; the goal is 12 %.",
         _grouped(truth["a whole GPU type"], lambda o: gpu_type(o.chip)),

@@ -8,6 +8,7 @@ without a whole block of cells, then the effects with all but the one cell.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -89,8 +90,14 @@ def family(o: Observation) -> Hashable:
 
 
 def source(o: Observation) -> Hashable:
-    """A whole source: another team's software and machines; ours is one."""
-    return o.stack
+    """A whole source: another team's software and machines; ours is one, so are the tables of
+    several years of one team."""
+    return project(o)
+
+
+def project(o: Observation) -> str:
+    """Whose tables they are, whatever their edition."""
+    return re.sub(r"-v\d$", "", o.stack)
 
 
 CUTS: dict[str, Key] = {"one cell": cell, "a whole model": model, "a whole GPU type": gpu}
@@ -153,15 +160,15 @@ def special_folds(observations: Sequence[Observation]) -> dict[str, list[Fold]]:
             tuple(o for o in timed if not out(o)), tuple(o for o in truth if out(o) and asked(o))
         )
 
-    pairs = dict.fromkeys((o.stack, gpu_type(o.chip)) for o in truth)
+    pairs = dict.fromkeys((project(o), gpu_type(o.chip)) for o in truth)
     return {
         "a source and its GPU": [
             Fold(
-                tuple(o for o in timed if o.stack != stack and gpu_type(o.chip) != kind),
-                tuple(o for o in truth if (o.stack, gpu_type(o.chip)) == (stack, kind)),
+                tuple(o for o in timed if project(o) != stack and gpu_type(o.chip) != kind),
+                tuple(o for o in truth if (project(o), gpu_type(o.chip)) == (stack, kind)),
             )
             for stack, kind in pairs
-            if sum((o.stack, gpu_type(o.chip)) == (stack, kind) for o in truth) >= FEWEST_OF_PAIR
+            if sum((project(o), gpu_type(o.chip)) == (stack, kind) for o in truth) >= FEWEST_OF_PAIR
         ],
         "all GPUs on PCIe": [split(lambda o: not o.chip.switched, lambda o: True)],
         "one GPU to eight": [split(lambda o: o.count > 1, lambda o: o.count == 8)],

@@ -277,8 +277,11 @@ def from_images(path: Path, chips: Mapping[str, Chip]) -> list[Observation]:
             precision=one_of(row["precision"], PRECISIONS, "precision"),
         )
         target = target_of_timm(row["model"], run)
-        # Neither compiled nor with a fused attention kernel.
-        workload = replace(target.workload, compiles=False, fused_attention=False)
+        workload = replace(
+            target.workload,
+            compiles=row["compiled"] == "yes",
+            fused_attention=row["fused_attention"] == "yes",
+        )
         observations.append(
             Observation(
                 observation_id=f"{path.name}:{number}",

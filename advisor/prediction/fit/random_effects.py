@@ -94,7 +94,8 @@ KINDS = (
 NOISES = (
     ("paper, bus", 0.15, 0.7),
     ("paper, switch", 0.05, 0.7),
-    ("own", 0.03, 0.5),
+    ("own", 0.025, 0.3),
+    ("own, one setting of many", 0.05, 0.5),
     ("one GPU", 0.05, 0.7),
     ("several on a bus", 0.08, 0.7),
     ("several on a switch", 0.05, 0.7),
@@ -124,7 +125,7 @@ def noise_groups(observations: Sequence[Observation]) -> Whole:
         if o.harness == PAPER:
             return "paper, switch" if o.chip.switched else "paper, bus"
         if o.harness == REFERENCE:
-            return "own"
+            return "own, one setting of many" if o.method == "trial" else "own"
         if o.count == 1:
             return "one GPU"
         return "several on a switch" if o.chip.switched else "several on a bus"

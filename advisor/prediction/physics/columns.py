@@ -61,6 +61,8 @@ class Columns:
     compiles: Flags
     checkpoints: Flags
     convnet: Flags
+    plain_convnet: Flags
+    """A convolutional network without depthwise convolutions: norms and activations between."""
     text: Flags
     """Whether it predicts words: a loss over a vocabulary, which can be fused."""
     half_rate: Flags
@@ -110,6 +112,7 @@ class WorkloadTable:
                     item.checkpoints,
                     item.family == "convnet",
                     item.family in TEXT_FAMILIES,
+                    item.family == "convnet" and not item.scan_elements,
                 )
                 for item in workloads
             ],
@@ -167,6 +170,7 @@ class WorkloadTable:
             checkpoints=flags[5],
             convnet=flags[6],
             text=flags[7],
+            plain_convnet=flags[8],
             half_rate=self.half_rate[chip_index],
             tensor_memory=self.tensor_memory[chip_index],
             memory_gib=rates[0],

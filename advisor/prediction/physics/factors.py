@@ -63,6 +63,7 @@ FACTORS = (
     Factor(name="fused logits", start=0.3, spread=0.5),
     Factor(name="lean elementwise", start=0.95, spread=0.1),
     Factor(name="uncompiled elementwise", start=2.0, spread=0.4),
+    Factor(name="elementwise of plain convnets", start=1.5, spread=0.4),
     Factor(name="hidden layers", start=4.0, spread=0.5),
     Factor(name="naive hidden layers", start=2.0, spread=0.6),
     Factor(name="hidden layers of bf16", start=1.0, spread=0.3),
@@ -160,6 +161,10 @@ class StepModel:
         logs[:, TERMS.index("elementwise")] += (
             self.plain_decoder * theta[_INDEX["naive elementwise of decoders"]]
         )
+        plain_convnet = self.columns.plain_convnet
+        logs[:, TERMS.index("elementwise")] += (
+            plain_convnet * theta[_INDEX["elementwise of plain convnets"]]
+        )
         logs[:, TERMS.index("attention")] += self.hopper * theta[_INDEX["attention of Hopper"]]
         self_half = self.columns.half_rate
         logs[:, TERMS.index("compute")] += self_half * theta[_INDEX["compute of GeForce"]]
@@ -204,6 +209,9 @@ class StepModel:
         )
         jacobian[:, _INDEX["elementwise of sharded"]] = (
             shares[:, TERMS.index("elementwise")] * self.apart[rows, best]
+        )
+        jacobian[:, _INDEX["elementwise of plain convnets"]] = (
+            shares[:, TERMS.index("elementwise")] * plain_convnet
         )
         fused = self.fused[rows, best]
         jacobian[:, _INDEX["fused logits"]] = shares[:, TERMS.index("logits")] * fused
