@@ -51,6 +51,23 @@ def _beside(answer: Prediction) -> str:
     )
 
 
+def _paper_words(answer: Prediction) -> str:
+    """What the paper's settings would take, where ours take less."""
+    paper, days = answer.paper_settings_days, answer.training_days
+    low, high = answer.paper_settings_days_low, answer.paper_settings_days_high
+    if answer.method != "optimal" or days is None:
+        return ""
+    if paper is None or low is None or high is None:
+        return "does not fit with the paper's settings, only with those that we write out"
+    if days > 0.99 * paper:
+        return ""
+    ends = f"{days_rounded(low)}–{days_rounded(high)}"
+    return (
+        f"{PREDICTED_MARK}{counted_days(paper)} ({ends}) with the paper's settings; "
+        f"{PREDICTED_MARK}{counted_days(days)} with those that we write out"
+    )
+
+
 def prediction_doubts(answer: Prediction, bench: str) -> list[Doubt]:
     """What would make it surer; ``bench`` is the command that measures it."""
     if not answer.fits:
@@ -82,6 +99,8 @@ def as_text(answer: Prediction, bench: str, width: int = WIDTH) -> str:
     facts = []
     if answer.training_days is not None:
         facts.append(("rests on", answer.reason.removeprefix("not measured: ")))
+        if words := _paper_words(answer):
+            facts.append(("paper", words))
         ends = answer.other_software_days_low, answer.other_software_days_high
         if ends[0] is not None and ends[1] is not None:
             other = f"{days_rounded(ends[0])}–{days_rounded(ends[1])} days with software not ours"

@@ -115,6 +115,10 @@ def settings_words(settings: Settings | None) -> str:
         words.append(settings.sharding)
     if settings.offloading:
         words.append("offloading")
+    if settings.compilation == "regional":
+        words.append("layers compiled one by one")
+    if settings.loss == "fused":
+        words.append("fused loss")
     if settings.micro_batch_size is not None:
         words.append(f"micro-batch {settings.micro_batch_size}")
     if settings.gradient_accumulation_steps is not None:

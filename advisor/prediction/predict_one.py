@@ -52,6 +52,11 @@ class Prediction:
     other_software_days_low: float | None
     """With ``other_software_days_high`` the interval with software other than ours."""
     other_software_days_high: float | None
+    paper_settings_days: float | None
+    """Of ``optimal``: days with the best of the paper's settings; `training_days` are with the best
+    that the program writes out. None where the paper's do not fit."""
+    paper_settings_days_low: float | None
+    paper_settings_days_high: float | None
     fits: bool
     settings: Settings | None
     """The fastest that fit, as far as physics can tell."""
@@ -126,6 +131,13 @@ def predict(
         [workload], [chip], zero, zero, counts, fitted, method=method, wanted=wanted
     )
     columns = WorkloadTable([workload], [chip]).columns(zero, zero, counts)
+    paper: tuple[float | None, ...] = (None, None, None)
+    if method == "optimal":
+        plain = predict_many([workload], [chip], zero, zero, counts, fitted, method="paper")
+        paper = tuple(
+            None if math.isnan(column[0]) else float(column[0])
+            for column in (plain.days, plain.low_days, plain.high_days)
+        )
     fitting = []
     for option in options:
         micro = int(wanted.micro_batch(option, columns, fitted.costs)[0])
@@ -189,6 +201,9 @@ def predict(
         training_days_high=high,
         other_software_days_low=other_low,
         other_software_days_high=other_high,
+        paper_settings_days=paper[0],
+        paper_settings_days_low=paper[1],
+        paper_settings_days_high=paper[2],
         fits=fits,
         settings=settings,
         fitting=tuple(fitting),

@@ -23,7 +23,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
 from advisor.prediction.fit.baselines import BASELINES, baseline_errors  # noqa: E402
-from advisor.prediction.fit.compare_machines import compare_without  # noqa: E402
+from advisor.prediction.fit.compare_machines import Comparison, compare_without  # noqa: E402
 from advisor.prediction.fit.cross_validate import (  # noqa: E402
     BLOCKS,
     CUTS,
@@ -32,6 +32,7 @@ from advisor.prediction.fit.cross_validate import (  # noqa: E402
     Guess,
     folds_of,
     guess,
+    guesses_of,
     hold_out_block,
     is_own,
     is_paper_optimal,
@@ -40,6 +41,7 @@ from advisor.prediction.fit.cross_validate import (  # noqa: E402
     project,
     special_folds,
 )
+from advisor.prediction.fit.fit import fit_posterior  # noqa: E402
 from advisor.prediction.fit.fit_memory import fit_costs, says_fits  # noqa: E402
 from advisor.prediction.fit.fitted_from import fingerprint  # noqa: E402
 from advisor.prediction.fit.observations import (  # noqa: E402
@@ -94,13 +96,16 @@ def report(jobs: int) -> str:
     with ProcessPoolExecutor(jobs) as pool:
         paper, truth = {}, {}
         for name in {**CUTS, **WIDER_CUTS}:
-            held = _held(pool, observations, name)
+            if name == "a whole GPU type":
+                folds = folds_of(observations, _is_tested, CUTS[name])
+                held, compared = _of_gpus(pool, observations, folds)
+            else:
+                held = _held(pool, observations, name)
             if name in CUTS:
                 paper[name] = [h for h in held if is_paper_optimal(h.observation)]
             truth[name] = [h for h in held if is_truth(h.observation)]
         for name, folds in special_folds(observations).items():
             truth[name] = _of_folds(pool, folds, name)
-        compared = _compared(pool, observations)
     everything = [h.guess for held in (*paper.values(), *truth.values()) for h in held]
     timed = sum(o.step_s is not None for o in observations)
     parts = [
@@ -279,20 +284,44 @@ def _widths(truth: dict[str, list[Held]]) -> str:
     return "\n".join(lines)
 
 
-def _compared(pool: ProcessPoolExecutor, observations: Sequence[Observation]) -> str:
+Kinds = dict[str, list[Comparison]]
+
+
+def _gpu_fold(
+    observations: Sequence[Observation], fold: Fold, kind: str
+) -> tuple[list[Guess], Kinds]:
+    """One GPU type left out: its rows predicted, and its ratios to others."""
+    posterior = fit_posterior(fold.seen)
+    comparisons = {
+        title: compare_without(observations, tested, kind, posterior)
+        for title, tested in (("Table 1", is_paper_optimal), ("other measurements", is_truth))
+    }
+    return guesses_of(posterior, fold.asked), comparisons
+
+
+def _of_gpus(
+    pool: ProcessPoolExecutor, observations: Sequence[Observation], folds: Sequence[Fold]
+) -> tuple[list[Held], str]:
+    started = time.monotonic()
+    made = [
+        pool.submit(_gpu_fold, observations, fold, gpu_type(fold.asked[0].chip)) for fold in folds
+    ]
+    held: list[Held] = []
+    found: Kinds = {"Table 1": [], "other measurements": []}
+    for fold, part in zip(folds, made, strict=True):
+        guesses, comparisons = part.result()
+        held += [Held(g, e) for g, e in zip(guesses, baseline_errors(fold), strict=True)]
+        for title, pairs in comparisons.items():
+            found[title] += pairs
+    print(f"GPUs: {len(held)} held out, {time.monotonic() - started:.0f} s", file=sys.stderr)
     lines = [
         "| | pairs | median error of the ratio | 90th percentile | in the 90 % interval |",
         "|---" * 5 + "|",
     ]
-    for title, tested in (("Table 1", is_paper_optimal), ("other measurements", is_truth)):
-        started = time.monotonic()
-        kinds = sorted({gpu_type(o.chip) for o in observations if o.step_s and tested(o)})
-        parts = [pool.submit(compare_without, observations, tested, kind) for kind in kinds]
-        found = [c for part in parts for c in part.result()]
-        print(f"pairs of {title}: {time.monotonic() - started:.0f} s", file=sys.stderr)
+    for title, every in found.items():
         for same in (False, True):
             kind = "one GPU type, other counts" if same else "two GPU types"
-            pairs = [c for c in found if c.same_gpu == same]
+            pairs = [c for c in every if c.same_gpu == same]
             if pairs:
                 errors = sorted(math.expm1(c.error) for c in pairs)
                 covered = sum(c.covered for c in pairs) / len(pairs)
@@ -300,7 +329,7 @@ def _compared(pool: ProcessPoolExecutor, observations: Sequence[Observation]) ->
                     f"| {title}, {kind} | {len(pairs)} | {statistics.median(errors):.1%} | "
                     f"{errors[int(0.9 * (len(errors) - 1))]:.1%} | {covered:.0%} |"
                 )
-    return "\n".join(lines)
+    return held, "\n".join(lines)
 
 
 def _verdicts(observations: Sequence[Observation]) -> str:

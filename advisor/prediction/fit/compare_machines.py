@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from advisor.prediction.fit.fitted_from import fitted_from
+from advisor.prediction.fit.fit import Posterior, fit_posterior
+from advisor.prediction.fit.fitted_from import kept_of
 from advisor.prediction.fit.observations import Observation
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.physics.chip import gpu_type
@@ -44,9 +45,13 @@ def compare(
 
 
 def compare_without(
-    observations: Sequence[Observation], tested: Callable[[Observation], bool], held: str
+    observations: Sequence[Observation],
+    tested: Callable[[Observation], bool],
+    held: str,
+    posterior: Posterior | None = None,
 ) -> list[Comparison]:
-    """The pairs that one GPU type is part of, without it in the fit."""
+    """The pairs that one GPU type is part of, without it in the fit (``posterior``, where it is
+    made already)."""
     asked = [o for o in observations if o.step_s is not None and tested(o)]
     pairs = [
         (a, b)
@@ -58,11 +63,11 @@ def compare_without(
     touched = [pair for pair in pairs if held in {gpu_type(o.chip) for o in pair}]
     if not touched:
         return []
-    fitted = fitted_from([o for o in observations if gpu_type(o.chip) != held])
-    return list(_compared(fitted, touched))
+    rest = [o for o in observations if gpu_type(o.chip) != held]
+    return list(compared(kept_of(posterior or fit_posterior(rest), rest), touched))
 
 
-def _compared(
+def compared(
     fitted: Fitted, pairs: Sequence[tuple[Observation, Observation]]
 ) -> Iterator[Comparison]:
     guesses: dict[Observation, tuple[float, float]] = {}

@@ -180,7 +180,7 @@ def special_folds(observations: Sequence[Observation]) -> dict[str, list[Fold]]:
 
 def guess(fold: Fold) -> list[Guess]:
     """Predict what was left out."""
-    return _guess(fit_posterior(fold.seen), list(fold.asked))
+    return guesses_of(fit_posterior(fold.seen), list(fold.asked))
 
 
 def hold_out(observations: Sequence[Observation], tested: Tested, key: Key) -> list[Guess]:
@@ -198,14 +198,16 @@ def hold_out_block(observations: Sequence[Observation], tested: Tested, start: i
         return []
     block = set(groups)
     fitted = fit_posterior([o for o in timed if cell(o) not in block])
+    everything = condition(fitted, timed)
     guesses: list[Guess] = []
     for group in groups:
-        known = condition(fitted, [o for o in timed if cell(o) != group])
-        guesses += _guess(known, [o for o in timed if tested(o) and cell(o) == group])
+        known = everything.without([i for i, o in enumerate(timed) if cell(o) == group])
+        guesses += guesses_of(known, [o for o in timed if tested(o) and cell(o) == group])
     return guesses
 
 
-def _guess(posterior: Posterior, held: list[Observation]) -> list[Guess]:
+def guesses_of(posterior: Posterior, held: Sequence[Observation]) -> list[Guess]:
+    """Predict what a fit did not see."""
     means, halves = posterior.predict(held)
     found = []
     for observation, mean, half in zip(held, means, halves, strict=True):

@@ -8,7 +8,7 @@ out: the caller leaves it out of ``observations``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from advisor.prediction.fit.calibrate import calibrate
@@ -85,6 +85,30 @@ class Posterior:
             half[rows] = half_width([(known[rows] * tail.scale**2, tail.dof), *parts])
         return mean + cross.T @ self.weighted, half
 
+    def without(self, held: Sequence[int]) -> Posterior:
+        """The same factors and widths with the effects of all but these observations.
+
+        The inverse of a part of a matrix follows from the inverse of the whole (Rasmussen and
+        Williams 2006, appendix A.3).
+        """
+        import numpy as np
+
+        out = np.zeros(len(self.observations), dtype=bool)
+        out[list(held)] = True
+        block = np.linalg.inv(self.inverse[np.ix_(out, out)])
+        beside = self.inverse[np.ix_(~out, out)] @ block
+        inverse = self.inverse[np.ix_(~out, ~out)] - beside @ self.inverse[np.ix_(out, ~out)]
+        jacobian = self.jacobian[~out]
+        precision = np.diag([factor.spread**-2 for factor in FACTORS])
+        return replace(
+            self,
+            observations=[o for o, leave in zip(self.observations, out, strict=True) if not leave],
+            weighted=self.weighted[~out] - beside @ self.weighted[out],
+            inverse=inverse,
+            jacobian=jacobian,
+            theta_covariance=np.linalg.inv(jacobian.T @ inverse @ jacobian + precision),
+        )
+
 
 def _noise(widths: Floats, observations: Sequence[Observation]) -> Floats:
     import numpy as np
@@ -94,12 +118,8 @@ def _noise(widths: Floats, observations: Sequence[Observation]) -> Floats:
     return noise
 
 
-def fit_posterior(observations: Sequence[Observation], start: Posterior | None = None) -> Posterior:
-    """Fit everything to the timed observations given.
-
-    ``start`` is where the search begins, a fit of more or of fewer: it saves time and, as every
-    search goes on until it stands still, changes nothing else.
-    """
+def fit_posterior(observations: Sequence[Observation]) -> Posterior:
+    """Fit everything to the timed observations given."""
     import numpy as np
 
     timed = [o for o in observations if o.step_s is not None]

@@ -23,6 +23,7 @@ from advisor.prediction.fitted import (
 )
 
 if TYPE_CHECKING:
+    from advisor.prediction.fit.fit import Posterior
     from advisor.prediction.fit.observations import Observation
 
 
@@ -72,18 +73,23 @@ def pieces_of(observations: Sequence[Observation]) -> set[Piece]:
 
 
 def fitted_from(observations: Sequence[Observation]) -> Fitted:
-    """Fit the evidence and keep what predictions need. Loads numpy and scipy.
+    """Fit the evidence and keep what predictions need. Loads numpy and scipy."""
+    from advisor.prediction.fit.fit import fit_posterior
+
+    return kept_of(fit_posterior(observations), observations)
+
+
+def kept_of(posterior: Posterior, observations: Sequence[Observation]) -> Fitted:
+    """What predictions need of a fit.
 
     Kept are the effects that a prediction can have: of recipes, not of other people's models, and
     of our own stack, not of other people's software.
     """
     import numpy as np
 
-    from advisor.prediction.fit.fit import fit_posterior
     from advisor.prediction.fit.observations import PAPER, REFERENCE
     from advisor.prediction.fit.random_effects import KINDS, NOISES
 
-    posterior = fit_posterior(observations)
     kinds = {kind.name: i for i, kind in enumerate(KINDS)}
     rows = posterior.observations
     asked = {o.workload.workload_id for o in rows if o.harness in (PAPER, REFERENCE)}

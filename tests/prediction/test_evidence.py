@@ -1,0 +1,80 @@
+"""Public evidence: what is left out by rule, and whose software each row is of."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+
+import pytest
+
+from advisor.prediction.fit.cross_validate import project
+from advisor.prediction.fit.observations import (
+    BEYOND_LINEAR,
+    EVIDENCE_FOLDER,
+    MOST_ROUNDING,
+    REFERENCE,
+    Observation,
+    load_evidence,
+    usable,
+)
+
+
+@pytest.fixture(scope="module")
+def evidence() -> tuple[Observation, ...]:
+    return load_evidence()
+
+
+@pytest.fixture(scope="module")
+def one(evidence: tuple[Observation, ...]) -> Observation:
+    return next(o for o in evidence if o.source_id == "llm-q" and o.count == 1)
+
+
+def test_more_than_linear_is_left_out(one: Observation) -> None:
+    assert one.step_s is not None
+    fair = replace(one, observation_id="4", count=4, step_s=one.step_s / 3.9)
+    fast = replace(
+        one, observation_id="8", count=8, step_s=one.step_s / 8.0 / (BEYOND_LINEAR + 0.1)
+    )
+    assert usable([fast, one, fair]) == [one, fair]
+
+
+def test_far_less_than_linear_is_left_out(one: Observation) -> None:
+    assert one.step_s is not None
+    stuck = replace(one, observation_id="4", count=4, step_s=one.step_s / 1.2)
+    assert usable([one, stuck]) == [one]
+
+
+def test_too_few_digits_are_left_out(one: Observation) -> None:
+    assert usable([replace(one, rounding=1.01 * MOST_ROUNDING)]) == []
+
+
+def test_a_pass_of_few_tokens_is_left_out(one: Observation) -> None:
+    assert usable([replace(one, micro_batch_size=1)]) == []
+
+
+def test_the_shipped_evidence_obeys_the_rules(evidence: tuple[Observation, ...]) -> None:
+    public = [o for o in evidence if o.harness == o.source_id]
+    assert len(public) > 350
+    assert len({o.chip.name for o in public}) >= 25
+    with (EVIDENCE_FOLDER / "throughput.csv").open(encoding="utf-8", newline="") as file:
+        listed = sum(1 for _ in csv.DictReader(file))
+    kept = sum(o.observation_id.startswith("throughput") for o in public)
+    assert 0.85 * listed < kept < listed  # some rows are listed and left out
+
+
+def test_every_source_says_its_software_and_where_it_is() -> None:
+    with (EVIDENCE_FOLDER / "sources.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["software"] for row in rows} == {"trainer", "pytorch", "vendor", "native"}
+    for row in rows:
+        assert row["title"] and row["how_measured"], row["source_id"]
+        # A licence, or the words that only single facts are taken.
+        assert row["licence"] or "single fact" in row["how_measured"].lower(), row["source_id"]
+
+
+def test_our_own_files_are_one_stack(evidence: tuple[Observation, ...]) -> None:
+    own = [o for o in evidence if o.harness == REFERENCE]
+    assert {o.source_id for o in own} == {"h100-2026-11", "h200-2026-11"}
+    assert {o.stack for o in own} == {"own"}
+    assert len({o.stack for o in evidence if o.source_id.startswith("lambda")}) == 3
+    assert len({project(o) for o in evidence if o.source_id.startswith("lambda")}) == 1

@@ -1,0 +1,91 @@
+"""Which time stands in sound evidence: one clock, whoever measured."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from advisor.ranking.times import TrainingTime, one_clock
+from bench_runner.records import Settings
+from tests.facts_for_tests import make_best, make_time
+
+PLAIN = Settings(
+    free_lunch=True,
+    activation_checkpointing=False,
+    sharding=None,
+    offloading=False,
+    micro_batch_size=8,
+    gradient_accumulation_steps=16,
+)
+FUSED = replace(PLAIN, compilation="regional", loss="fused", inputs="trimmed")
+
+
+def estimate(days: float | None, paper: float | None, **changes: object) -> TrainingTime:
+    given = {"basis": "predicted", "timing": "none", "paper_settings_days": paper}
+    return make_time("card", 4, days, **{**given, "rests_on": "estimated", **changes})
+
+
+def recorded(days: float | None, **changes: object) -> TrainingTime:
+    return make_time("card", 4, days, **changes)
+
+
+ESTIMATE = estimate(39.0, 46.0)
+OURS = {"timing": "synchronised", "settings": PLAIN}
+
+
+@pytest.mark.parametrize(
+    ("time", "stands"),
+    [
+        pytest.param(recorded(20.0), False, id="published, not synchronised"),
+        pytest.param(recorded(20.0, verdict="implausible"), False, id="published, impossible"),
+        pytest.param(recorded(46.0, **OURS), False, id="ours, with the paper's settings"),
+        pytest.param(
+            recorded(39.1, timing="synchronised", settings=FUSED),
+            True,
+            id="ours, with what is written out",
+        ),
+        pytest.param(recorded(50.0, **OURS, origin="local"), True, id="the user's own search"),
+        pytest.param(
+            recorded(50.0, **OURS, origin="local", method="free-lunch"),
+            False,
+            id="one setting that the user tried",
+        ),
+        pytest.param(
+            recorded(90.0, **OURS, method="naive"), False, id="naive settings, synchronised"
+        ),
+        pytest.param(
+            recorded(20.0, timing="synchronised", verdict="implausible", origin="local"),
+            False,
+            id="the user's own, impossible",
+        ),
+        pytest.param(recorded(None), True, id="does not fit, though the paper's settings should"),
+    ],
+)
+def test_what_stands(time: TrainingTime, stands: bool) -> None:
+    best = one_clock(make_best(time), ESTIMATE)
+    assert best.chosen == (time if stands else ESTIMATE)
+    assert best.published == (None if stands else time)
+
+
+def test_where_both_kinds_of_settings_are_one_our_measurement_stands() -> None:
+    time = recorded(33.0, **OURS)
+    assert one_clock(make_best(time), estimate(31.9, 32.0)).chosen == time
+
+
+def test_settings_that_need_less_memory_overrule_a_dash() -> None:
+    fits = estimate(120.0, None)
+    assert one_clock(make_best(recorded(None)), fits).chosen == fits
+
+
+def test_without_an_estimate_what_was_recorded_stands() -> None:
+    time = recorded(20.0)
+    assert one_clock(make_best(time), None).chosen == time
+    assert one_clock(make_best(time), estimate(None, None)).chosen == time
+
+
+def test_the_published_time_stays_beside_the_estimate() -> None:
+    printed, ours = recorded(34.0), recorded(46.0, **OURS)
+    best = replace(make_best(ours), published=printed)
+    found = one_clock(best, ESTIMATE)
+    assert (found.chosen, found.published) == (ESTIMATE, printed)
