@@ -107,7 +107,9 @@ def test_the_paper_s_own_counts() -> None:
 def test_lowest_is_never_above_full(recipe_id: str) -> None:
     found = count(recipe_id)
     assert 0 < found.flops_lowest <= found.flops_full
-    assert (found.flops_lowest < found.flops_full) is (RECIPES[recipe_id].family == "decoder")
+    # A decoder looks back only, and ModernBERT's windows are narrow.
+    narrower = RECIPES[recipe_id].family == "decoder" or recipe_id.startswith("modernbert")
+    assert (found.flops_lowest < found.flops_full) is narrower
 
 
 @given(

@@ -72,6 +72,9 @@ class TestShippedRecipes:
             "convnext-xlarge-22k",
             "convnext-large-22k",
             "convnext-large-1k",
+            "qwen3-0.6b-shape",
+            "qwen3-1.7b-shape",
+            "modernbert-150m-shape",
         }
         assert [RECIPES[name].name for name in ("pythia-160m", "mamba", "vit")] == [
             "Pythia 160M",
