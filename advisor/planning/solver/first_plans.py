@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 from advisor.planning.solver.assemble import place, plan_of
@@ -19,9 +21,14 @@ FIRST_SECONDS = 4.0
 """For the search with few kinds of machine ..."""
 ONE_SECONDS = 2.0
 """... and for that with one."""
+PACKED_SECONDS = 10.0
 NEAR = 0.005
 """A first plan need not be better than this share."""
+LARGE = 1500
+"""Columns: with more, what comes first is good rather than best."""
 MOST_KINDS = 12
+SPARE = (Decimal("0.03"), Decimal("0.07"), Decimal("0.12"))
+"""Shares of a machine's time that are kept free so that runs find a place on several."""
 REPAIRS = 4
 
 
@@ -63,10 +70,19 @@ def first_plan(
 ) -> Found | None:
     """A plan, good if possible: with the machines of the relaxation; else with one kind of
     machine alone, or none. Raises NoPlan."""
-    clock.tell("the machines that would do most for their price")
-    best = with_few(program, costs, relaxation, clock.within(FIRST_SECONDS), cuts)
+    large = len(program.cost) > LARGE
+    rented: Found | None = None
+    if large:
+        clock.tell("nothing bought")
+        rented = packed_plan(program, costs, (), clock)
+    words = "the machines that would do most for their price"
+    clock.tell(words, plan=None if rented is None else rented[1])
+    seconds = FIRST_SECONDS * (4 if large else 1)
+    best = with_few(program, costs, relaxation, clock.within(seconds), cuts)
     if best is not None:
-        return best
+        return best if rented is None or best[0] <= rented[0] else rented
+    if rented is not None:
+        return rented
     kinds: dict[str, set[tuple[str, int]]] = {}
     for key in dict.fromkeys(program.block.values()):
         kinds.setdefault(key[0], set()).add(key)
@@ -127,6 +143,59 @@ def _keeps_rows(program: Program, counts: Sequence[float]) -> bool:
     return bool((sums >= low - tolerance).all() and (sums <= high + tolerance).all())
 
 
+def packed_plan(
+    program: Program,
+    costs: Sequence[float],
+    keys: Collection[tuple[str, int]],
+    clock: Clock,
+) -> Found | None:
+    """A plan with these groups that packs, found with a little more of every machine's time kept
+    free than must be: where machines are not full to the brim, runs find a place."""
+    problem = program.problem
+    kinds = {machine_id for machine_id, _ in keys}
+    kinds |= {m.machine_id for m in problem.machines if m.owned or m.upgrade_of is not None}
+    machines = tuple(m for m in problem.machines if (m.part_of or m.machine_id) in kinds)
+    for spare in SPARE:
+        if clock.left <= 0:
+            return None
+        slack = 1 - (1 - problem.rules.slack) * (1 - spare)
+        tight = Program(
+            replace(problem, machines=machines, rules=replace(problem.rules, slack=slack))
+        )
+        same = dict(_same_columns(tight, program))
+        goal = [costs[same[column]] if column in same else 0.0 for column in range(len(tight.cost))]
+        answer = tight.solve(goal, min(clock.left, PACKED_SECONDS), gap=NEAR)
+        if answer.x is None:
+            return None
+        counts = [0.0] * len(program.cost)
+        for column, value in enumerate(values_of(tight, answer.x)):
+            if column in same:
+                counts[same[column]] = value
+        placing = place(program, counts)
+        if not placing.failed and not placing.over_year and _keeps_rows(program, counts):
+            return dot(costs, counts), plan_of(program, counts, placing.placed)
+    return None
+
+
+def _same_columns(tight: Program, program: Program) -> Iterator[tuple[int, int]]:
+    """Columns of a smaller program, and what they are in the whole one."""
+    pairs: list[tuple[dict[Any, int], dict[Any, int]]] = [
+        (tight.count, program.count),
+        (tight.wholes, program.wholes),
+        (tight.work, program.work),
+        (tight.rent, program.rent),
+        (tight.skip, program.skip),
+    ]
+    for mine, its in pairs:
+        for key, column in mine.items():
+            if key in its:
+                yield column, its[key]
+    for key, split in tight.days.items():
+        for year, column in split.items():
+            if year in program.days.get(key, {}):
+                yield column, program.days[key][year]
+
+
 def with_few(
     program: Program,
     costs: Sequence[float],
@@ -135,6 +204,7 @@ def with_few(
     cuts: list[Cut],
 ) -> Found | None:
     """A good plan with the few machines that the relaxation uses. Raises NoPlan."""
+    large = len(program.cost) > LARGE
     relaxed = relaxation.solve()
     if relaxed.status == INFEASIBLE:
         if relaxation.whole:
@@ -143,6 +213,8 @@ def with_few(
     if relaxed.x is None:
         return None
     used = {key for key, column in program.count.items() if relaxed.x[column] > EPSILON}
+    if large:
+        return packed_plan(program, costs, used, clock)
     answer = program.solve(costs, clock.left / 2, only=used)
     if answer.x is None:
         return None
@@ -150,7 +222,7 @@ def with_few(
     placing = place(program, counts)
     if placing.failed:
         cuts.extend(placing.failed)
-        return placed_plan(program, costs, counts)
+        return packed_plan(program, costs, used, clock) or placed_plan(program, costs, counts)
     if placing.over_year:
         return None
     return dot(costs, counts), plan_of(program, counts, placing.placed)

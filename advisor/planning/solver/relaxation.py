@@ -30,6 +30,7 @@ class Relaxation:
         equal = low == high
         most, least = ~equal & np.isfinite(high), ~equal & np.isfinite(low)
         self.program = program
+        self._answer: Any = None
         self.costs = np.array(goal)
         self.lower, self.upper = np.array(program.lower), np.array(program.upper, dtype=float)
         self.equal, self.equal_to = matrix[equal], low[equal]
@@ -42,7 +43,12 @@ class Relaxation:
         self.inner = np.concatenate([inner[most], np.zeros(int(least.sum()), dtype=bool)])
 
     def solve(self) -> Any:
-        """The answer of scipy's linprog."""
+        """The answer of scipy's linprog; the same one until something is ruled out."""
+        if self._answer is None:
+            self._answer = self._solve()
+        return self._answer
+
+    def _solve(self) -> Any:
         import numpy as np
         from scipy.optimize import linprog
 
@@ -95,6 +101,7 @@ class Relaxation:
             if not dead.any():
                 break
             live &= ~dead
+            self._answer = None
             self.whole = False
             self.upper[np.isin(owner, np.flatnonzero(dead))] = 0.0
         return {key for key, alive in zip(keys, live, strict=True) if alive}

@@ -21,10 +21,12 @@ from advisor.planning.solver.clock import Clock, NoPlan, OutOfTime, clock_of
 from advisor.planning.solver.first_plans import (
     FAILED,
     INFEASIBLE,
+    LARGE,
     Found,
     dot,
     first_plan,
     known_plan,
+    packed_plan,
     placed_plan,
     values_of,
     with_few,
@@ -39,8 +41,6 @@ LESS = 0.005
 """Dollars: half a cent, by which a better plan is better at least."""
 FEW_GROUPS = 20
 """With more than these it pays to look for a better plan before the last search."""
-LARGE = 1500
-"""Columns: with more a search stops first where the plan is good, and then goes on to prove it."""
 GOOD = 0.001
 """A plan within this share of its bound is good enough not to be searched on for long."""
 LAST_SECONDS = 15.0
@@ -229,7 +229,10 @@ def _optimise(problem: PlanningProblem, clock: Clock, goal: Goal, known: Sequenc
             if not failed and (best is None or cost < best[0] - LESS / 2):
                 found = cost, plan_of(program, counts, placing.placed)
             elif failed and (best is None or len(program.cost) > LARGE):
-                found = placed_plan(program, costs, counts)
+                bought = {k for k, column in program.count.items() if counts[column]}
+                found = packed_plan(program, costs, bought, clock)
+                if found is None and best is None:
+                    found = placed_plan(program, costs, counts)
             if found is not None and (best is None or found[0] < best[0] - LESS / 2):
                 best = found
         if best is not None:
