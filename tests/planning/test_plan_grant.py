@@ -42,7 +42,7 @@ from advisor.planning.solver.solve import is_feasible, solve
 from advisor.planning.solver_process import Cancelled, Search
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
-from price_catalog.power import at_the_wall_w, wall_w
+from price_catalog.power import wall_w
 from tests.plans_for_tests import (
     make_experiment,
     make_machine,
@@ -253,7 +253,8 @@ def test_what_a_machine_keeps_falls_to_nothing_and_not_below() -> None:
 def test_a_build_draws_the_same_everywhere(store_path: Path, host_watts: int) -> None:
     """Every machine that a plan may buy draws what `advisor prices cost` counts with.
 
-    Where the catalogue does not know the processors, the grant's own figure takes their place.
+    Where the catalogue does not know the processors, the grant's own figure takes the place of
+    the estimate; nothing is never counted for them.
     """
     grant = replace(
         read_grant(EXAMPLE), objective="most-runs", host_watts=Decimal(host_watts), owned=()
@@ -273,14 +274,14 @@ def test_a_build_draws_the_same_everywhere(store_path: Path, host_watts: int) ->
     }.values():
         host = build.host
         expected = wall_w(build)
-        if host.base_w is None and host.wall_w is None:  # the grant's figure is all that is beside
-            gpu_w, supplies = Decimal(str(build.gpu.tdp_w)), host.psu_efficiency or 1
-            of = (gpu_w, Decimal(build.gpu_count), Decimal(host_watts), Decimal(str(supplies)))
-            expected = float(at_the_wall_w(*of))
+        if host_watts and host.base_w is None and host.wall_w is None:
+            expected = (build.gpu.tdp_w or 0) * build.gpu_count + host_watts
+            expected /= host.psu_efficiency or 1
         assert machine.power is not None
         power_w = machine.power.wall_w
         assert power_w is not None
-        assert float(power_w) == expected
+        assert float(power_w) == pytest.approx(expected)
+        assert float(power_w) > (build.gpu.tdp_w or 0) * build.gpu_count
         counted += 1
     assert counted > 30
 

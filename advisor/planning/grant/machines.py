@@ -15,7 +15,7 @@ from advisor.planning.solver.problem import Machine, PriceLine, RunTime
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.snapshot import Snapshot
 from advisor.ranking.times import BestTime, Model, TrainingTime
-from price_catalog.builds import Build
+from price_catalog.builds import Build, rest_w
 from price_catalog.model import Gpu, Quote
 from price_catalog.power import PowerFigures, power_figures
 
@@ -129,8 +129,13 @@ def _own_power(gpu: Gpu, gpu_count: int, grant: Grant) -> PowerFigures | None:
     """Of a machine of the lab, which the catalogue does not know."""
     if grant.usd_per_kwh is None or gpu.tdp_w is None:
         return None
-    gpu_w = Decimal(str(gpu.tdp_w))
-    return PowerFigures(gpu_w=gpu_w, gpu_count=gpu_count, base_w=grant.host_watts)
+    gpu_w, stated = Decimal(str(gpu.tdp_w)), grant.host_watts or None
+    return PowerFigures(
+        gpu_w=gpu_w,
+        gpu_count=gpu_count,
+        base_w=stated or Decimal(str(rest_w(gpu, gpu_count))),
+        estimated=stated is None,
+    )
 
 
 def upgrades(
@@ -228,7 +233,7 @@ def buyable(
             continue
         power = None
         if grant.usd_per_kwh is not None:
-            power = power_figures(build, base_w=grant.host_watts)
+            power = power_figures(build, base_w=grant.host_watts or None)
         if power is not None and power.wall_w is None:
             left_out.append(LeftOut(label=label, reason="its power is not known"))
             continue
