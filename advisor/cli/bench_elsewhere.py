@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.cli.bench_sky import run_on_sky
 from advisor.cli.command import ANSWERED, CANCELLED, open_store
-from advisor.cli.job_words import MAX_MINUTES, job_request, new_job, say, whole_number
+from advisor.cli.job_words import MAX_MINUTES, job_request, say, whole_number
 from advisor.parse import InputError, parse_choice, parse_positive
 
 if TYPE_CHECKING:
     from advisor.benchmark.jobs.cluster_profile import ClusterProfile
-    from advisor.benchmark.jobs.job_folder import Job
 
 PLACES = ("slurm", "sky")
 _SKY_FLAGS = ("wheel", "first", "budget", "max_days")
@@ -103,10 +101,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _run_on_slurm(options: argparse.Namespace) -> int:
-    from advisor.benchmark.jobs import slurm
-    from advisor.benchmark.jobs.job_folder import jobs_folder, keep_job, write_folder
-    from advisor.benchmark.jobs.job_plan import make_job_plan
-    from advisor.benchmark.jobs.sbatch_file import SCRIPT, lines_to_type, sbatch_text
+    from advisor.benchmark.jobs import prepare, slurm
 
     nodes = 1 if options.nodes is None else whole_number(options.nodes, "the number of nodes")
     minutes = None
@@ -114,23 +109,21 @@ def _run_on_slurm(options: argparse.Namespace) -> int:
         minutes = parse_positive(options.time, "job's time", "minutes", MAX_MINUTES)
     profile = _profile(options)
     store = open_store(options)
-    plan = make_job_plan(store, job_request(options), node_count=nodes, gpu=options.gpu)
-    text = sbatch_text(plan, profile, minutes=minutes)
-    name = plan.name("slurm")
-    folder = Path(options.folder).expanduser() if options.folder else jobs_folder() / name
-    folder = folder.absolute()
-    earlier = _under_way(name)
-    write_folder(folder, plan, {SCRIPT: text})
-    job = earlier or keep_job(new_job(plan, "slurm", name, folder, profile.gpu_type))
-    print(text, end="")
-    if earlier is not None:
-        raise InputError(
-            f"this job is under way as {earlier.number}: advisor jobs follow {earlier.number}"
-        )
+    prepared = prepare.prepare_slurm(
+        store,
+        job_request(options),
+        profile,
+        node_count=nodes,
+        gpu=options.gpu,
+        minutes=minutes,
+        folder=Path(options.folder).expanduser() if options.folder else None,
+    )
+    print(prepared.text, end="")
+    job = prepare.write(prepared)
     here = slurm.has_slurm()
     if options.submit or here:
         try:
-            start = slurm.expected_start(folder)
+            start = slurm.expected_start(prepared.folder)
         except InputError as error:
             if options.submit:
                 raise
@@ -139,8 +132,8 @@ def _run_on_slurm(options: argparse.Namespace) -> int:
             days = slurm.queue_days(start, datetime.now())
             say(f"expected start: {start:%Y-%m-%d %H:%M}; in a grant: queue_days = {days:g}")
     if not options.submit:
-        say(f"Nothing was submitted. The folder {folder} has all that the cluster needs. Type:")
-        for line in lines_to_type(folder.name, str(folder), profile.login, here=here):
+        say(f"Nothing was submitted. {prepared.folder} has all that the cluster needs. Type:")
+        for line in prepared.lines:
             say(f"  {line}")
         if not here and profile.login is None:
             say("  (first: CLUSTER=you@login.cluster.edu, or name it by --login)")
@@ -149,26 +142,9 @@ def _run_on_slurm(options: argparse.Namespace) -> int:
         return CANCELLED
     from advisor.cli.jobs_command import follow
 
-    job = replace(
-        job,
-        number=slurm.submit(folder),
-        submitted_at=datetime.now().isoformat(timespec="seconds"),
-    )
-    keep_job(job)
+    job = prepare.submit(job)
     say(f"submitted as job {job.number}; ^C leaves it alone: advisor jobs follow {job.number}")
     return follow(store, job)
-
-
-def _under_way(name: str) -> Job | None:
-    """The same job where SLURM still has it."""
-    from advisor.benchmark.jobs import slurm
-    from advisor.benchmark.jobs.job_folder import kept_jobs
-
-    for job in kept_jobs():
-        open_still = job.name == name and job.number is not None and job.ended is None
-        if open_still and not slurm.look(job.number or "").has_ended:
-            return job
-    return None
 
 
 def _profile(options: argparse.Namespace) -> ClusterProfile:

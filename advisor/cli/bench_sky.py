@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import argparse
 import shutil
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.cli.command import ANSWERED, NO_ANSWER, open_store
-from advisor.cli.job_words import job_request, new_job, say, whole_number
-from advisor.costs.rented_trial import MINUTES, price_of
+from advisor.cli.job_words import job_request, say, whole_number
+from advisor.costs.rented_trial import MINUTES
 from advisor.parse import InputError, parse_positive
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from advisor.benchmark.jobs.job_plan import JobPlan
     from advisor.benchmark.request import Request
     from advisor.costs.rented_trial import SkyPrice
     from advisor.store import Store
@@ -62,24 +60,24 @@ def _one(
     minutes: float,
 ) -> tuple[list[str], SkyPrice]:
     """Write one task's folder and print the task; what to type, and its price."""
-    from advisor.benchmark.jobs.job_folder import jobs_folder, keep_job, write_folder
-    from advisor.benchmark.jobs.job_plan import make_job_plan
-    from advisor.benchmark.jobs.sky_task import TASK, lines_to_type, task_text
+    from advisor.benchmark.jobs import prepare
 
-    plan = make_job_plan(store, request, gpu=gpu)
-    assert plan.gpu is not None
-    price = price_of(rentals, plan.gpu.gpu_id, request.gpu_count, minutes, today=date.today())
     wheel = _wheel(options.wheel)
-    text = task_text(plan, price, wheel=None if wheel is None else wheel.name)
-    name = plan.name("sky")
-    folder = Path(options.folder).expanduser() if options.folder else jobs_folder() / name
-    folder = folder.absolute()
-    write_folder(folder, plan, {TASK: text})
+    prepared = prepare.prepare_sky(
+        store,
+        rentals,
+        request,
+        gpu,
+        minutes=minutes,
+        folder=Path(options.folder).expanduser() if options.folder else None,
+        wheel=None if wheel is None else wheel.name,
+    )
+    prepare.write(prepared)
     if wheel is not None:
-        shutil.copy(wheel, folder)
-    keep_job(new_job(plan, "sky", name, folder))
-    print(text, end="")
-    return lines_to_type(str(folder), _cluster(plan)), price
+        shutil.copy(wheel, prepared.folder)
+    print(prepared.text, end="")
+    assert prepared.price is not None
+    return list(prepared.lines), prepared.price
 
 
 def _try_first(options: argparse.Namespace, minutes: float) -> int:
@@ -127,11 +125,6 @@ def _try_first(options: argparse.Namespace, minutes: float) -> int:
     for line in to_type:
         say(f"  {line}")
     return ANSWERED
-
-
-def _cluster(plan: JobPlan) -> str:
-    """A name that SkyPilot takes for a cluster: it begins with a letter and is short."""
-    return f"bench-{plan.name('sky').replace('.', '-')}"[:40].strip("-")
 
 
 def _wheel(named: str | None) -> Path | None:

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.parse import InputError, parse_choice, parse_positive, shown
 
 if TYPE_CHECKING:
-    from advisor.benchmark.jobs.job_folder import Job
-    from advisor.benchmark.jobs.job_plan import JobPlan, Where
     from advisor.benchmark.request import Request
 
 MAX_MINUTES = 60 * 24 * 30
@@ -53,23 +49,6 @@ def whole_number(text: str, what: str) -> int:
     if not (text.isascii() and text.isdigit() and 0 < int(text) < 4096):
         raise InputError(f"{what} {shown(text)} is not a whole number of 1 or more")
     return int(text)
-
-
-def new_job(
-    plan: JobPlan, where: Where, name: str, folder: Path, gpu_type: str | None = None
-) -> Job:
-    """A job that has a folder and no number yet."""
-    from advisor.benchmark.jobs.job_folder import Job
-
-    return Job(
-        name=name,
-        where=where,
-        folder=str(folder),
-        recipe_id=plan.recipe_id,
-        device=plan.device_words(gpu_type),
-        gpu_count=plan.request.gpu_count,
-        made_at=datetime.now().isoformat(timespec="seconds"),
-    )
 
 
 def say(text: str) -> None:

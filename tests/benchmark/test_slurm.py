@@ -305,6 +305,59 @@ def lose_node(name: str, cluster: Path) -> None:
             process.send_signal(signal.SIGKILL)
 
 
+async def test_a_job_submitted_on_the_screen_is_found_again_after_closing(
+    cluster: Path, own_store: Path, tmp_path: Path
+) -> None:
+    from advisor.tui.app import AdvisorApp
+    from advisor.tui.benchmark.benchmark_screen import BenchmarkScreen
+    from advisor.tui.benchmark.elsewhere_screen import ElsewhereScreen
+    from advisor.tui.program.settings import State
+    from advisor.tui.widgets.lines_view import LinesView
+
+    (tmp_path / "settings.toml").write_text(
+        '[slurm]\npartition = "gpu"\ncpus_per_gpu = 1\ngpu_type = "h100"\n'
+        f'python = "{stand_in(tmp_path, "good")}"\n'
+    )
+
+    async def opened(keys: str, wanted: Callable[[str], bool]) -> str:
+        app = AdvisorApp(own_store, state=State(welcomed=True, model="pythia-160m"))
+        async with app.run_test(size=(110, 34)) as pilot:
+            app.install_screen(
+                BenchmarkScreen(
+                    app.size,
+                    runner=(sys.executable, str(FAKE), "good"),
+                    folders=(tmp_path / "records.jsonl", tmp_path / "work"),
+                ),
+                "benchmark",
+            )
+            await pilot.press("f6", "e")
+            page = app.screen
+            assert isinstance(page, ElsewhereScreen)
+            deadline = time.monotonic() + 60
+            while page.prepared is None:
+                assert time.monotonic() < deadline
+                page._prepare_again()
+                await pilot.pause(0.3)
+            if keys:
+                await pilot.press(*keys.split())
+
+            def jobs() -> str:
+                return "\n".join(text for text, _ in page.query_one("#jobs", LinesView).lines)
+
+            while not wanted(jobs()):
+                assert time.monotonic() < deadline, jobs()
+                page._list_jobs()
+                await pilot.pause(0.3)
+            return jobs()
+
+    first = await opened("f5 enter", lambda text: "slurm" in text and "pythia-160m" in text)
+    assert "None yet" not in first
+    again = await opened("", lambda text: "completed" in text and "records" in text)
+    (job,) = kept_jobs()
+    assert job.number is not None and job.number in again
+    assert job.merged == len(records_in(job)) > 0
+
+
 def test_without_slurm_the_way_out_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(InputError, match="scontrol is not on this machine"):

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from advisor.cli.main import main
 from advisor.store import Store
 from advisor.tui.app import AdvisorApp
 from advisor.tui.benchmark.benchmark_rows import BoardRows, columns
 from advisor.tui.benchmark.benchmark_screen import BenchmarkScreen
+from advisor.tui.benchmark.elsewhere_screen import ElsewhereScreen
 from advisor.tui.pages.confirm import ConfirmScreen
 from advisor.tui.pages.model_picker import ModelInput
 from advisor.tui.pages.record import RecordScreen
@@ -332,3 +333,41 @@ async def test_it_opens_at_every_size(open_screen: Callable, size: tuple[int, in
         await driven.ready()
         shown = columns(driven.screen.table.size.width)
         assert sum(2 + (column.width or 0) for column in shown) <= max(80, size[0])
+
+
+async def test_without_gpus_elsewhere_comes_first_and_shows_the_file(
+    open_screen: Callable, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("FAKE_GPUS", "0:none")
+    monkeypatch.setenv("ADVISOR_JOBS", str(tmp_path / "jobs"))
+    monkeypatch.setenv("ADVISOR_SETTINGS", str(tmp_path / "settings.toml"))
+    (tmp_path / "settings.toml").write_text('[slurm.hopper]\npartition = "long"\n')
+    monkeypatch.setenv("PATH", str(tmp_path))  # no SLURM on this machine
+    async with open_screen("good", size=(100, 32)) as driven:
+        await driven.ready()
+        assert driven.said.splitlines()[0].startswith("Press e: measure on your cluster (SLURM)")
+        await driven.press("e")
+        page = driven.pilot.app.screen
+        assert isinstance(page, ElsewhereScreen)
+
+        def file() -> str:
+            return "\n".join(text for text, _ in page.query_one("#file", LinesView).lines)
+
+        await driven.until(lambda: page.prepared is not None, "no file")
+        assert page.query_one("#place", Choice).words["hopper"] == "cluster hopper"
+        assert "#SBATCH --partition=long" in file()
+        assert not (tmp_path / "jobs").exists()
+        page.query_one("#place", Choice).value = "sky"
+        page._prepare_again()
+        await driven.until(
+            lambda: page.prepared is not None and page.prepared.where == "sky", "no task"
+        )
+        await driven.pilot.pause()
+        assert "at most $" in file() and "accelerators:" in file()
+        await driven.press("f5")
+        await driven.until(lambda: "Written. Type:" in file(), "not written")
+        assert "sky launch --yes" in file()
+        await driven.until(lambda: (tmp_path / "jobs").exists(), "no folder")
+        page.query_one("#gpus", Input).value = "many"
+        await driven.until(lambda: page.prepared is None, "a number that is none was taken")
+        assert "GPUs" in file()

@@ -46,13 +46,16 @@ from advisor.tui.pages.sized_screen import SizedScreen
 from advisor.tui.program.actions import BENCHMARK, bindings_of
 from advisor.tui.program.messages import StoreRead
 from advisor.tui.widgets.fetch_error import FetchError
-from advisor.tui.widgets.lines import FAINT, PLAIN, WARNING, Line, wrapped
+from advisor.tui.widgets.lines import FAINT, PLAIN, STRONG, WARNING, Line, wrapped
 from advisor.tui.widgets.lines_view import LinesView
 from advisor.tui.widgets.rank_table import RankTable
 
 if TYPE_CHECKING:
     from advisor.benchmark.request import Ending
     from advisor.tui.program.program import Program
+
+
+ELSEWHERE = "Press e: measure on your cluster (SLURM) or on a rented GPU, and bring the times here."
 
 
 class BenchmarkScreen(SizedScreen):
@@ -253,7 +256,10 @@ class BenchmarkScreen(SizedScreen):
             self.ending = None
             self.remove_class("-ended", "-bad")
             self._show_rows()
-            self._say([("Press s to start: it asks first.", FAINT)])
+            lines: list[Line] = [("Press s to start: it asks first.", FAINT)]
+            if not event.plan.here.gpus:
+                lines = [(ELSEWHERE, STRONG), ("s tries the path on this CPU.", FAINT)]
+            self._say(lines)
             self.query_one("#status", Static).update("")
         self._show_here()
 
@@ -369,6 +375,15 @@ class BenchmarkScreen(SizedScreen):
             f"Benchmark: {told}", severity="warning" if bad else "information", markup=False
         )
         self.app.look_at_store()
+
+    def action_elsewhere(self) -> None:
+        """Go to what can be measured elsewhere, and to the jobs that were submitted."""
+        from advisor.tui.benchmark.elsewhere_screen import ElsewhereScreen
+
+        def request(gpu_count: int) -> Request:
+            return self.setup.job_request(gpu_count)
+
+        self.app.push_screen(ElsewhereScreen(request))
 
     def action_cancel(self) -> None:
         """End the benchmark; asked again, less patiently."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -91,6 +92,13 @@ class BenchmarkSetup(Grid):
         if choice.value not in words:
             choice.value = next(iter(words))
         choice.refresh()
+
+    def job_request(self, gpu_count: int) -> Request:
+        """What is wanted, of so many GPUs elsewhere. Raises InputError."""
+        from advisor.benchmark.jobs.job_plan import RECORDS, WORK
+
+        wanted = self.request(records_file=RECORDS, work_directory=WORK)
+        return replace(wanted, gpu_count=gpu_count, device="cuda")
 
     def request(self, *, records_file: Path, work_directory: Path) -> Request:
         """What is wanted. Raises InputError."""

@@ -315,6 +315,7 @@ ACTIONS: tuple[Action, ...] = (
         ),
         ("space", "open_record", "open the full record", "open", "All about one setting."),
         ("m", "focus_field('bench_model')", "choose the model", "model", "Go to the model."),
+        ("e", "elsewhere", "measure elsewhere", "elsewhere", "A cluster or a rented GPU; jobs."),
         ("n", "focus_field('bench_minutes')", "set the time limit", "", "Go to the minutes."),
     ),
     *_of(
