@@ -39,6 +39,7 @@ COMMANDS = {
     "predict": "predict a time that nobody measured, with its interval",
     "plan": "plan a grant: what to buy, rent and run, when, and its report",
     "prices": "the ledger of prices; what can be built; owning against renting",
+    "peers": "the hardware that other academics have, beside yours",
     "doctor": "check this installation: store, terminal, GPUs, what a benchmark needs",
     "paths": "print where the store and your settings lie",
     "serve": "open the terminal program in a browser (this machine only)",

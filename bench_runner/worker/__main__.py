@@ -72,7 +72,7 @@ def main(spec_file: Path) -> int:
         hide_kernels(recipe_from_json(spec.recipe))
 
     from bench_runner.worker.about import about
-    from bench_runner.worker.exchange import exchange
+    from bench_runner.worker.node_exchange import exchange
     from bench_runner.worker.session import Misfit, Session
     from bench_runner.worker.timed_trainer import is_out_of_memory
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from advisor.answers.paper.peers import SURVEY, Peer, peers, share_words
 from advisor.answers.wording import (
     KIND_WORDS,
     PREDICTED_MARK,
@@ -295,6 +296,36 @@ def source_rows(snapshot: Snapshot) -> MemoryRows:
         },
         lines=lambda source, width: wrapped(_source_page(source), width),
         remark=lambda source: source.how_measured,
+    )
+
+
+def peer_rows(snapshot: Snapshot) -> MemoryRows:
+    """The survey of academic hardware as printed, and the user's own machines."""
+    own = [
+        Peer(topic="Yours", share_percent="", told=host.name, where="your own machines")
+        for host in snapshot.hosts
+        if host.kind == "owned"
+    ]
+    return MemoryRows(
+        (
+            Column(key="topic", title="about", width=24, sort_key="topic"),
+            Column(key="share", title="share", width=7, align="right"),
+            Column(key="told", title="what they have", width=90),
+            Column(key="where", title="where printed", width=20),
+        ),
+        [*peers(), *own],
+        cells=lambda peer: (
+            peer.topic,
+            f"{peer.share_percent} %" if peer.share_percent else "",
+            peer.told,
+            peer.where,
+        ),
+        text=lambda peer: f"{peer.topic} {peer.told} {peer.where}",
+        keys={"topic": lambda peer: peer.topic},
+        lines=lambda peer, width: wrapped(
+            [(share_words(peer), STRONG), (peer.where, PLAIN), ("", PLAIN), (SURVEY, FAINT)], width
+        ),
+        remark=lambda peer: peer.where,
     )
 
 

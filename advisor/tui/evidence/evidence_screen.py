@@ -12,7 +12,14 @@ from textual.binding import BindingType
 from textual.geometry import Size
 from textual.widgets import Static
 
-from advisor.tui.evidence.evidence_rows import Times, TimesAndPredictions, price_rows, source_rows
+from advisor.answers.paper.peers import Peer
+from advisor.tui.evidence.evidence_rows import (
+    Times,
+    TimesAndPredictions,
+    peer_rows,
+    price_rows,
+    source_rows,
+)
 from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar, TooSmall
 from advisor.tui.pages.list_page import ListScreen
 from advisor.tui.program.actions import EVIDENCE, bindings_of
@@ -29,6 +36,7 @@ TABS = {
     "prices": "Prices",
     "sources": "Sources",
     "predictions": "With predictions",
+    "peers": "Peers",
 }
 ABOUT = {
     "times": "Every tried setting. ✓ plausible, ? doubtful (above 75 % of the peak), "
@@ -36,6 +44,7 @@ ABOUT = {
     "prices": "Every quote with its vendor and date. The newest counts, or the paper's own.",
     "predictions": "What was measured, and beside it what is predicted (≈ and its 90 % interval): "
     "no evidence, but what follows from it.",
+    "peers": "What 50 researchers of 35 institutions had in April 2024, and yours.",
     "sources": "Who says so, how they know, and what is known to be wrong with it.",
 }
 
@@ -79,6 +88,8 @@ class EvidenceScreen(ListScreen):
             return price_rows(self._snapshot)
         if tab == "sources":
             return source_rows(self._snapshot)
+        if tab == "peers":
+            return peer_rows(self._snapshot)
         kind = TimesAndPredictions if tab == "predictions" else Times
         return kind(self.app.store_reader, self._snapshot)
 
@@ -103,7 +114,9 @@ class EvidenceScreen(ListScreen):
                 partial(evidence_exports.times_rows, self.app.store_reader, rows, source),
             )
         elif isinstance(source, MemorySource) and self._snapshot is not None:
-            kind = Quote if self.tab == "prices" else Source
+            kind: type[Quote | Source | Peer] = Quote if self.tab == "prices" else Source
+            if self.tab == "peers":
+                kind = Peer
             columns = tuple(field.name for field in fields(kind))
             records = [source.record(index) for index in range(len(source))]
             make = partial(evidence_exports.record_rows, records, columns)

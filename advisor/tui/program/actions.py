@@ -296,6 +296,7 @@ ACTIONS: tuple[Action, ...] = (
         ("2", "show_tab('prices')", "show the prices", "", "Every quote with vendor and date."),
         ("3", "show_tab('sources')", "show the sources", "", "Who says so, and how they know."),
         ("4", "show_tab('predictions')", "show predictions too", "", "Beside what was measured."),
+        ("5", "show_tab('peers')", "show what peers have", "", "The paper's survey, and yours."),
         ("s", "next_sort", "sort by the next column", "sort", "The same key again goes on."),
         _REVERSE,
         ("space", "open_record", "open the full record", "open", "The whole row, in words."),

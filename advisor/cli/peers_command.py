@@ -1,0 +1,36 @@
+"""``advisor peers``: which hardware other academics have, beside your own."""
+
+from __future__ import annotations
+
+import argparse
+
+from advisor.cli.command import ANSWERED, add_format, open_store
+
+add_arguments = add_format
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the survey; as a table with your own machines below. Raises StoreError."""
+    from advisor.answers.paper.peers import COLUMNS, SURVEY, own_words, peers, share_words
+
+    found = peers()
+    if options.format != "table":
+        from advisor.tables import render_rows
+
+        print(render_rows([peer.as_row() for peer in found], options.format, COLUMNS))
+        return ANSWERED
+    with open_store(options).reading() as reader:
+        own = own_words(reader)
+    lines = [SURVEY]
+    topic = ""
+    for peer in found:
+        if peer.topic != topic:
+            topic = peer.topic
+            lines += ["", topic]
+        lines.append(f"  {share_words(peer)} ({peer.where})")
+    lines += ["", "Yours"]
+    lines += [f"  {words}" for words in own] or [
+        "  none known: advisor prices add --machine NAME …, or measure one by advisor bench"
+    ]
+    print("\n".join(lines))
+    return ANSWERED
