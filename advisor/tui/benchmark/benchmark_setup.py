@@ -114,7 +114,7 @@ class BenchmarkSetup(Grid):
         found = [] if model.endswith(".toml") else self._models(model)
         return Request(
             recipe=found[0].recipe_id if found and model else model,
-            gpu_count=1 if gpus == CPU else int(gpus),
+            gpu_count=1 if gpus in (CPU, "") else int(gpus),
             methods=self.query_one("#bench_methods", Choice).value,
             search=self.query_one("#bench_search", Choice).value,
             minutes=limit,
