@@ -39,16 +39,17 @@ def groups(problem: PlanningProblem) -> list[Group]:
         if machine.owned:
             add(machine, -1, machine.ready_day)
     for machine in undominated(problem):
-        for order in orders_worth_trying(problem):
+        for order in orders_worth_trying(problem, upgrade=machine.upgrade_of is not None):
             add(machine, order, problem.orders[order] + problem.rules.lead_days)
     return found
 
 
-def orders_worth_trying(problem: PlanningProblem) -> list[int]:
-    """The first of each year alone, unless what a machine costs changes with the day.
+def orders_worth_trying(problem: PlanningProblem, *, upgrade: bool = False) -> list[int]:
+    """The first alone, or the first of each year where years have money of their own, unless
+    what a machine costs changes with the day.
 
     Nothing that can be done with a machine of a later order cannot be done with one that is paid
-    with the money of the same year and comes sooner.
+    with the same money and comes sooner; but an upgrade ends what a machine was before.
     """
     rules = problem.rules
     found: dict[int, list[int]] = {}
@@ -58,7 +59,8 @@ def orders_worth_trying(problem: PlanningProblem) -> list[int]:
             found.setdefault(year, []).append(order)
     if rules.price_change or rules.life_months is not None or rules.lifetime_years is not None:
         return [order for orders in found.values() for order in orders]
-    return [orders[0] for orders in found.values()]
+    first = [orders[0] for orders in found.values()]
+    return first if upgrade or problem.year_budget_cents is not None else first[:1]
 
 
 @dataclass(frozen=True, slots=True)
