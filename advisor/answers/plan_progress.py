@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from advisor.planning.grant.currency import Currency
-from advisor.planning.solver.clock import Progress
+from advisor.planning.solver.search_clock import Progress
 
 
 def progress_text(at: Progress, currency: Currency) -> str:

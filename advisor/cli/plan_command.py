@@ -16,8 +16,8 @@ from advisor.parse import InputError, parse_positive, shown
 
 if TYPE_CHECKING:
     from advisor.planning.plan_grant import Planned
-    from advisor.planning.solver.clock import Progress
     from advisor.planning.solver.problem import Plan
+    from advisor.planning.solver.search_clock import Progress
 
 MAX_SECONDS = 86_400
 

@@ -67,7 +67,7 @@ def _list(options: argparse.Namespace, store: Store) -> int:
 
 
 def _add(options: argparse.Namespace, store: Store) -> int:
-    from advisor.cli.own_prices import add_machine, typed_cells
+    from advisor.cli.prices_own import add_machine, typed_cells
 
     if options.cell_machine is not None:
         return add_machine(options, store)
@@ -96,13 +96,13 @@ def _add(options: argparse.Namespace, store: Store) -> int:
 
 
 def _correct(options: argparse.Namespace, store: Store) -> int:
-    from advisor.cli.own_prices import correct
+    from advisor.cli.prices_own import correct
 
     return correct(options, store)
 
 
 def _delete(options: argparse.Namespace, store: Store) -> int:
-    from advisor.cli.own_prices import delete
+    from advisor.cli.prices_own import delete
 
     return delete(options, store)
 
@@ -262,7 +262,7 @@ def _print(texts: Iterable[str]) -> int:
 
 
 def _check(options: argparse.Namespace, store: Store) -> int:
-    from advisor.cli.price_check import check_prices
+    from advisor.cli.prices_check import check_prices
 
     return check_prices(options, store)
 

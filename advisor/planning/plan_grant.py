@@ -13,8 +13,8 @@ from advisor.planning.grant.problem_of_grant import Loaded, load
 from advisor.planning.sensitivity.explain import Explanation, explain
 from advisor.planning.sensitivity.infeasible import relax
 from advisor.planning.sensitivity.solved_amounts import Finding
-from advisor.planning.solver.clock import NoPlan, OutOfTime, Progress, clock_of
 from advisor.planning.solver.problem import OBJECTIVES, Plan
+from advisor.planning.solver.search_clock import NoPlan, OutOfTime, Progress, clock_of
 from advisor.planning.solver.solve import DEFAULT_SECONDS, solve
 from advisor.planning.solver_process import Search
 from advisor.ranking.snapshot import take_snapshot

@@ -149,7 +149,7 @@ class Store:
     def add_quoted_machine(self, host: Host, quote: Quote, sources: Iterable[Source]) -> int:
         """Keep a machine that a vendor quoted to the user, with its price; how many rows were
         new. Both or, on StoreError, neither."""
-        from advisor.store.own_prices import machine_tables
+        from advisor.store.own_rows import machine_tables
 
         return self._add(machine_tables(host, quote, sources))
 
@@ -158,7 +158,7 @@ class Store:
     ) -> bool:
         """Put a machine of the user's in the place of the one with its id, with a newer price
         where one is given; whether there was such a one. All or, on StoreError, nothing."""
-        from advisor.store.own_prices import replace_machine
+        from advisor.store.own_rows import replace_machine
 
         with self._open(write=True) as connection:
             self._update(connection)
@@ -166,7 +166,7 @@ class Store:
 
     def remove_machine(self, host_id: str) -> bool:
         """Delete a machine of the user's and its prices; whether there was such a one."""
-        from advisor.store.own_prices import remove_machine
+        from advisor.store.own_rows import remove_machine
 
         with self._open(write=True) as connection:
             self._update(connection)
@@ -175,7 +175,7 @@ class Store:
     def remove_quote(self, quote_id: str) -> bool:
         """Delete a quote of the user's; whether there was such a one. What it corrected counts
         again."""
-        from advisor.store.own_prices import remove_quote
+        from advisor.store.own_rows import remove_quote
 
         with self._open(write=True) as connection:
             self._update(connection)

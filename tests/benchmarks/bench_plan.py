@@ -13,10 +13,10 @@ from decimal import Decimal
 from random import Random
 from time import monotonic
 
-from advisor.planning.solver.clock import NoPlan, OutOfTime
 from advisor.planning.solver.groups import undominated
 from advisor.planning.solver.milp import Program
 from advisor.planning.solver.problem import Experiment, Machine, PlanningProblem, Rules
+from advisor.planning.solver.search_clock import NoPlan, OutOfTime
 from advisor.planning.solver.solve import solve
 from tests.plans_for_tests import make_machine, make_problem, make_rental
 

@@ -36,8 +36,8 @@ from advisor.planning.solver.charges import (
     purchase_cents,
     run_cents,
 )
-from advisor.planning.solver.clock import NoPlan
 from advisor.planning.solver.problem import PlanningProblem, Rules
+from advisor.planning.solver.search_clock import NoPlan
 from advisor.planning.solver.solve import is_feasible, solve
 from advisor.planning.solver_process import Cancelled, Search
 from advisor.ranking.snapshot import take_snapshot

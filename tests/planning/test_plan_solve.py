@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from advisor.planning.solver.by_year import cents_by_year, within_year_budgets
-from advisor.planning.solver.clock import NoPlan
 from advisor.planning.solver.problem import Plan, PlanningProblem, Rules
+from advisor.planning.solver.search_clock import NoPlan
 from advisor.planning.solver.solve import solve
 from tests.plans_for_tests import (
     best_by_trying_everything,

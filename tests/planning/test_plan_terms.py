@@ -24,7 +24,6 @@ from advisor.planning.plan_grant import EXAMPLE, load_grant
 from advisor.planning.sensitivity.explain import explain
 from advisor.planning.solver.by_year import cents_by_year
 from advisor.planning.solver.charges import purchase_cents, rental_cents, run_cents
-from advisor.planning.solver.clock import NoPlan, Progress, clock_of
 from advisor.planning.solver.problem import (
     Allocation,
     FixedCost,
@@ -33,6 +32,7 @@ from advisor.planning.solver.problem import (
     PlanningProblem,
     Rules,
 )
+from advisor.planning.solver.search_clock import NoPlan, Progress, clock_of
 from advisor.planning.solver.solve import solve
 from advisor.store import Store
 from tests.plans_for_tests import (

@@ -34,7 +34,7 @@ from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.trials import decision
 from advisor.planning.solver.arithmetic import OPERATIONS
 from advisor.planning.solver.charges import purchase_cents
-from advisor.planning.solver.clock import NoPlan
+from advisor.planning.solver.search_clock import NoPlan
 from advisor.planning.solver.solve import solve
 from advisor.store import Store
 

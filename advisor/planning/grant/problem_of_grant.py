@@ -23,7 +23,7 @@ from advisor.planning.grant.machines import (
     times_of,
     upgrades,
 )
-from advisor.planning.grant.parts import parts_of
+from advisor.planning.grant.split_machines import parts_of
 from advisor.planning.solver.problem import Experiment, PlanningProblem, Rental, Rules
 from advisor.ranking.snapshot import Snapshot
 from advisor.ranking.times import Model

@@ -11,11 +11,11 @@ from advisor.planning.sensitivity.changes import Change, vary
 from advisor.planning.sensitivity.solved_amounts import Finding, Solved, usd
 from advisor.planning.sensitivity.thresholds import find_thresholds
 from advisor.planning.sensitivity.trials import Trials
-from advisor.planning.solver.clock import Clock, clock_of
 from advisor.planning.solver.groups import undominated
 from advisor.planning.solver.milp import Program
 from advisor.planning.solver.problem import Plan, PlanningProblem
 from advisor.planning.solver.relaxation import Relaxation
+from advisor.planning.solver.search_clock import Clock, clock_of
 
 MOST_COLUMNS = 4000
 """Larger programs are explained without thresholds, which take dozens of solves."""

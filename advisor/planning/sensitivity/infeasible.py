@@ -7,9 +7,9 @@ from math import ceil
 
 from advisor.planning.sensitivity.changes import Change, vary
 from advisor.planning.sensitivity.solved_amounts import Finding, Solved, Words, usd
-from advisor.planning.solver.clock import Clock, NoPlan, OutOfTime, clock_of
 from advisor.planning.solver.groups import groups, runs_that_fit
 from advisor.planning.solver.problem import Experiment, PlanningProblem
+from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, clock_of
 from advisor.planning.solver.solve import DEFAULT_SECONDS, is_feasible, solve
 
 LONGEST_DAYS = 3650

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from advisor.planning.sensitivity.changes import Change, vary
-from advisor.planning.solver.clock import Clock, NoPlan, OutOfTime
 from advisor.planning.solver.problem import Plan, PlanningProblem
+from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime
 from advisor.planning.solver.solve import cheapest_with_runs, solve
 
 T = TypeVar("T")

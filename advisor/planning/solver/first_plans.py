@@ -8,10 +8,10 @@ from decimal import Decimal
 from typing import Any
 
 from advisor.planning.solver.assemble import place, plan_of
-from advisor.planning.solver.clock import Clock, NoPlan
 from advisor.planning.solver.milp import Cut, Program
 from advisor.planning.solver.problem import EPSILON, Plan
 from advisor.planning.solver.relaxation import Relaxation
+from advisor.planning.solver.search_clock import Clock, NoPlan
 
 Found = tuple[float, Plan]
 """What a plan costs by the goal of a search, and the plan."""

@@ -17,7 +17,6 @@ from time import monotonic
 from typing import Literal
 
 from advisor.planning.solver.assemble import place, plan_of
-from advisor.planning.solver.clock import Clock, NoPlan, OutOfTime, clock_of
 from advisor.planning.solver.first_plans import (
     FAILED,
     INFEASIBLE,
@@ -34,7 +33,8 @@ from advisor.planning.solver.first_plans import (
 from advisor.planning.solver.milp import Cut, Program
 from advisor.planning.solver.problem import EPSILON, Plan, PlanningProblem
 from advisor.planning.solver.relaxation import Relaxation
-from advisor.planning.solver.ties import settle_ties
+from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, clock_of
+from advisor.planning.solver.tied_plans import settle_ties
 
 DEFAULT_SECONDS = 120.0
 LESS = 0.005

@@ -25,8 +25,8 @@ from advisor.tui.widgets.fetch_error import FetchError
 if TYPE_CHECKING:
     from advisor.planning.grant.problem_of_grant import Loaded
     from advisor.planning.plan_grant import Planned
-    from advisor.planning.solver.clock import Progress
     from advisor.planning.solver.problem import Plan
+    from advisor.planning.solver.search_clock import Progress
     from advisor.planning.solver_process import Search
     from advisor.tui.program.program import Program
 
