@@ -20,11 +20,10 @@ def first_sentence(answer: Prediction) -> str:
         return _predicted(answer)
     best = answer.measured[0]
     when = f" on {best.measured_on}" if best.measured_on else ""
-    settings = f", with {settings_words(best.settings)}" if best.settings is not None else ""
     return (
         f"{answer.target} trains on {answer.gpu_count} × {answer.gpu} in "
         f"{counted_days(best.training_days)}, measured {'here' if best.here else 'elsewhere'}"
-        f"{when}{settings}."
+        f"{when}."
     )
 
 
@@ -97,6 +96,8 @@ def as_object(answer: Prediction, bench: str) -> Mapping[str, Any]:
 def as_text(answer: Prediction, bench: str, width: int = WIDTH) -> str:
     """The answer in words: the sentence, what it rests on, what would make it surer."""
     facts = []
+    if answer.measured and answer.measured[0].settings is not None:
+        facts.append(("measured", f"with {settings_words(answer.measured[0].settings)}"))
     if answer.training_days is not None:
         facts.append(("rests on", answer.reason.removeprefix("not measured: ")))
         if words := _paper_words(answer):
