@@ -28,6 +28,8 @@ def run(store_path: Path, *, state_path: Path | None = None) -> int:
 
     app = AdvisorApp(store_path, state=state, state_path=path, note=note, store_reader=store_reader)
     app.run()
+    # Frozen, DuckDB's objects would never be collected: its bindings print each as leaked.
+    gc.unfreeze()
     return app.return_code or 0
 
 

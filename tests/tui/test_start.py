@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
+import select
 import signal
 import subprocess
 import sys
+import time
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -62,3 +66,56 @@ def test_later_on_it_is_an_exit_code() -> None:
         timeout=60,
     )
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a terminal of this system")
+def test_the_first_session_of_all_ends_without_a_word(tmp_path: Path) -> None:
+    """Without a store DuckDB is loaded before the first answer: its bindings must not complain."""
+    environment = {
+        **os.environ,
+        "HOME": str(tmp_path),
+        "XDG_DATA_HOME": str(tmp_path / "data"),
+        "XDG_CONFIG_HOME": str(tmp_path / "config"),
+        "XDG_STATE_HOME": str(tmp_path / "state"),
+        "TERM": "xterm-256color",
+        "COLUMNS": "100",
+        "LINES": "30",
+    }
+    environment.pop("ADVISOR_STORE", None)
+    ours, theirs = os.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "advisor"],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=environment,
+        cwd=tmp_path,
+        start_new_session=True,
+    ) as program:
+        os.close(theirs)
+        said = _until(ours, b"sample", within_s=60)
+        os.write(ours, b"\r")
+        said += _until(ours, b"RTX 5090", within_s=60)  # an answer: the store is built and read
+        os.write(ours, b"\x11")
+        said += _until(ours, None, within_s=60)
+        assert program.wait(timeout=30) == 0
+    os.close(ours)
+    after = said.rpartition(b"\x1b[?1049l")[2]
+    words = re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", after).strip()
+    assert words == b""
+
+
+def _until(terminal: int, sign: bytes | None, *, within_s: float) -> bytes:
+    """What a terminal is sent until a sign comes, or, without one, until it is left."""
+    said, end = b"", time.monotonic() + within_s
+    while time.monotonic() < end and (sign is None or sign not in said):
+        if not select.select([terminal], [], [], 0.2)[0]:
+            continue
+        try:
+            found = os.read(terminal, 65_536)
+        except OSError:  # Linux says so where everybody has left the other end
+            break
+        if not found:
+            break
+        said += found
+    return said
