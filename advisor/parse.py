@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from datetime import date
 from decimal import Decimal
 from typing import Literal, TypeVar, get_args
@@ -31,6 +32,13 @@ _BUDGET_HINT = "write a plain amount in US dollars, such as 40000, 40k or $40,00
 
 class InputError(ValueError):
     """What a person typed cannot be used; the message is one line with how to mend it."""
+
+
+def install_words(extra: str) -> str:
+    """How the packages of an extra are installed: no registry has this program, the clone does."""
+    python = sys.executable or "python3"
+    python = f'"{python}"' if " " in python else python
+    return f'in the folder that you cloned: {python} -m pip install -c constraints.txt ".[{extra}]"'
 
 
 def shown(text: str, limit: int = 40) -> str:

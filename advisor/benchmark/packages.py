@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from advisor.parse import InputError
-
-BENCH_EXTRA = "pip install 'gpu-grant-advisor[bench]'"
+from advisor.parse import InputError, install_words
 
 
 def check_packages() -> None:
@@ -14,7 +12,7 @@ def check_packages() -> None:
     missing = missing_packages()
     if missing:
         raise InputError(
-            f"a benchmark trains for real and needs {', '.join(missing)}: {BENCH_EXTRA}"
+            f"a benchmark trains for real and needs {', '.join(missing)}; {install_words('bench')}"
         )
 
 

@@ -18,10 +18,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
-from advisor.benchmark.packages import BENCH_EXTRA
 from advisor.benchmark.request import DetectedGpu, Ending, MachineState, Request
 from advisor.files import write_whole
-from advisor.parse import InputError
+from advisor.parse import InputError, install_words
 from bench_runner.processes import (
     MAX_LINE,
     WATCHED_PARENT,
@@ -221,7 +220,7 @@ def suggest(code: int | None, tail: Sequence[str]) -> str:
     """One thing to do about a run that ended by itself."""
     text = "\n".join(tail)
     if "ModuleNotFoundError" in text or "No module named" in text:
-        return f"install what a benchmark needs: {BENCH_EXTRA}"
+        return f"install what a benchmark needs: {install_words('bench')}"
     if "No space left" in text:
         return "free some disk, or name another folder with --work"
     if code in (-9, 137):

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from advisor.benchmark.packages import BENCH_PACKAGES, KERNEL_PACKAGES
 from advisor.cli.command import ANSWERED, NO_ANSWER, store_path
+from advisor.parse import install_words
+from advisor.planning.report.write import REPORT_PACKAGES
 from advisor.store import Store, StoreError
 
 
@@ -45,6 +47,7 @@ def _examine(options: argparse.Namespace) -> list[Check]:
     checks.append(_terminal())
     checks.append(_packages("benchmark packages", BENCH_PACKAGES, "bench"))
     checks.append(_packages("fused kernels", KERNEL_PACKAGES, "kernels"))
+    checks.append(_packages("report packages", REPORT_PACKAGES, "report"))
     checks.append(_gpus())
     return checks
 
@@ -76,13 +79,20 @@ def _terminal() -> Check:
     return Check(ok=True, what="terminal", found=f"{size.columns}x{size.lines}, {colour}{small}")
 
 
+_WANTED_BY = {
+    "bench": "a benchmark needs",
+    "kernels": "a faster Mamba or attention needs",
+    "report": "the report of a plan needs",
+}
+
+
 def _packages(what: str, names: tuple[str, ...], extra: str) -> Check:
     from importlib.util import find_spec
 
     missing = [name for name in names if find_spec(name) is None]
     found = "all there" if not missing else f"missing {', '.join(missing)}"
     if missing:
-        found += f" (only a benchmark needs them: pip install 'gpu-grant-advisor[{extra}]')"
+        found += f" (only {_WANTED_BY[extra]} them; {install_words(extra)})"
     return Check(ok=True, what=what, found=found)
 
 

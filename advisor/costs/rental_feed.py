@@ -12,6 +12,7 @@ from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
+from advisor.parse import install_words
 from price_catalog.cloud_names import CloudNames
 from price_catalog.model import Gpu, Rental, Source
 from price_catalog.providers import provider_name, rental_kind
@@ -52,8 +53,8 @@ def fetch_rentals(gpus: Iterable[Gpu], *, today: date) -> Refreshed:
         gpuhunt = importlib.import_module("gpuhunt")
     except ImportError:
         raise RefreshError(
-            "renewing prices needs the gpuhunt package: pip install 'gpu-grant-advisor[prices]'; "
-            "the prices that are there stay"
+            "renewing prices needs the gpuhunt package, and those that are there stay; "
+            f"{install_words('prices')}"
         ) from None
     with _quietly():
         catalog = gpuhunt.Catalog(auto_reload=False)

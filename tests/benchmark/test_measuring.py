@@ -490,7 +490,7 @@ def test_missing_packages_are_named_with_their_cure(
     monkeypatch.setattr("advisor.benchmark.packages.BENCH_PACKAGES", ("torch_that_nobody_has",))
     assert main(flags(own_store, tmp_path, "--yes")) == 2
     err = capsys.readouterr().err
-    assert "pip install 'gpu-grant-advisor[bench]'" in err
+    assert 'pip install -c constraints.txt ".[bench]"' in err
     assert err.count("\n") == 1
 
 

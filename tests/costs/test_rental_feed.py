@@ -159,7 +159,7 @@ def test_no_network_is_a_clear_message_and_the_prices_stay(
 
 def test_without_the_package_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "gpuhunt", None)
-    with pytest.raises(RefreshError, match=r"pip install 'gpu-grant-advisor\[prices\]'"):
+    with pytest.raises(RefreshError, match=r'pip install -c constraints.txt ".\[prices\]"'):
         fetch_rentals(GPUS, today=TODAY)
 
 

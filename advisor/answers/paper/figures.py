@@ -55,9 +55,9 @@ def write_figures(store: Store, folder: Path, force: bool) -> tuple[list[Path], 
             for form in FORMS:
                 made.append((targets[name, form], _render(evidence, draw, width, height, form)))
     except ModuleNotFoundError as error:
-        from advisor.planning.report.write import EXTRA
+        from advisor.planning.report.write import lacking
 
-        raise InputError(f"{error.name} is not installed: {EXTRA}") from None
+        raise lacking([str(error.name)]) from None
     folder.mkdir(parents=True, exist_ok=True)
     for path, content in made:
         write_whole(path, content, overwrite=force)

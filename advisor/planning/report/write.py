@@ -6,17 +6,21 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.parse import InputError, shown
+from advisor.parse import InputError, install_words, shown
 from advisor.planning.plan_grant import Planned
 from advisor.planning.report.report import Picture, Report
 
 if TYPE_CHECKING:
     from advisor.planning.report.report import Report
 
-EXTRA = (
-    "reports need more packages: in the folder that you cloned run "
-    'pip install -c constraints.txt ".[report]"'
-)
+PACKAGES = {
+    ".pdf": ("matplotlib", "typst"),
+    ".html": ("matplotlib",),
+    ".md": ("matplotlib",),
+    ".xlsx": ("xlsxwriter",),
+}
+"""What each form is made with; the others need nothing."""
+REPORT_PACKAGES = ("matplotlib", "typst", "xlsxwriter")
 IN_PARTS = (".html", ".pdf", ".md")
 """Forms that the funder reads; what it need not read goes into an annex beside them."""
 
@@ -113,7 +117,21 @@ def check_targets(names: Sequence[str], *, force: bool) -> list[Path]:
         found.append(path)
     if len(set(found)) < len(found):
         raise InputError("the same report is named twice: name each file once")
+    from importlib.util import find_spec
+
+    needed = {name for path in found for name in PACKAGES.get(path.suffix.lower(), ())}
+    missing = sorted(name for name in needed if find_spec(name) is None)
+    if missing:
+        raise lacking(missing)
     return found
+
+
+def lacking(packages: Sequence[str]) -> InputError:
+    """What to say where packages are missing that a report is made with."""
+    names, are = " and ".join(packages), "are" if len(packages) > 1 else "is"
+    return InputError(
+        f"a report is drawn with {names}, which {are} not installed; {install_words('report')}"
+    )
 
 
 def write_report(report: Report, paths: Sequence[Path], *, force: bool) -> list[Path]:
@@ -134,7 +152,7 @@ def write_report(report: Report, paths: Sequence[Path], *, force: bool) -> list[
             else:
                 made.append((annex_of(path), form(annex)))
     except ModuleNotFoundError as error:
-        raise InputError(f"{error.name} is not installed: {EXTRA}") from None
+        raise lacking([str(error.name)]) from None
     for path, content in made:
         path.parent.mkdir(exist_ok=True)
         write_whole(path, content, overwrite=force)
@@ -164,5 +182,5 @@ def write_planned(
     try:
         report = build_report(planned.loaded, planned.plan, planned.explanation, pictures=pictured)
     except ModuleNotFoundError as error:
-        raise InputError(f"{error.name} is not installed: {EXTRA}") from None
+        raise lacking([str(error.name)]) from None
     return report, write_report(report, paths, force=force)
