@@ -308,9 +308,15 @@ class AdvisorApp(Program):
 
             self.push_screen(PricesScreen(self.size))
         elif name == "plan":
+            self.push_screen(self._plan())
+
+    def _plan(self) -> Screen[None]:
+        """The one plan screen: what took it time stays while another screen is shown."""
+        if not self.is_screen_installed("plan"):
             from advisor.tui.plan.plan_screen import PlanScreen
 
-            self.push_screen(PlanScreen(self.size))
+            self.install_screen(PlanScreen(self.size), "plan")
+        return self.get_screen("plan")
 
     def _benchmark(self) -> Screen[None]:
         """The one benchmark screen: what it runs goes on while another screen is shown."""

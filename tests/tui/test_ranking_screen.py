@@ -292,7 +292,7 @@ class TestModel:
 
 class TestCost:
     async def test_one_key_switches_table_and_picture_together(self, paper_store: Path) -> None:
-        async with running(paper_store) as pilot:
+        async with running(paper_store, size=NARROW) as pilot:
             screen = ranking(pilot)
             assert [c.title for c in screen.table.columns][2] == "price"
             overall = list(screen.picture.data.x_usd)
@@ -338,6 +338,23 @@ class TestCost:
             await settled(pilot)
             assert builds(pilot) == forward[::-1]
             assert table.sort_descending
+
+    async def test_every_header_sorts_and_no_column_changes_its_place(
+        self, store_path: Path
+    ) -> None:
+        state = State(welcomed=True, max_days="60", budget="100000")
+        async with running(store_path, state=state) as pilot:
+            table = ranking(pilot).table
+            titles = [c.key for c in table.columns]
+            assert all(c.sort_key for c in table.columns[1:])
+            places = [row[0] for row in rows(pilot)]
+            await pilot.press("s")
+            assert table.sorted_by == "build"
+            assert sorted(row[0] for row in rows(pilot)) == sorted(places)
+            for key in ("o", "o", "dollar_sign"):
+                await pilot.press(key)
+                await settled(pilot)
+                assert [c.key for c in table.columns] == titles
 
     async def test_prices_and_evidence_change(self, paper_store: Path) -> None:
         async with running(paper_store) as pilot:

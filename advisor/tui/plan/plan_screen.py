@@ -108,6 +108,14 @@ class PlanScreen(SizedScreen):
         yield KeyBar(PLAN)
         yield TooSmall()
 
+    def on_mount(self) -> None:
+        """Show the plan of an earlier run, which took its time."""
+        kept = self.app.kept_note(PLAN)
+        if kept is not None:
+            self.query_one("#grant", Input).value = kept.asked.get("grant", "")
+            self.query_one("#answer", Static).update(kept.text)
+            self._say(f"Planned on {kept.made_on}. g and Enter plan it again, for a report too.")
+
     # Planning
 
     @on(Input.Submitted, "#grant")
@@ -251,6 +259,10 @@ class PlanScreen(SizedScreen):
         self._say("e writes the report. o: another objective.")
         self._show()
         self.query_one("#scroll").scroll_home(animate=False)
+        if self._path is not None:
+            asked = {"grant": str(self._path), "objective": self._objective}
+            text = str(self.query_one("#answer", Static).content)
+            self.app.keep_note(PLAN, self._path.name, text, **asked)
 
     @on(Resize)
     def _show(self) -> None:

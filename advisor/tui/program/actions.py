@@ -170,6 +170,14 @@ ACTIONS: tuple[Action, ...] = (
             "As CSV, Markdown, JSON, SVG or PNG.",
         ),
         (
+            "s",
+            "next_sort",
+            "sort by the next column",
+            "",
+            "Machine, interval, chance, age of the price; places stay, and the order comes back.",
+        ),
+        _REVERSE,
+        (
             "dollar_sign",
             "toggle_cost",
             "price or cost of a run",

@@ -14,6 +14,7 @@ from textual.widgets import Static
 from advisor.tui.program.points import plot_data
 from advisor.tui.program.ranking_session import RankingSession
 from advisor.tui.ranking.ranking_rows import (
+    LOOKED_BY,
     Colours,
     RankedRows,
     ranking_columns,
@@ -44,6 +45,8 @@ class BuildPanels(Container):
         self._session = session
         self.descending = False
         """Whether the table shows the ranking from its end."""
+        self.looked_by = ""
+        """A column that no rule ranks by, in whose order the rows are; empty for the rule's."""
         self.words: tuple[str, ...] = ()
         """What a row must have to be shown."""
         self._marked: Sequence[str] = ()
@@ -104,6 +107,7 @@ class BuildPanels(Container):
             today=self.app.today,
             descending=self.descending,
             words=self.words,
+            looked_by=self.looked_by,
         )
         table, picture = self.table, self.picture
         if not len(ranking):
@@ -113,7 +117,7 @@ class BuildPanels(Container):
                 f"No ranked machine has '{' '.join(self.words)}': press / and change the filter."
             )
         table.columns = with_limit(columns, rows.axis)
-        table.sorted_by = sorted_column(question.rule)
+        table.sorted_by = LOOKED_BY.get(self.looked_by) or sorted_column(question.rule)
         table.sort_descending = self.descending
         table.source = rows
         row = None if session.selected is None else rows.row_of(session.selected)

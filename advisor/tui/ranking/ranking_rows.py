@@ -45,6 +45,14 @@ _EXPERIMENT = Column(
     sort_key="experiment-cost",
     width=7,
 )
+LOOKED_BY = {
+    "machine": "build",
+    "chance": "chance",
+    "mfu": "implied_mfu",
+    "latest": "interval",
+    "age": "price_date",
+}
+"""Columns that the rows can be looked at by though no rule ranks by them: sort key to column."""
 _SORTED_COLUMN = {"days": "training_days", "cost": _COST.key, "experiment-cost": _EXPERIMENT.key}
 ON_ONE_AXIS = 20
 """So many builds, the first, choose the axis on which all intervals are drawn."""
@@ -65,8 +73,10 @@ class RankedRows:
         today: date,
         descending: bool,
         words: Sequence[str] = (),
+        looked_by: str = "",
     ) -> None:
-        """``marks`` are the picture's glyphs by GPU; a row must have all of ``words``."""
+        """``marks`` are the picture's glyphs by GPU; a row must have all of ``words``; where
+        ``looked_by`` names a column the rows are in its order, with their places unchanged."""
         self.answer = answer
         self.view = answer.view
         self.ranking = answer.ranking
@@ -77,6 +87,9 @@ class RankedRows:
         self.descending = descending
         self._widths = {column.key: column.width or 0 for column in columns}
         self._places = self._filtered(words) if words else None
+        if looked_by:
+            shown = range(len(self.ranking.order)) if self._places is None else self._places
+            self._places = sorted(shown, key=lambda place: self._look_key(looked_by, place))
         self._names: dict[int, str] = {}
         self.axis = self._axis()
 
@@ -93,6 +106,21 @@ class RankedRows:
             if all(word in text for word in words):
                 found.append(place)
         return found
+
+    def _look_key(self, column: str, place: int) -> tuple[float, str]:
+        """What a column that no rule ranks by is ordered by."""
+        row = self.ranking.row(place)
+        match column:
+            case "machine":
+                return 0.0, f"{gpus_words(row.build).partition(' × ')[2]} {row.build.gpu_count:5}"
+            case "chance":
+                return -(chance_of(self.ranking, row) or 0.0), ""
+            case "mfu":
+                return -(row.time.implied_mfu or 0.0), ""
+            case "latest":
+                return row.training_days_high, ""
+            case _:
+                return -float(price_day(row).toordinal()), ""
 
     def _axis(self) -> Axis | None:
         width = self._widths.get("interval", 0)
@@ -249,25 +277,38 @@ def ranking_columns(basis: str, width: int, max_days: float | None) -> tuple[Col
     the page of the build: first the share of the peak, then the other kind of cost."""
     rank = Column(key="rank", title="# ", align="right", width=4)
     days = Column(key="training_days", title="days", align="right", sort_key="days", width=7)
-    age = Column(key="price_date", title="prices", align="right", width=6)
-    first, second = (_EXPERIMENT, _COST) if basis == "experiment" else (_COST, _EXPERIMENT)
+    age = Column(key="price_date", title="prices", align="right", sort_key="age", width=8)
+    both = width >= BOTH_COSTS_FROM
+    # With room for one of them it is the chosen one; with room for both, each keeps its place.
+    first = _EXPERIMENT if basis == "experiment" and not both else _COST
     others = [age]
     if max_days is not None:
         title = f"{days_rounded(max_days)} d?"
-        others.insert(0, Column(key="chance", title=title, align="right", width=max(5, len(title))))
-    if width >= BOTH_COSTS_FROM:
-        others.insert(-1, second)
+        others.insert(
+            0,
+            Column(
+                key="chance",
+                title=title,
+                align="right",
+                sort_key="chance",
+                width=max(7, len(title) + 2),
+            ),
+        )
+    if both:
+        others.insert(-1, _EXPERIMENT)
     if width >= MFU_FROM:
-        others.insert(-1, Column(key="implied_mfu", title="MFU", align="right", width=6))
+        others.insert(
+            -1, Column(key="implied_mfu", title="MFU", align="right", sort_key="mfu", width=6)
+        )
     fixed = (rank, first, days, *others)
     # The margins, and a gap after every column but the last, the name's among them.
     left = width - 2 * MARGIN - sum((column.width or 0) + GAP for column in fixed)
     drawn: tuple[Column, ...] = ()
     if left >= MIN_NAME + GAP + NARROWEST_BAR:
         bar = min(WIDEST_BAR, max(NARROWEST_BAR, (left - GAP) * 2 // 5))
-        drawn = (Column(key="interval", title="", width=bar),)
+        drawn = (Column(key="interval", title="", sort_key="latest", width=bar),)
         left -= bar + GAP
-    build = Column(key="build", title="machine", width=max(12, min(64, left)))
+    build = Column(key="build", title="machine", sort_key="machine", width=max(12, min(64, left)))
     return (rank, build, first, days, *drawn, *others)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
@@ -27,6 +28,7 @@ from advisor.tui.program.ranking_session import RankingSession
 from advisor.tui.program.settings import State
 from advisor.tui.ranking.build_panels import PANELS, BuildPanels
 from advisor.tui.ranking.question_fields import QuestionFields
+from advisor.tui.ranking.ranking_rows import LOOKED_BY
 from advisor.tui.ranking.selected_build import selected_line
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.fetch_error import FetchError
@@ -234,7 +236,7 @@ class RankingScreen(SizedScreen):
         if session.errors and session.answer is not None:
             note = f"Below is the last good answer: {session.answered_words()}."
         else:
-            note = doubt_note(session.doubts(), NOTE_LINES * (self.app.size.width - 2))
+            note = doubt_note(session.doubts(), self.app.size.width - 2)
         line = self.query_one("#note", Static)
         line.set_class(bool(note), "-said")
         _write(line, note)
@@ -249,7 +251,7 @@ class RankingScreen(SizedScreen):
     def _choose(self, name: str, value: str) -> None:
         values = {name: value}
         if name == "rule":
-            self.panels.descending = False
+            self.panels.descending, self.panels.looked_by = False, ""
             if value != "days":
                 # Ranked by a cost, that cost is the one to look at.
                 values["cost_basis"] = "overall" if value == "cost" else "experiment"
@@ -327,8 +329,13 @@ class RankingScreen(SizedScreen):
 
     @on(RankTable.HeaderClicked)
     def _header_clicked(self, event: RankTable.HeaderClicked) -> None:
-        if event.sort_key == self.session.inputs.rule:
-            self.panels.descending = not self.panels.descending
+        panels = self.panels
+        looked_by = event.sort_key if event.sort_key in LOOKED_BY else ""
+        if event.sort_key == (panels.looked_by or self.session.inputs.rule):
+            panels.descending = not panels.descending
+            self.show_answer()
+        elif looked_by or event.sort_key == self.session.inputs.rule:
+            panels.looked_by, panels.descending = looked_by, False
             self.show_answer()
         else:
             self.session.pause()
@@ -351,6 +358,19 @@ class RankingScreen(SizedScreen):
     def action_next_choice(self, name: str) -> None:
         """Take the next of a few values."""
         self.query_one(f"#{name}", Choice).action_step(1)
+
+    def action_next_sort(self) -> None:
+        """Look at the rows by the next column, with their places unchanged."""
+        keys = [c.sort_key for c in self.table.columns if c.sort_key in LOOKED_BY]
+        at = keys.index(self.panels.looked_by) + 1 if self.panels.looked_by in keys else 0
+        self.panels.looked_by = (keys[at] or "") if at < len(keys) else ""
+        self.panels.descending = False
+        self.show_answer()
+
+    def action_reverse_sort(self) -> None:
+        """Turn the table round."""
+        self.panels.descending = not self.panels.descending
+        self.show_answer()
 
     def action_toggle_cost(self) -> None:
         """Show the machine's cost or that of one experiment, in table and picture at once."""
@@ -472,13 +492,13 @@ class RankingScreen(SizedScreen):
             self.action_leave_field()
 
 
-def doubt_note(doubts: Sequence[Doubt], room: int) -> str:
-    """As many doubts as fit, each with its keys; always the first."""
+def doubt_note(doubts: Sequence[Doubt], width: int) -> str:
+    """As many doubts as fit into two lines, each with its keys; always the first."""
     note = ""
     for doubt in doubts:
         said = f"{doubt.words[:1].upper()}{doubt.words[1:]} ({DOUBT_KEYS[doubt.about]})."
         longer = f"{note} {said}".strip()
-        if note and len(longer) > room:
+        if note and len(wrap(longer, width)) > NOTE_LINES:
             break
         note = longer
     return note
