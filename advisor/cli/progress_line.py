@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from threading import Event, Lock, Thread
 from time import monotonic
 
+from advisor.cli.safe_output import erase_line
+
 FIRST_S = 0.7
 """Nothing is said of what is over by then."""
 EVERY_S = 1.0
@@ -36,7 +38,8 @@ class ProgressLine:
         """Make room for what is printed; the line comes back below it."""
         with self._lock:
             if self._live and self._said:
-                print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+                erase_line()
+                sys.stderr.flush()
                 self._said = ""
 
     def end(self) -> None:
@@ -55,7 +58,8 @@ class ProgressLine:
     def _print(self) -> None:
         line = f"{monotonic() - self._began:.0f} s: {self._words}"[:WIDTH]
         if self._live:
-            print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+            erase_line()
+            print(line, end="", file=sys.stderr, flush=True)
             self._said = line
         elif self._words != self._said:
             print(line, file=sys.stderr, flush=True)

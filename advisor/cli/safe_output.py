@@ -30,6 +30,12 @@ class SafeStream:
         return getattr(self._stream, name)
 
 
+def erase_line() -> None:
+    """Begin the line of a terminal's stderr anew: the one sequence that is the program's own."""
+    stream = sys.stderr._stream if isinstance(sys.stderr, SafeStream) else sys.stderr
+    stream.write("\r\x1b[K")
+
+
 @contextmanager
 def safe_output() -> Iterator[None]:
     """Let stdout and stderr pass through the filter until the block ends."""

@@ -13,6 +13,7 @@ import random
 import re
 import time
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -54,14 +55,14 @@ def spoiled(value: Any, dice: random.Random) -> Any:
             inner = inner[step]
         what = dice.random()
         if what < 0.6:
-            inner[last] = dice.choice(ODD)
+            inner[last] = deepcopy(dice.choice(ODD))
         elif what < 0.8:
             del inner[last]
         elif isinstance(inner, dict):
             name = dice.choice(("x", "id", "", "\u202e", str(last) + "s", "__class__"))
-            inner[name] = dice.choice(ODD)
+            inner[name] = deepcopy(dice.choice(ODD))
         else:
-            inner.append(dice.choice(ODD))
+            inner.append(deepcopy(dice.choice(ODD)))
     return value
 
 
@@ -193,7 +194,11 @@ KINDS: dict[str, tuple[str, Make, tuple[str, ...]]] = {
         ("bench_runner", "hardware", "--recipe", "{}", "--format", "json"),
     ),
     "runner-record": ("r.jsonl", _json_lines, ("bench_runner", "merge", "{}")),
-    "config": ("config.json", _config, ("predict", "--model", "{}", "--gpu", "H100")),
+    "config": (
+        "config.json",
+        _config,
+        ("predict", "--model", "{}", "--gpu", "H100", "--tokens", "1B", "--batch", "512"),
+    ),
     "quotes": ("q.csv", _csv, ("prices", "import", "{}", "--dry-run")),
     "grant": (
         "grant.toml",

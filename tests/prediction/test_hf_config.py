@@ -414,3 +414,9 @@ def test_a_wrong_size_or_run_is_one_line(
     with pytest.raises(ValueError, match=words) as caught:
         target_of_size("mine", family, parameters, run)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", [[], {}, 7, None, ["llama"]])
+def test_a_kind_that_is_no_text_is_named(tmp_path: Path, kind: object) -> None:
+    with pytest.raises(ValueError, match="key 'model_type'"):
+        target_of_config(write(tmp_path, {**LLAMA_32_1B, "model_type": kind}), TEXT)

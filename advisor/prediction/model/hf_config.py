@@ -73,10 +73,10 @@ def target_of_config(path: Path, run: Run) -> Target:
             "than training its model, which is not predicted; give the model's config.json"
         )
     kind = file.content.get("model_type")
-    if kind in _OTHER_WORK:
-        raise file.error("model_type", _OTHER_WORK[kind])
     if not isinstance(kind, str) or not kind:
         raise file.error("model_type", "is missing; write the architecture's name, as llama")
+    if kind in _OTHER_WORK:
+        raise file.error("model_type", _OTHER_WORK[kind])
     if kind not in KIN:
         shown = kind if len(kind) <= 40 else kind[:37] + "..."
         raise file.error(
