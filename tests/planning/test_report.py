@@ -56,7 +56,7 @@ def report_of(planned: Planned, *, pictures: bool = True) -> Report:
 
 @pytest.fixture(scope="module")
 def planned(store_path: Path) -> Planned:
-    return planned_from(store_path, predictions=False)
+    return planned_from(store_path, predictions=True)
 
 
 @pytest.fixture(scope="module")
@@ -70,12 +70,12 @@ def variant(request: pytest.FixtureRequest, store_path: Path) -> Planned:
     if request.param == "bought":
         return planned_from(store_path, experiments=read_grant(EXAMPLE).experiments[:3])
     if request.param == "rented":
-        return planned_from(store_path, rent_providers=None, predictions=False)
+        return planned_from(store_path, rent_providers=None, predictions=True)
     if request.param == "most":
         return planned_from(
             store_path,
             objective="most-runs",
-            predictions=False,
+            predictions=True,
             experiments=read_grant(EXAMPLE).experiments[3:],
             budget_usd=Decimal(20_000),
             year_budget_usd=(Decimal(9_000), Decimal(9_000), Decimal(2_000)),
@@ -85,7 +85,7 @@ def variant(request: pytest.FixtureRequest, store_path: Path) -> Planned:
         fabrication_is_equipment=False,
         overhead_rate=Decimal("0.5"),
     )
-    return planned_from(store_path, institution=house, predictions=False)
+    return planned_from(store_path, institution=house, predictions=True)
 
 
 def every(value: Any) -> Iterator[Any]:
@@ -235,7 +235,8 @@ class Walk:
             (value,) = change.values()
             return value[1] if isinstance(value, list) else value
         if reads == "bought":
-            bought = solve(problem).purchases
+            # Of several that are as good, the one that the report found: no ties are settled there.
+            bought = solve(problem, known=(self.plan,), settle=False).purchases
             wanted = (origin["machine_id"], origin["order"])
             return sum(p.count for p in bought if (p.machine_id, p.order) == wanted)
         if "min_runs" in change:
@@ -360,7 +361,7 @@ def test_a_forged_number_is_found(planned: Planned, report: Report, store_path: 
 def test_the_same_inputs_give_the_same_bytes(
     planned: Planned, report: Report, store_path: Path
 ) -> None:
-    again = report_of(planned_from(store_path, predictions=False))
+    again = report_of(planned_from(store_path, predictions=True))
     for form in (to_markdown, to_csv_text, to_json_text, to_html, to_pdf, to_xlsx):
         assert form(report) == form(again), form.__name__
 
@@ -381,7 +382,7 @@ def test_the_report_has_what_an_office_asks_for(report: Report) -> None:
         "Sources and versions",
     ]
     tables = {table.name: table for table in report.tables()}
-    assert {"Equipment", "Parts", "Running", "By fiscal year", "Times", "Sources"} <= set(tables)
+    assert {"Budget", "Equipment", "Running", "By fiscal year", "Times", "Sources"} <= set(tables)
     pictures = [b.name for s in report.sections for b in s.blocks if isinstance(b, Picture)]
     assert pictures == ["plan", "alternatives", "break-even", "cost-and-time"]
 
