@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from advisor.answers.wording import age_words, build_words
-from advisor.costs.amounts import days_exact, usd_and_cents, usd_whole
+from advisor.answers.before import Doubt, quoted
+from advisor.answers.wording import (
+    age_words,
+    build_words,
+    counted_days,
+    estimate_mark,
+    gpus_words,
+    machine_words,
+)
+from advisor.costs.amounts import days_exact, usd_and_cents, usd_rounded, usd_whole
 from advisor.costs.rental import (
     BreakEven,
     RentOffer,
@@ -70,7 +79,8 @@ class Ownership:
         assert gpu is not None and host is not None  # only builds with a price are asked about
         oldest = min(gpu.quoted_on, host.quoted_on)
         days = "no time" if self.training_days is None else f"{days_exact(self.training_days)} days"
-        where = "" if self.build.host.gpu_id is not None else f" in a {self.build.host.name}"
+        named = self.build.host.name in build_words(self.build)
+        where = "" if named else f" in a {self.build.host.name}"
         return (
             f"{candidates.model.name} on {build_words(self.build)}{where}: {days} a training run, "
             f"prices of {oldest} (age: {age_words(oldest, self.as_of)})"
@@ -308,6 +318,59 @@ def rent_row(
             else _cents(rented_usd(offer.price_per_hour_usd, days, number))
         )
     return row
+
+
+def _days_words(owned: Ownership) -> str:
+    """``≈79.4 days``, with the mark where nobody measured it; the time must be known."""
+    best = owned.candidates.times[owned.position]
+    assert owned.training_days is not None and best is not None and best.chosen is not None
+    return f"{estimate_mark(best.chosen)}{counted_days(owned.training_days)}"
+
+
+def cost_sentence(owned: Ownership) -> str:
+    """What owning costs, in one sentence that could stand alone."""
+    own, model = owned.own, owned.candidates.model.name
+    machine = f"{gpus_words(owned.build)} in the {machine_words(owned.build)}"
+    if own.life_usd is None:
+        return f"What owning {machine} costs is not known: nobody states what it draws."
+    years = f"{own.terms.lifetime_years:f} year{'' if own.terms.lifetime_years == 1 else 's'}"
+    words = f"Owning {machine} costs {usd_rounded(own.life_usd)} over {years}"
+    each = None if owned.training_days is None else own.experiment_usd(owned.training_days)
+    if each is None:
+        return f"{words}; how long {model} trains on it is not known."
+    mark = _days_words(owned).partition(counted_days(owned.training_days or 0.0))[0]
+    return f"{words}, {mark}{usd_rounded(each)} a run of {model} ({_days_words(owned)} each)."
+
+
+def cost_doubts(owned: Ownership) -> list[Doubt]:
+    """What the sum leaves out, with the flag that counts it."""
+    build, terms = owned.build, owned.own.terms
+    command = (
+        f"advisor prices cost --model {quoted(owned.candidates.model.recipe_id)} "
+        f"--gpu {quoted(build.gpu.gpu_id)} --count {build.gpu_count}"
+    )
+    if terms.electricity_usd_per_kwh > 0:
+        return []
+    words = "electricity is not counted: state what a kWh costs you"
+    return [Doubt(about="power", words=words, command=f"{command} --electricity 0.15")]
+
+
+def rent_sentence(owned: Ownership, evens: list[BreakEven]) -> str:
+    """What a rented run costs and from when buying pays, in one sentence that could stand alone."""
+    even = evens[0]
+    best = owned.candidates.times[owned.position]
+    mark = estimate_mark(best.chosen) if best is not None and best.chosen is not None else ""
+    words = (
+        f"A run of {owned.candidates.model.name} on {gpus_words(owned.build)} rented "
+        f"{even.offer.kind} costs {mark}{usd_rounded(even.rent_per_experiment_usd)} "
+        f"({_days_words(owned)} at {usd_and_cents(even.offer.price_per_hour_usd)} an hour)"
+    )
+    if even.experiments is None or even.utilisation is None:
+        return f"{words}; under these terms buying never pays."
+    if even.utilisation > 1:
+        return f"{words}; buying never pays in the {owned.own.terms.lifetime_years:f} years."
+    runs = max(1, math.ceil(even.experiments))
+    return f"{words}; buying pays from {runs:,} run{'s' if runs > 1 else ''} on."
 
 
 def life_words(owned: Ownership) -> str:

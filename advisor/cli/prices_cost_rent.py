@@ -6,16 +6,22 @@ import argparse
 import re
 from decimal import Decimal
 from pathlib import Path
+from textwrap import fill
 
+from advisor.answers.before import doubt_block, doubt_objects
 from advisor.answers.ownership import (
     OwnershipRequest,
     break_evens,
     cheapest_ownership,
+    cost_doubts,
     cost_rows,
+    cost_sentence,
     even_words,
     life_words,
     rent_row,
+    rent_sentence,
 )
+from advisor.cli.command import terminal_width
 from advisor.costs.tco import CostTerms
 from advisor.parse import InputError, parse_decimal, parse_price_rule, shown
 from advisor.ranking.times import parse_evidence_rule
@@ -80,9 +86,14 @@ def answer_cost(store: Store, options: argparse.Namespace) -> list[str]:
     owned, _ = cheapest_ownership(store, read_request(options))
     rows = cost_rows(owned)
     if options.format == "json":
-        return [to_json({"build": owned.heading, "terms": rows})]
+        verdict = {"sentence": cost_sentence(owned), "doubts": doubt_objects(cost_doubts(owned))}
+        return [to_json({"verdict": verdict, "build": owned.heading, "terms": rows})]
     table = render_rows(rows, options.format)
-    return [table] if options.format == "csv" else [owned.heading, table]
+    if options.format == "csv":
+        return [table]
+    width = terminal_width()
+    doubts = doubt_block("Before you rely on it", cost_doubts(owned), width)
+    return [fill(cost_sentence(owned), width), owned.heading, table, *doubts]
 
 
 def answer_rent(store: Store, options: argparse.Namespace) -> list[str]:
@@ -108,7 +119,9 @@ def answer_rent(store: Store, options: argparse.Namespace) -> list[str]:
             raise InputError(f"{options.svg} is already there: name a new file") from None
     if options.format == "json":
         own = {"life_usd": owned.own.life_usd, "experiment_usd": owned.own.experiment_usd(days)}
-        return [to_json({"build": owned.heading, "own": own, "rent": rows})]
+        verdict = {"sentence": rent_sentence(owned, evens), "doubts": []}
+        return [to_json({"verdict": verdict, "build": owned.heading, "own": own, "rent": rows})]
     if options.format == "csv":
         return [render_rows(rows, "csv")]
-    return [owned.heading, life_words(owned), render_rows(rows, "table"), *even_words(evens)]
+    first = fill(rent_sentence(owned, evens), terminal_width())
+    return [first, owned.heading, life_words(owned), render_rows(rows, "table"), *even_words(evens)]

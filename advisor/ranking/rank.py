@@ -19,7 +19,7 @@ from advisor.ranking.question import Question
 from advisor.ranking.times import BestTime, TrainingTime
 from advisor.ranking.uncertainty import RankUncertainty
 from price_catalog.builds import Build
-from price_catalog.model import Quote
+from price_catalog.model import Gpu, Quote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,7 +220,8 @@ class Ranking:
             detail=candidates.builds[i].obstacle
             or _not_known(candidates.builds[i])
             or (_old_price(candidates, i) if reason == "old-price" else None)
-            or _detail(reason, cost, time, self.question, candidates.has_quote(i)),
+            or _detail(reason, cost, time, self.question, candidates.has_quote(i))
+            or _no_time(candidates, candidates.builds[i].gpu),
             overall_cost_usd=cost,
             training_days=chosen.training_days if chosen is not None else None,
             time=chosen,
@@ -276,7 +277,7 @@ def _detail(
     time: BestTime | None,
     question: Question,
     has_quote: tuple[bool, bool],
-) -> str:
+) -> str | None:
     chosen = time.chosen if time is not None else None
     if reason == "over-budget" and cost is not None and question.budget_usd is not None:
         return f"costs ${cost:,.0f}, ${cost - question.budget_usd:,.0f} over the budget"
@@ -298,4 +299,31 @@ def _detail(
         return f"no price for the {item} under the chosen price rule"
     if chosen is not None and chosen.reason:
         return f"{chosen.status}: {chosen.reason}"
-    return "nobody has measured this model on this machine"
+    return None
+
+
+def _no_time(candidates: Candidates, gpu: Gpu) -> str:
+    """Why no time is known: what is missing, and how to supply it."""
+    if candidates.evidence != "sound":
+        return "nobody published a time for this model on this machine"
+    precision = candidates.model.precision
+    rates = {
+        "bf16": gpu.bf16_tflops,
+        "fp16": gpu.fp16_tflops,
+        "fp32": gpu.tf32_tflops or gpu.bf16_tflops,
+    }
+    first_with_bf16 = 8.0  # NVIDIA's compute capability
+    if precision == "bf16" and float(gpu.compute_capability or first_with_bf16) < first_with_bf16:
+        return f"no estimate: the {gpu.name} has no bf16 cores, and this model trains in bf16"
+    missing = "memory bandwidth" if gpu.memory_bandwidth_gb_s is None else None
+    if rates.get(precision, 0.0) is None:
+        missing = f"{'TF32' if precision == 'fp32' else precision} speed"
+    if missing is not None:
+        return (
+            f"no estimate: the catalogue has no {missing} for the {gpu.name}; add it to "
+            "price_catalog/gpus.csv, or measure with advisor bench"
+        )
+    return (
+        f"no estimate: the {gpu.name} is too unlike every GPU that was measured, or would have to "
+        "be faster than it can; measure with advisor bench"
+    )

@@ -1,0 +1,60 @@
+"""What owning and renting cost: one sentence first, the same in JSON; why a time is missing."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from advisor.cli.main import main
+
+BUILD = ["--model", "pythia-1b", "--gpu", "RTX 5090", "--count", "2"]
+
+
+def said(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
+    assert main(list(argv)) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("command", "begins"),
+    [
+        ("cost", "Owning 2 × RTX 5090 in the "),
+        ("rent", "A run of Pythia 1B on 2 × RTX 5090 rented"),
+    ],
+)
+def test_the_answer_comes_first_and_is_the_same_in_json(
+    command: str, begins: str, store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["prices", command, *BUILD, "--store", str(store_path)]
+    first = " ".join(said(capsys, *argv).partition("\n\n")[0].split())
+    verdict = json.loads(said(capsys, *argv, "--format", "json"))["verdict"]
+    assert first == verdict["sentence"]
+    assert first.startswith(begins)
+    assert "≈" in first  # nobody measured it
+    for doubt in verdict["doubts"]:
+        words = shlex.split(doubt["command"])
+        assert said(capsys, *words[1:], "--store", str(store_path)).startswith(begins)
+
+
+def test_electricity_that_is_counted_is_no_doubt(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["prices", "cost", *BUILD, "--store", str(store_path)]
+    assert "electricity is not counted" in said(capsys, *argv)
+    assert "electricity is not counted" not in said(capsys, *argv, "--electricity", "0.15")
+
+
+def test_a_build_without_a_time_says_what_is_missing(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["rank", "--model", "pythia-1b", "--format", "json", "--store", str(store_path)]
+    left = json.loads(said(capsys, *argv))["excluded"]
+    words = {row["gpu"]: row["detail"] for row in left if row["reason"] == "no-time"}
+    assert "has no bf16 cores" in words["RTX 2080 Ti"]
+    assert "the catalogue has no bf16 speed for the RTX 5000 Ada" in words["RTX 5000 Ada"]
+    assert not any("nobody has measured" in text for text in words.values())
+    published = json.loads(said(capsys, *argv, "--evidence", "published"))["excluded"]
+    assert any("nobody published a time" in row["detail"] for row in published)
