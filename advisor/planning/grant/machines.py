@@ -66,6 +66,14 @@ def run_time(time: TrainingTime, grant: Grant) -> RunTime | None:
     )
 
 
+def standing(best: BestTime, grant: Grant) -> TrainingTime | None:
+    """The time that counts; where the grant takes no predictions, what somebody measured."""
+    chosen = best.chosen
+    if not grant.predictions and chosen is not None and chosen.basis == "predicted":
+        return best.published
+    return chosen
+
+
 Best = Mapping[str, Sequence[BestTime]]
 """The times that stand, by model."""
 
@@ -74,9 +82,10 @@ def times_of(best: Best, gpu_id: str, gpu_count: int, grant: Grant) -> dict[str,
     found: dict[str, RunTime] = {}
     for recipe, times in best.items():
         for each in times:
-            if (each.gpu_id, each.gpu_count) != (gpu_id, gpu_count) or each.chosen is None:
+            chosen = standing(each, grant)
+            if (each.gpu_id, each.gpu_count) != (gpu_id, gpu_count) or chosen is None:
                 continue
-            time = run_time(each.chosen, grant)
+            time = run_time(chosen, grant)
             if time is not None:
                 found[recipe] = time
     return found
@@ -224,8 +233,9 @@ def buyable(
         times = {}
         for recipe, candidates in by_recipe.items():
             each = candidates.times[i]
-            if gaps[recipe] is None and each is not None and each.chosen is not None:
-                time = run_time(each.chosen, grant)
+            chosen = None if each is None else standing(each, grant)
+            if gaps[recipe] is None and chosen is not None:
+                time = run_time(chosen, grant)
                 if time is not None:
                     times[recipe] = time
         if not times:
