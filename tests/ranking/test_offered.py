@@ -81,14 +81,15 @@ def test_what_nobody_sells_comes_after_what_somebody_does(worse: Quote, rule: st
 
 
 def test_of_two_as_fast_the_whole_machine_is_named_first() -> None:
-    dearer = make_quote("server", "whole", "9000", quoted_on=YOUNG)
-    found = candidates(card("b"), dearer, hosts=(WHOLE,))
-    assert [row.build.host.host_id for row in rank(found, Question()).rows()] == [
-        "whole",
-        "host-1",
-    ]
-    by_cost = rank(found, Question(rule="cost")).rows()
-    assert [row.build.host.host_id for row in by_cost] == ["host-1", "whole"]
+    def hosts(whole_usd: str, rule: str = "days") -> list[str]:
+        dearer = make_quote("server", "whole", whole_usd, quoted_on=YOUNG)
+        found = candidates(card("b"), dearer, hosts=(WHOLE,))
+        return [row.build.host.host_id for row in rank(found, Question(rule=rule)).rows()]
+
+    # The card and its host are 1,500 dollars: up to half as much again the whole machine is first.
+    assert hosts("2250") == ["whole", "host-1"]
+    assert hosts("2251") == ["host-1", "whole"]
+    assert hosts("2250", "cost") == ["host-1", "whole"]
 
 
 def test_what_is_not_known_to_fit_does_not_rank() -> None:
