@@ -514,7 +514,7 @@ def test_files_are_overwritten_only_when_asked(
     assert report.read_text() == "mine"
     code, _, err = run(capsys, *given, "--force")
     assert code == 0
-    assert err.endswith(f"wrote {report}\n")
+    assert f"wrote {report}\n" in err
     assert report.read_text().startswith("# grant")
 
 
@@ -636,7 +636,7 @@ def test_an_upgrade_of_an_owned_machine_is_planned(
     )
     assert code == 0
     assert "add in year 1  2 more A6000 in the lab's 2 × A6000 (4 in all)" in out
-    assert "We request parts to upgrade 1 machine" in report.read_text()
+    assert "2 more A6000 in the lab's 2 × A6000" in report.read_text()
     tight = path.read_text().replace("free_slots = 2", "free_slots = 1")
     _, out, _ = run(capsys, str(grant_file(tmp_path, tight)), "--quick", "--store", str(store_path))
     assert "more A6000" not in out  # nobody timed three
@@ -649,11 +649,13 @@ def test_markdown_has_its_pictures_beside_it(
     report = tmp_path / "my report.md"
     given = [str(path), "--quick", "--out", str(report), "--store", str(store_path)]
     assert run(capsys, *given)[0] == 0
-    links = re.findall(r"\]\(([^)]+\.svg)\)", report.read_text())
+    annex = tmp_path / "my report-annex.md"
+    links = re.findall(r"\]\(([^)]+\.svg)\)", annex.read_text())
     assert links[0] == "my%20report-figures/plan.svg"
     for link in links:
         assert "<svg" in (tmp_path / unquote(link)).read_text()
     report.unlink()
+    annex.unlink()
     code, _, err = run(capsys, *given)
     assert (code, "is there already" in err) == (2, True)
 

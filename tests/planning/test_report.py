@@ -129,10 +129,11 @@ class Walk:
             self.quotes = {q.quote_id: q for q in reader.quotes()}
             self.rentals = {r.rental_id: r for r in reader.rentals()}
             self.times = {
-                best.chosen.measurement_id: best.chosen
+                time.measurement_id: time
                 for model in reader.models()
                 for best in reader.best_times(model.recipe_id, self.grant.evidence)
-                if best.chosen is not None
+                for time in (best.chosen, best.published)
+                if time is not None
             }
             self.gpus = {g.gpu_id: g for g in reader.gpus()}
             self.hosts = {h.host_id: h for h in reader.hosts()}
