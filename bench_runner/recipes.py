@@ -51,8 +51,8 @@ from bench_runner.architecture import Architecture, kind_of, read_architecture
 from bench_runner.outside import MIB, OutsideError, text_outside
 from bench_runner.timm_models import CLASSES, timm_architecture
 
-LARGEST_NUMBER = 2**31 - 1
-"""Of samples, steps, tokens or pixels; a store's columns hold no more."""
+LARGEST_NUMBER = 2**63 - 1
+"""Of samples, steps, tokens or pixels: what a column of whole numbers holds at most."""
 _LONGEST_TEXT = 4_000
 _TIMM_NAME = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)?")
 _FETCHES = {"auto_map", "cache_dir", "checkpoint_path", "custom_pipelines", "pretrained"}
