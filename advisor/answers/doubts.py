@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 YOUNG_DAYS = 60
 """A price of fewer days needs no word."""
+_ASKED_OF = ("reseller-quote", "education", "list", "street")
+"""Kinds of quotes whose vendor sells the machine itself."""
 
 
 def doubts_of(ranking: Ranking, rentals: Iterable[Rental], supply: Supply | None) -> list[Doubt]:
@@ -112,7 +114,10 @@ def _price(ranking: Ranking, row: RankedRow) -> Doubt | None:
     if not candidates.offered[ranking.order[row.rank - 1]]:
         words.append("nobody is known to sell all of it at this price")
     elif (today - day).days >= YOUNG_DAYS:
-        words.append(f"{age_words(day, today)} old: ask {row.host_quote.vendor} again")
+        quote = row.host_quote
+        sold = row.build.host.gpu_id is not None and quote.kind in _ASKED_OF
+        whom = f"ask {quote.vendor} again" if sold else "ask for new quotes"
+        words.append(f"{age_words(day, today)} old: {whom}")
     budget = ranking.question.budget_usd
     if budget is not None and row.overall_cost_high_usd > budget:
         words.append(f"others ask up to {usd_rounded(row.overall_cost_high_usd)}, over the budget")
