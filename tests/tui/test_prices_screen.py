@@ -10,7 +10,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from advisor.costs.amounts import usd_exact, usd_whole
+from advisor.costs.amounts import usd_exact, usd_rounded
 from advisor.costs.owned import own_machine
 from advisor.store import Store
 from advisor.tui.pages.confirm import ConfirmScreen
@@ -119,7 +119,7 @@ async def test_an_upgrade_says_what_is_owned_and_adds_up(own_store: Path) -> Non
         await settled(pilot)
         source = pilot.app.screen.query_one(RankTable).source
         cells = [[str(cell) for cell in source.cells(index)] for index in range(len(source))]
-        (row,) = [row for row in cells if "4 × A6000" in row[1] and "2 owned" in row[1]]
+        (row,) = [row for row in cells if "4 × A6000, 2 yours" in row[1]]
         at = next(n for n, cell in enumerate(cells) if cell is row)
         lines = [
             text
@@ -133,7 +133,7 @@ async def test_an_upgrade_says_what_is_owned_and_adds_up(own_store: Path) -> Non
         assert build.gpus_owned == 2
         bought = f"2 × A6000 at {usd_exact(gpu_usd)} = {usd_exact(2 * gpu_usd)}"
         assert any(text.startswith(bought) for text in lines)
-        assert row[2] == usd_whole(2 * gpu_usd + host_usd)
+        assert row[2] == usd_rounded(2 * gpu_usd + host_usd)
 
 
 async def test_every_mark_has_a_sign_and_a_word(own_store: Path) -> None:
