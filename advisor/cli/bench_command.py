@@ -54,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--again", action="store_true", help="measure what was measured before, too")
     add("--yes", action="store_true", help="start without asking")
     add("--device", default="cuda", help="cuda (default), or cpu to see the path work")
+    add("--details", action="store_true", help="every setting, those that were left out, too")
     add("--records", metavar="FILE", help="where the runner keeps its records (JSON lines)")
     add("--work", metavar="DIR", help="where it keeps logs and compiled kernels")
     add_format(parser)
@@ -92,7 +93,10 @@ def run(options: argparse.Namespace) -> int:
         return WRONG_INPUT
     from advisor.tables import render_rows
 
-    print(render_rows(table(progress, plan), options.format, COLUMNS))
+    rows = table(progress, plan)
+    if options.format == "table":
+        rows = _folded(rows, progress, plan, options.details)
+    print(render_rows(rows, options.format, COLUMNS))
     if ending.kind == "cancelled":
         return CANCELLED
     return ANSWERED if progress.best_row is not None else NO_ANSWER
@@ -220,6 +224,22 @@ def _say_ending(ending: Ending, progress: Progress, recorder: Recorder, plan: Pl
 
 def _clean(text: str) -> str:
     return "".join(ch if ch.isprintable() else "?" for ch in text)
+
+
+def _folded(
+    rows: list[dict[str, Any]], progress: Progress, plan: Plan, details: bool
+) -> list[dict[str, Any]]:
+    """The winner first, then what was tried; its gains and what is folded are told on stderr."""
+    from advisor.benchmark.outcome import folded_words, gains, shown_first
+
+    shown, folded = shown_first(progress)
+    if (won := gains(progress, plan.request.gpu_count)) is not None:
+        print(_clean(f"winner: {won}"), file=sys.stderr)
+    if (rest := folded_words(folded)) is not None and not details:
+        print(f"{rest}: --details shows them", file=sys.stderr)
+    by_label = {row["settings"]: row for row in rows}
+    wanted = [*shown, *(folded if details else ())]
+    return [by_label[row.label] for row in wanted]
 
 
 COLUMNS = (

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
 from advisor.benchmark.benchmark_plan import CPU, CPU_REMARK
+from advisor.benchmark.outcome import folded_words, shown_first
 from advisor.benchmark.progress import (
     FAILED,
     LEFT_OUT,
@@ -62,8 +63,14 @@ def columns(width: int) -> tuple[Column, ...]:
 class BoardRows:
     """The settings as they stand at one moment."""
 
-    def __init__(self, progress: Progress, keys: Sequence[str]) -> None:
+    def __init__(self, progress: Progress, keys: Sequence[str], *, whole: bool = True) -> None:
+        """``whole``: what was left out, too; else the winner first, and the rest in one row."""
         self._rows = tuple(progress.rows.values())
+        if not whole:
+            shown, folded = shown_first(progress)
+            words = folded_words(folded)
+            rest = () if words is None else (Tried(label="…", state=LEFT_OUT, detail=words),)
+            self._rows = (*shown, *rest)
         best = progress.best_row
         self._best = None if best is None else best.label
         self._keys = keys

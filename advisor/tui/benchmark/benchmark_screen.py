@@ -22,6 +22,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from advisor.benchmark.benchmark_plan import Plan, bench_folders, make_plan
+from advisor.benchmark.outcome import gains
 from advisor.benchmark.packages import check_packages
 from advisor.benchmark.progress import Progress
 from advisor.benchmark.recorder import Recorder, follow
@@ -141,6 +142,8 @@ class BenchmarkScreen(SizedScreen):
         self._began_s = 0.0
         self._began_wall_s = 0.0
         self._took_s = 0.0
+        self._whole = False
+        """Whether what was left out is shown once it is over."""
 
     def compose(self) -> ComposeResult:
         yield TitleBar(BENCHMARK)
@@ -365,6 +368,8 @@ class BenchmarkScreen(SizedScreen):
         if event.problem is not None:
             lines.append((event.problem, WARNING))
         if event.ending is not None:
+            won = gains(progress, plan.request.gpu_count)
+            lines += [] if won is None else [(won, STRONG)]
             lines += ending_lines(event.ending, progress, event.kept, plan)
         self._say(lines)
         self._tick()
@@ -375,6 +380,11 @@ class BenchmarkScreen(SizedScreen):
             f"Benchmark: {told}", severity="warning" if bad else "information", markup=False
         )
         self.app.look_at_store()
+
+    def action_fold(self) -> None:
+        """Show every setting, or fold what was left out."""
+        self._whole = not self._whole
+        self._show_rows()
 
     def action_elsewhere(self) -> None:
         """Go to what can be measured elsewhere, and to the jobs that were submitted."""
@@ -433,7 +443,9 @@ class BenchmarkScreen(SizedScreen):
         shown = columns(self.table.size.width or 80)
         if shown != self.table.columns:
             self.table.columns = shown
-        self.table.source = BoardRows(self.progress, [column.key for column in shown])
+        whole = self._whole or self.ending is None
+        keys = [column.key for column in shown]
+        self.table.source = BoardRows(self.progress, keys, whole=whole)
 
     def _say(self, lines: list[Line]) -> None:
         self.query_one("#said", LinesView).show(lambda width: wrapped(lines, width), from_top=True)

@@ -324,6 +324,7 @@ ACTIONS: tuple[Action, ...] = (
         ),
         ("space", "open_record", "open the full record", "open", "All about one setting."),
         ("m", "focus_field('bench_model')", "choose the model", "model", "Go to the model."),
+        ("f", "fold", "show or fold what was left out", "", "Once a benchmark has ended."),
         ("e", "elsewhere", "measure elsewhere", "elsewhere", "A cluster or a rented GPU; jobs."),
         ("n", "focus_field('bench_minutes')", "set the time limit", "", "Go to the minutes."),
     ),

@@ -1,0 +1,68 @@
+"""What a search has found, as a person reads it: winner, gains, and the rest folded (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from advisor.benchmark.progress import (
+    LEFT_OUT,
+    RUNNING,
+    TIME,
+    WAITING,
+    Progress,
+    Tried,
+    time_words,
+)
+from bench_runner import space
+
+NAIVE = "naive"
+
+
+def gains(progress: Progress, gpu_count: int) -> str | None:
+    """``free lunch + …: 7.2 days, 1.89 × as fast as naive, 1.45 × as fast as the paper's best
+    (zero-1)``; None where nothing has a time."""
+    best = progress.best_row
+    if best is None or best.training_days is None:
+        return None
+    paper = {space.label(settings) for settings in space.space(gpu_count)}
+    words = [f"{best.label}: {time_words(best.training_days)}"]
+    naive = progress.rows.get(NAIVE)
+    if naive is not None and naive.training_days is not None and naive.label != best.label:
+        words.append(f"{naive.training_days / best.training_days:.2f} × as fast as naive")
+    timed = [row for row in _timed(progress.rows.values()) if row.label in paper]
+    if timed and best.label not in paper:
+        nearest = timed[0]
+        ratio = (nearest.training_days or 0.0) / best.training_days
+        words.append(f"{ratio:.2f} × as fast as the paper's best ({nearest.label})")
+    return ", ".join(words)
+
+
+def _timed(rows: Iterable[Tried]) -> list[Tried]:
+    found = [row for row in rows if row.state == TIME and row.training_days is not None]
+    return sorted(found, key=lambda row: row.training_days or 0.0)
+
+
+def shown_first(progress: Progress) -> tuple[list[Tried], list[Tried]]:
+    """What to show, the fastest first and then what has no time; and what to fold: what was left
+    out for a reason. While a search runs, nothing is folded or moved."""
+    rows = list(progress.rows.values())
+    if any(row.state in (WAITING, RUNNING) for row in rows):
+        return rows, []
+    timed = _timed(rows)
+    folded = [row for row in rows if row.state == LEFT_OUT]
+    names = {row.label for row in (*timed, *folded)}
+    best = progress.best_row
+    timed.sort(key=lambda row: best is None or row.label != best.label)
+    return [*timed, *(row for row in rows if row.label not in names)], folded
+
+
+def folded_words(folded: list[Tried]) -> str | None:
+    """``31 others were left out: most cannot win (…)``; None where none was."""
+    if not folded:
+        return None
+    cannot = sum(row.detail.startswith("cannot win") for row in folded)
+    misfit = sum(row.detail.startswith("cannot fit") for row in folded)
+    why = [f"{cannot} cannot win"] if cannot else []
+    why += [f"{misfit} cannot fit"] if misfit else []
+    told = f" ({', '.join(why)})" if why else ""
+    return f"{len(folded)} others left out{told}"

@@ -1,0 +1,59 @@
+"""What a search found, as a person reads it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from advisor.benchmark.outcome import folded_words, gains, shown_first
+from advisor.benchmark.progress import Progress
+
+LEAN = "free lunch + layers compiled + fused loss + trimmed"
+
+
+def finished(*rows: tuple[str, str, float | None, str | None], best: str | None) -> Progress:
+    progress = Progress([label for label, *_ in rows], 3.0, "fast")
+    for label, status, days, reason in rows:
+        record: dict[str, Any] = {"status": status, "training_days": days, "reason": reason}
+        kind = "left-out" if status == "pruned" else "trial-finished"
+        progress.apply({"event": kind, "label": label, "record": record}, 1.0)
+    progress.apply({"event": "search-finished", "label": best}, 2.0)
+    progress.close()
+    return progress
+
+
+def test_the_winner_stands_first_with_its_gains_and_the_rest_is_folded() -> None:
+    progress = finished(
+        ("naive", "ok", 14.4, None),
+        ("zero-1", "pruned", None, "cannot win: at best 9 s a step"),
+        ("free lunch", "ok", 10.4, None),
+        ("zero-3", "pruned", None, "cannot fit: weights alone take 90 GiB"),
+        (LEAN, "ok", 7.2, None),
+        ("zero-2", "infeasible", None, "out of memory at micro-batch 1"),
+        best=LEAN,
+    )
+    shown, folded = shown_first(progress)
+    assert [row.label for row in shown] == [LEAN, "free lunch", "naive", "zero-2"]
+    assert folded_words(folded) == "2 others left out (1 cannot win, 1 cannot fit)"
+    words = gains(progress, 2)
+    assert words is not None
+    assert words.startswith(f"{LEAN}: ")
+    assert "2.00 × as fast as naive" in words
+    assert "1.44 × as fast as the paper's best (free lunch)" in words
+
+
+def test_a_winner_of_the_papers_own_space_is_compared_with_naive_alone() -> None:
+    progress = finished(
+        ("naive", "ok", 12.0, None), ("free lunch", "ok", 6.0, None), best="free lunch"
+    )
+    words = gains(progress, 1)
+    assert words is not None and "2.00 × as fast as naive" in words and "paper" not in words
+    assert folded_words(shown_first(progress)[1]) is None
+
+
+def test_nothing_is_folded_while_it_runs_and_nothing_is_claimed_without_a_time() -> None:
+    progress = Progress(["naive", "free lunch"], 3.0, "fast")
+    record = {"status": "pruned", "reason": "cannot win"}
+    progress.apply({"event": "left-out", "label": "naive", "record": record}, 1.0)
+    shown, folded = shown_first(progress)
+    assert (len(shown), folded) == (2, [])
+    assert gains(progress, 2) is None
