@@ -36,17 +36,19 @@ _ASKED_OF = ("reseller-quote", "education", "list", "street")
 def doubts_of(ranking: Ranking, rentals: Iterable[Rental], supply: Supply | None) -> list[Doubt]:
     """At most one of each kind about first place; [] where no build answers.
 
-    ``rentals`` are those of first place's GPU at least; ``supply`` is the lab's circuit, if stated.
+    ``rentals`` are those of the first places' GPUs; ``supply`` is the lab's circuit, if stated.
     """
     if not len(ranking):
         return []
     row = ranking.row(0)
+    held = tuple(rentals)
     found = (
         _ties(ranking),
         _time(ranking, row),
         _power(row, supply),
         _price(ranking, row),
-        _rent(ranking, row, rentals),
+        _rent(ranking, row, held),
+        _try_rented(ranking, held),
     )
     return [doubt for doubt in found if doubt is not None]
 
@@ -150,6 +152,25 @@ def _cheaper_box(ranking: Ranking, row: RankedRow) -> str | None:
         return None
     other = candidates.builds[best[1]]
     return f"the same GPUs in the {machine_words(other)}: {usd_rounded(Decimal(best[0]) / 100)}"
+
+
+def _try_rented(ranking: Ranking, rentals: Iterable[Rental]) -> Doubt | None:
+    """What it costs at most to measure the first places on rented GPUs before buying one."""
+    from advisor.answers.rented_trials import FIRST, first_trials
+
+    question = ranking.question
+    if question.rule != "days" or ranking.row(0).time.timing == "synchronised":
+        return None
+    trials = first_trials(ranking, rentals)
+    if not trials.tried:
+        return None
+    model = quoted(ranking.candidates.model.recipe_id)
+    command = f"advisor bench --model {model} --on sky --first {FIRST}"
+    if question.budget_usd is not None:
+        command += f" --budget {question.budget_usd:.0f}"
+    if question.max_days is not None:
+        command += f" --max-days {question.max_days:g}"
+    return Doubt(about="try", words=trials.short_words(), command=command)
 
 
 def _rent(ranking: Ranking, row: RankedRow, rentals: Iterable[Rental]) -> Doubt | None:

@@ -32,6 +32,12 @@ class RentedTrials:
     def most_usd(self) -> Decimal:
         return sum((price.most_usd for _, price in self.tried), Decimal(0))
 
+    def short_words(self) -> str:
+        """``try the first 3 that can be rented for $4.10 in all``."""
+        which = "the first" if len(self.tried) == 1 else f"the first {len(self.tried)}"
+        can = " that can be rented" if self.not_rented else " rented"
+        return f"try {which}{can} for at most {usd_and_cents(self.most_usd)} in all"
+
     def words(self) -> str:
         """``try the first 3 that can be rented (...) for at most $4.10 in all``."""
         count = len(self.tried)
@@ -39,6 +45,17 @@ class RentedTrials:
         can = " that can be rented" if self.not_rented else ""
         builds = ", ".join(short_gpus_words(build) for build, _ in self.tried)
         return f"try {which}{can} ({builds}) for at most {usd_and_cents(self.most_usd)} in all"
+
+
+def first_gpus(ranking: Ranking) -> list[str]:
+    """The GPUs of the builds that `first_trials` may look at."""
+    found: dict[tuple[str, int], None] = {}
+    for at in ranking.order:
+        build = ranking.candidates.builds[at]
+        found[build.gpu.gpu_id, build.gpu_count] = None
+        if len(found) >= MOST:
+            break
+    return list(dict.fromkeys(gpu_id for gpu_id, _ in found))
 
 
 def first_trials(

@@ -74,7 +74,11 @@ def run(options: argparse.Namespace) -> int:
         answer = rank(candidates, question)
         rentals: tuple[Rental, ...] = ()
         if len(answer) and options.format != "csv":
-            rentals = reader.rentals(candidates.builds[answer.order[0]].gpu.gpu_id)
+            from advisor.answers.rented_trials import first_gpus
+
+            rentals = tuple(
+                rental for gpu_id in first_gpus(answer) for rental in reader.rentals(gpu_id)
+            )
     if options.format == "table" and not options.details:
         from advisor.answers.rank_answer import rank_answer
 

@@ -44,7 +44,9 @@ def check_shape(text: str, width: int = 100) -> None:
     answer, _, doubts = text.partition("\n\nBefore you order\n")
     assert not re.search(r"[a-z)]\. ", answer.split("\n\n")[0])  # one sentence
     kinds = [line.split()[0] for line in doubts.splitlines() if not line.startswith("   ")]
-    assert kinds == [kind for kind in ("ties", "time", "power", "price", "rent") if kind in kinds]
+    assert kinds == [
+        kind for kind in ("ties", "time", "power", "price", "rent", "try") if kind in kinds
+    ]
     assert doubts.count(" advisor ") == len(kinds)
     assert not re.search(r"  +\n", text)
 
