@@ -326,8 +326,13 @@ class Session:
             self._train(trainer)
         finally:
             sampler.stop()
-        assert settled_at is not None
-        kept = [i for i, good in enumerate(usable) if good][-spec.minimum_steps :]
+        if settled_at is None:
+            raise ValueError(
+                f"the training ended after {len(steps)} optimiser steps, before their times "
+                "settled; let training_steps be at least 10 to measure it"
+            )
+        settled = range(settled_at, len(steps))
+        kept = [i for i in settled if usable[i]][-spec.minimum_steps :]
         timed = [steps[i] for i in kept]
         raw = timing.RawSeconds(
             **{

@@ -30,10 +30,10 @@ TINY_SSM = Path(__file__).with_name("tiny-ssm.toml")
 QUICK = ("--device", "cpu", "--yes", "--minimum-steps", "2", "--maximum-steps", "6")
 
 
-def start(folder: Path, *words: str) -> subprocess.Popen[str]:
+def start(folder: Path, *words: str, recipe: Path = TINY) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [
-            *(sys.executable, "-m", "bench_runner", words[0], "--recipe", str(TINY)),
+            *(sys.executable, "-m", "bench_runner", words[0], "--recipe", str(recipe)),
             *(*words[1:], *QUICK),
             *("--records", str(folder / "records.jsonl"), "--work", str(folder / "work")),
             *("--exchange-timeout-s", "4", "--settle-s", "5"),
@@ -45,8 +45,8 @@ def start(folder: Path, *words: str) -> subprocess.Popen[str]:
     )
 
 
-def run(folder: Path, *words: str) -> tuple[int, list[dict[str, Any]]]:
-    process = start(folder, *words)
+def run(folder: Path, *words: str, recipe: Path = TINY) -> tuple[int, list[dict[str, Any]]]:
+    process = start(folder, *words, recipe=recipe)
     printed, complaints = process.communicate(timeout=400)
     assert "Traceback" not in complaints
     return process.returncode, [json.loads(line) for line in printed.splitlines()]
@@ -249,6 +249,19 @@ def test_what_does_not_fit_at_all_is_infeasible_with_its_reason(tmp_path: Path) 
     assert record.reason is not None
     assert "micro-batch 1" in record.reason
     assert record.training_days is None
+
+
+def test_a_training_shorter_than_the_warm_up_says_so(tmp_path: Path) -> None:
+    short = tmp_path / "short.toml"
+    text = TINY.read_text().replace("training_steps = 1000", "training_steps = 2")
+    short.write_text(text.replace("warmup_steps = 10", "warmup_steps = 1"))
+    code, _ = run(tmp_path, "trial", "--settings", "naive", recipe=short)
+    assert code == 1
+    (record,) = journal.read(tmp_path / "records.jsonl")
+    assert record.status == "failed"
+    assert record.reason is not None
+    assert "ended after 2 optimiser steps" in record.reason
+    assert "\n" not in record.reason
 
 
 def test_a_rank_that_hangs_is_ended_at_the_time_limit(tmp_path: Path) -> None:
