@@ -15,6 +15,7 @@ from advisor.answers.before import quoted
 from advisor.answers.prediction import as_object, as_text
 from advisor.cli.command import ANSWERED, NO_ANSWER, open_store, terminal_width
 from advisor.parse import InputError, parse_choice, parse_count, parse_positive, parse_whole, shown
+from price_catalog.builds import GPU_COUNTS
 
 if TYPE_CHECKING:
     from advisor.prediction.fitted import Fitted
@@ -222,9 +223,10 @@ def _keep(target: Target, name: str, force: bool, store: Store) -> Target:
     then = f"now: advisor rank --model {recipe_id}"
     if not predicted:
         then = "it fits none of the GPUs, or is too far from everything measured"
+    counts = ", ".join(map(str, GPU_COUNTS[:-1]))
     print(
-        f"kept {recipe_id} in {store.path}: {predicted} times predicted, of every GPU x 1, 2, 4 "
-        f"and 8; {then}",
+        f"kept {recipe_id} in {store.path}: {predicted} times predicted, of every GPU x {counts} "
+        f"and {GPU_COUNTS[-1]}; {then}",
         file=sys.stderr,
     )
     for assumed in target.assumptions:
