@@ -15,6 +15,8 @@ NEAR_LIMIT = 1.6
 
 LEAST_SPAN = 2.0
 """An axis ends at least at this many times what it begins with: small doubts look small."""
+WORTH_SAYING = 1.05
+"""An interval too narrow to be drawn has its ends written where they are so far apart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +55,7 @@ def axis_for(
 def interval_bar(axis: Axis, days: float, low: float, high: float) -> str:
     """The interval as a bar with its ends written beside it; exactly the axis' width.
 
-    Of an interval too narrow to be drawn only its dot is.
+    Of an interval too narrow to be drawn only its dot is, between its ends where they matter.
     """
     left, at, right = axis.column(low), axis.column(days), axis.column(high)
     cells = [" "] * axis.width
@@ -63,7 +65,10 @@ def interval_bar(axis: Axis, days: float, low: float, high: float) -> str:
         for place in range(left, right + 1):
             cells[place] = "┼" if cells[place] == "│" else "─"
         cells[left], cells[right] = "├", "┤"
-        words = days_rounded(low), days_rounded(high)
+    else:
+        left = right = at
+    words = days_rounded(low), days_rounded(high)
+    if right - left > 1 or high > WORTH_SAYING * low:
         _write(cells, left - 1 - len(words[0]), words[0])
         _write(cells, right + 2, words[1])
     cells[at] = "●"

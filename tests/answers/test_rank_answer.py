@@ -198,6 +198,10 @@ def test_an_interval_is_drawn_with_its_ends_and_the_limit() -> None:
     assert limit_heading(axis).strip() == "│50 d"
     assert limit_heading(axis).index("│") == bar.index("┼")
     assert interval_bar(axis, 25, 24.99, 25.01).strip("● ") == "│"
+    wide = axis_for([(1, 10_000)], None, 44)
+    assert wide is not None
+    assert interval_bar(wide, 5.15, 4.61, 5.74).split() == ["4.61", "●", "5.74"]
+    assert interval_bar(wide, 370, 369.5, 370.5).split() == ["●"]
     far = axis_for([(40, 60)], 4000, 40)
     assert far is not None
     assert far.limit is None
