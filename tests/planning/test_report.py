@@ -43,7 +43,7 @@ TODAY = date(2026, 11, 21)
 
 def planned_from(store_path: Path, **changes: Any) -> Planned:
     grant = replace(read_grant(EXAMPLE), **changes)
-    planned = plan_loaded(load_grant(Store(store_path), grant, TODAY), 60)
+    planned = plan_loaded(load_grant(Store(store_path), grant, TODAY), 300)
     assert planned.plan is not None
     return planned
 
