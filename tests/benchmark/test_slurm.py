@@ -336,8 +336,7 @@ async def test_a_job_submitted_on_the_screen_is_found_again_after_closing(
             deadline = time.monotonic() + 60
             while page.prepared is None:
                 assert time.monotonic() < deadline
-                page._prepare_again()
-                await pilot.pause(0.3)
+                await pilot.pause(0.1)
             if keys:
                 await pilot.press(*keys.split())
 
@@ -347,7 +346,7 @@ async def test_a_job_submitted_on_the_screen_is_found_again_after_closing(
             while not wanted(jobs()):
                 assert time.monotonic() < deadline, jobs()
                 page._list_jobs()
-                await pilot.pause(0.3)
+                await pilot.pause(2.0)
             return jobs()
 
     first = await opened("f5 enter", lambda text: "slurm" in text and "pythia-160m" in text)
