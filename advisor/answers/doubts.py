@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from price_catalog.model import Rental
     from price_catalog.power import Supply
 
+MOST_DOUBTS = 5
 YOUNG_DAYS = 60
 """A price of fewer days needs no word."""
 _ASKED_OF = ("reseller-quote", "education", "list", "street")
@@ -50,7 +51,10 @@ def doubts_of(ranking: Ranking, rentals: Iterable[Rental], supply: Supply | None
         _rent(ranking, row, held),
         _try_rented(ranking, held),
     )
-    return [doubt for doubt in found if doubt is not None]
+    doubts = [doubt for doubt in found if doubt is not None]
+    if len(doubts) > MOST_DOUBTS:  # what settles the ties, and a trial, settle the time as well
+        doubts = [doubt for doubt in doubts if doubt.about != "time"]
+    return doubts
 
 
 def _ties(ranking: Ranking) -> Doubt | None:
