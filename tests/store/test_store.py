@@ -226,9 +226,9 @@ def test_the_naive_time_is_beside_the_chosen_one(own_store: Path) -> None:
 
 
 def test_only_failures_are_no_time(own_store: Path) -> None:
-    Store(own_store).append_measurements([record("failed", gpu_count=3, status="failed")])
+    Store(own_store).append_measurements([record("failed", gpu_count=5, status="failed")])
     best = look(Store(own_store)).best_times("pythia-1b", "sound")
-    assert ("rtx-3090", 3) not in {(b.gpu_id, b.gpu_count) for b in best}
+    assert ("rtx-3090", 5) not in {(b.gpu_id, b.gpu_count) for b in best}
 
 
 def test_a_time_for_another_definition_of_the_recipe_does_not_count(own_store: Path) -> None:
@@ -238,14 +238,14 @@ def test_a_time_for_another_definition_of_the_recipe_does_not_count(own_store: P
     ).recipe_hash
     store.append_measurements(
         [
-            record("before", gpu_count=3, recipe_hash="0123456789ab", training_days=129.5),
-            record("now", gpu_count=3, recipe_hash=now, training_days=130.5),
+            record("before", gpu_count=5, recipe_hash="0123456789ab", training_days=129.5),
+            record("now", gpu_count=5, recipe_hash=now, training_days=130.5),
         ]
     )
-    (best,) = (b for b in look(store).best_times("pythia-1b", "sound") if b.gpu_count == 3)
+    (best,) = (b for b in look(store).best_times("pythia-1b", "sound") if b.gpu_count == 5)
     assert best.chosen is not None
     assert best.chosen.measurement_id == "now"
-    assert look(store).times("pythia-1b", gpu_count=3, limit=9) != ()
+    assert look(store).times("pythia-1b", gpu_count=5, limit=9) != ()
 
 
 def test_what_a_search_found_on_the_own_machine_comes_before_what_others_measured(

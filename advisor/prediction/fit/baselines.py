@@ -36,6 +36,8 @@ def median_mfu(fold: Fold, asked: Observation) -> float:
     """The median MFU of the asked GPU in what is seen; of all GPUs where it is not."""
     seen = [o for o in fold.seen if _alike(o, asked) and _peak(o)]
     same = [o for o in seen if gpu_type(o.chip) == gpu_type(asked.chip)]
+    if not seen:
+        return math.nan  # nothing of this kind of settings is left
     mfu = statistics.median(_mfu(o) for o in same or seen)
     return _flops(asked) / (mfu * _peak(asked))
 
@@ -50,7 +52,10 @@ def nearest_row(fold: Fold, asked: Observation) -> float:
         size += 0.5 * (o.stack != asked.stack) + 0.1 * abs(math.log2(o.count / asked.count))
         return size, o.observation_id
 
-    near = min((o for o in fold.seen if _alike(o, asked) and _peak(o)), key=apart)
+    seen = [o for o in fold.seen if _alike(o, asked) and _peak(o)]
+    if not seen:
+        return math.nan
+    near = min(seen, key=apart)
     return _flops(asked) / (_mfu(near) * _peak(asked))
 
 

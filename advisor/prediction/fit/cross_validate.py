@@ -11,16 +11,15 @@ import math
 import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 
 from advisor.prediction.fit.fit import Posterior, condition, fit_posterior
 from advisor.prediction.fit.observations import PAPER, REFERENCE, SECONDS_PER_DAY, Observation
 from advisor.prediction.fit.random_effects import cell
 from advisor.prediction.physics.chip import gpu_type
 
-FEWEST_OF_PAIR = 3
+FEWEST_OF_PAIR = 6
 """Rows of a source and a GPU from which on the two are left out together."""
-BLOCKS = 12
+BLOCKS = 8
 """Into how many blocks the cells are dealt."""
 
 Key = Callable[[Observation], Hashable]
@@ -66,14 +65,6 @@ def model(o: Observation) -> Hashable:
     return o.workload.workload_id
 
 
-def model_group(o: Observation) -> Hashable:
-    """Models of other people are left out several at a time, each whole: it takes half as long."""
-    name = o.workload.workload_id
-    if o.harness in (PAPER, REFERENCE):
-        return name
-    return int.from_bytes(sha256(name.encode()).digest()[:4]) % BLOCKS
-
-
 def gpu(o: Observation) -> Hashable:
     """A whole GPU type."""
     return gpu_type(o.chip)
@@ -97,6 +88,8 @@ def source(o: Observation) -> Hashable:
 
 def project(o: Observation) -> str:
     """Whose tables they are, whatever their edition."""
+    if o.harness == PAPER:
+        return PAPER
     return re.sub(r"-v\d$", "", o.stack)
 
 
@@ -135,6 +128,14 @@ def is_truth(o: Observation) -> bool:
 def is_own(o: Observation) -> bool:
     """A time of our own stack, as it would be told."""
     return is_truth(o) and o.harness == REFERENCE
+
+
+def dealt(observations: Sequence[Observation], key: Key, hands: int = BLOCKS) -> Key:
+    """The values of a key dealt into as many hands, each left out whole: it takes less time than
+    one after the other, and what is asked of a fit is harder, not easier."""
+    values = sorted({str(key(o)) for o in observations})
+    hand = {value: i % hands for i, value in enumerate(values)}
+    return lambda o: hand.get(str(key(o)), -1)
 
 
 def folds_of(observations: Sequence[Observation], tested: Tested, key: Key) -> list[Fold]:
@@ -178,9 +179,9 @@ def special_folds(observations: Sequence[Observation]) -> dict[str, list[Fold]]:
     }
 
 
-def guess(fold: Fold) -> list[Guess]:
+def guess(fold: Fold, like: Posterior | None = None) -> list[Guess]:
     """Predict what was left out."""
-    return guesses_of(fit_posterior(fold.seen), list(fold.asked))
+    return guesses_of(fit_posterior(fold.seen, like), list(fold.asked))
 
 
 def hold_out(observations: Sequence[Observation], tested: Tested, key: Key) -> list[Guess]:
@@ -190,14 +191,16 @@ def hold_out(observations: Sequence[Observation], tested: Tested, key: Key) -> l
     return [g for fold in folds_of(observations, tested, key) for g in guess(fold)]
 
 
-def hold_out_block(observations: Sequence[Observation], tested: Tested, start: int) -> list[Guess]:
-    """Every twelfth cell, each alone: factors and widths without the block, effects without it."""
+def hold_out_block(
+    observations: Sequence[Observation], tested: Tested, start: int, like: Posterior | None = None
+) -> list[Guess]:
+    """Every eighth cell, each alone: factors and widths without the block, effects without it."""
     timed = [o for o in observations if o.step_s is not None]
     groups = list(dict.fromkeys(cell(o) for o in timed if tested(o)))[start::BLOCKS]
     if not groups:
         return []
     block = set(groups)
-    fitted = fit_posterior([o for o in timed if cell(o) not in block])
+    fitted = fit_posterior([o for o in timed if cell(o) not in block], like)
     everything = condition(fitted, timed)
     guesses: list[Guess] = []
     for group in groups:

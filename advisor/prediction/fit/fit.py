@@ -118,8 +118,9 @@ def _noise(widths: Floats, observations: Sequence[Observation]) -> Floats:
     return noise
 
 
-def fit_posterior(observations: Sequence[Observation]) -> Posterior:
-    """Fit everything to the timed observations given."""
+def fit_posterior(observations: Sequence[Observation], like: Posterior | None = None) -> Posterior:
+    """Fit everything to the timed observations given; with the widths of another fit, where one
+    is given, which takes a quarter of the time."""
     import numpy as np
 
     timed = [o for o in observations if o.step_s is not None]
@@ -142,7 +143,10 @@ def fit_posterior(observations: Sequence[Observation]) -> Posterior:
             gradient = jacobian.T @ inverse @ (y - f) - precision * (theta - prior)
             theta = theta + np.clip(np.linalg.solve(normal, gradient), -0.5, 0.5)
         residuals = y - mean.at(theta)[0]
-        widths, dofs = _fit_widths(residuals, matrices, timed, inflate, widths)
+        if like is None:
+            widths, dofs = _fit_widths(residuals, matrices, timed, inflate, widths)
+        else:
+            widths = like.widths
         inflate = _outliers(residuals, widths, matrices, timed)
     covariance = _covariance(widths, matrices, timed, inflate)
     jacobian = mean.at(theta)[1]
@@ -154,7 +158,8 @@ def fit_posterior(observations: Sequence[Observation]) -> Posterior:
         covariance,
         extra,
     )
-    return _posterior(costs, theta, (widths, dofs()), timed, residuals, jacobian, covariance, tails)
+    known = dofs() if like is None else like.dofs
+    return _posterior(costs, theta, (widths, known), timed, residuals, jacobian, covariance, tails)
 
 
 def _posterior(
