@@ -70,9 +70,7 @@ def compare_without(
 def compared(
     fitted: Fitted, pairs: Sequence[tuple[Observation, Observation]]
 ) -> Iterator[Comparison]:
-    guesses: dict[Observation, tuple[float, float]] = {}
-    for o in {o: None for pair in pairs for o in pair}:
-        guesses[o] = _guess(fitted, o)
+    guesses = _guesses(fitted, list({o: None for pair in pairs for o in pair}))
     for a, b in pairs:
         (days, factor), (other_days, other_factor) = guesses[a], guesses[b]
         if math.isnan(days) or math.isnan(other_days):
@@ -87,13 +85,28 @@ def compared(
         )
 
 
-def _guess(fitted: Fitted, o: Observation) -> tuple[float, float]:
-    """Predicted days, and how far off they may be in a comparison."""
+def _guesses(
+    fitted: Fitted, asked: Sequence[Observation]
+) -> dict[Observation, tuple[float, float]]:
+    """Predicted days of each, and how far off they may be in a comparison."""
     import numpy as np
 
-    zero = np.zeros(1, dtype=int)
-    method = "naive" if o.method == "naive" else "optimal"
-    many = predict_many(
-        [o.workload], [o.chip], zero, zero, np.array([o.count]), fitted, method=method
-    )
-    return float(many.days[0]), float(many.comparison_factor[0])
+    found: dict[Observation, tuple[float, float]] = {}
+    for method in ("naive", "paper"):
+        rows = [o for o in asked if (o.method == "naive") == (method == "naive")]
+        if not rows:
+            continue
+        workloads = list({o.workload: None for o in rows})
+        chips = list({o.chip: None for o in rows})
+        many = predict_many(
+            workloads,
+            chips,
+            np.array([workloads.index(o.workload) for o in rows]),
+            np.array([chips.index(o.chip) for o in rows]),
+            np.array([o.count for o in rows]),
+            fitted,
+            method=method,
+        )
+        days, factors = many.days, many.comparison_factor
+        found |= {o: (float(days[i]), float(factors[i])) for i, o in enumerate(rows)}
+    return found
