@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -70,6 +71,13 @@ A file is there in full or not at all.
         """The file was written."""
 
         path: Path
+
+    @dataclass
+    class Ready(Message):
+        """The file is made and goes to the browser that shows the program."""
+
+        name: str
+        content: bytes
 
     @dataclass
     class Failed(Message):
@@ -143,10 +151,11 @@ A file is there in full or not at all.
     def _write(self, path: Path, suffix: str, *, overwrite: bool) -> None:
         what = self._what
         try:
-            if path.is_dir():
-                raise IsADirectoryError(f"{path} is a folder")
-            if path.exists() and not overwrite:
-                raise FileExistsError(path)
+            if not self.app.is_web:  # a browser keeps it on its own machine
+                if path.is_dir():
+                    raise IsADirectoryError(f"{path} is a folder")
+                if path.exists() and not overwrite:
+                    raise FileExistsError(path)
             text: str | bytes
             if suffix in PICTURES and what.picture is not None:
                 text = what.picture()
@@ -156,6 +165,10 @@ A file is there in full or not at all.
                     text = png_bytes(text)
             else:
                 text = table_text(what.rows(), what.columns, TABLE_FORMATS[suffix])
+            if self.app.is_web:
+                content = text.encode() if isinstance(text, str) else text
+                self.post_message(self.Ready(path.name, content))
+                return
             write_whole(path, text, overwrite=overwrite)
         except FileExistsError:
             self.post_message(
@@ -174,6 +187,12 @@ A file is there in full or not at all.
     @on(Saved)
     def _saved(self, event: Saved) -> None:
         self.app.notify(f"Saved {event.path}.", markup=False)
+        self.dismiss()
+
+    @on(Ready)
+    def _ready(self, event: Ready) -> None:
+        self.app.deliver_binary(BytesIO(event.content), save_filename=event.name)
+        self.app.notify(f"Your browser saves {event.name}.", markup=False)
         self.dismiss()
 
     @on(Failed)

@@ -17,7 +17,7 @@ from textual.widgets import Input, Markdown, Static
 
 from advisor.tui.pages.bars import clickable
 from advisor.tui.pages.dialog import Dialog
-from advisor.tui.program.actions import ACTIONS, EVERYWHERE, Action, actions_of
+from advisor.tui.program.actions import ACTIONS, EVERYWHERE, KEY_NAMES, Action, actions_of
 
 FIELD_HELP = {
     "budget": "## The budget\n\nWhat you can spend on one machine, in US dollars: `40000`, `40k` "
@@ -67,7 +67,8 @@ def keys_table(screen: Screen[object], width: int) -> Content:
     """Every key of the screen and of the program, wrapped at ``width`` cells."""
     where = getattr(screen, "WHERE", "")
     everywhere = [action for action in ACTIONS if action.where == EVERYWHERE]
-    lines = [*(_keys("KEYS OF THIS SCREEN", actions_of(where), width) if where else [])]
+    lines = [*_widget_keys(screen.focused, width)]
+    lines += [*(_keys("KEYS OF THIS SCREEN", actions_of(where), width) if where else [])]
     lines += _keys("KEYS EVERYWHERE", everywhere, width)
     lines += _key_lines("^p", "A palette of all this, to be searched.", width)
     return Content("\n").join(lines)
@@ -86,17 +87,31 @@ def widget_help(widget: Widget) -> str:
     return ""
 
 
+def _widget_keys(widget: Widget | None, width: int) -> Iterable[Content]:
+    """The keys of what has the focus that are nobody else's."""
+    bindings = [] if widget is None or isinstance(widget, Input) else type(widget).BINDINGS
+    named = [b for b in bindings if isinstance(b, Binding) and b.tooltip]
+    if named:
+        yield Content.styled("KEYS OF WHAT HAS THE FOCUS", "bold $text-accent")
+    for binding in named:
+        keys = " ".join(KEY_NAMES.get(key, key) for key in binding.key.split(","))
+        yield from _key_lines(keys, f"{binding.tooltip}.", width)
+    if named:
+        yield Content("")
+
+
 def _keys(title: str, actions: Sequence[Action], width: int) -> Iterable[Content]:
     if actions:
         yield Content.styled(title, "bold $text-accent")
     for action in actions:
-        yield from _key_lines(action.shown_keys, action.text, width)
+        said = f"{action.verb[:1].upper()}{action.verb[1:]}. {action.text}"
+        yield from _key_lines(action.shown_keys, said, width)
     if actions:
         yield Content("")
 
 
 def _key_lines(keys: str, text: str, width: int) -> Iterable[Content]:
-    indent = 8
+    indent = max(8, len(keys) + 2)
     first, *others = textwrap.wrap(text, max(20, width - indent)) or [""]
     yield Content.assemble((f"{keys:<{indent}}", "bold"), first)
     for other in others:

@@ -66,6 +66,13 @@ KEY_NAMES = {
     "question_mark": "?",
     "slash": "/",
     "dollar_sign": "$",
+    **{"plus": "+", "equals_sign": "=", "minus": "-", "asterisk": "*"},
+    **{"up": "↑", "down": "↓", "left": "←", "right": "→"},
+    **{
+        f"shift+{name}": f"Shift {arrow}"
+        for name, arrow in zip(("up", "down", "left", "right"), "↑↓←→", strict=True)
+    },
+    **{"pageup": "PgUp", "pagedown": "PgDn", "home": "Home", "end": "End"},
     "enter": "Enter",
     "space": "Space",
     "ctrl+o": "^o",

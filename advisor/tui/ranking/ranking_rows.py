@@ -31,6 +31,7 @@ from advisor.costs.amounts import days_rounded, days_short, usd_rounded, usd_who
 from advisor.tui.program.candidates_view import Answer, BuildKey, build_key
 from advisor.tui.program.points import short_gpu_name
 from advisor.tui.widgets.table_rows import Column, RowStyle
+from price_catalog.model import OWN_QUOTE
 
 if TYPE_CHECKING:
     from advisor.ranking.rank import ExcludedRow, RankedRow
@@ -204,7 +205,12 @@ class RankedRows:
         alike = self.view.ranked_alike.get((row.build.gpu.gpu_id, row.build.gpu_count), ())
         names = [_full_name(builds[i], several=len(alike) > 1) for i in alike]
         room = max(self._widths["build"] - GLYPH_WIDTH, 8)
-        self._names.update(zip(alike, cut_words(names, room), strict=True))
+        marks = [f" ({OWN_QUOTE})" if builds[i].host.is_own_quote else "" for i in alike]
+        longest = max(map(len, marks), default=0)
+        cut = cut_words(names, max(room - longest, 8))
+        self._names.update(
+            (i, name + mark) for i, name, mark in zip(alike, cut, marks, strict=True)
+        )
 
     def _bar(self, row: RankedRow) -> Text:
         """The interval with the limit in it; what lies beyond the limit stands out."""
