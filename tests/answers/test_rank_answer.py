@@ -222,3 +222,9 @@ def test_a_plain_terminal_gets_plain_signs(store_path: Path) -> None:
     assert "?" not in text
     assert re.search(r"\[-+o-+\|?-*\]", text)
     check_shape(text.rstrip("\n").replace(" x ", " × "))
+
+
+def test_every_doubt_has_its_keys_on_the_screen() -> None:
+    from advisor.tui.ranking.ranking_screen import DOUBT_KEYS
+
+    assert DOUBT_KEYS.keys() == {"ties", "time", "power", "price", "rent", "try"}

@@ -55,6 +55,7 @@ DOUBT_KEYS = {
     "power": "Enter u",
     "price": "Enter $",
     "rent": "Enter r",
+    "try": "F6 e",
 }
 """Which keys lead to what would settle a doubt."""
 
