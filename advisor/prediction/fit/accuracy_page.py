@@ -1,6 +1,6 @@
 """`python -m advisor.prediction.fit.accuracy_page [--out FILE]` writes how good predictions are.
 
-Cross-validates everything, so it takes a quarter of an hour. docs/prediction.md is what it wrote
+Cross-validates everything, so it takes some minutes. docs/prediction.md is what it wrote
 last; a test says when the evidence has moved on.
 """
 
@@ -119,7 +119,7 @@ def report(jobs: int, *, nested: bool) -> str:
     parts = [
         "# How good the predictions are",
         "Written by `python -m advisor.prediction.fit.accuracy_page --out docs/prediction.md`; "
-        "it takes a quarter of an hour. "
+        "it takes some minutes. "
         f"Evidence: {timed} measured times, fit {fingerprint(observations)}.",
         "Models, GPUs and sources are left out several at a time, each whole. "
         + (
