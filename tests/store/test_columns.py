@@ -23,10 +23,11 @@ def names_of(path: Path, table: str) -> tuple[str, ...]:
         return tuple(column[0] for column in answer.description or ())
 
 
-def test_the_table_has_what_is_recorded_and_what_the_audit_adds(store_path: Path) -> None:
+def test_the_table_has_what_is_recorded_and_what_is_thought_of_it(store_path: Path) -> None:
     assert set(names_of(store_path, "measurement")) == {
         *columns.RECORDED,
         *columns.AUDITED,
+        *columns.JUDGED,
         "origin",
     }
 
