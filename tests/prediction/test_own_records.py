@@ -90,7 +90,7 @@ def test_an_own_record_moves_its_neighbours_and_narrows_them(own_store: Path) ->
 def test_many_records_bring_the_prediction_to_what_they_say(own_store: Path) -> None:
     before = predictions(own_store)
     slow = [
-        own(i, model, GPU, 1, 1.3 * before[model, GPU, 1]["training_days"])
+        own(i, model, GPU, 1, 1.3 * before[model, GPU, 1]["paper_settings_days"])
         for i, model in enumerate(("pythia-160m", "pythia-410m", "pythia-1b", "pythia-2.8b"))
     ]
     add(own_store, *slow)
@@ -132,7 +132,8 @@ def merge_file(path: Path, records: Iterable[Measurement]) -> Path:
 
 def test_a_merge_counts_and_a_second_one_changes_nothing(own_store: Path, tmp_path: Path) -> None:
     shipped = days(own_store)
-    slow = own(1, "pythia-410m", GPU, 4, 1.3 * shipped)
+    paper = predictions(own_store)["pythia-410m", GPU, 4]["paper_settings_days"]
+    slow = own(1, "pythia-410m", GPU, 4, 1.3 * paper)
     file = merge_file(tmp_path / "mine.jsonl", [slow])
     assert Store(own_store).merge(file) == 1
     moved = predictions(own_store)
