@@ -183,6 +183,13 @@ class Judge:
             answer.training_days_low,
             answer.training_days_high,
         )
+        if method == "optimal" and record.settings.loss != "fused":
+            # It cannot be as fast as with the settings that the program writes out.
+            middle, low, high = (
+                answer.paper_settings_days,
+                answer.paper_settings_days_low,
+                answer.paper_settings_days_high,
+            )
         if middle is None or low is None or high is None:
             return None
         return middle * (low / middle) ** WIDER, middle * (high / middle) ** WIDER
