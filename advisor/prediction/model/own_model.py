@@ -21,6 +21,8 @@ from bench_runner.timm_models import timm_model
 
 LARGEST_TEXT = 64 * 1024
 """Characters of a definition; the models that can be counted need a few hundred."""
+_LARGEST_INTEGER = 2**31 - 1
+"""What the store's columns of batch, sequence and image size hold."""
 _LONGEST_ID = 64
 
 
@@ -126,7 +128,12 @@ def from_text(text: object) -> OwnModel:
 
 
 def _check(own: OwnModel) -> None:
-    """Raise ValueError where a model cannot be counted."""
+    """Raise ValueError where a model cannot be counted, or is larger than the store's columns."""
+    training = own.recipe.training
+    for name in ("batch_size", "sequence_length", "image_size"):
+        value = getattr(training, name)
+        if value is not None and value > _LARGEST_INTEGER:
+            raise ValueError(f"{name} is {value:,}; give at most {_LARGEST_INTEGER:,}")
     size = own.parameters
     if size is not None and (type(size) is not int or not 1e5 <= size <= 1e13):
         raise ValueError(f"{shown(str(size))} parameters are none that can be predicted")
@@ -136,7 +143,7 @@ def _check(own: OwnModel) -> None:
         counted = finite and workload.parameters <= 1e13
     except (TypeError, LookupError, ArithmeticError, AttributeError):
         counted = False
-    if not counted:
+    if not counted or training.training_steps >= 2**63:
         raise ValueError(f"the model {shown(own.recipe.name)} cannot be counted: mend its numbers")
 
 
