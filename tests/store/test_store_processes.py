@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from advisor.store import Store, build_store, check_store
 from tests.store_for_tests import answer, look, program, record
@@ -38,8 +40,10 @@ for _ in range(int(sys.argv[3])):
 def test_ten_programs_at_once_see_no_error_and_lose_no_row(own_store: Path) -> None:
     writers = [f"w{n}" for n in range(6)]
     appends, reads = 6, 8
-    programs = [program(WRITE, own_store, name, appends, stdin=-1) for name in writers]
-    programs += [program(READ, own_store, f"r{n}", reads, stdin=-1) for n in range(4)]
+    # They wait for one another, however slow the machine is that all of them share.
+    given: dict[str, Any] = {"stdin": -1, "env": os.environ | {"ADVISOR_STORE_WAIT": "90"}}
+    programs = [program(WRITE, own_store, name, appends, **given) for name in writers]
+    programs += [program(READ, own_store, f"r{n}", reads, **given) for n in range(4)]
     for running in programs:  # all at the same moment, after each has loaded
         assert running.stdin is not None
         running.stdin.write("go\n")
