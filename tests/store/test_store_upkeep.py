@@ -437,14 +437,15 @@ def test_records_of_the_runner_are_merged_past_a_torn_last_line(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("not json\n", ":1: not a JSON line"),
+        ("not json\n", "neither a store nor JSON lines"),
+        (json.dumps(journal.to_json(record("first"))) + "\nnot json\n", ":2: not a JSON line"),
         ("{}\n", ":1: "),
         ("[1]\n", ":1: not a JSON object"),
         ('{"table": "cats", "name": "Tom"}\n', "no table is called 'cats'"),
         ('{"table": "source", "source_id": "s", "colour": "red"}\n', "no column 'colour'"),
         ('{"table": "quote", "quote_id": "q"}\n', "price_usd is None"),
         ('{"table": "source", "source_id": "s"}\n', "does not take this"),
-        ("\x00\x01\x02", ":1: "),
+        ("\x00\x01\x02", "neither a store nor JSON lines"),
     ],
 )
 def test_a_broken_file_is_one_line_and_adds_nothing(
