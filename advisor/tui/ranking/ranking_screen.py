@@ -499,7 +499,7 @@ def doubt_note(doubts: Sequence[Doubt], width: int) -> str:
     for doubt in doubts:
         said = f"{doubt.words[:1].upper()}{doubt.words[1:]} ({DOUBT_KEYS[doubt.about]})."
         longer = f"{note} {said}".strip()
-        if note and len(wrap(longer, width)) > NOTE_LINES:
+        if note and len(wrap(longer, max(width, 1))) > NOTE_LINES:
             break
         note = longer
     return note
