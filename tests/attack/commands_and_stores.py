@@ -228,7 +228,8 @@ def _lost(what: str, place: Path, own: Path, told: list[list[str]]) -> list[str]
     """What was acknowledged and is gone, or what cannot be used any more."""
     try:
         written = {each.measurement_id for each in journal.read(place / "r.jsonl")}
-        kept = {each.measurement_id for each in Store(own).own_records()}
+        with Store(own).reading() as reader:
+            kept = {each.measurement_id for each in reader.times(origin="local")}
         Store(own).check_whole()
         Store(own).append_measurements([record("after")])
     except (ValueError, StoreError) as error:
