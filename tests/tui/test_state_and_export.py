@@ -98,7 +98,7 @@ class TestTables:
             "| build | cost | day | note |",
             "| --- | --- | --- | --- |",
             "| =1+1 | 20900.00 | 2026-11-01 | no data |",
-            "| a\\|b \\*c\\* \\<d\\> | -1 | no data | line break |",
+            "| a\\|b \\*c\\* &lt;d\\> | -1 | no data | line break |",
         ]
 
     def test_json_has_plain_numbers_and_nulls(self) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from textual.app import App
 from textual.filter import LineFilter
 
-from advisor.tui.widgets.safe_text import SafeFilter
+from advisor.tui.widgets.safe_filter import SafeFilter
 
 if TYPE_CHECKING:
     from advisor.tui.program.kept import Kept, KeptNote

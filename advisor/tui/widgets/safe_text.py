@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rich.cells import cell_len, set_cell_size
-from rich.segment import Segment
-from textual.color import Color
-from textual.filter import LineFilter
 
 _SHOWN_AS_SPACE = "\t\n\r\v\f\u0085\u2028\u2029"
 _CONTROLS = dict.fromkeys((*range(0x00, 0x20), *range(0x7F, 0xA0)), "\ufffd")
@@ -52,28 +49,6 @@ _TO_ASCII = str.maketrans(
 def safe_text(text: str) -> str:
     """One line of text without control characters, for a terminal."""
     return text if text.isascii() and text.isprintable() else text.translate(_TABLE)
-
-
-class SafeFilter(LineFilter):
-    """The last look at what the program draws, whichever screen wrote it."""
-
-    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """The same segments without characters that would steer the terminal."""
-        if all(text.isprintable() or control for text, _, control in segments):
-            return segments
-        return [
-            segment
-            if segment.control or segment.text.isprintable()
-            else Segment(_same_width(segment.text), segment.style)
-            for segment in segments
-        ]
-
-
-def _same_width(text: str) -> str:
-    """The text with what steers left out, as wide as what it was laid out for."""
-    clean = safe_text(text)
-    width = cell_len(text)
-    return clean if cell_len(clean) == width else set_cell_size(clean, width)
 
 
 def ascii_text(text: str) -> str:
