@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from advisor.benchmark.benchmark_plan import CPU, recipe_to_measure, tries_of
-from advisor.benchmark.request import Request
+from advisor.benchmark.request import Request, peak_tflops
 from advisor.parse import InputError
 from bench_runner import space
 from price_catalog.model import Gpu
@@ -119,6 +119,7 @@ def make_job_plan(
             recipe=trained.recipe.recipe_id if trained.text is None else RECIPE,
             records_file=RECORDS,
             work_directory=WORK,
+            peak_tflops=peak_tflops(found),
             more=more,
         ),
         recipe_id=trained.recipe.recipe_id,
