@@ -107,7 +107,7 @@ def _with_own_gpus(gpu: Gpu, hosts: Sequence[Host], bare: Sequence[Build]) -> li
     """
     most = max((host.max_gpus for host in hosts if host.kind == "owned"), default=0)
     upgraded = [
-        replace(build, gpus_owned=most) if build.gpu_count > most else build for build in bare
+        replace(build, gpus_owned=most) if 0 < most < build.gpu_count else build for build in bare
     ]
     whole = [
         Build(

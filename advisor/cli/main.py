@@ -64,7 +64,11 @@ def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     add_store(parser)
     parser.add_argument("--version", action="store_true", help="print the version and stop")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
+    # A dozen parsers are only made for somebody who is to choose among them.
+    named = words[0] if words and words[0] in COMMANDS else None
     for name, text in COMMANDS.items():
+        if named is not None and name != named:
+            continue
         command = commands.add_parser(name, help=text, description=text)
         if name in words:
             add_store(command)

@@ -76,9 +76,8 @@ def run(options: argparse.Namespace) -> int:
         if len(answer) and options.format != "csv":
             from advisor.answers.rented_trials import first_gpus
 
-            rentals = tuple(
-                rental for gpu_id in first_gpus(answer) for rental in reader.rentals(gpu_id)
-            )
+            rentals = reader.rentals(first_gpus(answer))
+        sources = reader.sources() if options.format == "table" and options.details else ()
     if options.format == "table" and not options.details:
         from advisor.answers.rank_answer import rank_answer
 
@@ -96,6 +95,5 @@ def run(options: argparse.Namespace) -> int:
     elif options.format == "csv":
         print(ranking_csv(answer))
     else:
-        sources = snapshot.sources
         print(ranking_text(answer, at_face_value, options.prices, sources, key.supply))
     return ANSWERED if len(answer) else NO_ANSWER

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_UP, Decimal
+from functools import cache
 from pathlib import Path
 
 import price_catalog
@@ -64,9 +65,14 @@ def _cents(amount: Decimal) -> Decimal:
 
 def skypilot_name(gpu_id: str) -> str | None:
     """What SkyPilot calls a GPU (price_catalog/skypilot_names.csv); None where nothing says."""
+    return _skypilot_names().get(gpu_id)
+
+
+@cache
+def _skypilot_names() -> dict[str, str]:
     path = Path(price_catalog.__path__[0]) / "skypilot_names.csv"
     with path.open(encoding="utf-8", newline="") as file:
-        return {row["gpu_id"]: row["skypilot"] for row in csv.DictReader(file)}.get(gpu_id)
+        return {row["gpu_id"]: row["skypilot"] for row in csv.DictReader(file)}
 
 
 def price_of(

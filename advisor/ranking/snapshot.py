@@ -49,6 +49,7 @@ class Snapshot:
     quotes: tuple[Quote, ...]
     """() where the snapshot was taken for one price rule alone."""
     sources: tuple[Source, ...]
+    """() too: one question about prices is answered without."""
     book: tuple[PriceRule, PriceBook] | None = None
     """The price rule that it was taken for, and what that chose."""
 
@@ -120,7 +121,7 @@ def take_snapshot(reader: Evidence, prices: PriceRule | None = None) -> Snapshot
         hosts=hosts,
         builds=enumerate_builds(gpus, hosts),
         quotes=reader.quotes() if prices is None else (),
-        sources=reader.sources(),
+        sources=reader.sources() if prices is None else (),
         book=None if prices is None else (prices, reader.price_book(prices, date.today())),
     )
 

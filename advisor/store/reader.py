@@ -97,10 +97,10 @@ class Reader:
 
         return choose_quotes(self.quotes(), rule, today=today)
 
-    def rentals(self, gpu_id: str | None = None) -> tuple[Rental, ...]:
-        """Every hourly price, or those of one GPU, by GPU, count and date; each provider under its
-        one name."""
-        records = self._records("rentals", gpu_id=gpu_id)
+    def rentals(self, gpu_ids: Sequence[str] | None = None) -> tuple[Rental, ...]:
+        """Every hourly price, or those of some GPUs, by GPU, count and date; each provider under
+        its one name."""
+        records = self._records("rentals", gpu_ids=None if gpu_ids is None else list(gpu_ids))
         return tuple(_under_one_name(record) for record in records)
 
     def sources(self) -> tuple[Source, ...]:

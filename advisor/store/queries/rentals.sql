@@ -2,5 +2,5 @@ SELECT
     rental_id, provider, instance, gpu_id, gpu_count, price_per_hour_usd, kind, region, priced_on,
     source_id, url, note, outlier, leaves_out, origin
 FROM rental
-WHERE $gpu_id IS NULL OR gpu_id = $gpu_id
+WHERE $gpu_ids IS NULL OR list_contains($gpu_ids, gpu_id)
 ORDER BY gpu_id, gpu_count, priced_on, rental_id
