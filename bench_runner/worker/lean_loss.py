@@ -210,7 +210,7 @@ class LinearCrossEntropy(torch.autograd.Function):  # type: ignore[misc]
                 del logits
                 total += loss
                 torch.mm(grad, narrow, out=hidden_grad[part])
-                weight_grad += torch.mm(grad.T, hidden[part])
+                _add_product(weight_grad, grad.T, hidden[part])
                 if bias_grad is not None:
                     bias_grad += grad.sum(0, dtype=torch.float32)
         ctx.save_for_backward(hidden_grad, weight_grad, bias_grad)
@@ -226,6 +226,18 @@ class LinearCrossEntropy(torch.autograd.Function):  # type: ignore[misc]
             None if bias_grad is None else bias_grad.mul_(scale).to(weight_type),
             None,
         )
+
+
+ADDS_IN_PRODUCT = hasattr(torch.ops.aten.addmm, "dtype_out")
+"""Whether a GPU's product of half-precision matrices can be added to a full-precision one."""
+
+
+def _add_product(total: torch.Tensor, left: torch.Tensor, right: torch.Tensor) -> None:
+    """Add left @ right to the total, which is in full precision; on a GPU in one kernel."""
+    if ADDS_IN_PRODUCT and total.is_cuda and left.dtype != total.dtype:
+        torch.addmm(total, left, right, out_dtype=total.dtype, out=total)
+    else:
+        total += torch.mm(left, right)
 
 
 def _loss_and_gradient(
