@@ -147,15 +147,22 @@ def _price(ranking: Ranking, row: RankedRow) -> Doubt | None:
 def _cheaper_box(ranking: Ranking, row: RankedRow) -> str | None:
     """The cheapest machine with the same GPUs, where that saves something."""
     candidates, build = ranking.candidates, row.build
-    best: tuple[int, int] | None = None
-    for i in ranking.order[: ranking.offered]:
-        other = candidates.builds[i]
-        if other.gpu.gpu_id == build.gpu.gpu_id and other.gpu_count == build.gpu_count:
-            best = min(best or (candidates.cents[i], i), (candidates.cents[i], i))
-    if best is None or Decimal(best[0]) / 100 >= row.overall_cost_usd:
+    cents, limit = candidates.cents, ranking.question.max_days
+    own = cents[ranking.order[row.rank - 1]]
+    cheaper = [
+        (cents[i], i)
+        for i in candidates.alike[build.gpu.gpu_id, build.gpu_count]
+        if cents[i] < own
+        and (limit is None or candidates.days[i] <= limit)
+        and (ranking.all_alike or candidates.offered[i])
+    ]
+    if not cheaper:
         return None
-    other = candidates.builds[best[1]]
-    return f"the same GPUs in the {machine_words(other)}: {usd_rounded(Decimal(best[0]) / 100)}"
+    usd, i = min(cheaper)
+    return (
+        f"the same GPUs in the {machine_words(candidates.builds[i])}: "
+        f"{usd_rounded(Decimal(usd) / 100)}"
+    )
 
 
 def _try_rented(ranking: Ranking, rentals: Iterable[Rental]) -> Doubt | None:

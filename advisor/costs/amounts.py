@@ -38,8 +38,11 @@ def usd_rounded(amount: Decimal | float) -> str:
 
 
 def usd_tick(amount: float) -> str:
-    """A mark of an axis: ``$40K``, ``$500``."""
-    return f"${amount / 1000:,.0f}K" if amount >= 1000 else f"${amount:,.0f}"
+    """A mark of an axis: ``$500``, ``$40K``, ``$2.5K``, ``$1M``."""
+    for unit, letter in ((1e6, "M"), (1e3, "K")):
+        if float(f"{amount:.3g}") >= unit:
+            return f"${float(f'{amount / unit:.3g}'):,g}{letter}"
+    return f"${amount:,.0f}"
 
 
 def days_exact(days: float) -> str:

@@ -63,6 +63,7 @@ class Candidates:
         """Training days where the build can be ranked; undefined elsewhere."""
         self.gap: list[Reason | None] = []
         """Why the build can never be ranked, whatever the question; None where it can."""
+        self._split: dict[RankRule, tuple[list[int], list[int]]] = {}
         self.offered: list[bool] = []
         """Whether somebody sells all of it at prices of the last year."""
         is_offered = prices.is_offered if isinstance(prices, PriceBook) else _taken_at_its_word
@@ -249,11 +250,31 @@ class Candidates:
         sold = [i for i in self.by_cost if self.offered[i]]
         return staircase(sold, self.cents, self.days)
 
+    @cached_property
+    def alike(self) -> Mapping[tuple[str, int], Sequence[int]]:
+        """The rankable builds of each GPU and count: several where only their hosts tell them
+        apart."""
+        found: dict[tuple[str, int], list[int]] = {}
+        for i in self.rankable:
+            build = self.builds[i]
+            found.setdefault((build.gpu.gpu_id, build.gpu_count), []).append(i)
+        return found
+
     def order(self, rule: RankRule) -> list[int]:
         """The rankable builds in the order of a rule."""
         if rule == "days":
             return self.by_days
         return self.by_cost if rule == "cost" else self.by_experiment_cost
+
+    def offered_order(self, rule: RankRule) -> tuple[list[int], list[int]]:
+        """The same in two: what somebody sells at a price of the last year, and the rest."""
+        if rule not in self._split:
+            order, offered = self.order(rule), self.offered
+            self._split[rule] = (
+                [i for i in order if offered[i]],
+                [i for i in order if not offered[i]],
+            )
+        return self._split[rule]
 
 
 def _taken_at_its_word(quote: Quote) -> bool:

@@ -68,7 +68,9 @@ class ExcludedRow:
 
 def rank(candidates: Candidates, question: Question) -> Ranking:
     """Answer one question about a set of candidates."""
-    order = candidates.order(question.rule)
+    # What somebody sells at a price of the last year comes before what nobody is known to sell:
+    # an old price or one told by others puts nothing first while there is a better one.
+    head, tail = candidates.offered_order(question.rule)
     over: Sequence[int] = ()
     slow: Sequence[int] = ()
     if question.budget_usd is not None:
@@ -76,21 +78,18 @@ def rank(candidates: Candidates, question: Question) -> Ranking:
         over = candidates.by_cost[bisect_right(candidates.costs_in_order, budget) :]
         if over:
             cents = candidates.cents
-            order = [i for i in order if cents[i] <= budget]
+            head = [i for i in head if cents[i] <= budget]
+            tail = [i for i in tail if cents[i] <= budget]
     if question.max_days is not None:
         days, limit = candidates.days, question.max_days
-        slow = [i for i in order if days[i] > limit]
+        slow = [i for i in candidates.order(question.rule) if days[i] > limit]
         if slow:
-            order = [i for i in order if days[i] <= limit]
-    # What somebody sells at a price of the last year comes before what nobody is known to sell:
-    # an old price or one told by others puts nothing first while there is a better one.
-    offered = candidates.offered
-    head = [i for i in order if offered[i]]
-    if not 0 < len(head) < len(order):
-        return Ranking(candidates, question, order, over, slow)
-    return Ranking(
-        candidates, question, head + [i for i in order if not offered[i]], over, slow, len(head)
-    )
+            out = set(over)
+            slow = [i for i in slow if i not in out]
+            head = [i for i in head if days[i] <= limit]
+            tail = [i for i in tail if days[i] <= limit]
+    offered = len(head) if head and tail else None
+    return Ranking(candidates, question, head + tail, over, slow, offered)
 
 
 class Ranking:

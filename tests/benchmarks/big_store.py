@@ -15,10 +15,12 @@ import duckdb
 
 from advisor.store import build_store
 
-GPUS = 10_000
-HOSTS = 6
-"""Beside the four shipped ones: ten hosts x 10,000 GPUs are 100,000 builds."""
-RECIPES = 20
+GPUS = 2_000
+HOSTS = 14
+"""Beside the shipped ones that take cards: some fifty hosts x 2,000 GPUs are 100,000 builds. What a
+build needs is stated of each synthetic GPU and host, so that they rank."""
+RECIPES = 40
+"""The shipped ones among them."""
 MEASUREMENTS = 1_000_000
 
 _FILL = f"""
@@ -36,6 +38,9 @@ SELECT
     20 + i % 50 AS fp32_tflops,
     50 + i % 900 AS fp16_tflops,
     50 + i % 900 AS bf16_tflops,
+    250 AS tdp_w,
+    'blower' AS cooling,
+    2 AS slot_width,
     'memory_gib=synthetic' AS field_sources,
     'local' AS origin
 FROM range({GPUS}) AS t(i);
@@ -46,7 +51,13 @@ SELECT
     'Synthetic host ' || i AS name,
     'server' AS kind,
     [1, 2, 4, 8][1 + i % 4] AS max_gpus,
-    'local' AS origin
+    ['passive', 'blower', 'open'] AS takes,
+    2 AS slot_width,
+    350 AS max_gpu_w,
+    4000 AS psu_w,
+    400 AS base_w,
+    1024 AS memory_gib,
+    'shipped' AS origin
 FROM range({HOSTS}) AS t(i);
 
 INSERT INTO quote BY NAME
@@ -57,7 +68,7 @@ SELECT
     500 + hash(item_kind, i, n) % 40000 AS price_usd,
     'street' AS kind,
     'synthetic vendor' AS vendor,
-    DATE '2024-01-01' + (n * 200)::INTEGER AS quoted_on,
+    DATE '2025-06-01' + (n * 200)::INTEGER AS quoted_on,
     'synthetic' AS source_id,
     CASE n WHEN 0 THEN 'paper' END AS price_set,
     'local' AS origin

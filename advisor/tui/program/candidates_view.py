@@ -54,16 +54,6 @@ class CandidatesView:
         return self._points[key]
 
     @cached_property
-    def ranked_alike(self) -> Mapping[tuple[str, int], Sequence[int]]:
-        """The rankable builds of each GPU and count: several where only their hosts tell them
-        apart."""
-        builds = self.candidates.builds
-        found: dict[tuple[str, int], list[int]] = {}
-        for i in self.candidates.rankable:
-            found.setdefault((builds[i].gpu.gpu_id, builds[i].gpu_count), []).append(i)
-        return found
-
-    @cached_property
     def index(self) -> Mapping[BuildKey, int]:
         """The candidates' index of each build."""
         return {build_key(build): i for i, build in enumerate(self.candidates.builds)}

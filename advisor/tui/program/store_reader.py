@@ -192,7 +192,7 @@ class StoreReader:
 
             view = CandidatesView(candidates, snapshot.gpus)
             view.points(state.cost_basis, asked.question.lifetime_years)
-            _ = view.ranked_alike
+            _ = view.candidates.alike
         return self._reading(snapshot, token, key, candidates, view)
 
     def _reading(
