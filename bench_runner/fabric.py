@@ -16,11 +16,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from bench_runner.processes import read_end
 from bench_runner.trial import Outcome
 
-_ASK_S = 20.0
+_ASK_S = 60.0
+"""Longest that a busy node may take to start a step; for one that is gone SLURM gives up before."""
 _FAREWELL_S = 3.0
 """How long the processes of a group may outlive one rank's error before its nodes are asked."""
+_TASK_FAILED = re.compile(r"^srun: error: ", re.MULTILINE)
+_SAID_LAST = 4096
+"""Bytes at the end of a log in which srun's last words stand."""
 _NCCL = re.compile(r"NCCL INFO .*?Using network (\S+)")
 
 
@@ -32,11 +37,18 @@ class NodeWatch:
         self._failed_at: float | None = None
         self._lost: int | None = None
 
-    def lost_by(self, events: Sequence[Mapping[str, Any]]) -> bool:
-        """Whether nodes are gone: asked once, where a rank's error does not end its group."""
+    def lost_by(self, events: Sequence[Mapping[str, Any]], log_file: Path) -> bool:
+        """Whether nodes are gone: asked once, where an error does not end the whole group.
+
+        A rank tells its error; where the node that led them is gone torchrun ends the ranks before
+        they can, and srun alone says that a task has failed.
+        """
         if not self._environment or self._lost is not None:
             return False
-        if self._failed_at is None and any(event["event"] == "error" for event in events):
+        if self._failed_at is None and (
+            any(event["event"] == "error" for event in events)
+            or _TASK_FAILED.search(read_end(log_file, _SAID_LAST))
+        ):
             self._failed_at = time.monotonic()
         if self._failed_at is None or time.monotonic() - self._failed_at < _FAREWELL_S:
             return False

@@ -5,6 +5,7 @@ Asks nvidia-smi and NVML, never torch: the process that plans a search stays lig
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import shutil
@@ -128,6 +129,12 @@ def visible(gpus: tuple[GpuState, ...], setting: str | None) -> tuple[GpuState, 
         match = [gpu for gpu in gpus if word == str(gpu.index) or gpu.uuid.startswith(word)]
         chosen.extend(match[:1])
     return tuple(chosen)
+
+
+def gpu_mark(uuid: str) -> str:
+    """Tells one GPU from others of its kind, and leads back to nothing: a digest of the random
+    number that its maker gave it."""
+    return hashlib.sha256(f"gpu-grant-advisor {uuid}".encode()).hexdigest()[:16]
 
 
 def _cpu_name() -> str:

@@ -217,7 +217,7 @@ def run_group(
                 wrong = drain()
                 if wrong is not None:
                     break
-                if nodes.lost_by(events):
+                if nodes.lost_by(events, log_file):
                     # srun would wait for them for minutes.
                     process.kill()
                     break

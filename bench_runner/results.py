@@ -12,7 +12,7 @@ from typing import Any
 
 from bench_runner import space, timing
 from bench_runner.flops import UncountedArchitectureError, count_flops
-from bench_runner.hardware import Machine
+from bench_runner.hardware import Machine, gpu_mark
 from bench_runner.journal import with_id
 from bench_runner.recipes import Recipe, recipe_hash
 from bench_runner.records import Measurement, Settings, Status
@@ -113,6 +113,7 @@ def _facts(setup: Setup, outcome: Outcome | None, climb: str, settings: Settings
                 "memory_gib": gpu.memory_gib,
                 "compute_capability": gpu.compute_capability,
                 "power_limit_w": gpu.power_limit_w,
+                "mark": gpu_mark(gpu.uuid),
             }
             for gpu in machine.gpus[: setup.gpu_count]
         ],

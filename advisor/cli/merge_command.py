@@ -56,8 +56,8 @@ def _check(store: Store, options: argparse.Namespace) -> int:
     from advisor.tables import render_rows
 
     rows, refused = [], 0
-    for file in options.files:
-        judged, known = store.judge_labs(Path(file))
+    found = store.judge_labs(options.files)
+    for file, (judged, known) in zip(options.files, found, strict=True):
         rows += [_row(each) for each in judged]
         bad = sum(each.standing is None for each in judged)
         refused += bad

@@ -26,7 +26,7 @@ def with_labs_judged(connection: duckdb.DuckDBPyConnection, rows: list[Values]) 
     Raises StoreError where a lab's record is impossible or cannot be recomputed.
     """
     theirs = [measurement_of(row) for row in rows if row.get("lab") is not None]
-    judged, confirmed, _ = judge_all(connection, theirs)
+    judged, confirmed = judge_all(connection, theirs)
     raise_refused(judged)
     insert_missing(connection, "source", [{**plain_values(SHARED), "origin": "local"}])
     for measurement_id, reason in confirmed:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -19,6 +19,7 @@ import duckdb
 from advisor.ranking.audit import audit_time
 from advisor.ranking.times import Standing
 from advisor.store.connection import StoreError
+from advisor.store.lab_agreement import AGREE_WITHIN, RAW, agreeing_lab, copied_from
 from advisor.store.measurement_columns import SETTINGS
 from bench_runner import timing
 from bench_runner.records import Measurement
@@ -41,12 +42,11 @@ SHARED = Source(
 WIDER = 1.91
 """From a 90 to a 99 % interval of logarithms: Student's t with six degrees of freedom, 3.71 / 1.94,
 about which the fit of the tails is centred (a normal distribution would have 1.57)."""
-AGREE_WITHIN = 0.10
-"""Two labs agree whose steps of the same settings differ by at most this."""
 RECOMPUTED_WITHIN = 0.01
 """How far a file's own days may be off what its raw seconds give."""
 MEMORY_SLACK = 1.02
-_RAW = ("pass_s", "sync_pass_s", "update_s", "first_pass_s", "fetch_s")
+COPIED = "its seconds are those of"
+"""How the reason of a copy begins; a store keeps it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +59,8 @@ class Judged:
     reason: str
     expected: tuple[float, float] | None = None
     """The prediction's 99 % interval in days, where there is one."""
+    is_copy: bool = False
+    """Whether its seconds are another lab's, altered."""
 
 
 class Judge:
@@ -76,14 +78,12 @@ class Judge:
         self._flops = {model.recipe_id: model.flops_lowest for model in reader.models()}
         self._own = own_records(connection)
         self._fitted: Any = None
-        self._held = [_held(row) for row in connection.execute(_KNOWN).fetchall()]
-        self.content = {_content(record) for record, _ in self._held}
+        rows = connection.execute(_KNOWN).fetchall()
+        self._held = [_held(row) for row in rows]
+        self._copies = {row[0] for row in rows if (row[8] or "").startswith(COPIED)}
+        self._content = {_content(record) for record, _ in self._held}
 
-    def is_known(self, record: Measurement) -> bool:
-        """Whether the same seconds are in the store already, whatever they are called."""
-        return _content(record) in self.content
-
-    def judge(self, record: Measurement) -> Judged:
+    def _alone(self, record: Measurement) -> Judged:
         """One record by itself: refused, ``single`` or ``unconfirmed``."""
         from bench_runner.recipes import recipe_hash
         from price_catalog.gpu_names import normalise
@@ -91,7 +91,9 @@ class Judge:
         recipe = self._recipes.get(record.recipe_id)
         gpu = self._gpus.get(normalise(record.gpu))
         why = None
-        if recipe is None:
+        if record.lab is None:
+            why = "it names no lab: write it by advisor export --share FILE --lab NAME"
+        elif recipe is None:
             why = f"no recipe that ships is called {record.recipe_id}"
         elif record.recipe_hash != recipe_hash(recipe):
             why = f"it is of another definition of {record.recipe_id}"
@@ -108,6 +110,24 @@ class Judge:
         if why is not None:
             return Judged(record=again, standing=None, reason=why)
         return self._against_prediction(again, gpu, recipe)
+
+    def files(self, files: Iterable[Iterable[Measurement]]) -> list[tuple[list[Judged], int]]:
+        """What is new in each of several files, judged as if all were merged, and how many
+        records of each are known already."""
+        seen, counts = set(self._content), []
+        judged: list[Judged] = []
+        for records in files:
+            known, before = 0, len(judged)
+            for record in records:
+                content = _content(record)
+                if content in seen:
+                    known += 1
+                else:
+                    seen.add(content)
+                    judged.append(self._alone(record))
+            counts.append((len(judged) - before, known))
+        together = iter(self._together(judged))
+        return [(list(islice(together, count)), known) for count, known in counts]
 
     def _impossible(self, record: Measurement, gpu: Gpu, recipe: Recipe) -> str | None:
         assert record.settings is not None and record.training_days is not None
@@ -194,30 +214,36 @@ class Judge:
             return None
         return middle * (low / middle) ** WIDER, middle * (high / middle) ** WIDER
 
-    def together(self, found: Iterable[Judged]) -> list[Judged]:
-        """The same with what the store holds: two labs that agree confirm each other."""
-        judged = list(found)
-        others = [
-            (each.record, each.standing) for each in judged if each.standing is not None
-        ] + self._held
+    def _together(self, found: Iterable[Judged]) -> list[Judged]:
+        """The same with what the store holds: two labs that agree confirm each other, and a copy
+        counts for nothing."""
+        judged: list[Judged] = []
+        before = [record for record, _ in self._held]
+        for each in found:
+            judged.append(_unless_copied(each, before))
+            before.append(each.record)
+        others = [each.record for each in judged if each.standing is not None]
+        others += [record for record, _ in self._held]
         return [self._confirmed(each, others) for each in judged]
 
     def raised(self, found: Iterable[Judged]) -> list[tuple[str, str]]:
         """Ids of the store's own lab records that the new ones confirm, with the reason."""
-        fresh = [(each.record, each.standing) for each in found if each.standing is not None]
+        fresh = [each.record for each in found if each.standing is not None and not each.is_copy]
         ids = []
         for record, standing in self._held:
             if record.lab is None or standing == "confirmed":
                 continue
-            agreeing = _agreeing(record, fresh, self._gpus)
+            if record.measurement_id in self._copies:
+                continue
+            agreeing = agreeing_lab(record, fresh, self._gpus)
             if agreeing:
                 ids.append((record.measurement_id, f"{agreeing} agrees within {AGREE_WITHIN:.0%}"))
         return ids
 
-    def _confirmed(self, each: Judged, others: Sequence[tuple[Measurement, str | None]]) -> Judged:
-        if each.standing is None:
+    def _confirmed(self, each: Judged, others: Sequence[Measurement]) -> Judged:
+        if each.standing is None or each.is_copy:
             return each
-        agreeing = _agreeing(each.record, others, self._gpus)
+        agreeing = agreeing_lab(each.record, others, self._gpus)
         if agreeing is None:
             return each
         reason = f"{agreeing} agrees within {AGREE_WITHIN:.0%}; {each.reason.partition(':')[0]}"
@@ -226,7 +252,8 @@ class Judge:
 
 _KNOWN = f"""
     SELECT measurement_id, recipe_id, recipe_hash, gpu, gpu_count, node_count, lab,
-        standing, step_s, method, {", ".join(SETTINGS)}, {", ".join(_RAW)}
+        standing, standing_reason, step_s, method, environment,
+        {", ".join(SETTINGS)}, {", ".join(RAW)}
     FROM measurement
     WHERE origin = 'local' AND status = 'ok' AND timing = 'synchronised'
 """
@@ -235,9 +262,9 @@ _KNOWN = f"""
 def _held(row: Sequence[Any]) -> tuple[Measurement, str | None]:
     from bench_runner.records import Settings
 
-    at = 10 + len(SETTINGS)
-    settings = row[10:at]
-    raw: dict[str, Any] = {name: tuple(one) for name, one in zip(_RAW, row[at:], strict=True)}
+    at = 12 + len(SETTINGS)
+    settings = row[12:at]
+    raw: dict[str, Any] = {name: tuple(one) for name, one in zip(RAW, row[at:], strict=True)}
     record = Measurement(
         measurement_id=row[0],
         recipe_id=row[1],
@@ -246,8 +273,9 @@ def _held(row: Sequence[Any]) -> tuple[Measurement, str | None]:
         gpu_count=row[4],
         node_count=row[5] or 1,
         lab=row[6],
-        step_s=row[8],
-        method=row[9],
+        step_s=row[9],
+        method=row[10],
+        environment=json.loads(row[11] or "{}"),
         settings=None
         if settings[0] is None
         else Settings(**dict(zip(SETTINGS, settings, strict=True))),
@@ -262,6 +290,15 @@ def _held(row: Sequence[Any]) -> tuple[Measurement, str | None]:
         **raw,
     )
     return record, row[7]
+
+
+def _unless_copied(each: Judged, before: Iterable[Measurement]) -> Judged:
+    original = None if each.standing is None else copied_from(each.record, before)
+    if original is None:
+        return each
+    whose = original.lab or "your own measurement"
+    reason = f"{COPIED} {original.measurement_id} ({whose}), altered: a copy does not count"
+    return replace(each, standing="unconfirmed", reason=reason, is_copy=True)
 
 
 def _not_recomputable(record: Measurement, recipe: Recipe) -> str | None:
@@ -286,7 +323,7 @@ def _not_recomputable(record: Measurement, recipe: Recipe) -> str | None:
 def _recomputed(record: Measurement, recipe: Recipe) -> Measurement:
     """The record with everything that follows from its raw seconds, made anew."""
     assert record.settings is not None and record.settings.gradient_accumulation_steps is not None
-    raw = timing.RawSeconds(**{name: getattr(record, name) for name in _RAW})
+    raw = timing.RawSeconds(**{name: getattr(record, name) for name in RAW})
     step = timing.step_time(raw, record.settings.gradient_accumulation_steps)
     total = recipe.training.training_steps
     return replace(
@@ -315,63 +352,18 @@ def _content(record: Measurement) -> str:
         record.gpu_count,
         record.node_count,
         None if record.settings is None else asdict(record.settings),
-        *(list(getattr(record, name)) for name in _RAW),
+        *(list(getattr(record, name)) for name in RAW),
     ]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
-def _agreeing(
-    record: Measurement,
-    others: Iterable[tuple[Measurement, str | None]],
-    gpus: Mapping[str, Gpu],
-) -> str | None:
-    """Another lab whose step with the same settings on the same GPUs agrees, by its name."""
-    mine = _gpu(record, gpus)
-    for other, _ in others:
-        same = (
-            other.lab != record.lab
-            and other.recipe_id == record.recipe_id
-            and other.recipe_hash == record.recipe_hash
-            and _gpu(other, gpus) == mine
-            and (other.gpu_count, other.node_count) == (record.gpu_count, record.node_count)
-            and _combination(other) == _combination(record)
-        )
-        if not same or not other.step_s or not record.step_s:
-            continue
-        if abs(math.log(other.step_s / record.step_s)) <= math.log1p(AGREE_WITHIN):
-            return other.lab or "your own measurement"
-    return None
-
-
-def _gpu(record: Measurement, gpus: Mapping[str, Gpu]) -> str:
-    from price_catalog.gpu_names import normalise
-
-    found = gpus.get(normalise(record.gpu))
-    return record.gpu if found is None else found.gpu_id
-
-
-def _combination(record: Measurement) -> Any:
-    return record.settings and replace(
-        record.settings, micro_batch_size=None, gradient_accumulation_steps=None
-    )
-
-
 def judge_all(
     connection: duckdb.DuckDBPyConnection, records: Iterable[Measurement]
-) -> tuple[list[Judged], list[tuple[str, str]], int]:
-    """The records of labs as they would be kept, what they confirm in the store, and how many of
-    them are there already."""
+) -> tuple[list[Judged], list[tuple[str, str]]]:
+    """The records of labs as they would be kept, and what they confirm in the store."""
     judge = Judge(connection)
-    fresh: dict[str, Judged] = {}
-    duplicates = 0
-    for record in records:
-        key = _content(record)
-        if judge.is_known(record) or key in fresh:
-            duplicates += 1
-            continue
-        fresh[key] = judge.judge(record)
-    judged = judge.together(fresh.values())
-    return judged, judge.raised(judged), duplicates
+    ((judged, _),) = judge.files([records])
+    return judged, judge.raised(judged)
 
 
 def raise_refused(judged: Iterable[Judged]) -> None:

@@ -216,18 +216,18 @@ class Store:
         lines, left_out = shared_lines(tables, lab, (recipe.recipe_id for recipe in load_recipes()))
         return (write_lines(lines, Path(path)) if lines else 0), left_out
 
-    def judge_labs(self, path: str | Path) -> tuple[list[Judged], int]:
-        """What a merge would think of each record of another lab in a file, and how many are
-        here already. Nothing is written."""
+    def judge_labs(self, paths: Iterable[str | Path]) -> list[tuple[list[Judged], int]]:
+        """What a merge of all these files would think of each new record of each file, and how
+        many of its records are known already. Nothing is written."""
         from advisor.store.exchange import read_tables
-        from advisor.store.lab_records import judge_all
+        from advisor.store.lab_records import Judge
         from advisor.store.rows import measurement_of
 
-        tables = read_tables(Path(path), wait_s=wait_limit_s(self._wait_s))
-        rows = [row for row in tables.get("measurement", ()) if row.get("lab") is not None]
+        limit_s = wait_limit_s(self._wait_s)
+        tables = [read_tables(Path(path), wait_s=limit_s) for path in paths]
+        files = [[measurement_of(row) for row in each.get("measurement", ())] for each in tables]
         with self.reading() as reader:
-            judged, _, known = judge_all(reader.connection, map(measurement_of, rows))
-        return judged, known
+            return Judge(reader.connection).files(files)
 
     def check_whole(self) -> None:
         """Raise StoreError where the file is cut short, also where no question has met it yet."""

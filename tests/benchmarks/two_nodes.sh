@@ -5,7 +5,9 @@
 # FLAGs are advisor bench's, and stand in for those below. `run` needs bench_runner's libraries and
 # bash alone: srun and scontrol are stood in for, a "node" is its own GPUs (CUDA_VISIBLE_DEVICES) and
 # its own host to NCCL (NCCL_HOSTID), so that the nodes exchange through sockets over loopback.
-# Exit code: the job's own.
+# Exit code: the job's own. For two GPUs of one host, about 4 minutes, from the repository's root:
+#     two_nodes.sh make two-nodes-job && two_nodes.sh run two-nodes-job "$OUT" 420
+# The second half needs nothing of the first but the folder. Then: advisor merge two-nodes.jsonl
 set -u
 WHAT=${1-} FOLDER=${2-}
 if [ "$WHAT" = make ] && [ -n "$FOLDER" ]; then

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from advisor.cli.main import main
 from advisor.store import Store, StoreError
+from advisor.store.lab_agreement import agreeing_lab, is_copy
 from bench_runner import journal, space, timing
 from bench_runner.recipes import load_recipes, recipe_hash
 from bench_runner.records import Measurement
@@ -38,7 +42,7 @@ def measured(
     passes = RECIPE.training.batch_size // (count * 8)
     step_s = days * 86_400 / RECIPE.training.training_steps
     one = step_s / (passes + 0.5)
-    seconds: dict[str, tuple[float, ...]] = {
+    seconds: dict[str, Any] = {
         "first_pass_s": (one, one * (1 + jitter)),
         "pass_s": (one, one),
         "sync_pass_s": (one * 1.3, one * 1.3),
@@ -210,6 +214,127 @@ def test_outside_it_is_unconfirmed_until_a_second_lab_agrees(
         "Lab C": "unconfirmed",
         "Lab D": "confirmed",
     }
+
+
+def taken_by(lab: str, days: float, seed: int, mark: str = "") -> Measurement:
+    """A measurement with the scatter of a real one, by a GPU with this mark."""
+    record = measured(days, lab=lab)
+    noise = random.Random(seed)
+    raw = timing.RawSeconds(
+        **{
+            name: tuple(getattr(record, name)[0] * noise.gauss(1, 0.004) for _ in range(4))
+            for name in ("first_pass_s", "pass_s", "sync_pass_s", "update_s")
+        },
+        fetch_s=(0.0, 0.0, 0.0),
+    )
+    gpus = [{"name": GPU, "mark": mark}] if mark else []
+    return of_seconds(replace(record, environment={"gpus": gpus}), raw)
+
+
+def of_seconds(record: Measurement, raw: timing.RawSeconds) -> Measurement:
+    """The record of other seconds, with the days that follow from them."""
+    assert record.settings is not None and record.settings.gradient_accumulation_steps is not None
+    step = timing.step_time(raw, record.settings.gradient_accumulation_steps)
+    total = RECIPE.training.training_steps
+    seconds = {field.name: getattr(raw, field.name) for field in fields(raw)}
+    return journal.with_id(
+        replace(
+            record,
+            training_days=timing.training_days(step.step_s, total),
+            training_days_low=timing.training_days(step.step_s_low, total),
+            training_days_high=timing.training_days(step.step_s_high, total),
+            step_s=step.step_s,
+            **seconds,
+        )
+    )
+
+
+def altered(record: Measurement, lab: str, factor: float, digits: int = 12) -> Measurement:
+    """The same seconds times a factor, under another name."""
+    raw = timing.RawSeconds(
+        **{
+            field.name: tuple(
+                round(second * factor, digits) for second in getattr(record, field.name)
+            )
+            for field in fields(timing.RawSeconds)
+        }
+    )
+    return of_seconds(replace(record, lab=lab), raw)
+
+
+def test_one_person_under_two_names_confirms_nothing() -> None:
+    first = taken_by("Lab A", 12.0, seed=1, mark="aa11")
+    for other in (
+        taken_by("LAB  a", 12.0, seed=2, mark="bb22"),  # his own name, written otherwise
+        taken_by("Lab B", 12.0, seed=3, mark="aa11"),  # the very same GPU
+        altered(first, "Lab C", 1.03),  # his seconds
+        altered(first, "Lab D", 0.99, digits=6),
+        replace(first, lab="Lab E", fetch_s=(0.001, 0.001, 0.001)),
+        taken_by("Lab F", 14.0, seed=4, mark="cc33"),  # does not agree
+    ):
+        assert agreeing_lab(first, [other], {}) is None
+        assert agreeing_lab(other, [first], {}) is None
+    assert agreeing_lab(first, [taken_by("Lab G", 12.2, seed=5, mark="dd44")], {}) == "Lab G"
+    assert agreeing_lab(first, [taken_by("Lab H", 12.2, seed=5)], {}) == "Lab H"  # of old files
+
+
+def test_a_copy_counts_for_nothing_even_when_others_confirm_what_it_copies(
+    own_store: Path, tmp_path: Path
+) -> None:
+    middle, _, high = predicted(own_store)
+    slow = middle * (high / middle) ** 2.5
+    first = taken_by("Lab A", slow, seed=1, mark="aa11")
+    Store(own_store).merge(written(tmp_path / "a.jsonl", first, altered(first, "Lab B", 1.03)))
+    assert of_labs(own_store) == {"Lab A": "unconfirmed", "Lab B": "unconfirmed"}
+    other = taken_by("Lab C", slow * 1.02, seed=4, mark="cc33")
+    Store(own_store).merge(written(tmp_path / "c.jsonl", other))
+    told = {"Lab A": "confirmed", "Lab B": "unconfirmed", "Lab C": "confirmed"}
+    assert of_labs(own_store) == told
+
+
+def test_a_copy_is_called_one_by_the_check(
+    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    high = predicted(own_store)[2]
+    first = taken_by("Lab A", high, seed=1)
+    file = written(tmp_path / "a.jsonl", first, altered(first, "Lab B", 1.004))
+    assert main(["merge", "--check", str(file), "--format", "json", "--store", str(own_store)]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["standing"] for row in rows] == ["single", "unconfirmed"]
+    assert f"those of {first.measurement_id} (Lab A), altered" in rows[1]["reason"]
+
+
+def test_files_are_checked_together_and_a_record_without_a_lab_is_refused(
+    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    middle, _, high = predicted(own_store)
+    slow = middle * (high / middle) ** 2.5
+    files = [
+        str(written(tmp_path / f"{lab}.jsonl", taken_by(lab, slow, seed, mark=lab)))
+        for seed, lab in enumerate(("A", "B"))
+    ]
+    words = ["merge", "--check", "--format", "json", "--store", str(own_store)]
+    assert main([*words, *files]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [(row["lab"], row["standing"]) for row in rows] == [
+        ("A", "confirmed"),
+        ("B", "confirmed"),
+    ]
+    nobody = written(tmp_path / "nobody.jsonl", replace(taken_by("C", high, 7), lab=None))
+    assert main([*words, files[0], str(nobody)]) == 1
+    printed, said = capsys.readouterr()
+    assert [row["standing"] for row in json.loads(printed)] == ["unconfirmed", "refused"]
+    assert "names no lab" in printed and "nobody.jsonl: 1 new records" in said
+
+
+@given(
+    seeds=st.tuples(st.integers(0, 10**6), st.integers(0, 10**6)),
+    factor=st.floats(0.5, 2),
+)
+def test_two_measurements_are_never_taken_for_one(seeds: tuple[int, int], factor: float) -> None:
+    one, other = (taken_by("Lab A", 12.0, seed) for seed in seeds)
+    assert is_copy(one, other) == (seeds[0] == seeds[1])
+    assert is_copy(one, altered(one, "Lab B", factor))
 
 
 IMPOSSIBLE: list[tuple[str, dict[str, Any]]] = [
