@@ -42,6 +42,7 @@ _TAIL_BYTES = 256 * 1024
 _FULL_BYTES = 1024 * 1024
 _FIRST_EXIT = re.compile(r"failed \(exitcode: (-?\d+)\)")
 _KILLED = (-9, 137)
+_SRUN_KILLED = re.compile(r"^srun: error: .*: (Killed|Out Of Memory)", re.MULTILINE)
 _COMPILERS = 8
 _JOIN_S = 120
 """How long the nodes of a job wait for one another."""
@@ -294,7 +295,7 @@ def _outcome(
     error = next((event for event in events if event["event"] == "error"), None)
     status: Ending = "failed"
     reason: str | None = None
-    killed = exit_code in _KILLED or first_exit in _KILLED
+    killed = exit_code in _KILLED or first_exit in _KILLED or _SRUN_KILLED.search(log_tail)
     if ended_by == "cancelled":
         status, reason = ended_by, ended_by
     elif wrong is not None:

@@ -105,7 +105,7 @@ def follow(store: Store, job: Job, *, poll_s: float | None = None) -> int:
 
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = {number: signal.signal(number, stop) for number in numbers}
-    state = None
+    state, fresh = None, 0
     try:
         for seen in follow_job(
             job, poll_s=POLL_S if poll_s is None else poll_s, stopped=lambda: bool(stopped)
@@ -115,12 +115,15 @@ def follow(store: Store, job: Job, *, poll_s: float | None = None) -> int:
             else:
                 _say_event(seen.event)
                 if seen.event["event"] == "trial-finished":
-                    job, _ = merge_job(store, job)
+                    job, added = merge_job(store, job, predict=False)
+                    fresh += added
             state = seen.state
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    job, _ = merge_job(store, job)
+    job, added = merge_job(store, job, predict=False)
+    if fresh + added:
+        store.predict_anew()
     if stopped:
         _say(f"the job goes on without this program; {_ways(job)}")
         return CANCELLED

@@ -11,6 +11,7 @@ from typing import Any
 
 from advisor.benchmark.jobs.safe_words import (
     checked_constraint,
+    checked_gpu_type,
     checked_login,
     checked_name,
     checked_path,
@@ -49,9 +50,11 @@ class ClusterProfile:
 
     def __post_init__(self) -> None:
         """Raises InputError for what could not stand in a script as it is meant."""
-        for what in ("partition", "account", "qos", "gpu_type"):
+        for what in ("partition", "account", "qos"):
             if (value := getattr(self, what)) is not None:
-                checked_name(value, what.replace("gpu_type", "GPU type"))
+                checked_name(value, what)
+        if self.gpu_type is not None:
+            checked_gpu_type(self.gpu_type)
         for module in self.modules:
             checked_name(module, "module")
         if self.constraint is not None:
@@ -98,6 +101,8 @@ def read_profiles(path: Path) -> dict[str, ClusterProfile]:
     if own:
         profiles["slurm"] = _profile("slurm", own, path)
     for name, row in named.items():
+        if not name.isprintable() or not 0 < len(name) <= 60:
+            raise InputError(f"{path}: {shown(name)} is no name of a cluster: one line, at most 60")
         profiles[name] = _profile(name, row, path)
     return profiles
 

@@ -61,18 +61,20 @@ def records_in(job: Job) -> list[Measurement]:
     return list(found.values())
 
 
-def merge_job(store: Store, job: Job, own_recipe: OwnModel | None = None) -> tuple[Job, int]:
+def merge_job(store: Store, job: Job, *, predict: bool = True) -> tuple[Job, int]:
     """Keep in the store what a job has measured; the job, and how many records were new.
-    Raises InputError and StoreError."""
+
+    ``predict=False`` leaves it to the caller to bring the predictions in line: once after many
+    merges, since it takes about a second. Raises InputError and StoreError.
+    """
     records = records_in(job)
     if not records:
         return job, 0
-    if own_recipe is None:
-        own_recipe = _own_recipe(store, job)
+    own_recipe = _own_recipe(store, job)
     if own_recipe is not None:
         store.add_recipes([own_recipe])
     added = store.append_measurements(records, [MEASURED_HERE])
-    if added and any(record.status == "ok" for record in records):
+    if predict and added and any(record.status == "ok" for record in records):
         store.predict_anew()
     return changed(job, merged=len(records)), added
 

@@ -12,6 +12,7 @@ from advisor.benchmark.jobs import slurm
 from advisor.benchmark.jobs.cluster_profile import ClusterProfile
 from advisor.benchmark.jobs.job_folder import Job, jobs_folder, keep_job, kept_jobs, write_folder
 from advisor.benchmark.jobs.job_plan import JobPlan, Where, make_job_plan
+from advisor.benchmark.jobs.safe_words import checked_path
 from advisor.benchmark.jobs.sbatch_file import SCRIPT, sbatch_text
 from advisor.benchmark.jobs.sbatch_file import lines_to_type as slurm_lines
 from advisor.benchmark.jobs.sky_task import TASK, task_text
@@ -55,7 +56,7 @@ def prepare_slurm(
     """A job on a cluster. Raises InputError and StoreError."""
     plan = make_job_plan(store, request, node_count=node_count, gpu=gpu)
     name = plan.name("slurm")
-    place = (folder or jobs_folder() / name).absolute()
+    place = _place(folder, name)
     return Prepared(
         plan=plan,
         where="slurm",
@@ -64,7 +65,7 @@ def prepare_slurm(
         file=SCRIPT,
         text=sbatch_text(plan, profile, minutes=minutes),
         device=plan.device_words(profile.gpu_type),
-        lines=tuple(slurm_lines(place.name, str(place), profile.login, here=slurm.has_slurm())),
+        lines=tuple(slurm_lines(name, str(place), profile.login, here=slurm.has_slurm())),
     )
 
 
@@ -83,7 +84,7 @@ def prepare_sky(
     assert plan.gpu is not None
     price = price_of(rentals, plan.gpu.gpu_id, request.gpu_count, minutes, today=date.today())
     name = plan.name("sky")
-    place = (folder or jobs_folder() / name).absolute()
+    place = _place(folder, name)
     cluster = f"bench-{name.replace('.', '-')}"[:40].strip("-")
     return Prepared(
         plan=plan,
@@ -96,6 +97,13 @@ def prepare_sky(
         lines=tuple(sky_lines(str(place), cluster)),
         price=price,
     )
+
+
+def _place(folder: Path | None, name: str) -> Path:
+    """Where the job's folder lies: a path that can be typed. Raises InputError."""
+    place = (folder or jobs_folder() / name).absolute()
+    checked_path(str(place), "job's folder")
+    return place
 
 
 def write(prepared: Prepared) -> Job:

@@ -9,6 +9,7 @@ from advisor.parse import InputError, shown
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/+@,-]{0,119}")
 _CONSTRAINT = re.compile(r"[A-Za-z0-9_(\[][A-Za-z0-9_.:+@,&|*()\[\]-]{0,199}")
+_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,119}")
 _LOGIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@-]{0,119}")
 MAX_PATH = 500
 
@@ -21,6 +22,21 @@ def checked_name(text: str, what: str) -> str:
             "no spaces"
         )
     return text
+
+
+def checked_gpu_type(text: str) -> str:
+    """A GPU's type in ``--gpus-per-node=TYPE:N``: one word. Raises InputError."""
+    if not is_plain(text):
+        raise InputError(
+            f"the GPU type {shown(text)} is no such name: letters, digits and _ . + - only (--gpus "
+            "says how many)"
+        )
+    return text
+
+
+def is_plain(text: str) -> bool:
+    """Whether a name means itself to every shell, however often it is read."""
+    return _PLAIN.fullmatch(text) is not None
 
 
 def checked_constraint(text: str) -> str:

@@ -8,7 +8,7 @@ import shlex
 from advisor.benchmark.benchmark_plan import CPU
 from advisor.benchmark.jobs.cluster_profile import ClusterProfile
 from advisor.benchmark.jobs.job_plan import JobPlan
-from advisor.benchmark.jobs.safe_words import shell_path
+from advisor.benchmark.jobs.safe_words import is_plain, shell_path
 from advisor.parse import InputError
 
 SCRIPT = "job.sh"
@@ -68,7 +68,9 @@ _SETUP = (
 
 
 def _environment(profile: ClusterProfile) -> list[str]:
-    lines = [f"module load {shlex.quote(module)}" for module in profile.modules]
+    lines = [f"module load {shlex.quote(module)} || exit 2" for module in profile.modules]
+    if lines:
+        lines.insert(0, "type module >/dev/null 2>&1 || . /etc/profile")
     if profile.venv is not None:
         lines.append(f". {shell_path(profile.venv)}/bin/activate || exit 2")
     lines.append('export PYTHONPATH="$PWD/node${PYTHONPATH:+:$PYTHONPATH}" PYTHONUNBUFFERED=1')
@@ -107,10 +109,11 @@ _ENDING = (
 )
 
 
-def lines_to_type(folder_name: str, folder: str, login: str | None, *, here: bool) -> list[str]:
+def lines_to_type(name: str, folder: str, login: str | None, *, here: bool) -> list[str]:
     """What submits the job and brings its records back: three lines for a shell.
 
-    ``here``: sbatch is on this machine.
+    ``here``: sbatch is on this machine. ``name`` is the folder's there, where its own could mean
+    something to one of the shells in between.
     """
     if here:
         return [
@@ -119,9 +122,12 @@ def lines_to_type(folder_name: str, folder: str, login: str | None, *, here: boo
             "advisor merge records.jsonl",
         ]
     far = login or "$CLUSTER"
-    quoted = shlex.quote(folder)
+    own = folder.rpartition("/")[2]
+    if is_plain(own):
+        name = own
+    target = "" if name == own else name
     return [
-        f"scp -r {quoted} {far}:",
-        f"ssh {far} 'cd {folder_name} && sbatch {SCRIPT}'",
-        f"scp {far}:{folder_name}/records.jsonl . && advisor merge records.jsonl",
+        f"scp -r {shlex.quote(folder)} {far}:{target}",
+        f"ssh {far} 'cd {name} && sbatch {SCRIPT}'",
+        f"scp {far}:{name}/records.jsonl . && advisor merge records.jsonl",
     ]

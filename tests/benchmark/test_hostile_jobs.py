@@ -1,0 +1,284 @@
+"""What a hostile or careless hand types for a job: refused in a line, or harmless in the script."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from advisor.benchmark.jobs.cluster_profile import ClusterProfile, read_profiles
+from advisor.benchmark.jobs.job_folder import write_folder
+from advisor.benchmark.jobs.job_plan import JobPlan, make_job_plan
+from advisor.benchmark.jobs.sbatch_file import SCRIPT, lines_to_type, sbatch_text
+from advisor.benchmark.request import Request
+from advisor.cli.main import main
+from advisor.parse import InputError
+from advisor.store import Store
+
+FAKE = Path(__file__).parent.parent / "fake_runner.py"
+HOSTILE = [
+    "gpu\n#SBATCH --account=dean",
+    "gpu\r#SBATCH --account=dean",
+    "gpu\u2028#SBATCH --account=dean",
+    "$(touch pwned)",
+    "`touch pwned`",
+    "gpu;touch pwned",
+    "gpu touch",
+    "gpu'",
+    'gpu"',
+    "gpu\\",
+    "--wrap=touch",
+    "gpu#x",
+    "\x1b]0;title\x07gpu",
+    "gpu\x00",
+    "gpu\u202eupg",
+    "",
+    "g" * 5000,
+]
+NAMES = ("partition", "account", "qos", "constraint", "gpu_type", "login")
+PATHS = ("container", "venv", "python")
+BAD_PATHS = [
+    "/a\n#SBATCH --account=dean",
+    "/a\rb",
+    "/a\x1b[2J",
+    "/\u202ea",
+    "",
+    " ",
+    "-x",
+    "/" * 900,
+]
+
+
+@pytest.fixture(autouse=True)
+def _of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADVISOR_JOBS", str(tmp_path / "jobs"))
+    monkeypatch.setenv("ADVISOR_SETTINGS", str(tmp_path / "settings.toml"))
+    monkeypatch.setenv("FAKE_GPUS", "1:NVIDIA H200")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def plan(store_path: Path) -> JobPlan:
+    request = Request(
+        recipe="pythia-160m",
+        gpu_count=1,
+        methods="naive",
+        device="cpu",
+        records_file=Path("records.jsonl"),
+        work_directory=Path("work"),
+    )
+    return make_job_plan(Store(store_path), request)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("name", [*NAMES, "modules"])
+def test_a_name_that_is_more_than_a_name_is_refused(name: str, text: str) -> None:
+    with pytest.raises(InputError) as caught:
+        ClusterProfile(**{name: (text,) if name == "modules" else text})  # type: ignore[arg-type]
+    said = str(caught.value)
+    assert said.isprintable() and len(said) < 250
+
+
+@pytest.mark.parametrize("text", BAD_PATHS)
+@pytest.mark.parametrize("name", PATHS)
+def test_a_path_that_is_no_line_of_a_script_is_refused(name: str, text: str) -> None:
+    with pytest.raises(InputError) as caught:
+        ClusterProfile(**{name: text})  # type: ignore[arg-type]
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("flag", "text"),
+    [
+        ("--partition", HOSTILE[0]),
+        ("--account", "$(touch pwned)"),
+        ("--constraint", "h100\n#SBATCH --uid=0"),
+        ("--gpu-type", "h100:8,license"),
+        ("--module", "cuda; touch pwned"),
+        ("--login", "-oProxyCommand=touch"),
+        ("--python", "python\n"),
+        ("--folder", "a\nb"),
+        ("--folder", "a\x1b[2Jb"),
+        ("--nodes", "0"),
+        ("--nodes", "1e3"),
+        ("--gpus", "-1"),
+        ("--time", "nan"),
+        ("--time", "inf"),
+        ("--time", "0"),
+        ("--time", "1:00\n"),
+        ("--cpus-per-gpu", "2 --uid=0"),
+        ("--memory-gib", "10G"),
+        ("--methods", "naive; touch pwned"),
+        ("--cluster", "$(touch pwned)"),
+    ],
+)
+def test_what_is_typed_wrong_is_one_line_and_writes_nothing(
+    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], flag: str, text: str
+) -> None:
+    words = ["bench", "--model", "pythia-160m", "--gpus", "1", "--on", "slurm", f"{flag}={text}"]
+    before = sorted(tmp_path.iterdir())
+    assert main([*words, "--store", str(own_store)]) == 2
+    printed, said = capsys.readouterr()
+    assert printed == "" and said.count("\n") == 1 and said.strip().isprintable()
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[slurm.x]\npartition = "gpu\\n#SBATCH --account=dean"',
+        '[slurm."x\\ny"]\npartition = "gpu"',
+        "[slurm.x]\ntime_minutes = 99999999",
+        "[slurm.x]\ntime_minutes = true",
+        '[slurm.x]\nmodules = "cuda"',
+        '[slurm.x]\nmodules = ["cuda\\n"]',
+        '[slurm.x]\nwrap = "touch pwned"',
+        '[slurm.x]\ncontainer = "a.sif"\nvenv = "/v"',
+        'slurm = "gpu"',
+        "[slurm.x",
+        '[slurm.x]\nlogin = "you@host; touch pwned"',
+    ],
+)
+def test_settings_are_held_to_the_same(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text(text + "\n")
+    with pytest.raises(InputError) as caught:
+        read_profiles(file)
+    assert str(caught.value).isprintable()
+
+
+ODD = 'it\'s $(touch pwned) `touch pwned` "x" & ; #SBATCH é'
+
+
+def in_a_shell(plan: JobPlan, profile: ClusterProfile, folder: Path, path: str) -> str:
+    """What a job's script prints, run by bash as SLURM would."""
+    write_folder(folder, plan, {SCRIPT: sbatch_text(plan, profile)})
+    run = subprocess.run(
+        ["bash", SCRIPT],
+        cwd=folder,
+        env={"PATH": path, "SLURM_SUBMIT_DIR": str(folder), "FAKE_GPUS": "1:NVIDIA H200"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert not list(folder.parent.rglob("pwned")), run.stderr
+    return run.stdout
+
+
+def test_odd_paths_stand_in_the_script_as_they_are(plan: JobPlan, tmp_path: Path) -> None:
+    place = tmp_path / ODD
+    (place / "bin").mkdir(parents=True)
+    python = place / "bin" / "python3"
+    python.write_text(f'#!/bin/bash\nshift 2\nexec "{sys.executable}" {FAKE} good "$@"\n')
+    python.chmod(0o755)
+    (place / "bin" / "activate").write_text('echo "the environment is active"\n')
+    profile = ClusterProfile(python=str(python), venv=str(place), partition="gpu")
+    text = sbatch_text(plan, profile)
+    asked = [line for line in text.splitlines() if line.startswith("#SBATCH")]
+    assert not any("touch" in line for line in asked)
+    printed = in_a_shell(plan, profile, tmp_path / "jobs" / ODD, "/usr/bin:/bin")
+    assert "the environment is active" in printed and "search-finished" in printed
+
+
+def test_a_container_and_modules_run_the_same_benchmark(plan: JobPlan, tmp_path: Path) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    python = tools / "python3"
+    python.write_text(f'#!/bin/bash\nshift 2\nexec "{sys.executable}" {FAKE} good "$@"\n')
+    # As Apptainer: its own options, the image, then the command in this very process.
+    apptainer = tools / "apptainer"
+    apptainer.write_text(
+        '#!/bin/bash\n[ "$1" = exec ] || exit 9; shift\n'
+        'while [[ $1 == --* ]]; do case $1 in --nv) shift;; *) echo "$1 $2"; shift 2;; esac; done\n'
+        'echo "image $1"; shift; exec "$@"\n'
+    )
+    for tool in (python, apptainer):
+        tool.chmod(0o755)
+    # A batch shell does not always know what a login shell knows.
+    profile = ClusterProfile(container=f"/images/{ODD}.sif", modules=("cuda/12.8", "apptainer"))
+    text = sbatch_text(plan, profile)
+    assert "module load cuda/12.8 || exit 2\nmodule load apptainer || exit 2" in text
+    text = text.replace(". /etc/profile", 'module() { echo "loaded $2"; }')
+    folder = tmp_path / "job"
+    write_folder(folder, plan, {SCRIPT: text})
+    run = subprocess.run(
+        ["bash", SCRIPT],
+        cwd=folder,
+        env={
+            "PATH": f"{tools}:/usr/bin:/bin",
+            "SLURM_SUBMIT_DIR": str(folder),
+            "FAKE_GPUS": "1:NVIDIA H200",
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    said = run.stdout.splitlines()
+    assert said[:5] == [
+        "loaded cuda/12.8",
+        "loaded apptainer",
+        f"--bind {folder}",
+        f"--pwd {folder}",
+        f"image /images/{ODD}.sif",
+    ]
+    assert "search-finished" in said[-1] and not list(tmp_path.rglob("pwned"))
+
+
+def test_a_module_that_is_not_there_ends_the_job(plan: JobPlan, tmp_path: Path) -> None:
+    text = sbatch_text(plan, ClusterProfile(modules=("cuda",)))
+    (tmp_path / SCRIPT).write_text(text.replace(". /etc/profile", "module() { return 1; }"))
+    run = subprocess.run(
+        ["bash", SCRIPT], cwd=tmp_path, env={"SLURM_SUBMIT_DIR": str(tmp_path)}, check=False
+    )
+    assert run.returncode == 2
+
+
+@pytest.mark.parametrize("name", [ODD, "-rf", "plain", "a b"])
+def test_the_lines_to_type_do_what_they_say_whatever_the_folder_is_called(
+    tmp_path: Path, name: str
+) -> None:
+    far, tools = tmp_path / "far home", tmp_path / "tools"
+    for folder in (far, tools):
+        folder.mkdir()
+    folder = tmp_path / name
+    folder.mkdir()
+    (folder / SCRIPT).write_text("exit 0\n")
+    scripts = {
+        # Far away there is a shell, and one more in between.
+        "ssh": f'cd "{far}" && exec bash -c "$2"',
+        "scp": (
+            'r=; [ "$1" = -r ] && { r=-r; shift; }\n'
+            'from=${1/#you@host:/$FAR/}; to=${2/#you@host:/$FAR/}; cp $r -- "$from" "$to"'
+        ),
+        "sbatch": 'echo done > records.jsonl; test -e "$1" && echo "Submitted batch job 7"',
+        "advisor": "cat records.jsonl",
+    }
+    for tool, body in scripts.items():
+        (tools / tool).write_text(f"#!/bin/bash\n{body}\n")
+        (tools / tool).chmod(0o755)
+    lines = lines_to_type("pythia-160m-1gpu-abc", str(folder), "you@host", here=False)
+    (tmp_path / "elsewhere").mkdir()
+    run = subprocess.run(
+        ["bash", "-e", "-c", "\n".join(lines)],
+        cwd=tmp_path / "elsewhere",
+        env={"PATH": f"{tools}:/usr/bin:/bin", "FAR": str(far)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout == "Submitted batch job 7\ndone\n"
+    assert not list(tmp_path.rglob("pwned"))
+    shutil.rmtree(far)
+    # Where SLURM is on this machine.
+    line = lines_to_type("pythia", str(folder), None, here=True)[0]
+    run = subprocess.run(
+        ["bash", "-c", line],
+        env={"PATH": f"{tools}:/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "Submitted" in run.stdout and not list(tmp_path.rglob("pwned"))
