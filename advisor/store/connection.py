@@ -13,7 +13,14 @@ from stat import S_ISFIFO
 
 import duckdb
 
-from advisor.store.look_through import Token, is_known, remember, state_of, what_is_foreign
+from advisor.store.look_through import (
+    Token,
+    is_known,
+    is_known_whole,
+    remember,
+    state_of,
+    what_is_foreign,
+)
 from advisor.store.writer_queue import waiting_writer, writer_waits
 
 DEFAULT_WAIT_S = 20.0
@@ -82,15 +89,17 @@ def opened(
         check_file(path)
         if write:
             check_writable(path)
-        state = state_of(path)
+        state, written = state_of(path), None
         connection = _attach_when_free(path, write=write, deadline=deadline, wait_s=wait_s)
         try:
             for name, other in (beside or {}).items():
                 _attach_beside(connection, other, name)
             _look_through(connection, path, state)
-            if write:
+            if write and not is_known_whole(path, state):
                 check_whole(connection, path)
             yield connection
+            if write:
+                written = _brought_to_file(connection, path)
         except duckdb.Error as error:
             raise StoreError(_wording(path, error, write=write)) from error
         except RuntimeError as error:
@@ -99,6 +108,9 @@ def opened(
             raise
         finally:
             connection.close()
+        if written is not None:
+            # Rows of ours alone came to it: who writes next need not look through it again.
+            remember(path, written, whole=True)
     finally:
         lock.release()
 
@@ -246,6 +258,19 @@ def _look_through(connection: duckdb.DuckDBPyConnection, path: Path, state: Toke
             )
         remember(path, state)
     _close_off(connection)
+
+
+def _brought_to_file(connection: duckdb.DuckDBPyConnection, path: Path) -> Token | None:
+    """The state that closing leaves the file in: what was written is in it, not in a log beside.
+
+    To be asked while nobody else can change it. None where the disk has no room for that, which
+    loses nothing: the log stays.
+    """
+    try:
+        connection.execute(f"CHECKPOINT {_CATALOG}")
+    except duckdb.Error:
+        return None
+    return state_of(path)
 
 
 def _attach_beside(connection: duckdb.DuckDBPyConnection, path: Path, name: str) -> None:

@@ -54,8 +54,16 @@ def state_of(path: Path) -> Token:
 
 
 def is_known(path: Path, state: Token) -> bool:
-    """Whether a store in this state was looked through before, by this program or an earlier."""
-    return _line("store", os.path.realpath(path), *state) in _known()
+    """Whether a store in this state was looked through before, by this program or an earlier,
+    and still is in it."""
+    place = os.path.realpath(path)
+    found = any(_known(_line(kind, place, *state)) for kind in ("store", "whole"))
+    return found and state == state_of(path)
+
+
+def is_known_whole(path: Path, state: Token) -> bool:
+    """Whether a store was left in this state by a writer of ours, who had found it whole."""
+    return _known(_line("whole", os.path.realpath(path), *state))
 
 
 def what_is_foreign(connection: duckdb.DuckDBPyConnection, catalog: str) -> str | None:
@@ -91,7 +99,7 @@ def what_is_foreign(connection: duckdb.DuckDBPyConnection, catalog: str) -> str 
         if called := {word.casefold() for word in found} - _HARMLESS:
             return f"an expression of its own ({min(called)}) in the table {name}"
     shape = _line("shape", duckdb.__version__, _schema_digest(), repr(views))
-    if views and shape not in _known():
+    if views and not _known(shape):
         ours = _views_of_ours()
         for name, sql in views:
             if sql not in ours:
@@ -100,10 +108,10 @@ def what_is_foreign(connection: duckdb.DuckDBPyConnection, catalog: str) -> str 
     return None
 
 
-def remember(path: Path, state: Token) -> None:
+def remember(path: Path, state: Token, *, whole: bool = False) -> None:
     """Know a store that was looked through in this state, and is still in it."""
     if state == state_of(path):
-        _remember(_line("store", os.path.realpath(path), *state))
+        _remember(_line("whole" if whole else "store", os.path.realpath(path), *state))
 
 
 @cache
@@ -149,14 +157,15 @@ def _file() -> Path:
 _here: set[str] = set()
 
 
-def _known() -> set[str]:
-    if not _here:
+def _known(line: str) -> bool:
+    if line not in _here:
+        # Read anew each time: another program may have written the store a moment ago.
         try:
             with _file().open("rb") as file:
                 _here.update(file.read(64 * _KNOWN_LINES).decode("ascii", "replace").split())
         except OSError:
             pass
-    return _here
+    return line in _here
 
 
 def _remember(line: str) -> None:

@@ -144,6 +144,28 @@ def test_what_was_looked_through_is_known_until_it_changes(
     assert len(looked) == 2
 
 
+def test_who_writes_after_us_looks_through_again_and_who_writes_after_ours_need_not(
+    own_store: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(look_through, "_here", set())
+    looked: list[object] = []
+    monkeypatch.setattr(
+        "advisor.store.connection.what_is_foreign", lambda *asked: looked.append(asked)
+    )
+    monkeypatch.setattr("advisor.store.connection.check_whole", lambda *asked: looked.append(asked))
+    Store(own_store).append_measurements([record("first")])
+    once = len(looked)
+    for n in range(3):
+        monkeypatch.setattr(look_through, "_here", set())  # as in a new process
+        Store(own_store).append_measurements([record(f"w-{n}")])
+        assert len(Store(own_store).own_records()) == n + 2
+    assert (once, len(looked)) == (2, 2)
+    spoil(own_store, "CREATE TABLE more (a INTEGER)")
+    Store(own_store).append_measurements([record("last")])
+    assert len(looked) == 4
+
+
 def test_a_cache_that_cannot_be_written_or_read_costs_only_time(
     own_store: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
