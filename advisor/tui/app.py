@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
-import os
-import signal
-import threading
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -21,6 +16,7 @@ from textual.binding import BindingType
 from textual.screen import Screen
 
 from advisor.tui.program.actions import ACTIONS, BUILD, EVERYWHERE, Action, bindings_of
+from advisor.tui.program.ended import end_from_outside, no_more
 from advisor.tui.program.messages import StoreChanged, StoreNote
 from advisor.tui.program.program import Program
 from advisor.tui.program.settings import State, save_state
@@ -40,9 +36,6 @@ THEMES = {
     "ansi-dark": "the terminal's own colours, dark",
     "ansi-light": "the terminal's own colours, light",
 }
-ENDED_BY = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
-"""What ends the program from outside: a request, and the terminal when it is closed."""
-END_WITHIN_S = 4.0
 KEPT_NAME = "kept.json"
 """Questions, plans and results, beside the settings."""
 LOOK_EVERY_S = 2.0
@@ -100,17 +93,7 @@ class AdvisorApp(Program):
         if self._start_note:
             self.notify(self._start_note, severity="warning", timeout=10)
         self.set_interval(LOOK_EVERY_S, self.look_at_store)
-        for number in ENDED_BY:
-            with suppress(NotImplementedError, RuntimeError, ValueError):  # not the main thread
-                asyncio.get_running_loop().add_signal_handler(number, self._end, 128 + number)
-
-    def _end(self, code: int) -> None:
-        """End as by the key: the terminal is put back, and a benchmark of ours ends."""
-        # Where the terminal is gone for good, even putting it back may wait.
-        patience = threading.Timer(END_WITHIN_S, os._exit, [code])
-        patience.daemon = True
-        patience.start()
-        self.exit(return_code=code)
+        end_from_outside(self)
 
     @property
     def inputs(self) -> State:
@@ -164,9 +147,7 @@ class AdvisorApp(Program):
                 self._store_note(problem)
 
     def on_unmount(self) -> None:
-        for number in ENDED_BY:
-            with suppress(NotImplementedError, RuntimeError, ValueError):
-                asyncio.get_running_loop().remove_signal_handler(number)
+        no_more()
         self.keep_state()
         if self._kept_path is not None:
             self.remember_question()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from advisor.interrupt import quiet_interrupt
@@ -19,6 +21,7 @@ def run(store_path: Path, *, state_path: Path | None = None) -> int:
     # program turns this on again with its first answer.
     gc.disable()
     with quiet_interrupt():
+        _usual_size_where_unknown()
         path = state_path or state_file()
         state, note = load_state(path)
         store_reader = StoreReader(store_path)
@@ -31,6 +34,15 @@ def run(store_path: Path, *, state_path: Path | None = None) -> int:
     # Frozen, DuckDB's objects would never be collected: its bindings print each as leaked.
     gc.unfreeze()
     return app.return_code or 0
+
+
+def _usual_size_where_unknown() -> None:
+    """Rich and Textual take a terminal of no size for two different ones, and would draw for ever
+    to make them one."""
+    with suppress(OSError, ValueError, AttributeError):
+        if sys.__stdout__ is not None and 0 in os.get_terminal_size(sys.__stdout__.fileno()):
+            os.environ.setdefault("COLUMNS", "80")
+            os.environ.setdefault("LINES", "24")
 
 
 if __name__ == "__main__":

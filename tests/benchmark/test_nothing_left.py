@@ -179,6 +179,30 @@ def test_a_terminal_that_is_closed_ends_the_program(
     assert seconds_until_gone(tag) < WITHIN_S
 
 
+def test_a_terminal_that_is_closed_elsewhere_ends_the_program(
+    own_store: Path, tmp_path: Path
+) -> None:
+    """No SIGHUP: the terminal was that of a shell, a recorder or a job before it."""
+    state = tmp_path / "state.json"
+    state.write_text('{"welcomed": true, "prices": "paper"}')
+    terminal, its_end = pty.openpty()
+    program = subprocess.Popen(
+        [sys.executable, "-m", "advisor", "--store", str(own_store)],
+        **{"stdin": its_end, "stdout": its_end, "stderr": its_end},
+        env=os.environ | {"ADVISOR_STATE": str(state), "TERM": "xterm-256color"},
+        start_new_session=True,
+    )
+    os.close(its_end)
+    seen = drained(terminal, b"builds fit", 30) + drained(terminal, b"never", 1)
+    # Nobody said how large it is, for which it was drawn over and over.
+    assert 0 < seen.count(b"\x1b[1;1H") < 12
+    os.close(terminal)
+    try:
+        program.wait(WITHIN_S)
+    finally:
+        program.kill()
+
+
 # What a kill left on the disk
 
 
