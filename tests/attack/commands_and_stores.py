@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import shutil
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from advisor.store import Store, StoreError
 from bench_runner import journal
-from tests.attack.generated_files import asked, wrong
+from tests.attack.generated_files import asked, forked, wrong
 from tests.store_for_tests import record
 
 COMMANDS = [
@@ -59,18 +60,15 @@ def words(store: Path, folder: Path, count: int, seed: int) -> list[str]:
     return faults
 
 
-APPEND = (
-    "import sys\nfrom pathlib import Path\nfrom advisor.store import Store\n"
-    "from bench_runner import journal\nfrom tests.store_for_tests import record\n"
-    "folder = Path(sys.argv[1])\n"
-    "for n in range(10_000):\n"
-    "    one = journal.with_id(record(f'k-{n}', gpu_count=n + 1))\n"
-    "    journal.append(folder / 'r.jsonl', one)\n"
-    "    print('journal', one.measurement_id, flush=True)\n"
-    "    if n % 3 == 0:\n"
-    "        Store(folder / 'results.duckdb').append_measurements([one])\n"
-    "        print('store', one.measurement_id, flush=True)\n"
-)
+def _append(folder: Path, told: int) -> None:
+    store = Store(folder / "results.duckdb")
+    for n in range(10_000):
+        one = journal.with_id(record(f"k-{n}", gpu_count=n + 1))
+        journal.append(folder / "r.jsonl", one)
+        os.write(told, f"journal {one.measurement_id}\n".encode())
+        if n % 3 == 0:
+            store.append_measurements([one])
+            os.write(told, f"store {one.measurement_id}\n".encode())
 
 
 def kills(store: Path, folder: Path, count: int, seed: int) -> list[str]:
@@ -82,15 +80,21 @@ def kills(store: Path, folder: Path, count: int, seed: int) -> list[str]:
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir()
         own = Path(shutil.copy(store, place / "results.duckdb"))
-        writer = subprocess.Popen(
-            [sys.executable, "-c", APPEND, str(place)], stdout=subprocess.PIPE, text=True
-        )
-        assert writer.stdout is not None
-        first = writer.stdout.readline()
-        time.sleep(dice.uniform(0.0, 0.6))
-        writer.send_signal(signal.SIGKILL)
-        told = [line.split() for line in (first + writer.stdout.read()).splitlines()]
-        writer.wait()
+        hears, tells = os.pipe()
+        writer = os.fork()  # starting Python for each would take most of the time
+        if writer == 0:
+            with contextlib.suppress(BaseException):
+                _append(place, tells)
+            os._exit(1)
+        os.close(tells)
+        with open(hears) as heard:
+            first = heard.readline()
+            time.sleep(dice.uniform(0.0, 0.6))
+            os.kill(writer, signal.SIGKILL)
+            _, status = os.waitpid(writer, 0)
+            told = [line.split() for line in (first + heard.read()).splitlines()]
+        if os.waitstatus_to_exitcode(status) != -signal.SIGKILL:
+            faults.append(f"kill {number}: the writer ended by itself")
         told = [line for line in told if len(line) == 2]
         faults += _lost(f"kill {number}", place, own, told)
         left = {path.name for path in place.iterdir()} - {"r.jsonl", "results.duckdb"}
@@ -106,8 +110,8 @@ WRITE = (
     "for n in range(int(sys.argv[3])):\n"
     "    one = journal.with_id(record(f'c-{who}-{n}', gpu_count=n + 1, recipe_hash=who))\n"
     "    journal.append(folder / 'r.jsonl', one)\n"
-    "    Store(folder / 'results.duckdb', wait_s=60).append_measurements([one])\n"
-    "    Store(folder / 'results.duckdb', wait_s=60).own_records()\n"
+    "    Store(folder / 'results.duckdb', wait_s=600).append_measurements([one])\n"
+    "    Store(folder / 'results.duckdb', wait_s=600).own_records()\n"
 )
 
 
@@ -128,12 +132,22 @@ def crowd(store: Path, folder: Path, count: int, seed: int) -> list[str]:
     ]
     said = [writer.communicate()[1] for writer in writers]
     faults = [f"a writer: {text.strip()[-300:]}" for text in said if text.strip()]
-    written, kept = len(journal.read(place / "r.jsonl")), len(Store(own).own_records())
+    written = len(journal.read(place / "r.jsonl"))
+    with Store(own).reading() as reader:
+        kept = len(reader.times(origin="local"))
     if written != 8 * each:
         faults.append(f"the journal holds {written} of {8 * each}")
     if kept != 8 * each:
         faults.append(f"the store holds {kept} of {8 * each}")
     return faults
+
+
+READ = (
+    ("rank", "--model", "pythia-1b", "--budget", "40k"),
+    ("rank", "--model", "pythia-1b", "--budget", "40k"),
+    ("data", "prices", "--format", "csv"),
+    ("merge", str(Path(__file__).with_name("one-record.jsonl"))),
+)
 
 
 def damage(store: Path, folder: Path, count: int, seed: int) -> list[str]:
@@ -154,24 +168,16 @@ def damage(store: Path, folder: Path, count: int, seed: int) -> list[str]:
                 raw[at : at + length] = dice.randbytes(length)
         path.write_bytes(bytes(raw))
         path.with_name(path.name + ".wal").unlink(missing_ok=True)
-        # In a process of its own: DuckDB may end it.
         began = time.monotonic()
+        words = ["--store", str(path), *dice.choice(READ)]
         try:
-            done = subprocess.run(
-                [
-                    *(sys.executable, "-m", "advisor", "--store", str(path), "rank"),
-                    *("--model", "pythia-1b", "--budget", "40k"),
-                ],
-                capture_output=True,
-                text=True,
-                timeout=90,
-            )
-        except subprocess.TimeoutExpired:
+            code, out, err = forked(words, 90)  # DuckDB may end it
+        except TimeoutError:
             faults.append(f"damage {seed} {number}: no answer within 90 s")
             continue
-        problem = wrong(done.returncode, done.stdout, done.stderr, time.monotonic() - began)
+        problem = wrong(code, out, err, time.monotonic() - began)
         if problem:
-            faults.append(f"damage {seed} {number}: {problem}: {done.stderr.strip()[:200]}")
+            faults.append(f"damage {seed} {number}: {problem}: {err.strip()[:200]}")
     return faults
 
 
@@ -188,7 +194,10 @@ ONCE = (
     "Store(folder / 'results.duckdb').export_local(folder / 'e.jsonl')\n"
     "print('done', '-', flush=True)\n"
 )
-CALLS = ("pwrite64", "write", "ftruncate", "fsync", "fdatasync", "unlink", "link", "rename")
+CALLS = (
+    "pwrite64", "write", "ftruncate", "fsync", "fdatasync", "unlink", "link", "rename", "openat",
+    "flock", "fcntl", "close",
+)  # fmt: skip
 
 
 def writes(store: Path, folder: Path, count: int, seed: int) -> list[str]:
@@ -207,7 +216,16 @@ def writes(store: Path, folder: Path, count: int, seed: int) -> list[str]:
             shutil.rmtree(place, ignore_errors=True)
             place.mkdir()
             own = Path(shutil.copy(store, place / "results.duckdb"))
-            words = ["strace", "-f", "-qq", "-o", os.devnull, "-e", f"trace={call}"]
+            words = [
+                "strace",
+                "-f",
+                "--seccomp-bpf",
+                "-qq",
+                "-o",
+                os.devnull,
+                "-e",
+                f"trace={call}",
+            ]
             words += ["-e", f"inject={call}:signal=KILL:when={nth}"]
             done = subprocess.run(
                 [*words, sys.executable, "-c", ONCE, str(place)],

@@ -9,8 +9,13 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import math
+import os
 import random
 import re
+import signal
+import sys
+import tempfile
 import time
 from collections.abc import Callable
 from copy import deepcopy
@@ -136,14 +141,17 @@ def _json_lines(dice: random.Random) -> bytes:
     )
 
 
-def _from_toml(path: Path) -> Make:
+def _from_toml(*choice: Path) -> Make:
+    found = [(path.read_text(encoding="utf-8"), _toml(path)) for path in choice]
+
     def make(dice: random.Random) -> bytes:
+        text, value = dice.choice(found)
         if dice.random() < 0.3:
-            return scratched(path.read_text(encoding="utf-8"), dice)
+            return scratched(text, dice)
         try:
-            return toml_of(spoiled(_toml(path), dice)).encode("utf-8", "replace")
+            return toml_of(spoiled(value, dice)).encode("utf-8", "replace")
         except (ValueError, TypeError):
-            return scratched(path.read_text(encoding="utf-8"), dice)
+            return scratched(text, dice)
 
     return make
 
@@ -180,20 +188,49 @@ def _rows(dice: random.Random) -> bytes:
     )
 
 
+TIMED = {
+    "event": "timed", "micro_batch_size": 4, "accumulation_steps": 2, "timed_passes": 3,
+    "raw": {"pass_s": [0.1, 0.1], "sync_pass_s": [0.2], "update_s": [0.1], "first_pass_s": [0.3],
+            "fetch_s": [0.0]},
+    "slowest_rank": 0, "step_s_by_rank": [0.3], "warm_up_s": [0.5], "settled": "yes",
+    "skipped_updates": 0, "peak_memory_gib": 1.5, "peak_reserved_gib": 2.0,
+    "allocator_retries": 0, "parameters": 1000, "gpu": {"power_w": 300.0},
+}  # fmt: skip
+OURS = ("advisor: ", "bench_runner: ")
+EVENTS: tuple[dict[str, Any], ...] = (
+    TIMED,
+    {"event": "probe", "fits": True, "micro_batch_size": 2, "pass_s": 0.1, "peak_memory_gib": 1.0},
+    {"event": "probe", "fits": False, "micro_batch_size": 2, "reason": "out of memory"},
+    {"event": "climbed", "micro_batch_size": 2, "stopped_by": "memory", "samples_per_s": {"2": 9}},
+    {"event": "about", "missing_kernels": ["x"], "usable_memory_gib": 9.0},
+    {"event": "validated", "step_s": [0.1], "median_s": 0.1},
+    {"event": "error", "type": "RuntimeError", "message": "no"},
+)
+
+
+def _events(dice: random.Random) -> bytes:
+    event = dice.choice(EVENTS)
+    if dice.random() < 0.25:
+        return scratched(json.dumps(event), dice).replace(b"\n", b" ") + b"\n"
+    text = json.dumps(spoiled(event, dice))
+    return text.encode("utf-8", "surrogatepass") + b"\n"
+
+
 KINDS: dict[str, tuple[str, Make, tuple[str, ...]]] = {
     "record": ("r.jsonl", _json_lines, ("merge", "{}")),
     "rows": ("rows.jsonl", _rows, ("merge", "{}")),
     "recipe": (
         "m.toml",
-        _from_toml(TESTS / "bench_runner" / "tiny.toml"),
+        _from_toml(TESTS / "bench_runner" / "tiny.toml", TESTS / "bench_runner" / "tiny-ssm.toml"),
         ("predict", "--model", "{}", "--gpu", "H100"),
     ),
     "runner-recipe": (
         "m.toml",
-        _from_toml(TESTS / "bench_runner" / "tiny.toml"),
+        _from_toml(TESTS / "bench_runner" / "tiny.toml", TESTS / "bench_runner" / "tiny-ssm.toml"),
         ("bench_runner", "hardware", "--recipe", "{}", "--format", "json"),
     ),
     "runner-record": ("r.jsonl", _json_lines, ("bench_runner", "merge", "{}")),
+    "events": ("events.jsonl", _events, ("events", "{}")),
     "config": (
         "config.json",
         _config,
@@ -203,10 +240,11 @@ KINDS: dict[str, tuple[str, Make, tuple[str, ...]]] = {
     "grant": (
         "grant.toml",
         _from_toml(TESTS.parent / "advisor" / "planning" / "grant" / "grant.toml"),
-        ("plan", "{}"),
+        ("plan", "{}", "--quick"),
     ),
 }
-"""The file's name, how one is made, the command that reads it."""
+"""The file's name, how one is made, the command that reads it. A grant is read and its search
+built, but no solver is started: what it says does not depend on the file's form."""
 
 
 def asked(words: list[str]) -> tuple[int, str, str]:
@@ -214,24 +252,91 @@ def asked(words: list[str]) -> tuple[int, str, str]:
     from bench_runner.__main__ import main as runner
 
     out, err = io.StringIO(), io.StringIO()
-    of_runner = "bench_runner" in words[2:3]
+    asked_of = words[2:3]
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
-            code = runner(words[3:]) if of_runner else main(words)
+            if asked_of == ["events"]:
+                code = _tailed(Path(words[3]))
+            elif asked_of == ["bench_runner"]:
+                code = runner(words[3:])
+            else:
+                code = main(words)
         except Exception as error:
             return -1, "", f"Traceback: {type(error).__name__}: {error}"
     return code, out.getvalue(), err.getvalue()
+
+
+def _tailed(path: Path) -> int:
+    """A worker's events as the launcher reads them."""
+    from bench_runner.events import BadEventError, EventTail
+
+    try:
+        for event in EventTail(path).new():
+            # What is taken for a time must be one.
+            assert _finite(event), event
+    except BadEventError as error:
+        print(f"bench_runner: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _finite(value: object) -> bool:
+    if isinstance(value, dict | list):
+        return all(map(_finite, value.values() if isinstance(value, dict) else value))
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+def forked(words: list[str], limit_s: float) -> tuple[int, str, str]:
+    """The same in a process of its own, which it may end; without the second that Python takes to
+    start. The exit code is the negative signal where one ended it. Raises TimeoutError."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        child = os.fork()
+        if child == 0:
+            os.dup2(out.fileno(), 1)
+            os.dup2(err.fileno(), 2)
+            code = 70
+            with contextlib.suppress(BaseException):
+                code = main(words)
+                sys.stdout.flush()
+                sys.stderr.flush()
+            os._exit(code)
+        ends = time.monotonic() + limit_s
+        while True:
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                break
+            if time.monotonic() > ends:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                raise TimeoutError
+            time.sleep(0.002)
+        texts = []
+        for file in (out, err):
+            file.seek(0)
+            texts.append(file.read().decode(errors="replace"))
+        return os.waitstatus_to_exitcode(status), texts[0], texts[1]
+
+
+def no_solver(_: object, say: object) -> object:
+    """In the place of a search: the grant was read and the problem stands."""
+    from advisor.parse import InputError
+
+    raise InputError("the grant was read")
 
 
 def wrong(code: int, out: str, err: str, took_s: float) -> str | None:
     """What must not be, in words."""
     if code not in (0, 1, 2):
         return f"exit code {code}"
-    if "a fault of this program" in err or "Traceback" in err + out:
+    if (
+        "a fault of this program" in err
+        or "ended without an answer" in err
+        or "Traceback" in err + out
+    ):
         return "a fault of this program"
-    if STEERS.search(out + err):
+    if STEERS.search(out + err) or "\x1b" in out + err:
         return "a control character"
-    if code == 2 and not err.startswith(("advisor: ", "bench_runner: ")):
+    if code == 2 and not err.rpartition("\n")[0].rpartition("\n")[2].startswith(OURS):
         return "refused without a word"
     if took_s > 60:
         return f"{took_s:.0f} s"
@@ -243,23 +348,37 @@ def attack(
 ) -> tuple[int, int, list[str]]:
     """So many files of a kind, or as many as the time allows; how many were tried and accepted,
     and what went wrong with which."""
+    from advisor.planning import solver_process
+
     name, make, words = KINDS[kind]
     accepted, tried, faults = 0, 0, []
     ends = time.monotonic() + seconds
-    for number in range(count):
-        if time.monotonic() > ends:
-            break
-        tried += 1
-        dice = random.Random(f"{kind} {seed} {number}")
-        path = folder / name
-        path.write_bytes(make(dice))
-        began = time.monotonic()
-        code, out, err = asked(
-            ["--store", str(store), *(word.replace("{}", str(path)) for word in words)]
-        )
-        accepted += code == 0
-        if problem := wrong(code, out, err, time.monotonic() - began):
-            kept = folder / f"{kind}-{seed}-{number}{path.suffix}"
-            kept.write_bytes(path.read_bytes())
-            faults.append(f"{kept}: {problem}: {err.strip()[:300]}")
+    search = solver_process.Search.run
+    solver_process.Search.run = no_solver  # type: ignore[assignment,method-assign]
+    try:
+        for number in range(count):
+            if time.monotonic() > ends:
+                break
+            tried += 1
+            dice = random.Random(f"{kind} {seed} {number}")
+            path = folder / name
+            path.write_bytes(make(dice))
+            before = store.stat()
+            began = time.monotonic()
+            line = (str(path) if word == "{}" else word for word in words)
+            code, out, err = asked(["--store", str(store), *line])
+            problem = wrong(code, out, err, time.monotonic() - began)
+            after = store.stat()
+            if code != 0 and (before.st_size, before.st_mtime_ns) != (
+                after.st_size,
+                after.st_mtime_ns,
+            ):
+                problem = problem or "refused, and the store is another"
+            accepted += code == 0 or "the grant was read" in err
+            if problem:
+                kept = folder / f"{kind}-{seed}-{number}{path.suffix}"
+                kept.write_bytes(path.read_bytes())
+                faults.append(f"{kept}: {problem}: {err.strip()[:300]}")
+    finally:
+        solver_process.Search.run = search  # type: ignore[method-assign]
     return tried, accepted, faults
