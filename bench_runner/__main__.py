@@ -29,7 +29,8 @@ Commands
         [--validate-steps K] [--feasibility] and the flags of run
         One combination. SETTINGS: naive, or words joined by commas: free-lunch, zero-1, zero-2,
         zero-3, fsdp-shard-grad-op, fsdp-full-shard, offloading, checkpointing; not-compiled,
-        whole or regional compilation; fused loss; trimmed inputs; eager, sdpa or flash attention.
+        whole or regional compilation; fused loss; trimmed inputs; eager, sdpa or flash attention;
+        half-weights.
         Same events.
     validate: trial with --validate-steps 5; exit code 1 where the predicted step is more than
         3 % off the median of real Trainer.train() steps at the full batch.

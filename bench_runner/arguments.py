@@ -42,6 +42,7 @@ _WORDS: dict[str, dict[str, Any]] = {
     "regional": {"compilation": "regional"},
     "fused": {"loss": "fused"},
     "trimmed": {"inputs": "trimmed"},
+    "half-weights": {"weights": "half"},
     **{name: {"attention": name} for name in ATTENTIONS},
     **{name: {"sharding": name} for name in SHARDINGS},
 }

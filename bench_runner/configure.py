@@ -105,6 +105,13 @@ def attention(recipe: Recipe, settings: Settings, *, flash_attn: bool) -> str | 
     return wanted
 
 
+def half_type(recipe: Recipe, settings: Settings) -> str | None:
+    """The type of half-precision weights as torch names it; None where autocast rounds them."""
+    if settings.weights != "half":
+        return None
+    return {"fp16": "float16", "bf16": "bfloat16"}[recipe.training.precision]
+
+
 def training_arguments(
     recipe: Recipe,
     settings: Settings,

@@ -15,7 +15,7 @@ from bench_runner.architecture import Mamba, TextTransformer
 from bench_runner.recipes import IMAGE_FAMILIES, Recipe
 from bench_runner.records import Measurement, Settings
 
-_LEAN_LOSS = Path(__file__).parent / "worker" / "lean_loss.py"
+_WORKER = Path(__file__).parent / "worker"
 
 _TRAIN = '''"""Trains {name} with the settings that {where} was measured with.
 
@@ -120,8 +120,12 @@ def write(recipe: Recipe, winner: Measurement, folder: Path) -> list[Path]:
             put(name, _json(arguments.pop(key)))
     put("training_arguments.json", _json(arguments))
     put("train.py", _train_script(recipe, settings, winner, about.get("attention")))
-    if _is_lean(settings):
-        put("lean_loss.py", _LEAN_LOSS.read_text(encoding="utf-8"))
+    for name, needed in (
+        ("lean_loss.py", _is_lean(settings)),
+        ("half_weights.py", settings.weights == "half"),
+    ):
+        if needed:
+            put(name, (_WORKER / name).read_text(encoding="utf-8"))
     put("launch.sh", _launch_script(settings, winner.gpu_count, capability))
     os.chmod(folder / "launch.sh", 0o755)
     return written
@@ -138,6 +142,17 @@ def _lean_lines(settings: Settings) -> str:
         "\n    # The same loss for less; see the head of that file.\n"
         "    from lean_loss import lean_model\n\n"
         f"    model = lean_model(model, loss={settings.loss!r}, inputs={settings.inputs!r})"
+    )
+
+
+def _half_lines(recipe: Recipe, settings: Settings) -> str:
+    half = configure.half_type(recipe, settings)
+    if half is None:
+        return ""
+    return (
+        "\n    # Passes in half precision, FP32 masters; see the head of that file.\n"
+        "    from half_weights import half_weights\n\n"
+        f"    model = half_weights(model, {half!r})"
     )
 
 
@@ -172,7 +187,8 @@ def _train_script(
         item=item,
         model=(_WHOLE if configure.built_whole(recipe, settings) else "")
         + _model_lines(recipe, attention)
-        + _lean_lines(settings),
+        + _lean_lines(settings)
+        + _half_lines(recipe, settings),
         optimizer=_optimizer_line(recipe, winner.gpu == "cpu"),
     )
 

@@ -24,6 +24,7 @@ from bench_runner.records import (
     SHARDINGS,
     STATUSES,
     TIMINGS,
+    WEIGHTS,
     Measurement,
     Settings,
     one_of,
@@ -90,6 +91,7 @@ def _check_choices(settings: Settings) -> None:
             one_of(value, known, what)
     one_of(settings.loss, LOSSES, "loss")
     one_of(settings.inputs, INPUTS, "inputs")
+    one_of(settings.weights, WEIGHTS, "weights")
 
 
 def with_id(measurement: Measurement) -> Measurement:
@@ -100,10 +102,21 @@ def with_id(measurement: Measurement) -> Measurement:
     for name, nothing in (("node_count", 1), ("lab", None)):
         if row[name] == nothing:
             del row[name]
+    if row["settings"] is not None:
+        row["settings"] = said_settings(measurement.settings)
     content = json.dumps(row, sort_keys=True, separators=(",", ":"))
     return replace(
         measurement, measurement_id="m-" + hashlib.sha256(content.encode()).hexdigest()[:20]
     )
+
+
+def said_settings(settings: Settings | None) -> dict[str, Any]:
+    """The settings by name, those of later versions only where they say something."""
+    row = {} if settings is None else asdict(settings)
+    for name, nothing in (("weights", "fp32"),):
+        if row.get(name) == nothing:
+            del row[name]
+    return row
 
 
 def append(path: Path, measurement: Measurement) -> None:

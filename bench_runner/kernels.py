@@ -12,7 +12,7 @@ from itertools import product
 
 from bench_runner import space
 from bench_runner.recipes import Recipe
-from bench_runner.records import Attention, Compilation, Inputs, Loss, Settings
+from bench_runner.records import Attention, Compilation, Inputs, Loss, Settings, Weights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +24,7 @@ class Kernels:
     inputs: Inputs
     attention: Attention | None
     """None: what the recipe names, or the fastest kernel that is installed."""
+    weights: Weights = "fp32"
 
 
 def explicit(settings: Settings) -> Settings:
@@ -49,11 +50,15 @@ def kernels_of(settings: Settings) -> Kernels:
         loss=said.loss,
         inputs=said.inputs,
         attention=said.attention,
+        weights=said.weights,
     )
 
 
 def with_kernels(settings: Settings, kernels: Kernels) -> Settings:
-    """The same sharding, offloading and checkpointing, with other kernels; canonical."""
+    """The same sharding, offloading and checkpointing, with other kernels; canonical.
+
+    What shards has weights of its own: with sharding these stay as they are.
+    """
     return canonical(
         replace(
             settings,
@@ -61,6 +66,7 @@ def with_kernels(settings: Settings, kernels: Kernels) -> Settings:
             loss=kernels.loss,
             inputs=kernels.inputs,
             attention=kernels.attention,
+            weights=kernels.weights if settings.sharding is None else settings.weights,
         )
     )
 
@@ -75,6 +81,21 @@ def why_not(recipe: Recipe, settings: Settings) -> str | None:
         return f"the recipe of {recipe.name} says that it does not compile: leave that out"
     if settings.attention is not None and _attentions(recipe, flash=True) == (None,):
         return f"{recipe.name} has no attention to choose: leave out {settings.attention}"
+    if settings.weights == "half":
+        return _why_not_half(recipe, settings)
+    return None
+
+
+def _why_not_half(recipe: Recipe, settings: Settings) -> str | None:
+    """Why a pass cannot run in half precision with FP32 masters, or None where it can."""
+    if recipe.training.precision not in ("fp16", "bf16"):
+        return f"{recipe.name} is trained in {recipe.training.precision}: leave out half-weights"
+    if recipe.family == "ssm":
+        return f"the states of {recipe.name} need FP32 parameters: leave out half-weights"
+    if (settings.sharding or "").startswith("zero-"):
+        return "DeepSpeed keeps half-precision weights with FP32 masters of its own: leave one out"
+    if settings.sharding is not None:
+        return "FSDP rounds the weights that it gathers by itself: leave out half-weights"
     return None
 
 
@@ -87,9 +108,15 @@ def choices(recipe: Recipe, *, flash: bool) -> tuple[Kernels, ...]:
     if recipe.support.compile:
         compilations = ("regional", "whole", "none")
     return tuple(
-        Kernels(compilation=compilation, loss=loss, inputs=inputs, attention=attention)
-        for loss, inputs, compilation, attention in product(
-            _losses(recipe), _inputs(recipe), compilations, _attentions(recipe, flash=flash)
+        Kernels(
+            compilation=compilation, loss=loss, inputs=inputs, attention=attention, weights=weights
+        )
+        for weights, loss, inputs, compilation, attention in product(
+            _weights(recipe),
+            _losses(recipe),
+            _inputs(recipe),
+            compilations,
+            _attentions(recipe, flash=flash),
         )
     )
 
@@ -149,6 +176,7 @@ def moves(candidates: Sequence[Settings], best: Settings) -> list[Settings]:
     wanted.append(replace(mine, compilation="none"))
     wanted += [replace(mine, loss=loss) for loss in ("plain", "fused")]
     wanted += [replace(mine, inputs=inputs) for inputs in ("full", "trimmed")]
+    wanted += [replace(mine, weights=weights) for weights in ("fp32", "half")]
     found: dict[Settings, None] = {}
     for kernels in wanted:
         found.setdefault(with_kernels(best, kernels))
@@ -157,7 +185,9 @@ def moves(candidates: Sequence[Settings], best: Settings) -> list[Settings]:
 
 
 def _without_kernels(settings: Settings) -> Settings:
-    return replace(settings, compilation=None, loss="plain", inputs="full", attention=None)
+    return replace(
+        settings, compilation=None, loss="plain", inputs="full", attention=None, weights="fp32"
+    )
 
 
 def _losses(recipe: Recipe) -> tuple[Loss, ...]:
@@ -168,6 +198,11 @@ def _losses(recipe: Recipe) -> tuple[Loss, ...]:
 def _inputs(recipe: Recipe) -> tuple[Inputs, ...]:
     lean = recipe.family in ("decoder", "ssm") and recipe.model.timm is None
     return ("trimmed", "full") if lean else ("full",)
+
+
+def _weights(recipe: Recipe) -> tuple[Weights, ...]:
+    half = recipe.training.precision in ("fp16", "bf16") and recipe.family != "ssm"
+    return ("fp32", "half") if half else ("fp32",)
 
 
 def _attentions(recipe: Recipe, *, flash: bool) -> tuple[Attention | None, ...]:

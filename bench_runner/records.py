@@ -23,6 +23,9 @@ Loss = Literal["plain", "fused"]
 Inputs = Literal["full", "trimmed"]
 """``trimmed``: a decoder's last token, which has nothing to predict, is not fed."""
 Attention = Literal["eager", "sdpa", "flash"]
+Weights = Literal["fp32", "half"]
+"""``fp32``: what autocast rounds in each product; ``half``: all of a pass in half precision, with
+FP32 masters for the optimiser."""
 Timing = Literal["synchronised", "unsynchronised"]
 """Whether the clock waited for the device."""
 
@@ -33,6 +36,7 @@ TIMINGS: tuple[Timing, ...] = get_args(Timing)
 COMPILATIONS: tuple[Compilation, ...] = get_args(Compilation)
 LOSSES: tuple[Loss, ...] = get_args(Loss)
 INPUTS: tuple[Inputs, ...] = get_args(Inputs)
+WEIGHTS: tuple[Weights, ...] = get_args(Weights)
 ATTENTIONS: tuple[Attention, ...] = get_args(Attention)
 _Choice = TypeVar("_Choice", bound=str)
 
@@ -62,6 +66,7 @@ class Settings:
     inputs: Inputs = "full"
     attention: Attention | None = None
     """None: what the recipe names, or the fastest kernel that is installed."""
+    weights: Weights = "fp32"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from typing import Any
 from bench_runner import space, timing
 from bench_runner.flops import UncountedArchitectureError, count_flops
 from bench_runner.hardware import Machine, gpu_mark
-from bench_runner.journal import with_id
+from bench_runner.journal import said_settings, with_id
 from bench_runner.recipes import Recipe, recipe_hash
 from bench_runner.records import Measurement, Settings, Status
 from bench_runner.trial import Outcome
@@ -82,7 +82,7 @@ def configuration_key(setup: Setup, settings: Settings, climb: str) -> str:
             recipe_hash(setup.recipe),
             setup.gpu_count,
             setup.machine_key,
-            [getattr(combination, name) for name in Settings.__dataclass_fields__],
+            list(said_settings(combination).values()),
             climb,
         ]
     )

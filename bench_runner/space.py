@@ -129,6 +129,8 @@ def label(settings: Settings) -> str:
         words.append("fused loss")
     if settings.inputs == "trimmed":
         words.append("trimmed")
+    if settings.weights == "half":
+        words.append("half-precision weights")
     return " + ".join(words)
 
 

@@ -119,6 +119,8 @@ def settings_words(settings: Settings | None) -> str:
         words.append("layers compiled one by one")
     if settings.loss == "fused":
         words.append("fused loss")
+    if settings.weights == "half":
+        words.append("half-precision weights")
     if settings.micro_batch_size is not None:
         words.append(f"micro-batch {settings.micro_batch_size}")
     if settings.gradient_accumulation_steps is not None:

@@ -69,6 +69,7 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
         "compilation",
         "loss",
         "inputs",
+        "weights",
         "attention",
         "sdpa_kernel",
         "tf32",

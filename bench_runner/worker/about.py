@@ -30,6 +30,7 @@ def about(session: Session) -> dict[str, Any]:
         "compilation": configure.compilation(recipe, settings),
         "loss": settings.loss,
         "inputs": settings.inputs,
+        "weights": configure.half_type(recipe, settings) or "float32",
         "not_compiled_because": configure.why_not_compiled(recipe, settings),
         "attention": configure.attention(recipe, settings, flash_attn=models.has_flash_attention()),
         "tf32": torch.backends.cuda.matmul.fp32_precision == "tf32",

@@ -18,6 +18,7 @@ from bench_runner.trial import TrialSpec, recipe_from_json
 from bench_runner.worker import models
 from bench_runner.worker.clock import Clock, StepSeconds
 from bench_runner.worker.device_memory import DeviceMemory, predicted_peak_gib
+from bench_runner.worker.half_weights import half_weights
 from bench_runner.worker.lean_loss import lean_model
 from bench_runner.worker.ranks import Ranks, tell_deepspeed
 from bench_runner.worker.timed_trainer import PlainTrainer, StepEnd, TimedTrainer
@@ -99,6 +100,9 @@ class Session:
         with self._build_device():
             model = models.build_model(self.recipe, attention)
         model = lean_model(model, loss=self.spec.settings.loss, inputs=self.spec.settings.inputs)
+        half = configure.half_type(self.recipe, self.spec.settings)
+        if half is not None:
+            model = half_weights(model, half)
         if (
             self.spec.settings.activation_checkpointing
             and not configure.uses_fsdp(self.spec.settings)

@@ -67,6 +67,17 @@ def test_what_no_flag_switches_on_is_written_out_beside_the_script(tmp_path: Pat
     )
 
 
+def test_half_precision_weights_travel_too(tmp_path: Path) -> None:
+    pythia = next(recipe for recipe in load_recipes() if recipe.recipe_id == "pythia-160m")
+    assert WINNER.settings is not None
+    settings = replace(WINNER.settings, free_lunch=True, weights="half", loss="fused")
+    written = export.write(pythia, replace(WINNER, settings=settings), tmp_path)
+    script = (tmp_path / "train.py").read_text(encoding="utf-8")
+    assert script.index("model = lean_model(") < script.index("half_weights(model, 'float16')")
+    assert tmp_path / "half_weights.py" in written
+    compile((tmp_path / "half_weights.py").read_text(encoding="utf-8"), "half_weights.py", "exec")
+
+
 def test_the_paper_s_settings_need_no_file_of_ours(tmp_path: Path) -> None:
     pythia = next(recipe for recipe in load_recipes() if recipe.recipe_id == "pythia-160m")
     export.write(pythia, WINNER, tmp_path)

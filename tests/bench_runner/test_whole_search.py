@@ -26,7 +26,11 @@ def test_the_whole_space_holds_the_papers_and_each_training_once(recipe, gpus: i
     assert set(space.space(gpus)) <= set(whole) or not recipe.support.compile
     assert len(set(map(kernels.explicit, whole))) == len(whole)
     assert len({space.label(each) for each in whole}) == len(whole)
-    assert len(whole) == len(kernels.choices(recipe, flash=False)) * len(space.space(gpus))
+    # What shards or offloads has weights of its own.
+    halves = [k for k in kernels.choices(recipe, flash=False) if k.weights == "half"]
+    unsharded = [each for each in space.space(gpus) if each.sharding is None]
+    others = len(kernels.choices(recipe, flash=False)) - len(halves)
+    assert len(whole) == others * len(space.space(gpus)) + len(halves) * len(unsharded)
     assert all(kernels.why_not(recipe, each) is None for each in whole)
 
 
@@ -34,9 +38,11 @@ def test_what_a_model_has_decides_its_kernels() -> None:
     def sizes(recipe) -> tuple[int, int]:
         return tuple(len(kernels.choices(recipe, flash=flash)) for flash in (False, True))
 
-    assert sizes(DECODER) == (24, 36)  # 3 compilations, 2 losses, 2 inputs, 2 or 3 attentions
-    assert sizes(ENCODER) == (12, 12)  # the recipe's own attention is the eager one
-    assert sizes(CONVNET) == (3, 3)
+    # 3 compilations, 2 losses, 2 inputs, 2 or 3 attentions, 2 kinds of weights
+    assert sizes(DECODER) == (48, 72)
+    assert sizes(ENCODER) == (24, 24)  # the recipe's own attention is the eager one
+    assert sizes(CONVNET) == (3, 3)  # trained in FP32
+    assert sizes(SSM) == (4, 4)  # its recipe does not compile
 
 
 @pytest.mark.parametrize(
@@ -45,6 +51,10 @@ def test_what_a_model_has_decides_its_kernels() -> None:
         (CONVNET, "regional,fused", "no logits over a vocabulary"),
         (ENCODER, "trimmed", "does not predict the next token"),
         (SSM, "eager", "no attention to choose"),
+        (SSM, "half-weights", "need FP32 parameters"),
+        (IMAGES, "half-weights", "is trained in fp32"),
+        (DECODER, "half-weights,zero-1", "FP32 masters of its own"),
+        (DECODER, "half-weights,fsdp-full-shard", "rounds the weights"),
     ],
 )
 def test_what_a_model_cannot_do_is_said(recipe, words: str, said: str) -> None:
@@ -66,7 +76,9 @@ class Machine:
         states: float,
         logits: float,
         broken: str | None = None,
+        half: float = 1.0,
     ) -> None:
+        self.half = half
         self.gpus, self.compiled, self.eager = gpus, compiled, eager
         self.fused, self.trimmed, self.burdens = fused, trimmed, burdens
         self.states, self.logits, self.broken = states, logits, broken
@@ -110,6 +122,7 @@ class Machine:
         pass_s *= self.eager[said.compilation] if said.attention == "eager" else 1.0
         pass_s *= self.fused if said.loss == "fused" else 1.0
         pass_s *= self.trimmed if said.inputs == "trimmed" else 1.0
+        pass_s *= self.half if said.weights == "half" else 1.0
         pass_s *= checkpointed if settings.activation_checkpointing else 1.0
         pass_s *= offloaded if settings.offloading else 1.0
         pass_s *= sharded if settings.sharding else 1.0
@@ -165,6 +178,7 @@ machines = st.builds(
     burdens=st.tuples(st.floats(1.25, 1.35), st.floats(1.1, 1.4), st.floats(1.0, 1.1)),
     states=st.sampled_from([5.0, 60.0, 150.0]),
     logits=st.floats(0.1, 4.0),
+    half=st.floats(0.9, 1.05),
 )
 
 
@@ -244,5 +258,6 @@ def test_the_papers_kernels_are_tried_where_the_best_lies() -> None:
 def test_the_estimate_counts_kernels_too() -> None:
     whole = kernels.whole_space(DECODER, 1, flash=False)
     assert kernels.expected_trials(space.space(1), "fast") == 2
-    assert kernels.expected_trials(whole, "exhaustive") == 288
+    # 12 combinations x 24 kernels, and the 2 that do not offload with half-precision weights
+    assert kernels.expected_trials(whole, "exhaustive") == 288 + 48
     assert 2 + space.KERNEL_TRIALS <= kernels.expected_trials(whole, "fast") <= 28

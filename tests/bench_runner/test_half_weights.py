@@ -1,0 +1,128 @@
+"""Half-precision weights: masters stay FP32, and a step is the plain one within rounding."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from tests.bench_runner.test_exact_kernels import FAMILIES, build
+
+pytestmark = pytest.mark.torch
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+
+def gradients(model: Any) -> Any:
+    return torch.cat([p.grad.flatten() for p in model.parameters()])
+
+
+def passes(model: Any, batches: list[dict[str, Any]], half: Any = None, scale: float = 1.0) -> Any:
+    """The gradients of a step over several passes, and its last loss."""
+    for batch in batches:
+        with torch.autocast("cpu", half or torch.bfloat16, enabled=half is not None):
+            loss = model(**batch).loss
+        (loss * scale).backward()
+    return gradients(model) / scale, float(loss.detach())
+
+
+@pytest.mark.parametrize("half", ["bfloat16", "float16"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_step_is_as_near_the_truth_as_autocast_within_rounding(family: str, half: str) -> None:
+    from bench_runner.worker.half_weights import HALVES, half_weights
+
+    truth, batch = build(family, "sdpa")
+    batches = [batch, FAMILIES[family][2](), FAMILIES[family][2]()]
+    plain = copy.deepcopy(truth)
+    halved = half_weights(copy.deepcopy(truth), half)
+    exact, expected = passes(truth, batches)
+    rounded, _ = passes(plain, batches, HALVES[half], 1024.0)
+    found, loss = passes(halved, batches, HALVES[half], 1024.0)
+    rounding = torch.finfo(HALVES[half]).eps
+    assert abs(loss - expected) <= rounding * expected
+    error, usual = ((each - exact).norm() / exact.norm() for each in (found, rounded))
+    assert usual <= 2 * rounding and error <= 4 * rounding, (float(error), float(usual))
+    assert error <= 3 * usual
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_masters_names_and_saved_weights_are_fp32(family: str) -> None:
+    from bench_runner.worker.half_weights import half_weights
+
+    model, _ = build(family, "sdpa")
+    before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    halved = half_weights(model, "bfloat16")
+    assert type(halved).__name__ == type(model).__name__
+    assert all(p.dtype == torch.float32 for p in halved.parameters())
+    after = halved.state_dict()
+    assert list(after) == list(before)
+    assert all(torch.equal(after[name], before[name]) for name in before)
+    linear = next(m for m in halved.modules() if isinstance(m, torch.nn.Linear))
+    assert linear.weight.dtype == torch.bfloat16
+    assert linear._parameters["weight"].dtype == torch.float32
+
+
+def test_updates_too_small_for_half_precision_add_up() -> None:
+    """What a model without masters would lose: a step below half of bfloat16's last place."""
+    from bench_runner.worker.half_weights import half_weights
+
+    model, batch = build("decoder", "sdpa")
+    half_weights(model, "bfloat16")
+    weight = next(m for m in model.modules() if isinstance(m, torch.nn.LayerNorm))
+    start = weight._parameters["weight"].detach().clone()
+    optimiser = torch.optim.AdamW(model.parameters(), lr=1e-5, weight_decay=0.0)
+    for _ in range(3):
+        optimiser.zero_grad()
+        model(**batch).loss.backward()
+        optimiser.step()
+    assert all(s["exp_avg"].dtype == torch.float32 for s in optimiser.state.values())
+    moved = (weight._parameters["weight"] - start).abs()
+    assert (moved > 0).any()
+    assert moved.max() < 2**-8
+
+
+@pytest.mark.parametrize("inputs", ["full", "trimmed"])
+def test_with_the_lean_loss_and_checkpointing_it_is_the_same_step(inputs: str) -> None:
+    from bench_runner.worker.half_weights import half_weights
+    from bench_runner.worker.lean_loss import lean_model
+
+    plain, batch = build("decoder, grouped heads", "sdpa")
+    lean = copy.deepcopy(plain)
+    half_weights(plain, "bfloat16")
+    half_weights(lean_model(lean, inputs=inputs), "bfloat16")
+    lean.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+    lean.train()
+    expected, one = passes(plain, [batch], torch.bfloat16)
+    found, other = passes(lean, [batch], torch.bfloat16)
+    assert abs(one - other) <= 2**-7 * one
+    assert (found - expected).norm() <= 4 * 2**-7 * expected.norm()
+
+
+def test_a_traced_layer_is_the_same_and_layers_share_their_graph() -> None:
+    from bench_runner.worker.half_weights import half_weights
+
+    model, batch = build("decoder", "sdpa")
+    half_weights(model, "bfloat16")
+    expected, _ = passes(model, [batch], torch.bfloat16)
+    model.zero_grad()
+    (layers,) = (m for m in model.modules() if isinstance(m, torch.nn.ModuleList) and len(m) == 2)
+    assert type(layers[0].mlp.dense_h_to_4h) is type(layers[1].mlp.dense_h_to_4h)
+    for layer in layers:
+        layer.compile(backend="aot_eager")
+    found, _ = passes(model, [batch], torch.bfloat16)
+    assert (found - expected).norm() <= 4 * 2**-7 * expected.norm()
+
+
+@pytest.mark.parametrize(
+    ("change", "half", "words"),
+    [
+        (lambda model: model, "float8", "must be one of"),
+        (lambda model: model.to(torch.bfloat16), "bfloat16", "must be built in FP32"),
+    ],
+)
+def test_what_would_be_no_master_is_refused(change: Any, half: str, words: str) -> None:
+    from bench_runner.worker.half_weights import half_weights
+
+    with pytest.raises(ValueError, match=words):
+        half_weights(change(build("decoder", "sdpa")[0]), half)
