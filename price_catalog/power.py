@@ -22,8 +22,16 @@ SERVER_FAN_SHARE = 0.15
 """Of all that a server draws: the upper end of 10 to 15 % (source server-power-shares)."""
 DESKTOP_FANS_W = 36.0
 """Six case fans of 6 W, the upper end of a general page (source case-fan-watts)."""
-MARGIN_SOURCES = ("memory-and-drive-watts", "server-power-shares", "case-fan-watts")
-"""Who states what these four follow."""
+LEAST_EFFICIENCY = 0.80
+"""Of a supply of which nobody states a class: what the lowest of 80 PLUS demands at any load
+(source eighty-plus). No class wastes more; what has no class is not sold in such machines."""
+MARGIN_SOURCES = (
+    "memory-and-drive-watts",
+    "server-power-shares",
+    "case-fan-watts",
+    "eighty-plus",
+)
+"""Who states what these five follow."""
 
 
 class Circuit(NamedTuple):
@@ -44,13 +52,16 @@ class PowerFigures(NamedTuple):
     base_w: Decimal | None = None
     """The processors, all GPUs aside."""
     psu_efficiency: Decimal | None = None
-    """Between 0 and 1."""
+    """Between 0 and 1; None where the other figures are of the wall already."""
     stated_w: Decimal | None = None
     """A maker's own figure for a whole server; it counts as it is."""
     estimated: bool = False
-    """Whether nobody states what the rest draws, so that ``base_w`` is `rest_w`'s estimate."""
+    """Whether nobody states what the rest draws, so that ``base_w`` is `rest_w`'s estimate, with
+    what the supplies waste in it."""
     beside_w: Decimal | None = None
     """Fans, memory and drives, where ``base_w`` is the processors alone: `beside_w`'s estimate."""
+    efficiency_estimated: bool = False
+    """Whether nobody states ``psu_efficiency``, so that it is LEAST_EFFICIENCY."""
 
     @property
     def wall_w(self) -> Decimal | None:
@@ -91,16 +102,20 @@ def power_figures(
     if known is None:
         known = base_w
     estimated = known is None and stated_w is None and gpu_w is not None
-    if estimated:
-        known = _exact(_estimated_rest_w(build, gpu_w or 0.0))
+    efficiency = None
+    if estimated:  # as makers state it of whole machines: at the wall
+        known = _exact(_estimated_rest_w(build))
+    elif known is not None and stated_w is None:
+        efficiency = _exact(host.psu_efficiency or LEAST_EFFICIENCY)
     return PowerFigures(
         gpu_w=_exact(gpu_w),
         gpu_count=build.gpu_count,
         base_w=known,
-        psu_efficiency=_exact(host.psu_efficiency),
+        psu_efficiency=efficiency,
         stated_w=_exact(stated_w),
         estimated=estimated,
         beside_w=beside,
+        efficiency_estimated=efficiency is not None and host.psu_efficiency is None,
     )
 
 
@@ -115,12 +130,13 @@ def beside_w(build: Build) -> float:
     return round(parts_w + rest_of_it_w * SERVER_FAN_SHARE / (1 - SERVER_FAN_SHARE), 1)
 
 
-def _estimated_rest_w(build: Build, gpu_w: float) -> float:
-    """What is not GPUs, in W: never more than its power supplies would give it."""
-    estimate = rest_w(build.gpu, build.gpu_count)
-    if build.host.psu_w is None:
+def _estimated_rest_w(build: Build) -> float:
+    """What is not GPUs, in W at the wall: never more than its power supplies take for it."""
+    host, estimate = build.host, rest_w(build.gpu, build.gpu_count)
+    if host.psu_w is None:
         return estimate
-    return max(0.0, min(estimate, build.host.psu_w - gpu_w * build.gpu_count))
+    most_w = host.psu_w / (host.psu_efficiency or LEAST_EFFICIENCY)
+    return max(0.0, min(estimate, most_w - (build.gpu.tdp_w or 0.0) * build.gpu_count))
 
 
 def _exact(value: float | None) -> Decimal | None:
@@ -135,16 +151,21 @@ def wall_w(build: Build, measured_gpu_w: float | None = None) -> float | None:
 
 
 def is_estimated(build: Build) -> bool:
-    """Whether part of what a build draws is estimated, because nobody states it."""
-    return power_figures(build).estimated
+    """Whether much of what a build draws is estimated, because nobody states it."""
+    figures = power_figures(build)
+    return figures.estimated or figures.efficiency_estimated
 
 
 def power_basis(build: Build) -> str:
-    """What the watts at the wall rest on: ``stated``, ``estimated`` or ``parts`` (cards and
-    processors as stated; fans, memory and drives estimated)."""
+    """What the watts at the wall rest on: ``stated``, ``estimated``, ``parts`` (cards and
+    processors as stated; fans, memory and drives estimated) or ``supply`` (the same, and the
+    supplies' efficiency the least that any class of 80 PLUS has)."""
     if build.host.wall_w is not None:
         return "stated"
-    return "estimated" if is_estimated(build) else "parts"
+    figures = power_figures(build)
+    if figures.estimated:
+        return "estimated"
+    return "supply" if figures.efficiency_estimated else "parts"
 
 
 def circuits(watts: float) -> tuple[Circuit, ...]:
@@ -174,7 +195,7 @@ def supply_obstacle(build: Build, supply: Supply) -> str | None:
     watts = wall_w(build)
     if watts is None or watts <= supply.watts:
         return None
-    draws = "is estimated to draw" if power_basis(build) == "estimated" else "draws"
+    draws = "is estimated to draw" if is_estimated(build) else "draws"
     return (
         f"it {draws} {watts:,.0f} W at the wall, {watts / supply.volts:.1f} A; a circuit of "
         f"{supply.volts} V and {supply.breaker_a} A carries {supply.watts:,.0f} W for hours"

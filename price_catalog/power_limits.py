@@ -55,8 +55,8 @@ def limit_w(build: Build, supply: Supply) -> float | None:
     watts, figures = wall_w(build), power_figures(build)
     if watts is None or figures.gpu_w is None:
         return None
-    # Of a maker's figure for the whole machine a W less on a card is a W less at the wall.
-    efficiency = 1.0 if figures.stated_w is not None else float(figures.psu_efficiency or 1)
+    # Without an efficiency the figures are of the wall: a W less on a card is a W less there.
+    efficiency = float(figures.psu_efficiency or 1)
     over_w = (watts - supply.watts) * efficiency / build.gpu_count
     return float(int(float(figures.gpu_w) - max(over_w, 0.0)))
 

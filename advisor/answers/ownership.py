@@ -36,7 +36,7 @@ from advisor.store import Reader, Store
 from price_catalog.builds import Build, rack_units_of
 from price_catalog.csv_table import nearest
 from price_catalog.model import Rental
-from price_catalog.power import wall_w
+from price_catalog.power import LEAST_EFFICIENCY, wall_w
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,9 +238,11 @@ def _power(
         return wall_w(build), "as the maker states for the whole server"
     if build.host.base_w is None:
         return wall_w(build), "GPUs at TDP; the rest estimated, since nobody states it"
+    efficiency = "the supplies' efficiency"
+    if build.host.psu_efficiency is None:
+        efficiency = f"{LEAST_EFFICIENCY:.0%} for the supplies, the least of 80 PLUS"
     return wall_w(build), (
-        "GPUs at TDP and processors; fans, memory and drives estimated; over the supplies' "
-        "efficiency"
+        f"GPUs at TDP and processors; fans, memory and drives estimated; over {efficiency}"
     )
 
 

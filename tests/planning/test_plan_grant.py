@@ -42,7 +42,7 @@ from advisor.planning.solver.solve import is_feasible, solve
 from advisor.planning.solver_process import Cancelled, Search
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
-from price_catalog.power import wall_w
+from price_catalog.power import LEAST_EFFICIENCY, wall_w
 from tests.plans_for_tests import (
     make_experiment,
     make_machine,
@@ -276,7 +276,7 @@ def test_a_build_draws_the_same_everywhere(store_path: Path, host_watts: int) ->
         expected = wall_w(build)
         if host_watts and host.base_w is None and host.wall_w is None:
             expected = (build.gpu.tdp_w or 0) * build.gpu_count + host_watts
-            expected /= host.psu_efficiency or 1
+            expected /= host.psu_efficiency or LEAST_EFFICIENCY
         assert machine.power is not None
         power_w = machine.power.wall_w
         assert power_w is not None

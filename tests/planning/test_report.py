@@ -179,6 +179,8 @@ class Walk:
             return machine.power.base_w
         if origin["name"] == "power of fans, memory and drives":
             return machine.power.beside_w
+        if origin["name"] == "efficiency of the power supplies":
+            return machine.power.psu_efficiency
         assert origin["name"] == "pieces of a machine"
         return next(x.quantity for x in machine.lines if x.item_id == origin["item_id"])
 

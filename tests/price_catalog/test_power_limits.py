@@ -16,12 +16,16 @@ from price_catalog.load import load_catalog
 from price_catalog.power import (
     DESKTOP_FANS_W,
     DRIVES_W,
+    LEAST_EFFICIENCY,
     MARGIN_SOURCES,
     MEMORY_W_PER_GIB,
     SERVER_FAN_SHARE,
     Supply,
     beside_w,
+    is_estimated,
+    power_basis,
     power_figures,
+    supply_obstacle,
     wall_w,
 )
 from price_catalog.power_limits import limit_w, load_points, on_circuit, speed_under
@@ -65,7 +69,7 @@ def test_no_workstation_of_four_rtx_6000_ada_runs_on_an_outlet(
         for r in found["excluded"]
         if r["gpu"] == "RTX 6000 Ada" and r["gpu_count"] == 4 and "by parts" in r["host"]
     ]
-    assert "limit of 232 W on each card" in row["detail"]
+    assert "limit of 196 W on each card" in row["detail"]
     assert "nobody was found to have measured for the RTX 6000 Ada" in row["detail"]
 
 
@@ -141,3 +145,37 @@ def test_a_maker_s_own_figure_is_taken_as_it_is() -> None:
     assert wall_w(dgx) == 10_200
     assert power_figures(dgx).beside_w is None
     assert limit_w(dgx, Supply(208, 60)) == 673  # 216 W too much, 27 W on each of eight
+
+
+def test_a_supply_whose_efficiency_nobody_states_wastes_a_fifth() -> None:
+    host = replace(HOSTS["ws-wrx90-3gpu"], psu_efficiency=None)
+    build = Build(gpu=GPUS["rtx-a6000"], gpu_count=3, host=host)
+    inside_w = 3 * 300 + 350 + beside_w(build)
+    assert wall_w(build) == pytest.approx(inside_w / LEAST_EFFICIENCY, abs=0.1)
+    assert power_figures(build).efficiency_estimated
+    assert power_basis(build) == "supply"
+    assert is_estimated(build)
+    assert supply_obstacle(build, Supply(120, 15)) is not None
+    known = replace(build, host=replace(host, psu_efficiency=0.9))
+    assert wall_w(known) == pytest.approx(inside_w / 0.9, abs=0.1)
+    assert power_basis(known) == "parts"
+
+
+@given(st.sampled_from(BUILDS))
+def test_no_supply_gives_all_that_it_takes(build: Build) -> None:
+    figures, watts = power_figures(build), wall_w(build)
+    if watts is None or figures.stated_w is not None or figures.gpu_w is None:
+        return
+    inside_w = float(figures.gpu_w) * build.gpu_count + (build.host.base_w or 0)
+    assert watts >= inside_w * 1.04  # the best class of supplies wastes 4 % where it wastes least
+
+
+def test_no_tower_of_three_300_w_cards_runs_on_an_outlet(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = rank(store_path, "120V/15A", capsys)
+    cards = ("A6000", "RTX 6000 Ada", "RTX PRO 6000 Blackwell Max-Q")
+    assert not [r for r in found["ranked"] if r["gpu"] in cards and r["gpu_count"] >= 3]
+    for row in found["ranked"]:
+        assert row["machine"]["wall_w"] is not None
+        assert row["machine"]["wall_w"] <= 1440

@@ -21,7 +21,7 @@ from price_catalog.builds import (
 )
 from price_catalog.load import Catalog, load_catalog
 from price_catalog.model import Gpu, Host
-from price_catalog.power import Supply, is_estimated, power_basis, wall_w
+from price_catalog.power import LEAST_EFFICIENCY, Supply, is_estimated, power_basis, wall_w
 from price_catalog.power_limits import on_circuit
 from price_catalog.providers import is_peer, provider_name
 
@@ -123,12 +123,12 @@ def test_what_is_not_stated_is_never_counted_as_nothing(host: Host, card: Gpu, c
     watts, tdp_w = wall_w(build), card.tdp_w
     assert tdp_w is not None
     assert watts is not None
-    assert is_estimated(build) == (host.base_w is None)
+    assert is_estimated(build) == (host.base_w is None or host.psu_efficiency is None)
     room_w = None if host.psu_w is None else host.psu_w - tdp_w * count
     if room_w is None or room_w > 0:
         assert watts > tdp_w * count
     if host.base_w is None and room_w is not None and room_w > 0 and host.psu_w is not None:
-        assert watts <= host.psu_w + 1e-6
+        assert watts <= host.psu_w / (host.psu_efficiency or LEAST_EFFICIENCY) + 1e-6
 
 
 def test_a_measured_gpu_changes_only_the_gpus_share_of_a_stated_figure() -> None:

@@ -288,9 +288,9 @@ class CostBook:
             machine_id=machine.machine_id,
         )
 
-        def estimate(value: Decimal, name: str) -> Num:
+        def estimate(value: Decimal, name: str, unit: str = "W") -> Num:
             label = f"estimated {name} of {machine.label}"
-            return ledger.leaf("unit", value, "W", label, name=name, machine_id=machine.machine_id)
+            return ledger.leaf("unit", value, unit, label, name=name, machine_id=machine.machine_id)
 
         if power.estimated and power.base_w is not None:
             base = estimate(power.base_w, "power beside the GPUs")
@@ -309,7 +309,10 @@ class CostBook:
                 "power beside the GPUs",
             )
         of = [gpu, count, base]
-        if build is not None and power.psu_efficiency is not None:
+        if power.efficiency_estimated and power.psu_efficiency is not None:
+            name = "efficiency of the power supplies"
+            of.append(estimate(power.psu_efficiency, name, "share"))
+        elif build is not None and power.psu_efficiency is not None:
             label = f"efficiency of the power supplies of {build.host.name}"
             of.append(host(power.psu_efficiency, "psu_efficiency", label, "share"))
         return ledger.compute("at-the-wall", of, "W", f"power of {machine.label}, in W")
