@@ -12,8 +12,10 @@ from advisor.answers.before import Doubt, quoted
 from advisor.answers.circuit import OUTLET
 from advisor.answers.price_told import newer_words, prices_told
 from advisor.answers.uncertainty_lines import bench_command, minutes_words
+from advisor.answers.verdict import offer_words, orderable
 from advisor.answers.wording import (
     age_words,
+    counted_days,
     gpus_words,
     machine_words,
     price_day,
@@ -117,31 +119,60 @@ def _price(ranking: Ranking, row: RankedRow) -> Doubt | None:
     day, today = price_day(row), date.today()
     candidates = ranking.candidates
     words = []
-    if not candidates.offered[ranking.order[row.rank - 1]]:
+    i = ranking.order[row.rank - 1]
+    if candidates.overtaken[i]:
+        card = candidates.prices["gpu", row.build.gpu.gpu_id]
+        alone = card.price_usd * row.build.gpu_count
+        words.append(
+            f"its GPUs alone cost {usd_rounded(alone)} since ({card.label}, {card.quoted_on:%B %Y})"
+        )
+    elif not candidates.offered[i]:
         words.append("nobody is known to sell all of it at this price")
     elif (today - day).days >= YOUNG_DAYS:
         quote = row.host_quote
         sold = row.build.host.gpu_id is not None and quote.kind in _ASKED_OF
         whom = f"ask {quote.vendor} again" if sold else "ask for new quotes"
         words.append(f"{age_words(day, today)} old: {whom}")
+    dearer = [offer for offer in orderable(ranking)[1:] if offer.misses == "budget"]
+    words += [f"to order today {offer_words(ranking, offer)}" for offer in dearer]
     budget = ranking.question.budget_usd
     if budget is not None and row.overall_cost_high_usd > budget:
         words.append(f"others ask up to {usd_rounded(row.overall_cost_high_usd)}, over the budget")
     newer = (newer_words(told, today) for told in prices_told(row, today))
     words += [text for text in newer if text is not None]
+    whole = _whole_machine(ranking, row)
+    if whole is not None:
+        words.append(whole)
     cheaper = _cheaper_box(ranking, row)
     if cheaper is not None:
         words.append(cheaper)
     if not words:
         return None
     quote = row.host_quote
-    whole = row.build.host.gpu_id is not None
-    item = quote.item_id if whole else row.build.gpu.gpu_id
+    item = row.build.gpu.gpu_id if row.build.host.gpu_id is None else quote.item_id
     return Doubt(
         about="price",
         words="; ".join(words),
         command=f"advisor prices list --item {quoted(item)}",
     )
+
+
+def _whole_machine(ranking: Ranking, row: RankedRow) -> str | None:
+    """Where first place is a sum of parts: the best machine that somebody sells whole."""
+    candidates = ranking.candidates
+    sold = candidates.offered[ranking.order[row.rank - 1]]
+    if row.build.host.gpu_id is not None or row.build.gpus_owned or not sold:
+        return None
+    words = "you put it together"
+    for i in ranking.order[: ranking.offered]:
+        other, cost = candidates.builds[i], candidates.cost_usd(i)
+        if other.host.gpu_id is not None and candidates.offered[i] and cost is not None:
+            days = counted_days(candidates.days[i])
+            return (
+                f"{words}; the best that is sold whole: {short_gpus_words(other)} in the "
+                f"{machine_words(other)}, {usd_rounded(cost)}, {days}"
+            )
+    return words
 
 
 def _cheaper_box(ranking: Ranking, row: RankedRow) -> str | None:

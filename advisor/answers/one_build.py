@@ -242,7 +242,9 @@ def _price(one: OneBuild) -> list[Said]:
     if low != high:
         ends = f"{usd_rounded(low / 100)} to {usd_rounded(high / 100)}"
         said.append(Said(f"what others ask for the same: {ends}"))
-    if row is not None and not candidates.offered[one.index]:
+    if candidates.overtaken[one.index]:
+        said.append(Said("its GPUs alone cost as much since: ask the vendor anew", True))
+    elif row is not None and not candidates.offered[one.index]:
         said.append(Said("nobody is known to sell all of it at this price", True))
     for quote in one.quotes:
         said.append(Said(quote_words(quote, one.today)))

@@ -129,7 +129,7 @@ def table_lines(ranking: Ranking, rows: Sequence[RankedRow], width: int) -> list
     ]
     lines = []
     for n in range(-1, len(rows)):
-        if n >= 0 and rows[n].rank > ranking.offered and (not n or _sold(ranking, rows[n - 1])):
+        if n >= 0 and not _sold(ranking, rows[n]) and (not n or _sold(ranking, rows[n - 1])):
             lines.append("    No seller is known at these prices:")
         lines.append(GAP.join(column.cell(n) for column in columns).rstrip())
     return lines
@@ -141,7 +141,7 @@ def interval(row: RankedRow) -> tuple[float, float]:
 
 
 def _sold(ranking: Ranking, row: RankedRow) -> bool:
-    return row.rank <= ranking.offered
+    return ranking.candidates.offered[ranking.order[row.rank - 1]]
 
 
 @dataclass(frozen=True, slots=True)

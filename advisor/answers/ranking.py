@@ -16,7 +16,7 @@ from advisor.answers.uncertainty_lines import (
     uncertainty_line,
     wanted_line,
 )
-from advisor.answers.verdict import how_sure, verdict
+from advisor.answers.verdict import Offer, how_sure, verdict
 from advisor.answers.wording import (
     RULE_WORDS,
     build_words,
@@ -222,6 +222,7 @@ def verdict_object(ranking: Ranking, doubts: Sequence[Doubt]) -> dict[str, Any]:
             "vendor": row.host_quote.vendor,
             "kind": row.host_quote.kind,
             "offered": ranking.candidates.offered[ranking.order[0]],
+            "less_than_its_gpus_since": ranking.candidates.overtaken[ranking.order[0]],
         }
         found["days"] = {
             "training_days": row.training_days,
@@ -229,7 +230,24 @@ def verdict_object(ranking: Ranking, doubts: Sequence[Doubt]) -> dict[str, Any]:
             "high": row.training_days_high,
             "basis": row.time.basis,
         }
+    found["orderable"] = [_offer_object(ranking.candidates, offer) for offer in said.orderable]
     return found
+
+
+def _offer_object(candidates: Candidates, offer: Offer) -> dict[str, Any]:
+    """A machine on sale that misses one limit, where nobody sells any of the answer."""
+    i, quote = offer.position, candidates.host_quotes[offer.position]
+    low, high = candidates.interval(i)
+    return {
+        **_build_object(candidates.builds[i]),
+        "usd": candidates.cost_usd(i),
+        "vendor": None if quote is None else quote.vendor,
+        "training_days": candidates.days[i],
+        "low": low,
+        "high": high,
+        "misses": offer.misses,
+        "chance_within_limit": None if offer.chance is None else round(offer.chance, 3),
+    }
 
 
 def _build_object(build: Build) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from typing import TYPE_CHECKING, Literal
 
 from advisor.answers.wording import (
     chance_words,
@@ -21,6 +22,10 @@ from advisor.costs.amounts import days_rounded, usd_exact, usd_rounded
 from advisor.ranking.rank import RankedRow, Ranking
 from advisor.ranking.ties import chance_within
 
+if TYPE_CHECKING:
+    from price_catalog.builds import Build
+    from price_catalog.model import Quote
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
@@ -34,6 +39,20 @@ class Verdict:
     """First place; None where no build answers."""
     chance: float | None
     """That first place keeps the limit of days, 0 to 1; None where none was asked for."""
+    orderable: tuple[Offer, ...] = ()
+    """Where nobody is known to sell what answers: the best machine on sale that misses the days,
+    and the cheapest that misses the budget."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """A machine on sale that misses one of the limits."""
+
+    position: int
+    """Of the candidates."""
+    misses: Literal["days", "budget"]
+    chance: float | None
+    """That it keeps the limit of days, 0 to 1; None where none was asked for."""
 
 
 def verdict(ranking: Ranking) -> Verdict:
@@ -49,6 +68,19 @@ def verdict(ranking: Ranking) -> Verdict:
     facts = [days_words(row), *limit, *run]
     sure = how_sure(ranking)
     model = ranking.candidates.model.name
+    offers = orderable(ranking)
+    if offers:
+        sentence = (
+            f"Nobody is known to sell what trains {model}{_asked(ranking)}; to order today, "
+            f"{offer_words(ranking, offers[0])}."
+        )
+        return Verdict(
+            sentence=sentence,
+            short=f"No seller known for these; to order: {_short_offer(ranking, offers[0])}.",
+            row=row,
+            chance=chance,
+            orderable=offers,
+        )
     return Verdict(
         sentence=f"{buy_words(row)}{_price_words(ranking, row)}: "
         f"{model} in {', '.join(facts)}; {sure}.",
@@ -86,10 +118,15 @@ def buy_words(row: RankedRow) -> str:
             f"Add {more} × {build.gpu.name} to your {build.gpus_owned} in the "
             f"{machine_words(build)}"
         )
-    words = f"Buy {gpus_words(build)} in the {machine_words(build)}"
-    vendor = row.host_quote.vendor
-    sold_whole = build.host.gpu_id is not None and vendor.lower() not in build.host.name.lower()
-    return f"{words} from {vendor}" if sold_whole else words
+    return f"Buy {_sold_words(build, row.host_quote)}"
+
+
+def _sold_words(build: Build, quote: Quote) -> str:
+    """``2 × RTX 5090 in the tinybox G4 128 GB from tiny corp``."""
+    words = f"{gpus_words(build)} in the {machine_words(build)}"
+    names = (quote.vendor.lower(), quote.vendor.lower().split()[0])
+    named = any(name in build.host.name.lower() for name in names)
+    return words if build.host.gpu_id is None or named else f"{words} from {quote.vendor}"
 
 
 def _short_words(row: RankedRow) -> str:
@@ -103,8 +140,66 @@ def _price_words(ranking: Ranking, row: RankedRow) -> str:
     if row.build.host_owned:
         return ""
     age = price_day_words(price_day(row), date.today())
-    seller = "" if ranking.candidates.offered[ranking.order[row.rank - 1]] else ", no seller known"
+    i, candidates = ranking.order[row.rank - 1], ranking.candidates
+    seller = "" if candidates.offered[i] else ", no seller known"
+    if candidates.overtaken[i]:
+        seller = ", less than its GPUs alone cost since"
     return f" for {usd_rounded(row.overall_cost_usd)} ({age}{seller})"
+
+
+def orderable(ranking: Ranking) -> tuple[Offer, ...]:
+    """What somebody sells, where nobody is known to sell any of the answer: the best by the rule
+    within the budget, too slow though it is, and the cheapest that is fast enough."""
+    candidates, question = ranking.candidates, ranking.question
+    if not len(ranking) or any(candidates.offered[i] for i in ranking.order):
+        return ()
+    limit, budget = question.max_days, question.budget_usd
+    on_sale = [i for i in candidates.order(question.rule) if candidates.offered[i]]
+    found = []
+    inside = [i for i in on_sale if budget is None or candidates.cents[i] <= budget * 100]
+    if limit is not None and inside:
+        found.append(
+            Offer(position=inside[0], misses="days", chance=_chance_at(ranking, inside[0]))
+        )
+    in_time = [i for i in on_sale if limit is None or candidates.days[i] <= limit]
+    if budget is not None and in_time:
+        best = min(in_time, key=lambda i: (candidates.cents[i], candidates.days[i]))
+        found.append(Offer(position=best, misses="budget", chance=_chance_at(ranking, best)))
+    return tuple(found)
+
+
+def _chance_at(ranking: Ranking, i: int) -> float | None:
+    candidates, limit = ranking.candidates, ranking.question.max_days
+    if limit is None:
+        return None
+    return chance_within(limit, candidates.days[i], *candidates.interval(i))
+
+
+def offer_words(ranking: Ranking, offer: Offer) -> str:
+    """``1 × RTX 5090 in the … for $9,870 (June 2026, 5 months old), ≈127 days (106–151), 1 in 20 to
+    make 60 days``; over the budget by how much."""
+    candidates, i = ranking.candidates, offer.position
+    cost, quotes = candidates.cost_usd(i), (candidates.gpu_quotes[i], candidates.host_quotes[i])
+    gpu_quote, host_quote = quotes
+    assert cost is not None and gpu_quote is not None and host_quote is not None  # it is on sale
+    age = price_day_words(min(gpu_quote.quoted_on, host_quote.quoted_on), date.today())
+    words = f"{_sold_words(candidates.builds[i], host_quote)} for {usd_rounded(cost)} ({age}), "
+    words += _days_of(ranking, i, named=False)
+    if offer.misses == "budget":
+        budget = ranking.question.budget_usd
+        assert budget is not None  # else nothing misses it
+        return f"for {usd_rounded(cost - budget)} more than the budget, {words}"
+    assert offer.chance is not None  # it misses the days
+    return f"{words}, {chance_words(offer.chance)} to make {_limit(ranking)}"
+
+
+def _short_offer(ranking: Ranking, offer: Offer) -> str:
+    candidates, i = ranking.candidates, offer.position
+    cost = candidates.cost_usd(i)
+    assert cost is not None  # it is on sale
+    words = f"{gpus_words(candidates.builds[i])}, {usd_rounded(cost)}, "
+    words += _days_of(ranking, i, named=False)
+    return words if offer.misses == "budget" else f"{words}, {chance_words(offer.chance or 0.0)}"
 
 
 def how_sure(ranking: Ranking) -> str:
@@ -135,8 +230,7 @@ def _nothing(ranking: Ranking) -> str:
     """Why nothing fits, and what comes nearest."""
     candidates, question = ranking.candidates, ranking.question
     model, budget, limit = candidates.model.name, question.budget_usd, question.max_days
-    asked = "" if budget is None else f" for {usd_exact(budget)}"
-    asked += "" if limit is None else f" within {_limit(ranking)}"
+    asked = _asked(ranking)
     if not candidates.rankable:
         return f"No machine can be ranked for {model}: none has both a price and a training time."
     cents = candidates.cents
@@ -159,9 +253,20 @@ def _nothing(ranking: Ranking) -> str:
     return f"Nothing trains {model}{asked}: {', '.join(near)}."
 
 
-def _days_of(ranking: Ranking, i: int) -> str:
+def _asked(ranking: Ranking) -> str:
+    """`` for $40,000 within 60 days``; nothing where no limit was set."""
+    budget, limit = ranking.question.budget_usd, ranking.question.max_days
+    asked = "" if budget is None else f" for {usd_exact(budget)}"
+    return asked if limit is None else f"{asked} within {_limit(ranking)}"
+
+
+def _days_of(ranking: Ranking, i: int, *, named: bool = True) -> str:
+    """``≈79.4 days`` with the GPUs' name, or with the interval."""
     candidates = ranking.candidates
     best = candidates.times[i]
     mark = estimate_mark(best.chosen) if best is not None and best.chosen is not None else ""
-    name = gpus_words(candidates.builds[i])
-    return f"{mark}{counted_days(candidates.days[i])} ({name})"
+    days = f"{mark}{counted_days(candidates.days[i])}"
+    if named:
+        return f"{days} ({gpus_words(candidates.builds[i])})"
+    ends = [days_rounded(end) for end in candidates.interval(i)]
+    return days if ends[0] == ends[1] else f"{days} ({'–'.join(ends)})"

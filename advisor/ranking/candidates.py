@@ -66,6 +66,9 @@ class Candidates:
         self._split: dict[RankRule, tuple[list[int], list[int]]] = {}
         self.offered: list[bool] = []
         """Whether somebody sells all of it at prices of the last year."""
+        self.overtaken: list[bool] = []
+        """Whether a whole machine's price is no more than its cards alone cost since: nobody sells
+        it so any longer."""
         is_offered = prices.is_offered if isinstance(prices, PriceBook) else _taken_at_its_word
         self._given = tuple(times)
         by_gpu = {(t.gpu_id, t.gpu_count): t for t in self._given}
@@ -84,11 +87,14 @@ class Candidates:
                 gap = "cannot-be-built"
             elif build.unknown:
                 gap = "fit-not-known"
+            overtaken = _is_overtaken(build, host_quote, prices)
+            self.overtaken.append(overtaken)
             self.offered.append(
                 gpu_quote is not None
                 and host_quote is not None
                 and is_offered(gpu_quote)
                 and is_offered(host_quote)
+                and not overtaken
             )
             self.times.append(time)
             self.gpu_quotes.append(gpu_quote)
@@ -279,6 +285,24 @@ class Candidates:
 
 def _taken_at_its_word(quote: Quote) -> bool:
     return True
+
+
+def _is_overtaken(
+    build: Build, asked: Quote | None, prices: Mapping[tuple[str, str], Quote]
+) -> bool:
+    """Whether the cards of a whole machine cost as much by a newer quote of somebody who sells
+    them. What the user was asked is the user's affair."""
+    if build.host.gpu_id is None or asked is None or asked.origin == "local":
+        return False
+    card = prices.get(("gpu", build.gpu.gpu_id))
+    return (
+        isinstance(prices, PriceBook)
+        and card is not None
+        and prices.as_of is not None
+        and card.quoted_on > asked.quoted_on
+        and prices.is_offered(card)
+        and card.price_usd * build.gpu_count >= asked.price_usd
+    )
 
 
 def price_keys(build: Build) -> tuple[tuple[str, str], tuple[str, str]]:

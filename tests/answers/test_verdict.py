@@ -6,13 +6,15 @@ from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from statistics import NormalDist
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from advisor.answers.doubts import doubts_of
 from advisor.answers.verdict import verdict
-from advisor.answers.wording import chance_words, counted_days
+from advisor.answers.wording import chance_words, counted_days, gpus_words
 from advisor.costs.amounts import days_rounded, usd_rounded
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.question import Question
@@ -92,10 +94,57 @@ def test_the_sentence_says_what_to_buy_its_price_and_age_days_chance_and_doubt(
     assert 0.5 <= found.chance < 1
 
 
-def test_what_nobody_is_known_to_sell_says_so(pythia: Candidates) -> None:
-    told = rank(pythia, Question(budget_usd=Decimal(40_000), max_days=60.0))
-    offered = pythia.offered[told.order[0]]
-    assert ("no seller known" in verdict(told).sentence) == (not offered)
+def sold(pythia: Candidates, **asked: Any) -> list[int]:
+    """What somebody sells, fastest first: within the budget or within the days, as asked."""
+    budget, days = asked.get("budget"), asked.get("days")
+    return [
+        i
+        for i in pythia.by_days
+        if pythia.offered[i]
+        and (budget is None or pythia.cents[i] <= budget * 100)
+        and (days is None or pythia.days[i] <= days)
+    ]
+
+
+def test_where_nothing_is_sold_that_keeps_the_limits_what_can_be_ordered_is_named(
+    pythia: Candidates,
+) -> None:
+    """A budget below every machine on sale that makes the days, where others tell of one."""
+    days = 45.0
+    budget = min(pythia.cents[i] for i in sold(pythia, days=days)) // 100 - 1
+    told = rank(pythia, Question(budget_usd=Decimal(budget), max_days=days))
+    assert len(told)
+    assert not any(pythia.offered[i] for i in told.order)
+    found = verdict(told)
+    slow = sold(pythia, budget=budget)[0]
+    dear = min(sold(pythia, days=days), key=pythia.cents.__getitem__)
+    assert [offer.position for offer in found.orderable] == [slow, dear]
+    assert found.sentence.startswith(
+        f"Nobody is known to sell what trains Pythia 1B for ${budget:,} within 45 days; to order "
+        f"today, {gpus_words(pythia.builds[slow])} in the "
+    )
+    assert counted_days(pythia.days[slow]) in found.sentence
+    assert found.sentence.endswith("to make 45 days.")
+    price = next(doubt.words for doubt in doubts_of(told, (), None) if doubt.about == "price")
+    assert f"more than the budget, {gpus_words(pythia.builds[dear])} in the " in price
+    assert "to order: " in found.short
+    assert len(found.short) < len(found.sentence)
+
+
+def test_what_is_sold_and_keeps_the_limits_needs_no_other(pythia: Candidates) -> None:
+    found = verdict(rank(pythia, Question(budget_usd=Decimal(100_000), max_days=60.0)))
+    assert found.orderable == ()
+    assert found.sentence.startswith("Buy ")
+    assert "order" not in found.sentence
+
+
+def test_a_machine_of_parts_names_the_fastest_that_is_sold_whole(pythia: Candidates) -> None:
+    for usd in (30_000, 41_800, 60_000, 82_999, 500_000):
+        ranking = rank(pythia, Question(budget_usd=Decimal(usd)))
+        row = ranking.row(0)
+        words = " ".join(doubt.words for doubt in doubts_of(ranking, (), None))
+        of_parts = row.build.host.gpu_id is None
+        assert ("you put it together" in words) == (of_parts and pythia.offered[ranking.order[0]])
 
 
 def test_nothing_fits_names_what_comes_nearest(pythia: Candidates) -> None:

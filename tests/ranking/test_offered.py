@@ -100,6 +100,31 @@ def test_what_is_not_known_to_fit_does_not_rank() -> None:
     assert (left.reason, "memory" in left.detail) == ("fit-not-known", True)
 
 
+@pytest.mark.parametrize(
+    ("card_usd", "card_day", "kind", "origin", "first"),
+    [
+        ("2000", YOUNG, "list", "shipped", "host-1"),  # the card alone is as dear as the machine
+        ("1999", YOUNG, "list", "shipped", "whole"),
+        ("2000", OLD, "list", "shipped", "whole"),  # an older price of the card says nothing
+        ("2000", YOUNG, "secondary", "shipped", "whole"),  # nor does one told by others
+        ("2000", YOUNG, "list", "local", "whole"),  # a quote of the user's own is theirs to judge
+    ],
+)
+def test_a_machine_at_less_than_its_cards_cost_since_is_not_for_sale(
+    card_usd: str, card_day: date, kind: str, origin: str, first: str
+) -> None:
+    asked = make_quote("gpu", "b", card_usd, quoted_on=card_day, kind=kind)
+    before = make_quote(
+        "server", "whole", "2000", quoted_on=YOUNG - timedelta(days=1), origin=origin
+    )
+    found = candidates(asked, before, hosts=(WHOLE,))
+    row = rank(found, Question()).row(0)
+    assert row.build.host.host_id == first
+    place = next(i for i, build in enumerate(found.builds) if build.host.host_id == "whole")
+    assert found.overtaken[place] == (first == "host-1")
+    assert found.offered[place] == (first == "whole")
+
+
 QUOTES: list[Callable[[str], Quote]] = [
     lambda gpu_id: card(gpu_id),
     lambda gpu_id: card(gpu_id, OLD),
