@@ -10,7 +10,6 @@ from typing import Any
 
 import torch
 from transformers import TrainingArguments
-from transformers.integrations.deepspeed import unset_hf_deepspeed_config
 
 from bench_runner import configure, space, timing
 from bench_runner.hardware import GpuSampler
@@ -18,8 +17,7 @@ from bench_runner.trial import TrialSpec, recipe_from_json
 from bench_runner.worker import models
 from bench_runner.worker.clock import Clock, StepSeconds
 from bench_runner.worker.device_memory import DeviceMemory, predicted_peak_gib
-from bench_runner.worker.half_weights import half_weights
-from bench_runner.worker.lean_loss import lean_model
+from bench_runner.worker.prepare import prepared_model
 from bench_runner.worker.ranks import Ranks, tell_deepspeed
 from bench_runner.worker.timed_trainer import PlainTrainer, StepEnd, TimedTrainer
 
@@ -93,22 +91,7 @@ class Session:
         arguments = self._arguments(
             micro_batch_size=micro_batch_size, passes=passes, compiled=compiled
         )
-        flash = models.has_flash_attention()
-        attention = configure.attention(self.recipe, self.spec.settings, flash_attn=flash)
-        if configure.built_whole(self.recipe, self.spec.settings):
-            unset_hf_deepspeed_config()
-        with self._build_device():
-            model = models.build_model(self.recipe, attention)
-        model = lean_model(model, loss=self.spec.settings.loss, inputs=self.spec.settings.inputs)
-        half = configure.half_type(self.recipe, self.spec.settings)
-        if half is not None:
-            model = half_weights(model, half)
-        if (
-            self.spec.settings.activation_checkpointing
-            and not configure.uses_fsdp(self.spec.settings)
-            and models.checkpoint_by_hand(model, self.recipe)
-        ):
-            arguments.gradient_checkpointing = False
+        model = prepared_model(self.recipe, self.spec.settings, arguments, self._build_device())
         batches = models.RandomBatches(
             self.recipe,
             samples=self.recipe.training.batch_size // self.spec.gpu_count,
@@ -128,7 +111,7 @@ class Session:
         )
         return trainer
 
-    def _build_device(self) -> Any:
+    def _build_device(self) -> torch.device:
         """Where the weights are drawn: on the device unless the whole model might not fit it."""
         if self.spec.settings.offloading and self.device.type == "cuda":
             return torch.device("cpu")
