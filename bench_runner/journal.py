@@ -160,6 +160,9 @@ def read(path: Path) -> list[Measurement]:
     try:
         for number, raw in enumerate(lines_outside(path, MAX_FILE_BYTES, MAX_LINE_BYTES), start=1):
             line = raw.decode("utf-8", errors="replace")
+            if not line.endswith("\n") and line.strip("\0")[:1] not in ("{", ""):
+                # An append would cut it off as torn; it is something of the user's.
+                raise ValueError(f"{path}:{number}: not a JSON line; name a file of records")
             if line.endswith("\n") and line.strip():
                 found.append(_parse(line, where=f"{path}:{number}"))
     except FileNotFoundError:

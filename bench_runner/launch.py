@@ -54,6 +54,8 @@ def command(
     """The command line that starts one process per GPU, by ``local`` torchrun or by ``slurm``."""
     torchrun = [*module_command("torch.distributed.run"), "--max-restarts=0"]
     worker = ["-m", "bench_runner.worker", str(spec_file)]
+    # Else torchrun leaves a folder in the temporary one whenever it is killed.
+    logs = spec_file.parent / "torchrun"
     if launcher == "local":
         return [
             *torchrun,
@@ -62,8 +64,7 @@ def command(
             "--local-addr=127.0.0.1",
             "--nnodes=1",
             f"--nproc-per-node={gpu_count}",
-            # Else torchrun leaves a folder in the temporary one whenever it is killed.
-            f"--log-dir={spec_file.parent / 'torchrun'}",
+            f"--log-dir={logs}",
             *worker,
         ]
     if launcher != "slurm":
@@ -87,6 +88,7 @@ def command(
     return [
         *words,
         *torchrun,
+        f"--log-dir={logs}",
         f"--nnodes={nodes}",
         f"--nproc-per-node={gpu_count // nodes}",
         "--rdzv-backend=c10d",

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bench_runner.journal import from_json
+from bench_runner.journal import MAX_FILE_BYTES, MAX_LINE_BYTES, from_json
+from bench_runner.outside import OutsideError, lines_outside
 from bench_runner.records import Measurement
 
 SUFFIXES = (".log", ".out")
@@ -35,19 +36,21 @@ def events_in(text: str) -> Iterator[dict[str, Any]]:
 
 def records_in_output(path: Path) -> list[Measurement]:
     """The finished records, each once; ValueError where the file has none or cannot be read."""
+    found: dict[str, Measurement] = {}
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        for line in lines_outside(path, MAX_FILE_BYTES, MAX_LINE_BYTES):
+            for event in events_in(line.decode("utf-8", errors="replace")):
+                row = event.get("record") or event.get("best")
+                if isinstance(row, dict):
+                    try:
+                        record = from_json(row)
+                    except (ValueError, TypeError) as error:
+                        raise ValueError(f"{path}: a record in it: {error}") from None
+                    found.setdefault(record.measurement_id, record)
+    except OutsideError as error:
+        raise ValueError(f"{path} {error}") from None
     except OSError as error:
         raise ValueError(f"{path}: cannot be read ({error.strerror}): name another file") from None
-    found: dict[str, Measurement] = {}
-    for event in events_in(text):
-        row = event.get("record") or event.get("best")
-        if isinstance(row, dict):
-            try:
-                record = from_json(row)
-            except (ValueError, TypeError) as error:
-                raise ValueError(f"{path}: a record in it: {error}") from None
-            found.setdefault(record.measurement_id, record)
     if not found:
         raise ValueError(f"{path}: holds no record that bench_runner printed: has it ended?")
     return list(found.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from typing import Any
 
 from bench_runner import journal, search, space, whole_search
 from bench_runner.launch import run_group
-from bench_runner.leftovers import sweep
+from bench_runner.leftovers import sweep, sweep_torchrun
 from bench_runner.records import Measurement, Settings, Status
 from bench_runner.results import Setup, configuration_key, flops_per_sample, left_out, record_of
 from bench_runner.trial import Outcome, TrialSpec, recipe_to_json
@@ -73,6 +74,7 @@ class Search:
         """Work through the candidates; the fastest record, or None where none has a time."""
         # The logs of the run before, where it has ended; another that still runs keeps its own.
         sweep(self._options.work_directory / "trials", "[0-9a-f]{12}")
+        sweep_torchrun(Path(tempfile.gettempdir()))
         journalled = journal.read(self._options.records_file)
         self._reuse(candidates, journalled)
         situation = self._situation()

@@ -196,7 +196,8 @@ def recipe_to_measure(store: Store, snapshot: Snapshot, named: str) -> Trained:
     """A shipped recipe, a model that the user keeps, or a file. Raises InputError, ValueError and
     OSError."""
     from advisor.benchmark.kept_model import kept_model, kept_words, recipe_text
-    from bench_runner.recipes import load_recipe, load_recipes
+    from bench_runner.outside import OutsideError, text_outside
+    from bench_runner.recipes import LARGEST_RECIPE, load_recipe, load_recipes
 
     if named.endswith(".toml"):
         path = Path(named).expanduser().absolute()
@@ -207,7 +208,10 @@ def recipe_to_measure(store: Store, snapshot: Snapshot, named: str) -> Trained:
                 f"{path}: the store knows another recipe called {shown(recipe.recipe_id)}: "
                 "give this one an id of its own"
             )
-        text = path.read_text(encoding="utf-8")
+        try:
+            text = text_outside(path, LARGEST_RECIPE)
+        except OutsideError as error:  # a pipe is empty by now
+            raise ValueError(f"{path.name} {error}") from None
         return Trained(recipe=recipe, own=_own_model(recipe), file=path, text=text)
     model = snapshot.model(named)
     shipped = {recipe.recipe_id: recipe for recipe in load_recipes()}

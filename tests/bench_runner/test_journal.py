@@ -48,6 +48,13 @@ def record(**changes: object) -> Measurement:
     return journal.with_id(replace(base, **changes))  # type: ignore[arg-type]
 
 
+def test_a_file_of_the_user_s_own_is_not_cut_as_a_torn_record(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("what I must not lose")
+    with pytest.raises(ValueError, match="name a file of records"):
+        journal.read(path)
+
+
 def test_what_was_written_comes_back(tmp_path: Path) -> None:
     written = [record(), record(status="failed", reason="no", training_days=None, settings=None)]
     for one in written:

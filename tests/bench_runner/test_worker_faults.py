@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import sys
 import threading
 import time
@@ -137,6 +138,25 @@ def test_a_worker_s_endless_line_and_log_are_cut(
     assert ended.reason == "its processes wrote more than 3 MiB of log"
     assert all(log.stat().st_size < 2_000_000 for log in tmp_path.rglob("log.txt"))
     assert len(ended.log_tail) < 1000
+
+
+def test_twenty_gigabytes_of_events_or_of_log_cost_neither_memory_nor_time(
+    tmp_path: Path, worker: list[str]
+) -> None:
+    """Both without content, so that the disk has room; whoever reads them has them in full."""
+    size = 20 * 1024**3
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    began = time.monotonic()
+    worker.append(f"open(path, 'wb').truncate({size}); time.sleep(30)")
+    assert run(tmp_path / "events").reason == "a worker wrote a line longer than 8 MiB"
+    worker.append(f"os.ftruncate(1, {size}); time.sleep(30)")
+    assert run(tmp_path / "log").reason == "its processes wrote more than 64 MiB of log"
+    # A flood that is really written: as much as the disk takes until somebody looks.
+    worker.append("while True: os.write(1, b'x' * 1_000_000)")
+    assert run(tmp_path / "flood").reason == "its processes wrote more than 64 MiB of log"
+    assert time.monotonic() - began < 20
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 * 1024
+    assert all(log.stat().st_size < 2_000_000 for log in tmp_path.rglob("log.txt"))
 
 
 def test_a_rank_that_the_kernel_killed_is_said_to_be_killed(

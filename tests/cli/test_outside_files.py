@@ -106,6 +106,7 @@ COMMANDS = {
     "config.json": ("predict", "--model", "{}", "--gpu", "H100"),
     "grant.toml": ("plan", "{}"),
     "quotes.csv": ("prices", "import", "{}"),
+    "job.log": ("merge", "{}"),
 }
 
 

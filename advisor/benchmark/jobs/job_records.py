@@ -14,6 +14,7 @@ from advisor.benchmark.jobs.slurm import JobState
 from advisor.benchmark.recorder import MEASURED_HERE
 from advisor.parse import InputError
 from bench_runner import journal
+from bench_runner.journal import MAX_FILE_BYTES
 from bench_runner.processes import log_tail
 from bench_runner.records import Measurement
 from bench_runner.run_output import events_in
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from advisor.store import Store
 
 POLL_S = 5.0
+_BLOCK_BYTES = 16 * 1024 * 1024
 _LATE_POLLS = 3
 """Looks after the end: a shared file system shows the last lines late."""
 
@@ -32,14 +34,22 @@ def output_events(path: Path, since: int = 0) -> tuple[list[dict[str, Any]], int
 
     Lines of anybody else's (a module's greeting, a torn line) are passed over.
     """
+    found: list[dict[str, Any]] = []
     try:
         with path.open("rb") as file:
-            file.seek(since)
-            block = file.read()
+            while since < MAX_FILE_BYTES:
+                file.seek(since)
+                block = file.read(_BLOCK_BYTES)
+                end = block.rfind(b"\n") + 1
+                if not end:
+                    if len(block) < _BLOCK_BYTES:
+                        break  # its line is still being written
+                    end = len(block)  # no event is so long
+                found += events_in(block[:end].decode("utf-8", errors="replace"))
+                since += end
     except OSError:
-        return [], since
-    end = block.rfind(b"\n") + 1
-    return list(events_in(block[:end].decode("utf-8", errors="replace"))), since + end
+        pass
+    return found, since
 
 
 def records_in(job: Job) -> list[Measurement]:
