@@ -173,7 +173,7 @@ def _measured(store: Store, target: Target, gpu_id: str, count: int) -> tuple[Me
             here=time.origin == "local",
         )
         for time in sorted(times, key=lambda time: time.training_days or 0.0)
-        if time.timing == "synchronised" and time.method == "optimal" and time.training_days
+        if time.timing == "synchronised" and time.method != "naive" and time.training_days
     )
 
 

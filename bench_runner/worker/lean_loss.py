@@ -260,9 +260,13 @@ _compiled: dict[str, Any] = {}
 
 
 def _kernel(kind: str) -> Any:
-    """Compiled on a GPU, where it is read and written once instead of eight times."""
+    """Compiled on a GPU, where it is read and written once instead of eight times.
+
+    Not once for each number of rows: a search tries many micro-batch sizes, and after eight
+    versions the compiler gives up and leaves it as it is, several times slower.
+    """
     if kind != "cuda":
         return _loss_and_gradient
     if kind not in _compiled:
-        _compiled[kind] = torch.compile(_loss_and_gradient, dynamic=False)
+        _compiled[kind] = torch.compile(_loss_and_gradient)
     return _compiled[kind]

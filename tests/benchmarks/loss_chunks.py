@@ -32,9 +32,9 @@ def main() -> None:
             said: dict[str, object]
             try:
                 said = {"ms": _milliseconds(tokens, hidden, vocabulary, dtype)}
-                said["weight_error"] = _weight_error(hidden, vocabulary, dtype)
+                said["weight_off"] = _weight_error(hidden, vocabulary, dtype)
             except RuntimeError as error:
-                said = {"error": str(error).splitlines()[0]}
+                said = {"failed": str(error).splitlines()[0]}
             shape = {"recipe": recipe, "chunk_mib": chunk, "adds_in_product": one_kernel}
             print(json.dumps(shape | said), flush=True)
 
