@@ -173,7 +173,7 @@ def _why(one: OneBuild) -> list[Said]:
         return [Said(f"left out: {reason_words(one.left_out.reason)}; {one.left_out.detail}", True)]
     row, ranking = one.row, one.ranking
     assert row is not None
-    words = [f"place {row.rank} with {RULE_WORDS[ranking.question.rule]}"]
+    words = [f"place {row.rank}, {RULE_WORDS[ranking.question.rule]}"]
     if one.index in ranking.front:
         words.append("no other is both cheaper and faster")
     if row.rank == 1:

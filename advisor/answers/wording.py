@@ -249,7 +249,9 @@ def machine_words(build: Build) -> str:
 def short_gpus_words(build: Build) -> str:
     """``2 × RTX PRO 6000 Max-Q``: without the architecture's name, where a column is narrow."""
     gpu = build.gpu
-    name = gpu.name.replace(f" {gpu.architecture}", "") if gpu.architecture else gpu.name
+    chips = (gpu.architecture or "").partition(" ")[0]  # "Blackwell" of "Blackwell 2.0"
+    short = gpu.name.replace(f" {chips}", "") if chips else gpu.name
+    name = short if short in gpu.aliases else gpu.name
     words = f"{build.gpu_count} × {name}{limit_words(build)}"
     return f"{words} ({OWN_QUOTE})" if build.host.is_own_quote else words
 

@@ -15,7 +15,17 @@ from textual.app import App, SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
 
-from advisor.tui.program.actions import ACTIONS, BUILD, EVERYWHERE, Action, bindings_of
+from advisor.tui.program.actions import (
+    ACTIONS,
+    BENCHMARK,
+    EVERYWHERE,
+    EVIDENCE,
+    PLAN,
+    PRICES,
+    RANKING,
+    Action,
+    bindings_of,
+)
 from advisor.tui.program.ended import end_from_outside, no_more
 from advisor.tui.program.messages import StoreChanged, StoreNote
 from advisor.tui.program.program import Program
@@ -38,6 +48,9 @@ THEMES = {
 }
 KEPT_NAME = "kept.json"
 """Questions, plans and results, beside the settings."""
+FROM_ELSEWHERE = (RANKING, EVIDENCE, BENCHMARK, PRICES, PLAN)
+"""Screens whose actions the palette offers on every other. The sections of a build open from the
+ranking, and a page that lies over a screen has its own."""
 LOOK_EVERY_S = 2.0
 """How often the store's file is looked at for changes by other programs."""
 
@@ -250,6 +263,15 @@ class AdvisorApp(Program):
             cells["item"] = names.get(item, build.gpu.name)
         self.push_screen(QuoteForm(snapshot, cells, None), self._quote_kept)
 
+    def add_owned(self) -> None:
+        """A machine that the lab has already."""
+        from advisor.tui.prices.owned_dialog import OwnedForm
+
+        if self.session.snapshot is None:
+            self.notify("The store is still being read.")
+        else:
+            self.push_screen(OwnedForm(self.session.snapshot), self._quote_kept)
+
     def _quote_kept(self, note: str | None) -> None:
         if note:
             self.notify(note, markup=False)
@@ -355,8 +377,7 @@ class AdvisorApp(Program):
         ``area: verb``."""
         where = getattr(screen, "WHERE", EVERYWHERE)
         here = [action for action in ACTIONS if action.where in (where, EVERYWHERE)]
-        # A build's page has sections of a build: they open from the ranking.
-        there = [action for action in ACTIONS if action not in here and action.where != BUILD]
+        there = [a for a in ACTIONS if a.where in FROM_ELSEWHERE and a not in here]
         for action in (*here, *there):
             elsewhere = action.where not in (where, EVERYWHERE)
             title = f"{action.where}: {action.verb}" if elsewhere else action.title

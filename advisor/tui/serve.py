@@ -33,6 +33,7 @@ MAX_MESSAGE_BYTES = 256 * 1024
 """Of one message of a page; a longer paste ends its connection."""
 _STATIC = Path(textual_serve.__path__[0], "static")
 _PAGE = Path(__file__).with_name("serve.html")
+_SCRIPT = Path(__file__).with_name("serve.js")
 
 
 def serve(store_path: Path, host: str = "127.0.0.1", port: int = 8000) -> None:
@@ -102,6 +103,7 @@ class AdvisorServer:
                 web.get("/", self._page),
                 web.get("/ws/{token}", self._connection),
                 web.get("/download/{key}", self._download),
+                web.get("/static/serve.js", self._script),
                 web.static("/static", _STATIC, show_index=False),
             ]
         )
@@ -170,6 +172,11 @@ class AdvisorServer:
             f"style-src 'self' 'unsafe-inline'; connect-src 'self' ws://{request.host}"
         )
         return web.Response(text=page, content_type="text/html", headers=_headers(policy))
+
+    async def _script(self, _: web.Request) -> web.Response:
+        """What gives the terminal the keys."""
+        text = _SCRIPT.read_text(encoding="utf-8")
+        return web.Response(text=text, content_type="text/javascript", headers=_headers("'none'"))
 
     async def _connection(self, request: web.Request) -> web.StreamResponse:
         if len(self._programs) >= MAX_VISITORS:

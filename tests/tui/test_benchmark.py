@@ -94,7 +94,8 @@ class Driven:
 def open_screen(own_store: Path, tmp_path: Path) -> Callable[..., object]:
     @asynccontextmanager
     async def opened(scenario: str, size: tuple[int, int] = (80, 24)) -> AsyncIterator[Driven]:
-        app = AdvisorApp(own_store, state=State(welcomed=True, model="pythia-160m"))
+        state = State(welcomed=True, model="pythia-160m")
+        app = AdvisorApp(own_store, state=state, state_path=tmp_path / "state.json")
         async with app.run_test(size=size) as pilot:
             screen = BenchmarkScreen(
                 app.size,
@@ -155,6 +156,13 @@ async def test_a_whole_run_by_keys(open_screen: Callable) -> None:
         text = "\n".join(t for t, _ in driven.pilot.app.screen.query_one(LinesView).lines)
         assert "time limit of 1200 s" in text
         assert "NCCL watchdog" in text
+    # The program was closed: what took so long is there again.
+    async with open_screen("good") as driven:
+        await driven.ready()
+        await driven.until(lambda: "LAST RESULT: pythia-160m" in driven.said, "not kept")
+        assert "FINISHED" in driven.said
+        assert f"3 days  {LEAN}" in driven.said
+        assert driven.states() == ["waiting"] * 22
 
 
 async def test_a_finished_trial_shows_before_the_others_end(open_screen: Callable) -> None:

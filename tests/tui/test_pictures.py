@@ -56,8 +56,7 @@ async def test_ranking_without_colour(
         ("help", ("?",)),
         ("export", ("e",)),
         ("times", ("f3",)),
-        ("prices", ("f3", "2")),
-        ("sources", ("f3", "3")),
+        ("sources", ("f3", "2")),
         ("welcome", ("f4",)),
     ],
 )

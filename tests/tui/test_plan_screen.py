@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static, TextArea
 
+from advisor.answers.plan_lines import decided_text
 from advisor.tui.app import AdvisorApp
 from advisor.tui.plan.plan_screen import EMPTY, PlanScreen
 from advisor.tui.program.settings import State
@@ -105,6 +107,61 @@ async def test_the_objective_is_changed_with_a_key(store_path: Path, tmp_path: P
             await app.workers.wait_for_complete()
             await pilot.pause()
             assert f"({objective}; proven optimal)" in " ".join(text_of(app, "#answer").split())
+
+
+async def test_the_optimum_stands_there_before_what_would_change_it(
+    store_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "grant.toml"
+    path.write_text(SMALL)
+    app, first = app_of(store_path), []
+
+    def decided(*args: Any) -> str:
+        first.append(decided_text(*args))
+        return first[-1]
+
+    monkeypatch.setattr("advisor.answers.plan_lines.decided_text", decided)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await plan(pilot, path)
+        whole = text_of(app, "#answer")
+        assert len(first) == 2, "once while it searched on, once in the whole"
+        assert first[0].startswith("Small: 1 of 1 runs for $")
+        assert "What would change the decision" not in first[0]
+        assert "What would change the decision" in whole
+        assert "no price, time or rule was tried" not in whole
+        await pilot.press("t")
+        assert "left out from now on" in text_of(app, "#status")
+        await pilot.press("g", "enter")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert "no price, time or rule was tried" in text_of(app, "#answer")
+
+
+async def test_a_refused_path_keeps_the_focus_and_enter_takes_the_grey_name(
+    store_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    app = app_of(store_path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("f8", "g", "enter")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        grant = app.screen.query_one("#grant", Input)
+        assert "grant.toml" in text_of(app, "#status")
+        assert app.focused is grant
+        await pilot.press("x")  # a letter of the path, not the worked example
+        assert grant.value == "grant.tomlx"
+        (tmp_path / "grant.toml").write_text(SMALL)
+        await pilot.press("backspace", "enter")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert text_of(app, "#answer").startswith("Small: ")
+        report = app.screen.query_one("#report", Input)
+        report.value = "nowhere/report.md"
+        await pilot.press("e", "enter")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert app.focused is report
 
 
 async def test_a_search_is_stopped_with_escape_and_leaves_the_screen_as_it_was(

@@ -12,16 +12,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.widgets import Markdown
+from textual.command import CommandPalette
+from textual.widgets import Markdown, Static
 
+import advisor.tui
 from advisor.tui.app import THEMES
 from advisor.tui.evidence.evidence_screen import EvidenceScreen
 from advisor.tui.pages.bars import fitting, footer_actions
 from advisor.tui.pages.export_page import ExportScreen
-from advisor.tui.pages.help import FIELD_HELP, HelpScreen
+from advisor.tui.pages.help import FIELD_HELP, HelpScreen, KeysTable
 from advisor.tui.pages.welcome import WelcomeScreen
 from advisor.tui.program.actions import ACTIONS, EVERYWHERE, actions_of
+from advisor.tui.program.dialog_actions import DIALOG_ACTIONS
 from advisor.tui.program.settings import State, load_state
+from advisor.tui.widgets.filter_table import FilterTable
+from advisor.tui.widgets.rank_table import RankTable
 from tests.tui.program import (
     ASKED,
     NARROW,
@@ -41,13 +46,55 @@ from tests.tui.program import (
 
 class TestKeys:
     def test_no_two_actions_of_a_screen_share_a_key(self) -> None:
+        over = {action.where for action in DIALOG_ACTIONS}  # the keys everywhere rest below these
         for where in {action.where for action in ACTIONS} - {EVERYWHERE}:
+            everywhere = [] if where in over else actions_of(EVERYWHERE)
             keys = Counter(
                 key
-                for action in (*actions_of(where), *actions_of(EVERYWHERE))
+                for action in (*actions_of(where), *everywhere)
                 for key in action.keys.split(",")
             )
             assert [key for key, count in keys.items() if count > 1] == []
+
+    def test_no_screen_and_no_page_has_a_key_outside_the_registry(self) -> None:
+        """Widgets have keys of their own; screens and dialogs take theirs from the registry."""
+        root = Path(advisor.tui.__file__).parent
+        screens = [p for p in root.rglob("*.py") if p.parent.name not in ("widgets", "plot")]
+        own = [p.name for p in screens if re.search(r"(?<!\w)Binding\($", p.read_text(), re.M)]
+        own += [p.name for p in screens if re.search(r"(?<!\w)Binding\(\"", p.read_text())]
+        assert sorted(set(own)) == ["action.py", "model_picker.py"]
+
+    async def test_each_page_over_a_screen_shows_its_keys_and_no_others(
+        self, paper_store: Path
+    ) -> None:
+        async with running(paper_store, size=NARROW) as pilot:
+            for keys, where in (
+                (("x",), "left out"),
+                (("e",), "export"),
+                (("h",), "questions"),
+                (("k",), "name"),
+                (("n",), "own model"),
+                (("a",), "quote"),
+                (("O",), "quote"),
+                (("f8", "n"), "grant"),
+                (("f6", "e"), "elsewhere"),
+            ):
+                await pilot.press(*keys)
+                await settled(pilot)
+                assert getattr(pilot.app.screen, "WHERE", "") == where, keys
+                shown = str(pilot.app.screen.query_one(".keys", Static).content)
+                for action in actions_of(where):
+                    if action.footer:
+                        assert f"{action.key} {action.footer}" in shown
+                await pilot.press("f1")
+                await settled(pilot)
+                table = pilot.app.screen.query_one(KeysTable)
+                said = str(table.render())
+                assert all(action.text.split(".")[0][:20] in said for action in actions_of(where))
+                assert "KEYS EVERYWHERE" not in said
+                assert max(map(len, said.split("\n"))) <= table.content_size.width
+                await pilot.press("escape", "escape", "f2")
+                await settled(pilot)
 
     def test_the_footer_uses_the_width_and_no_more(self) -> None:
         for where in {action.where for action in ACTIONS}:
@@ -306,10 +353,26 @@ class TestCopy:
             assert " · $578 a run" in pilot.app.clipboard
             await pilot.press("Y")
             lines = pilot.app.clipboard.splitlines()
-            assert lines[0].startswith("| rank | gpu | gpu\\_count |")
+            assert lines[0] == "| place | machine | price | prices of | days | a run | rests on |"
             assert len(lines) == 2 + len(builds(pilot))
             await pilot.press("space", "y")
             assert "34 days" in pilot.app.clipboard
+
+    async def test_an_estimate_keeps_its_mark_and_interval(self, store_path: Path) -> None:
+        async with running(store_path, state=State(welcomed=True)) as pilot:
+            await pilot.press("y")
+            assert re.search(r" · ≈[\d.,]+ days \([\d.,]+–[\d.,]+\) · ≈\$", pilot.app.clipboard)
+            await pilot.press("Y")
+            first = pilot.app.clipboard.splitlines()[2]
+            assert re.search(r"\| ≈[\d.,]+ \([\d.,]+–[\d.,]+\) \| ≈\$", first)
+            assert any("≈" in row[-3] for row in rows(pilot))
+            await pilot.press("x")
+            await settled(pilot)
+            source = pilot.app.screen.query_one(FilterTable).table.source
+            days = [str(source.cells(i)[3]) for i in range(30)]
+            assert sum(text.startswith("≈") for text in days) >= 10
+            names = [str(source.cells(i)[0]) for i in range(30)]
+            assert len(set(names)) == len(names), "cut, but apart"
 
     async def test_nothing_to_copy_is_said(self, paper_store: Path) -> None:
         async with running(paper_store) as pilot:
@@ -493,3 +556,74 @@ class TestTrouble:
             await settled(pilot)
             assert ranking(pilot).session.selected_key == selected
             assert not ranking(pilot).query_one("#panels").has_class("-old")
+
+
+class TestKept:
+    async def test_the_sorting_survives_leaving_and_closing(
+        self, store_path: Path, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "state.json"
+        async with running(store_path, state=State(welcomed=True), state_path=path) as pilot:
+            await pilot.press("s", "S", "f7")
+            await settled(pilot)
+            await pilot.press("s", "s", "S", "f3", "s")
+            await settled(pilot)
+            looked = [row[1] for row in rows(pilot)]
+        state, problem = load_state(path)
+        assert problem is None
+        assert state.looked_by and state.descending
+        async with running(store_path, state=state, state_path=path) as pilot:
+            assert [row[1] for row in rows(pilot)] == looked
+            await pilot.press("f7")
+            await settled(pilot)
+            table = pilot.app.screen.query_one(FilterTable).table
+            assert (table.sorted_by, table.sort_descending) == ("price", True)
+            await pilot.press("f3")
+            await settled(pilot)
+            assert pilot.app.screen.query_one(FilterTable).table.sorted_by == "model"
+
+    @pytest.mark.parametrize("sorts", ["quotes:nothing:down", ":::", "a b c", "quotes"])
+    async def test_a_damaged_sorting_is_ignored(self, store_path: Path, sorts: str) -> None:
+        state = State(welcomed=True, sorts=sorts, looked_by="nothing")
+        async with running(store_path, state=state) as pilot:
+            await pilot.press("f7")
+            await settled(pilot)
+            assert pilot.app.screen.query_one(FilterTable).table.sorted_by is None
+
+
+@pytest.mark.parametrize("size", [(60, 4), (20, 4), (80, 4), (12, 3)])
+async def test_the_palette_opens_in_a_terminal_of_a_few_rows(
+    paper_store: Path, size: tuple[int, int]
+) -> None:
+    async with running(paper_store, size=size) as pilot:
+        await pilot.press("ctrl+p")
+        await pilot.pause()
+        assert isinstance(pilot.app.screen, CommandPalette)
+        await pilot.press(*"quit")
+        await pilot.pause(0.3)
+        await pilot.press("down", "up", "enter", "enter")
+        await settled(pilot)
+        assert pilot.app._exception is None
+
+
+async def test_every_header_sorts(store_path: Path) -> None:
+    async with running(
+        store_path, size=(160, 40), state=State(welcomed=True, max_days="90")
+    ) as pilot:
+        table = ranking(pilot).table
+        assert [c.key for c in table.columns if c.sort_key is None] == []
+        for column in table.columns:
+            table.post_message(RankTable.HeaderClicked(table, column.key, column.sort_key or ""))
+            await settled(pilot)
+            assert table.sorted_by in (column.key, "training_days"), column.key
+        for keys in (("f7",), ("f3",), ("f3", "2"), ("f3", "3"), ("f3", "4"), ("f2", "x")):
+            await pilot.press(*keys)
+            await settled(pilot)
+            shown = pilot.app.screen.query_one(FilterTable)
+            assert [c.title for c in shown.table.columns if c.sort_key is None] == [], keys
+            for column in shown.table.columns:
+                shown.table.post_message(
+                    RankTable.HeaderClicked(shown.table, column.key, column.sort_key or "")
+                )
+                await settled(pilot)
+                assert "⚠" not in str(shown.query_one(".count", Static).content), column.key

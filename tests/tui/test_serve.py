@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -19,7 +20,9 @@ from pathlib import Path
 
 import aiohttp
 import pytest
+import textual_serve
 
+import advisor.tui.serve
 from advisor.parse import InputError
 from advisor.tui.serve import MAX_VISITORS, check_free, is_loopback
 from bench_runner.processes import marked
@@ -247,6 +250,64 @@ async def test_the_program_answers_through_the_websocket(server: str, served: Se
                     elif received.type in (aiohttp.WSMsgType.CLOSED, aiohttp.WSMsgType.ERROR):
                         raise AssertionError(f"the program ended: {seen[-500:]!r}")
     assert b"pythia" in seen.lower()
+
+
+async def test_a_saved_table_is_downloaded(server: str, served: Served) -> None:
+    """Keys arrive as the page sends them, and what is saved comes back as a file."""
+    async with aiohttp.ClientSession() as session:
+        url = served.connection()
+        async with session.ws_connect(url, origin=f"http://{server}") as socket_:
+            seen, key = b"", ""
+            async with asyncio.timeout(60):
+                while not key:
+                    received = await socket_.receive()
+                    if isinstance(received.data, bytes):
+                        shown = b"1 \xc3\x97 H100" in seen
+                        seen += received.data
+                        if not shown and b"1 \xc3\x97 H100" in seen:
+                            await socket_.send_json(["stdin", "e"])
+                            await asyncio.sleep(1.0)
+                            await socket_.send_json(["stdin", "\r"])
+                    elif received.type is aiohttp.WSMsgType.TEXT:
+                        kind, *rest = received.json()
+                        key = rest[0] if kind == "deliver_file_start" else ""
+                    else:
+                        raise AssertionError(f"the program ended: {seen[-500:]!r}")
+                async with session.get(f"http://{server}/download/{key}") as answer:
+                    assert answer.status == 200
+                    assert "attachment" in answer.headers["Content-Disposition"]
+                    assert (await answer.text()).startswith("rank,gpu,gpu_count")
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+def test_keys_work_without_a_click() -> None:
+    """The page's script, in a page that is none: the terminal's field gets the focus on load."""
+    script = Path(advisor.tui.serve.__file__).with_name("serve.js").read_text(encoding="utf-8")
+    page = """
+    const heard = {}; let focused = 0;
+    const listen = (name, act) => { heard[name] = act; };
+    globalThis.window = { addEventListener: listen };
+    globalThis.document = {
+        body: {}, addEventListener: listen,
+        querySelector: (what) =>
+            what === ".xterm-helper-textarea" ? { focus: () => { focused += 1; } } : null,
+    };
+    """
+    press = """
+    heard.load(); heard.focus(); heard.keydown({ target: document.body });
+    heard.keydown({ target: {} });
+    console.log(focused);
+    """
+    done = subprocess.run(
+        ["node", "-e", page + script + press],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout.strip() == "3"
+    textual_js = Path(textual_serve.__path__[0], "static", "js", "textual.js")
+    assert "xterm-helper-textarea" in textual_js.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

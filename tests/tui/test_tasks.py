@@ -1,7 +1,8 @@
-"""Every task as a new user does it, by keys alone, with its count of key presses.
+"""Every task as a new user does it, by keys alone, found from footer, help or palette.
 
-A key press is one of the keys that lead somewhere; what is typed into a field is the question
-itself, or what a vendor said. Each task takes at most six.
+Every key that leads somewhere counts, Tab and Enter among them. Not counted is what only the person
+knows: the question, a price and who asks it, a size, a name, the path of a file. Each task takes at
+most six.
 """
 
 from __future__ import annotations
@@ -10,15 +11,19 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 from textual.events import Paste
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from advisor.store import Store
+from advisor.tui.pages.bars import footer_actions
 from advisor.tui.program.actions import ACTIONS
 from advisor.tui.program.settings import State
 from advisor.tui.widgets.lines_view import LinesView
-from tests.tui.program import NARROW, message, note, page, ranking, rows, running, settled
+from price_catalog.model import Quote
+from tests.tui.program import ASKED, NARROW, message, note, page, ranking, rows, running, settled
+from tests.tui.test_plan_screen import SMALL
 
 MOST = 6
 FRESH = State(welcomed=True)
@@ -33,13 +38,14 @@ class Person:
 
     async def press(self, *keys: str) -> None:
         self.presses += len(keys)
-        await self.pilot.press(*keys)
-        await settled(self.pilot)
+        for key in keys:
+            await self.pilot.press(key)
+            await settled(self.pilot)
 
     async def say(self, text: str) -> None:
-        """Type into the field with the focus; the text is not counted."""
+        """Type into the field with the focus what only the person knows."""
         focused = self.pilot.app.screen.focused
-        assert isinstance(focused, Input)
+        assert isinstance(focused, Input), focused
         focused.clear()
         focused.post_message(Paste(text))
         await settled(self.pilot)
@@ -64,6 +70,18 @@ class Person:
 Task = Callable[[Person, Path], Awaitable[None]]
 
 
+def quotes(store: Path) -> list[Quote]:
+    with Store(store).reading() as reader:
+        return list(reader.quotes())
+
+
+def own_quotes(store: Path) -> dict[str, Quote]:
+    """By vendor, without those that another one stands in for."""
+    found = [quote for quote in quotes(store) if quote.origin == "local"]
+    corrected = {quote.corrects for quote in found}
+    return {quote.vendor: quote for quote in found if quote.quote_id not in corrected}
+
+
 async def buy(person: Person, store: Path) -> None:
     assert message(person.pilot).startswith(("Buy ", "Nothing trains"))
     assert "60 days" in message(person.pilot)
@@ -77,46 +95,66 @@ async def by_cost_of_a_run(person: Person, store: Path) -> None:
 
 
 async def own_machine(person: Person, store: Path) -> None:
-    await person.press("ctrl+p")
-    await person.pilot.press(*"prices: add a machine")
-    await person.pilot.pause(0.4)
+    await person.press("O")
+    await person.say("8 x H100")
     await person.press("enter")
-    assert person.screen == "MachineForm"
+    assert person.screen == "RankingScreen"
+    assert message(person.pilot).startswith("Use your 8 × H100")
+
+
+async def quoted_machine(person: Person, store: Path) -> None:
+    await person.press("f7", "m")
+    await person.say("Campus 4 x H100")
+    await person.press("tab")
+    await person.say("90k")
+    await person.press("enter")
+    assert own_quotes(store)["Campus"].price_usd == 90_000
 
 
 async def add_a_quote(person: Person, store: Path) -> None:
     await person.press("a")
     assert person.screen == "QuoteForm"
-    await person.press("tab")
     await person.say("1234")
     await person.press("tab")
     await person.say("Campus shop")
     await person.press("enter")
-    assert any(q.vendor == "Campus shop" for q in quotes(store))
+    assert own_quotes(store)["Campus shop"].price_usd == 1234
 
 
-async def correct_and_delete_a_quote(person: Person, store: Path) -> None:
+async def _with_a_quote(person: Person) -> None:
+    """A quote of the person's own for the selected build: another task."""
+    await person.pilot.press("a")
+    await settled(person.pilot)
+    await person.say("9990")
+    await person.pilot.press("tab")
+    await person.say("Campus shop")
+    await person.pilot.press("enter")
+    await settled(person.pilot)
+
+
+async def correct_a_quote(person: Person, store: Path) -> None:
+    await _with_a_quote(person)
     await person.press("enter", "dollar_sign", "enter")
     assert person.screen == "PricesScreen"
     await person.press("c")
-    assert person.screen in ("QuoteForm", "MachineForm", "PricesScreen")
-    await person.press("escape")
-    if person.screen == "PricesScreen":
-        await person.press("d")
+    await person.say("8880")
+    await person.press("enter")
+    assert own_quotes(store)["Campus shop"].price_usd == 8880
+
+
+async def delete_a_quote(person: Person, store: Path) -> None:
+    await _with_a_quote(person)
+    await person.press("enter", "dollar_sign", "enter", "d", "enter")
+    assert "Campus shop" not in own_quotes(store)
 
 
 async def own_model(person: Person, store: Path) -> None:
     await person.press("n")
     await person.say("decoder")
-    await person.press("tab")
-    await person.say("400M")
-    await person.press("tab")
-    await person.say("8B")
-    for _ in range(4):  # to the name, past what needs no answer
-        await person.pilot.press("tab")
-    await person.say("lab-400m")
+    for text in ("400M", "8B", "lab-400m"):
+        await person.press("tab")
+        await person.say(text)
     await person.press("enter")
-    await settled(person.pilot)
     assert ranking(person.pilot).session.inputs.model == "lab-400m"
     assert rows(person.pilot)
 
@@ -133,10 +171,15 @@ async def rent_instead(person: Person, store: Path) -> None:
 
 
 async def plan_and_report(person: Person, store: Path) -> None:
-    await person.press("f8")
-    assert person.screen == "PlanScreen"
-    shown = {a.verb for a in ACTIONS if a.where == "plan"}
-    assert {"plan the worked example", "write the report"} <= shown
+    grant = SMALL + "[running]\nlongest_run_days = 365\n"
+    Path("grant.toml").write_text(grant, encoding="utf-8")
+    await person.press("f8", "g", "enter")  # the grey name is taken
+    answer = person.pilot.app.screen.query_one("#answer", Static)
+    assert str(answer.content).startswith("Small: 1 of 1 runs for $")
+    await person.press("e")
+    await person.say("report.md")
+    await person.press("enter")
+    assert Path("report.md").read_text(encoding="utf-8").startswith("# Small")
 
 
 async def measure_on_a_cluster(person: Person, store: Path) -> None:
@@ -150,8 +193,10 @@ TASKS: dict[str, Task] = {
     "buy": buy,
     "cost-of-a-run": by_cost_of_a_run,
     "own-machine": own_machine,
+    "quoted-machine": quoted_machine,
     "add-a-quote": add_a_quote,
-    "correct-a-quote": correct_and_delete_a_quote,
+    "correct-a-quote": correct_a_quote,
+    "delete-a-quote": delete_a_quote,
     "own-model": own_model,
     "running-costs": what_it_costs_to_run,
     "rent": rent_instead,
@@ -160,18 +205,31 @@ TASKS: dict[str, Task] = {
 }
 
 
-def quotes(store: Path):  # type: ignore[no-untyped-def]
-    with Store(store).reading() as reader:
-        return reader.quotes()
-
-
 @pytest.mark.parametrize("name", TASKS)
-async def test_a_task_takes_at_most_six_keys(own_store: Path, name: str) -> None:
-    async with running(own_store, size=NARROW, state=FRESH) as pilot:
+async def test_a_task_takes_at_most_six_keys(
+    own_paper_store: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    svg_snapshot: SnapshotAssertion,
+    name: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with running(own_paper_store, size=NARROW, state=ASKED) as pilot:
         person = Person(pilot)
         await person.ask()
-        await TASKS[name](person, own_store)
+        await TASKS[name](person, own_paper_store)
         assert person.presses <= MOST
+        pilot.app.clear_notifications()
+        await settled(pilot)
+        assert pilot.app == svg_snapshot
+
+
+def test_each_task_is_found_in_footer_help_or_palette() -> None:
+    """Its first key stands in the registry, from which all three are made."""
+    known = {key for action in ACTIONS for key in action.keys.split(",")}
+    assert {"o", "O", "f7", "a", "enter", "n", "f8", "M"} <= known
+    wide = [action.key for action in footer_actions("ranking")]
+    assert {"o", "O", "a", "n", "M", "Enter"} <= set(wide)
 
 
 async def test_what_is_said_fits_a_small_terminal(store_path: Path) -> None:

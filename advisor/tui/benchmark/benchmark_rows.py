@@ -198,6 +198,12 @@ def ending_lines(ending: Ending, progress: Progress, kept: str, plan: Plan) -> l
     return lines
 
 
+def measured_lines(progress: Progress) -> list[str]:
+    """Each setting that has a time, the fastest first, as text to be kept."""
+    timed = [(row.training_days, row.label) for row in progress.rows.values() if row.training_days]
+    return [f"{time_words(days):>12}  {label}" for days, label in sorted(timed)]
+
+
 def tried_lines(row: Tried) -> list[Line]:
     """Everything known about one setting."""
     lines: list[Line] = [(row.label, STRONG), (row.state, PLAIN)]

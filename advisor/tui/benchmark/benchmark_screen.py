@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Input, Static
@@ -35,6 +35,7 @@ from advisor.tui.benchmark.benchmark_rows import (
     columns,
     ending_lines,
     here_words,
+    measured_lines,
     plan_lines,
     status_words,
     tried_lines,
@@ -47,7 +48,7 @@ from advisor.tui.pages.sized_screen import SizedScreen
 from advisor.tui.program.actions import BENCHMARK, bindings_of
 from advisor.tui.program.messages import StoreRead
 from advisor.tui.widgets.fetch_error import FetchError
-from advisor.tui.widgets.lines import FAINT, PLAIN, STRONG, WARNING, Line, wrapped
+from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
 from advisor.tui.widgets.lines_view import LinesView
 from advisor.tui.widgets.rank_table import RankTable
 
@@ -66,7 +67,6 @@ class BenchmarkScreen(SizedScreen):
     CSS_PATH = "benchmark.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of(BENCHMARK),
-        Binding("escape", "leave_field", "back", show=False),
     ]
     AUTO_FOCUS = "#table"
     app: Program
@@ -257,11 +257,16 @@ class BenchmarkScreen(SizedScreen):
         if changed and event.plan is not None:
             self.progress = Progress(event.plan.labels, event.plan.estimated_minutes, "")
             self.ending = None
-            self.remove_class("-ended", "-bad")
+            self.remove_class("-ended", "-bad", "-kept")
             self._show_rows()
             lines: list[Line] = [("Press s to start: it asks first.", FAINT)]
             if not event.plan.here.gpus:
                 lines = [(ELSEWHERE, STRONG), ("s tries the path on this CPU.", FAINT)]
+            kept = self.app.kept_note(BENCHMARK)
+            self.set_class(kept is not None, "-kept")
+            if kept is not None:
+                lines += [("", PLAIN), (f"LAST RESULT: {kept.title}, {kept.made_on}", HEADING)]
+                lines += [(line, PLAIN) for line in kept.text.splitlines()]
             self._say(lines)
             self.query_one("#status", Static).update("")
         self._show_here()
@@ -304,7 +309,7 @@ class BenchmarkScreen(SizedScreen):
         self.plan, self.ending = plan, None
         self.progress = Progress(plan.labels, plan.estimated_minutes, plan.request.search)
         self._began_s, self._began_wall_s = time.monotonic(), time.time()
-        self.remove_class("-ended", "-bad")
+        self.remove_class("-ended", "-bad", "-kept")
         self.add_class("-running")
         self._show_rows()
         self._say([("starting the runner …", PLAIN)])
@@ -373,6 +378,9 @@ class BenchmarkScreen(SizedScreen):
             lines += ending_lines(event.ending, progress, event.kept, plan)
         self._say(lines)
         self._tick()
+        if event.ending is not None:
+            result = [text for text, _ in lines] + ["", *measured_lines(progress)]
+            self.app.keep_note(BENCHMARK, plan.request.recipe, "\n".join(result))
         bad = event.ending is None or event.ending.kind in ("failed", "refused", "no-time")
         self.set_class(bad, "-bad")
         told = event.problem or (event.ending.message if event.ending else "")

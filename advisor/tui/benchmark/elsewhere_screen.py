@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Grid, Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
@@ -22,9 +22,11 @@ from advisor.benchmark.jobs.job_state import state_words
 from advisor.benchmark.jobs.prepare import Prepared, prepare_sky, prepare_slurm, submit, write
 from advisor.costs.rented_trial import MINUTES
 from advisor.parse import InputError, parse_positive, shown
-from advisor.tui.pages.bars import clickable
+from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.confirm import ConfirmScreen
 from advisor.tui.pages.dialog import Dialog
+from advisor.tui.program.actions import bindings_of
+from advisor.tui.program.dialog_actions import ELSEWHERE
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
 from advisor.tui.widgets.lines_view import LinesView
@@ -43,11 +45,8 @@ class ElsewhereScreen(Dialog[None]):
     """Where else can it be measured?"""
 
     CSS_PATH = "elsewhere.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", "this machine", show=False),
-        Binding("f5", "go_on", "write or submit", show=False),
-        Binding("f9", "cancel_job", "cancel the newest job", show=False),
-    ]
+    WHERE = ELSEWHERE
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(ELSEWHERE)]
     HELP = """\
 ## Measuring elsewhere
 
@@ -104,9 +103,7 @@ this machine.
                 yield Field("1", id="nodes", max_length=4)
             yield LinesView(id="file")
             yield LinesView(id="jobs")
-            keys = [("F5", "go on", "screen.go_on"), ("F9", "cancel job", "screen.cancel_job")]
-            keys.append(("Esc", "this machine", "screen.dismiss"))
-            yield Static(clickable(keys), classes="keys")
+            yield DialogKeys(ELSEWHERE)
 
     def _places(self) -> tuple[dict[str, str], str | None]:
         problem = None

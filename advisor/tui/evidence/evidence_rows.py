@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.answers.paper.peers import SURVEY, Peer, peers, share_words
 from advisor.answers.wording import (
-    KIND_WORDS,
     PREDICTED_MARK,
     STATUS_WORDS,
     VERDICT_MARKS,
-    item_names,
 )
-from advisor.costs.amounts import days_exact, days_of_four_digits, usd_exact
+from advisor.costs.amounts import days_exact, days_of_four_digits
 from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line
 from advisor.tui.widgets.filter_table import Cells, MemoryRows, Query
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, Line, wrapped
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
     from advisor.ranking.snapshot import Snapshot
     from advisor.ranking.times import TrainingTime
     from advisor.tui.program.store_reader import StoreReader
-    from price_catalog.model import Quote, Source
+    from price_catalog.model import Source
 
 PAGE_ROWS = 200
 
@@ -209,66 +207,6 @@ class TimesAndPredictions(Times):
     )
 
 
-def price_rows(snapshot: Snapshot) -> MemoryRows:
-    """Every quote."""
-    names = item_names(snapshot.gpus, snapshot.hosts)
-    sources = {source.source_id: source for source in snapshot.sources}
-
-    def item(quote: Quote) -> str:
-        return names.get((quote.item_kind, quote.item_id), quote.item_id)
-
-    def lines(quote: Quote, width: int) -> list[Line]:
-        source = sources.get(quote.source_id)
-        out: list[Line] = [
-            (f"{item(quote)}  {usd_exact(quote.price_usd)}", STRONG),
-            (f"{KIND_WORDS.get(quote.kind, quote.kind)} of {quote.quoted_on}", PLAIN),
-            (f"vendor: {quote.vendor}", PLAIN),
-        ]
-        if quote.url:
-            out.append((quote.url, FAINT))
-        if quote.note:
-            out += [("", PLAIN), ("NOTE", HEADING), (quote.note, PLAIN)]
-        if quote.price_set == "paper":
-            out.append(("The paper's section 4.1 computes with this figure.", PLAIN))
-        out += [("", PLAIN), ("SOURCE", HEADING)]
-        out += _source_page(source) if source else [(quote.source_id, PLAIN)]
-        return wrapped(out, width)
-
-    return MemoryRows(
-        (
-            Column(key="item", title="item", width=24, sort_key="item"),
-            Column(key="price", title="price", width=11, align="right", sort_key="price"),
-            Column(key="day", title="date", width=10, sort_key="day"),
-            Column(key="kind", title="kind", width=21, sort_key="kind"),
-            Column(key="vendor", title="vendor", width=32, sort_key="vendor"),
-            Column(key="source", title="source", width=16, sort_key="source"),
-        ),
-        snapshot.quotes,
-        cells=lambda quote: (
-            item(quote),
-            usd_exact(quote.price_usd),
-            str(quote.quoted_on),
-            KIND_WORDS.get(quote.kind, quote.kind),
-            quote.vendor,
-            quote.source_id,
-        ),
-        text=lambda quote: (
-            f"{item(quote)} {quote.quoted_on} {KIND_WORDS.get(quote.kind, quote.kind)} "
-            f"{quote.vendor} {quote.source_id} {quote.note or ''}"
-        ),
-        keys={
-            "item": lambda quote: item(quote).lower(),
-            "price": lambda quote: quote.price_usd,
-            "day": lambda quote: quote.quoted_on,
-            "kind": lambda quote: quote.kind,
-            "vendor": lambda quote: quote.vendor.lower(),
-            "source": lambda quote: quote.source_id,
-        },
-        lines=lines,
-        remark=lambda quote: quote.note or "",
-    )
-
-
 def source_rows(snapshot: Snapshot) -> MemoryRows:
     """Every source."""
     return MemoryRows(
@@ -309,9 +247,9 @@ def peer_rows(snapshot: Snapshot) -> MemoryRows:
     return MemoryRows(
         (
             Column(key="topic", title="about", width=24, sort_key="topic"),
-            Column(key="share", title="share", width=7, align="right"),
-            Column(key="told", title="what they have", width=90),
-            Column(key="where", title="where printed", width=20),
+            Column(key="share", title="share", width=7, align="right", sort_key="share"),
+            Column(key="told", title="what they have", width=90, sort_key="told"),
+            Column(key="where", title="where printed", width=20, sort_key="where"),
         ),
         [*peers(), *own],
         cells=lambda peer: (
@@ -321,7 +259,12 @@ def peer_rows(snapshot: Snapshot) -> MemoryRows:
             peer.where,
         ),
         text=lambda peer: f"{peer.topic} {peer.told} {peer.where}",
-        keys={"topic": lambda peer: peer.topic},
+        keys={
+            "topic": lambda peer: peer.topic,
+            "share": lambda peer: float(peer.share_percent) if peer.share_percent else None,
+            "told": lambda peer: peer.told.lower(),
+            "where": lambda peer: peer.where,
+        },
         lines=lambda peer, width: wrapped(
             [(share_words(peer), STRONG), (peer.where, PLAIN), ("", PLAIN), (SURVEY, FAINT)], width
         ),

@@ -1,4 +1,4 @@
-"""The evidence itself: every time with its verdict, every price, every source."""
+"""The evidence itself: every time with its verdict, every source, what peers have."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from advisor.tui.evidence.evidence_rows import (
     Times,
     TimesAndPredictions,
     peer_rows,
-    price_rows,
     source_rows,
 )
 from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar, TooSmall
@@ -26,14 +25,13 @@ from advisor.tui.program.actions import EVIDENCE, bindings_of
 from advisor.tui.program.messages import StoreRead, StoreTrouble
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.filter_table import FilterTable, MemorySource, Rows
-from price_catalog.model import Quote, Source
+from price_catalog.model import Source
 
 if TYPE_CHECKING:
     from advisor.ranking.snapshot import Snapshot
 
 TABS = {
     "times": "Times",
-    "prices": "Prices",
     "sources": "Sources",
     "predictions": "With predictions",
     "peers": "Peers",
@@ -41,7 +39,6 @@ TABS = {
 ABOUT = {
     "times": "Every tried setting. ✓ plausible, ? doubtful (above 75 % of the peak), "
     "✗ implausible (above 100 %): never ranked with sound evidence.",
-    "prices": "Every quote with its vendor and date. The newest counts, or the paper's own.",
     "predictions": "What was measured, and beside it what is predicted (≈ and its 90 % interval): "
     "no evidence, but what follows from it.",
     "peers": "What 50 researchers of 35 institutions had in April 2024, and yours.",
@@ -50,7 +47,7 @@ ABOUT = {
 
 
 class EvidenceScreen(ListScreen):
-    """Times, prices and sources."""
+    """Times, sources and peers; the prices have a screen of their own."""
 
     WHERE = EVIDENCE
     CSS_PATH = "evidence.tcss"
@@ -80,12 +77,10 @@ class EvidenceScreen(ListScreen):
     def _store_read(self, event: StoreRead) -> None:
         if event.reading.snapshot is not self._snapshot:
             self._snapshot = event.reading.snapshot
-            self.list.show(self._rows(self.tab))
+            self.show_rows(self._rows(self.tab))
 
     def _rows(self, tab: str) -> Rows:
         assert self._snapshot is not None
-        if tab == "prices":
-            return price_rows(self._snapshot)
         if tab == "sources":
             return source_rows(self._snapshot)
         if tab == "peers":
@@ -98,7 +93,7 @@ class EvidenceScreen(ListScreen):
         self.query_one(Tabs).here = tab
         self.query_one("#about", Static).update(ABOUT[tab])
         if self._snapshot is not None:
-            self.list.show(self._rows(tab))
+            self.show_rows(self._rows(tab))
         self.list.table.focus()
 
     def action_export(self) -> None:
@@ -114,9 +109,7 @@ class EvidenceScreen(ListScreen):
                 partial(evidence_exports.times_rows, self.app.store_reader, rows, source),
             )
         elif isinstance(source, MemorySource) and self._snapshot is not None:
-            kind: type[Quote | Source | Peer] = Quote if self.tab == "prices" else Source
-            if self.tab == "peers":
-                kind = Peer
+            kind: type[Source | Peer] = Peer if self.tab == "peers" else Source
             columns = tuple(field.name for field in fields(kind))
             records = [source.record(index) for index in range(len(source))]
             make = partial(evidence_exports.record_rows, records, columns)

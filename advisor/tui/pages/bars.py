@@ -11,7 +11,7 @@ from textual.reactive import reactive
 from textual.style import Style
 from textual.widgets import Input, Static
 
-from advisor.tui.program.actions import ACTIONS, EVERYWHERE, Action
+from advisor.tui.program.actions import ACTIONS, EVERYWHERE, Action, actions_of
 
 if TYPE_CHECKING:
     from advisor.tui.program.program import Program
@@ -120,7 +120,7 @@ class KeyBar(Static):
         focused = self.screen.focused
         if isinstance(focused, Input):
             keys: list[Key] = [
-                ("Esc", "to the table", "screen.leave_field"),
+                ("Esc", *self._leaving()),
                 ("Tab", "next field", "screen.focus_next"),
                 ("F1", "help", "app.help"),
                 ("^z", "undo", "screen.undo"),
@@ -137,6 +137,12 @@ class KeyBar(Static):
             last = [(a.key, a.footer, _namespaced(a)) for a in self._actions if a.verb in _LAST]
             last.append(("^p", "all", "app.command_palette"))
         self.update(clickable([*fitting(keys, last, self.app.size.width - 2), *last]))
+
+    def _leaving(self) -> tuple[str, str]:
+        """What Esc does in a field: most screens have a table below it."""
+        if any(a.action == "back" for a in self._actions):
+            return "back", "screen.back"
+        return "to the table", "screen.leave_field"
 
 
 _LAST = ("help for what has the focus", "quit")
@@ -167,7 +173,24 @@ def footer_actions(where: str) -> list[Action]:
 
 
 def _namespaced(action: Action) -> str:
+    if action.action.startswith("app."):
+        return action.action
     return f"{'app' if action.where == EVERYWHERE else 'screen'}.{action.action}"
+
+
+class DialogKeys(Static):
+    """The keys of a page that lies over a screen, as the registry has them."""
+
+    def __init__(self, where: str, **words: str) -> None:
+        """``words``: by action without its arguments, another word than the registry's."""
+        super().__init__(
+            clickable(
+                (a.key, words.get(a.action.partition("(")[0], a.footer), _namespaced(a))
+                for a in actions_of(where)
+                if a.footer
+            ),
+            classes="keys",
+        )
 
 
 class TooSmall(Static):

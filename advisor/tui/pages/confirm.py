@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.widgets import Static
 
-from advisor.tui.pages.bars import clickable
+from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.dialog import Dialog
+from advisor.tui.program.actions import bindings_of
+from advisor.tui.program.dialog_actions import CONFIRM
 from advisor.tui.widgets.lines import Line, wrapped
 from advisor.tui.widgets.lines_view import LinesView
 
@@ -20,10 +21,8 @@ class ConfirmScreen(Dialog[bool]):
     """Answers True only where the person said so."""
 
     CSS_PATH = "dialogs.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,y", "answer(True)", "yes", show=False),
-        Binding("escape,n,q", "answer(False)", "no", show=False),
-    ]
+    WHERE = CONFIRM
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(CONFIRM)]
     HELP = """\
 ## Before it starts
 
@@ -40,9 +39,7 @@ class ConfirmScreen(Dialog[bool]):
         with Vertical(classes="page") as box:
             box.border_title = self._title
             yield LinesView(lambda width: wrapped(self._lines, width))
-            keys = [("Enter", self._yes, "screen.answer(True)")]
-            keys.append(("Esc", "back", "screen.answer(False)"))
-            yield Static(clickable(keys), classes="keys")
+            yield DialogKeys(CONFIRM, answer=self._yes)
 
     def action_answer(self, yes: bool) -> None:
         """Close with the answer."""

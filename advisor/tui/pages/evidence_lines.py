@@ -31,7 +31,9 @@ def source_lines(time: TrainingTime, source: Source | None) -> Iterable[Line]:
         return
     day = time.measured_on or source.published_on
     kind = "measured" if time.measured_on else "published"
-    yield f"{source.title}" + (f", {kind} {day}" if day else ", no date"), PLAIN
+    # Which fit it is stands in the JSON: no words for a person.
+    title = source.title.partition(", fit ")[0]
+    yield title + (f", {kind} {day}" if day else ", no date"), PLAIN
     yield source.how_measured, FAINT
     if source.url:
         yield source.url, FAINT

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
@@ -18,8 +18,10 @@ from textual.widgets.input import Selection
 
 from advisor.files import write_whole
 from advisor.tables import TABLE_FORMATS, table_text
-from advisor.tui.pages.bars import clickable
+from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.dialog import Dialog
+from advisor.tui.program.actions import bindings_of
+from advisor.tui.program.dialog_actions import EXPORT
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.fetch_error import FetchError
 
@@ -50,12 +52,8 @@ class ExportScreen(Dialog[None]):
     """Asks where to."""
 
     CSS_PATH = "dialogs.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", "close", show=False),
-        Binding("f1", "app.help", "help", show=False),
-        Binding("down", "step(1)", "next kind", show=False),
-        Binding("up", "step(-1)", "kind before", show=False),
-    ]
+    WHERE = EXPORT
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(EXPORT)]
     AUTO_FOCUS = "Input"
     HELP = """\
 ## Saving
@@ -103,10 +101,7 @@ A file is there in full or not at all.
             yield Static("File (in this folder unless it has a path)", classes="label")
             yield Input(f"{self._what.name}.csv", id="path", compact=True)
             yield Static(f"this folder: {Path.cwd()}", id="said", markup=False)
-            yield Static(
-                clickable([("Enter", "save", "screen.save"), ("Esc", "close", "screen.dismiss")]),
-                classes="keys",
-            )
+            yield DialogKeys(EXPORT)
 
     @on(Choice.Changed)
     def _format_chosen(self, event: Choice.Changed) -> None:

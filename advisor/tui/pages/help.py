@@ -11,13 +11,22 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import Screen
+from textual.geometry import Size
+from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
-from textual.widgets import Input, Markdown, Static
+from textual.widgets import Input, Markdown
 
-from advisor.tui.pages.bars import clickable
+from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.dialog import Dialog
-from advisor.tui.program.actions import ACTIONS, EVERYWHERE, KEY_NAMES, Action, actions_of
+from advisor.tui.program.actions import (
+    ACTIONS,
+    EVERYWHERE,
+    KEY_NAMES,
+    Action,
+    actions_of,
+    bindings_of,
+)
+from advisor.tui.program.dialog_actions import HELP
 
 FIELD_HELP = {
     "budget": "## The budget\n\nWhat you can spend on one machine, in US dollars: `40000`, `40k` "
@@ -35,6 +44,8 @@ FIELD_HELP = {
     "evidence": "## The evidence\n\n*sound* never ranks a time that is faster than the hardware "
     "can be. *published* takes every printed time at face value, as the paper does.",
 }
+KEYS_WIDTH = 13
+"""Of the column of keys: as wide as "Enter Space"."""
 TYPING = "\n\n`Esc` or `Enter` goes to the table, `Tab` to the next field, `^z` undoes."
 CHOOSING = "\n\n`→` `Enter` `Space` or a click takes the next value, `←` the one before."
 
@@ -43,9 +54,8 @@ class HelpScreen(Dialog[None]):
     """A page over the screen that it explains."""
 
     CSS_PATH = "dialogs.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,f1,question_mark,enter", "dismiss", "close", show=False)
-    ]
+    WHERE = HELP
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(HELP)]
 
     def __init__(self, explained: Screen[object]) -> None:
         super().__init__()
@@ -57,10 +67,24 @@ class HelpScreen(Dialog[None]):
             with VerticalScroll():
                 focused = self._explained.focused
                 yield Markdown(widget_help(focused) if focused else "", open_links=False)
-                yield Static(
-                    keys_table(self._explained, min(94, self.app.size.width - 14)), classes="table"
-                )
-            yield Static(clickable([("Esc", "close", "screen.dismiss")]), classes="keys")
+                yield KeysTable(self._explained)
+            yield DialogKeys(HELP)
+
+
+class KeysTable(Widget):
+    """Every key, wrapped to the width that there is beside the scroll bar."""
+
+    def __init__(self, explained: Screen[object]) -> None:
+        super().__init__(classes="table")
+        self._explained = explained
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """As many lines as that takes."""
+        return len(keys_table(self._explained, width).split("\n"))
+
+    def render(self) -> Content:
+        """The same for the width that it has."""
+        return keys_table(self._explained, self.content_size.width)
 
 
 def keys_table(screen: Screen[object], width: int) -> Content:
@@ -69,8 +93,9 @@ def keys_table(screen: Screen[object], width: int) -> Content:
     everywhere = [action for action in ACTIONS if action.where == EVERYWHERE]
     lines = [*_widget_keys(screen.focused, width)]
     lines += [*(_keys("KEYS OF THIS SCREEN", actions_of(where), width) if where else [])]
-    lines += _keys("KEYS EVERYWHERE", everywhere, width)
-    lines += _key_lines("^p", "A palette of all this, to be searched.", width)
+    if not isinstance(screen, ModalScreen):
+        lines += _keys("KEYS EVERYWHERE", everywhere, width)
+        lines += _key_lines("^p", "A palette of all this, to be searched.", width)
     return Content("\n").join(lines)
 
 
@@ -111,7 +136,7 @@ def _keys(title: str, actions: Sequence[Action], width: int) -> Iterable[Content
 
 
 def _key_lines(keys: str, text: str, width: int) -> Iterable[Content]:
-    indent = max(8, len(keys) + 2)
+    indent = max(KEYS_WIDTH, len(keys) + 2)
     first, *others = textwrap.wrap(text, max(20, width - indent)) or [""]
     yield Content.assemble((f"{keys:<{indent}}", "bold"), first)
     for other in others:

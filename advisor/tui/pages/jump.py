@@ -6,12 +6,15 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.events import Key
 from textual.geometry import Offset
 from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 from textual.widgets import Static
+
+from advisor.tui.program.actions import bindings_of
+from advisor.tui.program.dialog_actions import JUMP
 
 LETTERS = "asdfghjklqwertyuiopzxcvbnm"
 
@@ -19,7 +22,8 @@ LETTERS = "asdfghjklqwertyuiopzxcvbnm"
 class JumpScreen(ModalScreen[Widget | None]):
     """Shows the letters; closes with the widget whose letter was pressed."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "close", show=False)]
+    WHERE = JUMP
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(JUMP)]
     DEFAULT_CSS = """
     JumpScreen { background: transparent; layers: marks; }
     JumpScreen Static { layer: marks; position: absolute; width: 3; height: 1;

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import on
-from textual.binding import Binding, BindingType
 
 from advisor.tui.pages.bars import Tabs
 from advisor.tui.pages.record import RecordScreen
 from advisor.tui.pages.sized_screen import SizedScreen
 from advisor.tui.program.messages import StoreChanged, StoreTrouble
-from advisor.tui.widgets.filter_table import FilterTable
+from advisor.tui.widgets.filter_table import FilterTable, Rows
 
 if TYPE_CHECKING:
     from advisor.tui.program.program import Program
@@ -22,9 +21,6 @@ if TYPE_CHECKING:
 class ListScreen(SizedScreen):
     """Tabs, and one filterable list."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "app.go('ranking')", "back", show=False)
-    ]
     AUTO_FOCUS = "RankTable"
     RECORD = "Record"
     """The title of a row's page."""
@@ -69,6 +65,15 @@ class ListScreen(SizedScreen):
     @on(StoreChanged)
     def _store_changed(self) -> None:
         self.read_store()
+
+    def show_rows(self, rows: Rows) -> None:
+        """Show a list, sorted as the person last had it."""
+        column, descending = self.app.inputs.sort_of(self.tab)
+        self.list.show(rows, sort=column, descending=descending)
+
+    @on(FilterTable.Sorted)
+    def _sorted(self, event: FilterTable.Sorted) -> None:
+        self.app.session.sort_list(self.tab, event.by, descending=event.descending)
 
     @on(FilterTable.RecordWanted)
     def _open(self, event: FilterTable.RecordWanted) -> None:

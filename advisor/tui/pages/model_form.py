@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Grid, Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
 from advisor.parse import InputError, parse_count, parse_whole
-from advisor.tui.pages.bars import clickable
+from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.dialog import Dialog
+from advisor.tui.program.actions import bindings_of
+from advisor.tui.program.dialog_actions import MODEL
 from advisor.tui.widgets.text_input import Field
 
 if TYPE_CHECKING:
@@ -25,10 +27,10 @@ FIELDS = (
     ("source", "Model", "a config.json or its folder, a timm name, or decoder"),
     ("parameters", "Size", "only where the file does not say it: 1.1B"),
     ("tokens", "Tokens", "of the whole run: 300B"),
+    ("name", "Name", "yours for it: my-llama"),
     ("images", "or images", "of the whole run: 1.28B"),
     ("batch", "Batch", "samples an optimiser step: 512"),
     ("sequence_length", "Sequence", "tokens a sample, where the file does not say it"),
-    ("name", "Name", "yours for it: my-llama"),
 )
 
 
@@ -36,10 +38,8 @@ class ModelForm(Dialog["str | None"]):
     """Closes with the kept model's name."""
 
     CSS_PATH = "dialogs.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", "close", show=False),
-        Binding("f1", "app.help", "help", show=False),
-    ]
+    WHERE = MODEL
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(MODEL)]
     AUTO_FOCUS = "#source"
     HELP = """\
 ## A model of your own
@@ -78,8 +78,7 @@ estimate for every GPU, and asks about it.
                     yield Static(label, classes="label")
                     yield Field(placeholder=hint, id=name, max_length=500)
             yield Static("Name a file, a timm model or a family.", id="said", markup=False)
-            keys = [("Enter", "keep", "screen.keep"), ("Esc", "close", "screen.dismiss")]
-            yield Static(clickable(keys), classes="keys")
+            yield DialogKeys(MODEL)
 
     def _text(self, name: str) -> str:
         return self.query_one(f"#{name}", Input).value.strip()

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widgets import Input, Static
 
-from advisor.tui.pages.bars import clickable
+from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.dialog import Dialog
+from advisor.tui.program.actions import bindings_of
+from advisor.tui.program.dialog_actions import NAME, QUESTIONS
 from advisor.tui.program.kept import MAX_NAME
 from advisor.tui.widgets.filter_table import FilterTable, MemoryRows, MemorySource
 from advisor.tui.widgets.lines import PLAIN, STRONG, Line, wrapped
@@ -28,11 +30,8 @@ class QuestionsScreen(Dialog["KeptQuestion | None"]):
     """The last ten questions and those with a name; Enter asks one again."""
 
     CSS_PATH = "dialogs.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,h", "dismiss", "close", show=False),
-        Binding("slash", "focus_filter", "filter", show=False),
-        Binding("f1,question_mark", "app.help", "help", show=False),
-    ]
+    WHERE = QUESTIONS
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(QUESTIONS)]
     AUTO_FOCUS = "RankTable"
     HELP = """\
 ## Questions asked before
@@ -51,11 +50,7 @@ screen brings the question back that stood there.
             yield FilterTable(
                 question_rows(self._questions), empty="None yet: every answered one is kept here."
             )
-            keys = [
-                ("Enter", "ask it again", "screen.take"),
-                ("/", "filter", "screen.focus_filter"),
-            ]
-            yield Static(clickable([*keys, ("Esc", "close", "screen.dismiss")]), classes="keys")
+            yield DialogKeys(QUESTIONS)
 
     @on(FilterTable.RecordWanted)
     def action_take(self) -> None:
@@ -86,7 +81,7 @@ def question_rows(questions: Sequence[KeptQuestion]) -> MemoryRows:
     return MemoryRows(
         (
             Column(key="name", title="name", width=18, sort_key="name"),
-            Column(key="asked", title="question", width=40, sort_key="asked"),
+            Column(key="asked", title="question", width=36, sort_key="asked"),
             Column(key="day", title="asked", width=10, sort_key="day"),
         ),
         questions,
@@ -106,10 +101,8 @@ class NameScreen(Dialog["str | None"]):
     """Asks for a name."""
 
     CSS_PATH = "dialogs.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", "close", show=False),
-        Binding("f1", "app.help", "help", show=False),
-    ]
+    WHERE = NAME
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(NAME)]
     AUTO_FOCUS = "Input"
     HELP = """\
 ## A name for this question
@@ -126,8 +119,7 @@ class NameScreen(Dialog["str | None"]):
             box.border_title = "Keep this question"
             yield Static("Name", classes="label")
             yield Field(self._suggested, id="name", max_length=MAX_NAME, select_on_focus=True)
-            keys = [("Enter", "keep", "screen.keep"), ("Esc", "close", "screen.dismiss")]
-            yield Static(clickable(keys), classes="keys")
+            yield DialogKeys(NAME)
 
     @on(Input.Submitted)
     def action_keep(self) -> None:

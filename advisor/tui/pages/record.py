@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.widgets import Static
 
-from advisor.tui.pages.bars import clickable
+from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.dialog import Dialog
+from advisor.tui.program.actions import bindings_of
+from advisor.tui.program.dialog_actions import RECORD
 from advisor.tui.widgets.lines_view import LinesView, Page
 
 
@@ -18,11 +19,8 @@ class RecordScreen(Dialog[None]):
     """A page of text over the screen that it came from."""
 
     CSS_PATH = "dialogs.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,enter,space", "dismiss", "close", show=False),
-        Binding("y", "copy", "copy", show=False),
-        Binding("f1,question_mark", "app.help", "help", show=False),
-    ]
+    WHERE = RECORD
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(RECORD)]
 
     def __init__(self, title: str, page: Page) -> None:
         super().__init__()
@@ -33,10 +31,7 @@ class RecordScreen(Dialog[None]):
         with Vertical(classes="page") as box:
             box.border_title = self._title
             yield LinesView(self._page)
-            yield Static(
-                clickable([("Esc", "close", "screen.dismiss"), ("y", "copy", "screen.copy")]),
-                classes="keys",
-            )
+            yield DialogKeys(RECORD)
 
     def action_copy(self) -> None:
         """Copy the whole page, unwrapped."""

@@ -12,6 +12,8 @@ from textual.geometry import Size
 from textual.screen import Screen
 
 MIN_WIDTH, MIN_HEIGHT = 60, 16
+SLIM = 72
+"""Below, a line has room for two fields and not for three."""
 WIDE, TALL = 110, 32
 """From here on table, picture and detail stand side by side; below, one at a time."""
 
@@ -27,7 +29,8 @@ class SizedScreen(Screen[None]):
     """A screen that knows from its start how much fits."""
 
     def __init__(self, size: Size) -> None:
-        super().__init__(classes=size_class(size))
+        slim = " -slim" if size.width < SLIM else ""
+        super().__init__(classes=size_class(size) + slim)
         self._shown_before = False
 
     @on(ScreenResume)
@@ -44,3 +47,4 @@ class SizedScreen(Screen[None]):
         wanted = size_class(self.app.size)
         for name in ("-tiny", "-narrow", "-wide"):
             self.set_class(name == wanted, name)
+        self.set_class(self.app.size.width < SLIM, "-slim")

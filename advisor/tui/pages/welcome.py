@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 
 from advisor.answers.wording import experiment_line, gpus_words
@@ -18,6 +18,8 @@ from advisor.ranking.question import Question
 from advisor.ranking.rank import RankedRow, rank
 from advisor.tui.pages.bars import KeyBar, TitleBar, TooSmall
 from advisor.tui.pages.sized_screen import SizedScreen
+from advisor.tui.program.actions import bindings_of
+from advisor.tui.program.dialog_actions import WELCOME
 from advisor.tui.program.messages import StoreChanged, StoreTrouble
 from advisor.tui.program.settings import State
 from advisor.tui.widgets.fetch_error import FetchError
@@ -36,18 +38,15 @@ SAMPLE_MODEL = "pythia-1b"
 class WelcomeScreen(SizedScreen):
     """What this program does."""
 
-    WHERE = "welcome"
+    WHERE = WELCOME
     CSS_PATH = "welcome.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "try_sample", "try the sample", show=False),
-        Binding("escape", "app.go('ranking')", "back", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(WELCOME)]
     app: Program
 
     def compose(self) -> ComposeResult:
         yield TitleBar("welcome")
         yield LinesView(lambda width: wrapped(introduction(), width), id="welcome")
-        yield KeyBar("welcome", ("Enter", "try the sample", "screen.try_sample"))
+        yield KeyBar(WELCOME)
         yield TooSmall()
 
     def on_mount(self) -> None:

@@ -7,12 +7,14 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widgets import Static, TextArea
 
-from advisor.tui.pages.bars import clickable
+from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.dialog import Dialog
+from advisor.tui.program.actions import bindings_of
+from advisor.tui.program.dialog_actions import GRANT
 from advisor.tui.widgets.text_input import Field
 
 START = """\
@@ -48,10 +50,8 @@ class GrantForm(Dialog[Path]):
     """Answers with the file that was written; with nothing where none was."""
 
     CSS_PATH = "plan.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "save", "save and plan", show=False, priority=True),
-        Binding("escape", "leave", "back", show=False),
-    ]
+    WHERE = GRANT
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(GRANT)]
     HELP = """\
 ## A grant
 
@@ -82,11 +82,7 @@ key that there is.
             yield Field(name, id="file", max_length=500)
             yield TextArea(self._text, id="text", show_line_numbers=False)
             yield Static("", id="wrong", markup=False)
-            keys = [
-                ("Ctrl+S", "save and plan", "screen.save"),
-                ("Esc", "back", "screen.leave"),
-            ]
-            yield Static(clickable(keys), classes="keys")
+            yield DialogKeys(GRANT)
 
     def on_mount(self) -> None:
         """The text first."""

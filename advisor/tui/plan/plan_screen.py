@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Grid, ScrollableContainer
 from textual.events import Resize
 from textual.geometry import Size
@@ -21,6 +21,7 @@ from advisor.tui.pages.bars import KeyBar, TitleBar, TooSmall
 from advisor.tui.pages.sized_screen import SizedScreen
 from advisor.tui.program.actions import PLAN, bindings_of
 from advisor.tui.widgets.fetch_error import FetchError
+from advisor.tui.widgets.text_input import Field
 
 if TYPE_CHECKING:
     from advisor.planning.grant.problem_of_grant import Loaded
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from advisor.tui.program.program import Program
 
 SECONDS = 120.0
+GRANT, REPORT = "grant.toml", "report.pdf"
+"""What Enter takes where nothing is typed: they stand there in grey."""
+ENDINGS = ".html .md .xlsx .csv .json"
 EMPTY = (
     "No grant is planned yet.\n\n"
     "Press n to write a grant here, or type the path of a grant.toml above\n"
@@ -54,7 +58,6 @@ class PlanScreen(SizedScreen):
     CSS_PATH = "plan.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of(PLAN),
-        Binding("escape", "back", "stop or back", show=False),
     ]
     AUTO_FOCUS = "#scroll"
     app: Program
@@ -97,11 +100,9 @@ class PlanScreen(SizedScreen):
         yield TitleBar(PLAN)
         with Grid(id="files"):
             yield Static("Grant", classes="label")
-            yield Input(placeholder="grant.toml", id="grant", max_length=500)
+            yield Field(placeholder=GRANT, id="grant", max_length=500)
             yield Static("Report", classes="label")
-            yield Input(
-                placeholder="report.pdf (.html .md .xlsx .csv .json)", id="report", max_length=500
-            )
+            yield Field(placeholder=f"{REPORT}, or {ENDINGS}", id="report", max_length=500)
         yield Static("", id="status", markup=False)
         with ScrollableContainer(id="scroll"):
             yield Static(EMPTY, id="answer", markup=False)
@@ -120,8 +121,10 @@ class PlanScreen(SizedScreen):
 
     @on(Input.Submitted, "#grant")
     def _plan_typed(self, event: Input.Submitted) -> None:
-        if event.value.strip():
-            self._plan(Path(event.value.strip()).expanduser())
+        """Plan the file that is named, or the one that stands there in grey."""
+        name = event.value.strip() or GRANT
+        event.input.value = name
+        self._plan(Path(name).expanduser())
 
     def action_write_grant(self) -> None:
         """Write a grant here, or change the one that is named."""
@@ -254,6 +257,9 @@ class PlanScreen(SizedScreen):
         self._search = None
         if event.problem is not None:
             self._say(event.problem, wrong=True)
+            if self.query_one("#grant", Input).value.strip():
+                # What is typed next mends the path.
+                self.query_one("#grant", Input).focus()
             return
         self._planned = event.planned
         self._say("e writes the report. o: another objective.")
@@ -286,9 +292,13 @@ class PlanScreen(SizedScreen):
 
     @on(Input.Submitted, "#report")
     def _write_typed(self, event: Input.Submitted) -> None:
-        if self._planned is not None and self._planned.plan is not None and event.value.strip():
-            self._say("writing …")
-            self.write(self._planned, event.value.strip())
+        if self._planned is None or self._planned.plan is None:
+            self._say("There is no plan to report on yet.", wrong=True)
+            return
+        name = event.value.strip() or REPORT
+        event.input.value = name
+        self._say("writing …")
+        self.write(self._planned, name)
 
     @work(thread=True, exclusive=True, group="write", exit_on_error=False)
     def write(self, planned: Planned, name: str) -> None:

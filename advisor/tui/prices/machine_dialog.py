@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -12,8 +13,11 @@ from textual.widgets import Input, Static
 from advisor.answers.own_prices import MachineChange, change_machine, kept_words
 from advisor.costs.amounts import usd_exact
 from advisor.costs.own_quotes import OWN
-from advisor.tui.pages.bars import clickable
+from advisor.costs.owned import own_machine
+from advisor.parse import InputError
+from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.prices.quote_dialogs import Keeping
+from advisor.tui.program.dialog_actions import QUOTE
 from advisor.tui.widgets.text_input import Field
 
 if TYPE_CHECKING:
@@ -55,8 +59,9 @@ class MachineForm(Keeping):
 ## A machine of your own
 
 What a vendor quoted to you: left what the machine is, right what it costs. `Tab` goes from field
-to field, `Enter` keeps it. A machine without GPUs has no GPU but the cards that it takes. It is
-ranked, planned and reported like one that ships, and marked as your quote.
+to field, `Enter` keeps it. A name such as `Exxact 8 x H200` fills in vendor, number and GPU. A
+machine without GPUs has no GPU but the cards that it takes. It is ranked, planned and reported like
+one that ships, and marked as your quote.
 """
 
     def __init__(
@@ -66,6 +71,8 @@ ranked, planned and reported like one that ships, and marked as your quote.
         self._snapshot = snapshot
         self._cells = cells
         self._corrected = corrected
+        self._from_name: dict[str, str] = {}
+        """What the name said of other fields."""
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="page") as box:
@@ -79,10 +86,7 @@ ranked, planned and reported like one that ships, and marked as your quote.
                         self._cells.get(name, ""), placeholder=hint, id=name, max_length=500
                     )
             yield Static("", id="said", markup=False)
-            yield Static(
-                clickable([("Enter", "keep", "screen.keep"), ("Esc", "close", "screen.cancel")]),
-                classes="keys",
-            )
+            yield DialogKeys(QUOTE)
 
     def _made(self) -> MachineChange | str:
         """The machine as it stands, or what is wrong: first with the field that somebody is in."""
@@ -95,9 +99,30 @@ ranked, planned and reported like one that ships, and marked as your quote.
         here = None if self.focused is None else self.focused.id
         return str(min(made, key=lambda problem: problem.column != here))
 
+    def _read_name(self) -> None:
+        """Fill in what a name such as ``Exxact 8 x H200`` says, where nobody wrote another."""
+        text = self.query_one("#machine", Input).value
+        found = re.fullmatch(r"(.*?)(\d{1,2}\s*[x×]\s*\S.*)", text)
+        said: dict[str, str] = {"gpu": "", "count": "", "vendor": ""}
+        if found is not None and self._corrected is None:
+            try:
+                host = own_machine(found[2], self._snapshot.gpus)
+            except InputError:
+                return
+            gpu = next(gpu for gpu in self._snapshot.gpus if gpu.gpu_id == host.gpu_id)
+            said = {"gpu": gpu.name, "count": str(host.max_gpus), "vendor": found[1].strip(" ,:")}
+        for name, value in said.items():
+            field = self.query_one(f"#{name}", Input)
+            if field.value == self._from_name.get(name, ""):
+                with field.prevent(Input.Changed):
+                    field.value = value
+                self._from_name[name] = value
+
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
+        if event.input.id == "machine":
+            self._read_name()
         made = self._made()
         if isinstance(made, str):
             self.say(made)

@@ -31,10 +31,13 @@ if TYPE_CHECKING:
     from advisor.ranking.snapshot import Snapshot
     from price_catalog.model import Host, Quote
 
-ABOUT = (
-    "★ counts: under a year old before older, your own before others', what sellers ask before "
-    "used and hearsay, then the newest."
-)
+ABOUT = {
+    "latest": "★ counts: under a year old before older, your own before others', what sellers ask "
+    "before used and hearsay, then the newest.",
+    "paper": "★ counts: the figures of 2024-09-21 that the paper computes with, and no other. p on "
+    "the ranking changes that.",
+}
+"""Which price counts, by the rule of the question."""
 TABS = {"quotes": "Quotes", "rent": "Own or rent"}
 
 
@@ -89,7 +92,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
     def compose(self) -> ComposeResult:
         yield TitleBar(PRICES)
         yield Tabs(TABS, "show_tab")
-        yield Static(ABOUT, id="about", markup=False)
+        yield Static(ABOUT[self.app.inputs.prices], id="about", markup=False)
         yield FilterTable(empty="The store holds no quotes: press a to add one.")
         yield LinesView(self._rent_page, id="rent")
         yield KeyBar(PRICES)
@@ -122,7 +125,9 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
     @on(LedgerRead)
     def _ledger_read(self, event: LedgerRead) -> None:
         self._snapshot = event.snapshot
-        self.list.show(quote_table(event.entries, event.snapshot.sources))
+        # The person's own first: they are what is corrected and deleted.
+        entries = sorted(event.entries, key=lambda entry: entry[0].origin != "local")
+        self.show_rows(quote_table(entries, event.snapshot.sources))
 
     @on(RentRead)
     def _rent_read(self, event: RentRead) -> None:
@@ -173,8 +178,19 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         return entry
 
     def action_add(self) -> None:
-        """Fill in a new quote."""
-        self._fill_in({}, None)
+        """Fill in a new quote, of today and for the highlighted item unless another is typed."""
+        entry = self._highlighted()
+        self._fill_in({"item": "" if entry is None else entry[1]["item"], **self._new()}, None)
+
+    def _new(self) -> dict[str, str]:
+        return {"date": self.app.today.isoformat(), "kind": "reseller-quote"}
+
+    def action_owned(self) -> None:
+        """A machine that the lab has already."""
+        from advisor.tui.prices.owned_dialog import OwnedForm
+
+        if self._snapshot is not None:
+            self.app.push_screen(OwnedForm(self._snapshot), self._kept)
 
     def action_correct(self) -> None:
         """Fill in the quote that stands in for the highlighted one."""
@@ -218,7 +234,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         from advisor.tui.prices.machine_dialog import MachineForm
 
         if self._snapshot is not None:
-            cells = {} if host is None else cells_of(host, self._snapshot)
+            cells = self._new() if host is None else cells_of(host, self._snapshot)
             self.app.push_screen(MachineForm(self._snapshot, cells, host), self._kept)
 
     def action_delete(self) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Grid, Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
@@ -18,8 +18,10 @@ from advisor.answers.wording import item_names
 from advisor.costs.amounts import usd_exact
 from advisor.costs.own_quotes import OWN, make_quote
 from advisor.costs.own_quotes_csv import Preview, read_quotes
-from advisor.tui.pages.bars import clickable
+from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.dialog import Dialog
+from advisor.tui.program.actions import bindings_of
+from advisor.tui.program.dialog_actions import IMPORT, QUOTE
 from advisor.tui.widgets.lines import FAINT, PLAIN, STRONG, WARNING, Line, wrapped
 from advisor.tui.widgets.lines_view import LinesView
 from advisor.tui.widgets.text_input import Field
@@ -53,10 +55,8 @@ class Keeping(Dialog["str | None"]):
     """A dialog that ends with something being kept."""
 
     CSS_PATH = "prices.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "cancel", "close", show=False),
-        Binding("f1", "app.help", "help", show=False),
-    ]
+    WHERE = QUOTE
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(QUOTE)]
 
     @dataclass
     class Failed(Message):
@@ -136,10 +136,12 @@ A correction is a new quote that stands in for the old one, which is kept.
                         self._cells.get(name, ""), placeholder=hint, id=name, max_length=500
                     )
             yield Static("", id="said", markup=False)
-            yield Static(
-                clickable([("Enter", "keep", "screen.keep"), ("Esc", "close", "screen.cancel")]),
-                classes="keys",
-            )
+            yield DialogKeys(QUOTE)
+
+    def on_mount(self) -> None:
+        """What it is for is known: the price is what is asked."""
+        if self._cells.get("item"):
+            self.query_one("#price").focus()
 
     def _made(self) -> Quote | str:
         """The quote as it stands, or what is wrong: first with the field that somebody is in."""
@@ -173,9 +175,11 @@ A correction is a new quote that stands in for the old one, which is kept.
             self.keep([made], f"Kept {name} {usd_exact(made.price_usd)}.")
 
 
-class ImportScreen(Keeping):
+class ImportScreen(Keeping, inherit_bindings=False):
     """A CSV file: what would be read and what is wrong, row by row; then all or nothing."""
 
+    WHERE = IMPORT
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(IMPORT)]
     AUTO_FOCUS = "#path"
     HELP = """\
 ## Importing quotes
@@ -203,10 +207,7 @@ would be read and what is wrong, row by row. `Enter` again reads it in: all of i
             yield Field(placeholder="a CSV file, such as quotes.csv", id="path", max_length=1000)
             yield Static("Enter shows what would be read.", id="said", markup=False)
             yield LinesView(id="preview")
-            yield Static(
-                clickable([("Enter", "read", "screen.go_on"), ("Esc", "close", "screen.cancel")]),
-                classes="keys",
-            )
+            yield DialogKeys(IMPORT)
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
-
 from textual.binding import Binding
+
+from advisor.tui.program.action import KEY_NAMES, Action
+from advisor.tui.program.action import rows_of as _of
+from advisor.tui.program.dialog_actions import DIALOG_ACTIONS
+
+__all__ = ["KEY_NAMES", "Action"]
 
 EVERYWHERE = "everywhere"
 RANKING = "ranking"
@@ -14,88 +17,6 @@ EVIDENCE = "evidence"
 BENCHMARK = "benchmark"
 PRICES = "prices"
 PLAN = "plan"
-
-
-class Action(NamedTuple):
-    """One thing that a person can do."""
-
-    action: str
-    """What Textual runs, e.g. ``toggle_cost``."""
-    keys: str
-    """The keys that do it, separated by commas; the first one is shown."""
-    area: str
-    verb: str
-    """The palette shows ``area: verb``."""
-    text: str
-    """What it does, in one sentence, for the help."""
-    where: str
-    """The screen that has it, or EVERYWHERE."""
-    footer: str = ""
-    """Its word in the footer, which shows as many as the terminal is wide for; empty keeps it
-    out."""
-
-    @property
-    def key(self) -> str:
-        """The key that is shown for it."""
-        return KEY_NAMES.get(first := self.keys.split(",")[0], first)
-
-    @property
-    def shown_keys(self) -> str:
-        """All its keys, as they are written on the keyboard."""
-        return " ".join(KEY_NAMES.get(key, key) for key in self.keys.split(","))
-
-    @property
-    def title(self) -> str:
-        """How the palette names it."""
-        return f"{self.area}: {self.verb}"
-
-    def binding(self) -> Binding:
-        """The same as Textual wants it; the id lets a keymap move it."""
-        return Binding(
-            self.keys,
-            self.action,
-            self.footer or self.title,
-            show=bool(self.footer),
-            key_display=self.key,
-            tooltip=self.text,
-            id=f"{self.where}.{self.action}",
-        )
-
-
-KEY_NAMES = {
-    "question_mark": "?",
-    "slash": "/",
-    "dollar_sign": "$",
-    **{"plus": "+", "equals_sign": "=", "minus": "-", "asterisk": "*"},
-    **{"up": "↑", "down": "↓", "left": "←", "right": "→"},
-    **{
-        f"shift+{name}": f"Shift {arrow}"
-        for name, arrow in zip(("up", "down", "left", "right"), "↑↓←→", strict=True)
-    },
-    **{"pageup": "PgUp", "pagedown": "PgDn", "home": "Home", "end": "End"},
-    "enter": "Enter",
-    "space": "Space",
-    "ctrl+o": "^o",
-    **{f"f{number}": f"F{number}" for number in range(1, 9)},
-    "ctrl+q": "^q",
-    "ctrl+z": "^z",
-    "ctrl+p": "^p",
-    "escape": "Esc",
-}
-
-
-def _of(where: str, area: str, *rows: tuple[str, str, str, str, str]) -> Iterator[Action]:
-    for keys, action, verb, footer, text in rows:
-        yield Action(
-            keys=keys,
-            action=action,
-            area=area,
-            verb=verb,
-            footer=footer,
-            text=text,
-            where=where,
-        )
-
 
 _FILTER = ("slash", "focus_filter", "filter", "filter", "Type words; rows that have all of them.")
 _REVERSE = ("S", "reverse_sort", "reverse the sorting", "", "Largest first, or smallest first.")
@@ -106,7 +27,9 @@ _COPY_ROW = (
     "",
     "To the clipboard, over ssh too (OSC 52).",
 )
+_TO_RANKING = ("escape", "app.go('ranking')", "go to the ranking", "", "The main screen.")
 ACTIONS: tuple[Action, ...] = (
+    *DIALOG_ACTIONS,
     *_of(
         RANKING,
         "build",
@@ -234,6 +157,13 @@ ACTIONS: tuple[Action, ...] = (
             "From a config.json, a timm name or a size.",
         ),
         (
+            "O",
+            "owned",
+            "a machine that you have",
+            "own machine",
+            "Such as 2 x A6000: it costs nothing, and its GPUs count in larger machines.",
+        ),
+        (
             "r",
             "restore_defaults",
             "restore the defaults",
@@ -251,6 +181,7 @@ ACTIONS: tuple[Action, ...] = (
     *_of(
         BUILD,
         "build",
+        ("escape", "back", "back", "back", "To the whole page, then to the ranking."),
         (
             "e",
             "section('time')",
@@ -301,22 +232,21 @@ ACTIONS: tuple[Action, ...] = (
         ("right,n", "next_build(1)", "next build", "next", "The one below it in the ranking."),
         ("left,N", "next_build(-1)", "build before", "", "The one above it in the ranking."),
         ("enter", "act", "go on", "", "What the section offers: measure, quotes, evidence."),
-        ("escape", "back", "back", "back", "To the whole page, then to the ranking."),
     ),
     *_of(
         EVIDENCE,
         "evidence",
         _FILTER,
         ("1", "show_tab('times')", "show the times", "", "Every tried setting with its verdict."),
-        ("2", "show_tab('prices')", "show the prices", "", "Every quote with vendor and date."),
-        ("3", "show_tab('sources')", "show the sources", "", "Who says so, and how they know."),
-        ("4", "show_tab('predictions')", "show predictions too", "", "Beside what was measured."),
-        ("5", "show_tab('peers')", "show what peers have", "", "The paper's survey, and yours."),
+        ("2", "show_tab('sources')", "show the sources", "", "Who says so, and how they know."),
+        ("3", "show_tab('predictions')", "show predictions too", "", "Beside what was measured."),
+        ("4", "show_tab('peers')", "show what peers have", "", "The paper's survey, and yours."),
         ("s", "next_sort", "sort by the next column", "sort", "The same key again goes on."),
         _REVERSE,
         ("space", "open_record", "open the full record", "open", "The whole row, in words."),
         ("e", "export", "save the table", "export", "As CSV, Markdown or JSON."),
         _COPY_ROW,
+        _TO_RANKING,
     ),
     *_of(
         BENCHMARK,
@@ -334,6 +264,7 @@ ACTIONS: tuple[Action, ...] = (
         ("f", "fold", "show or fold what was left out", "", "Once a benchmark has ended."),
         ("e", "elsewhere", "measure elsewhere", "elsewhere", "A cluster or a rented GPU; jobs."),
         ("n", "focus_field('bench_minutes')", "set the time limit", "", "Go to the minutes."),
+        ("escape", "leave_field", "go back", "", "To the table, from there to the ranking."),
     ),
     *_of(
         PRICES,
@@ -341,6 +272,7 @@ ACTIONS: tuple[Action, ...] = (
         (*_FILTER[:3], "", _FILTER[4]),
         ("a", "add", "add a quote", "add", "What somebody asks of you, with its date."),
         ("m", "machine", "add a machine", "machine", "One that a vendor quoted to you."),
+        ("O", "owned", "a machine that you have", "own", "Such as 2 x A6000: it costs nothing."),
         ("c", "correct", "correct the quote", "correct", "A new quote; the old one is kept."),
         ("d", "delete", "delete what is yours", "delete", "A quote or a machine of yours: asks."),
         ("i", "import", "import a CSV file", "", "A preview first; then all or nothing."),
@@ -353,6 +285,7 @@ ACTIONS: tuple[Action, ...] = (
         ("space", "open_record", "open the full quote", "", "The whole row, in words."),
         ("e", "export", "save the table or the picture", "", "As CSV, Markdown, JSON or SVG."),
         _COPY_ROW,
+        _TO_RANKING,
     ),
     *_of(
         PLAN,
@@ -364,12 +297,13 @@ ACTIONS: tuple[Action, ...] = (
         ("t", "quick", "try what would change it, or not", "", "As --quick on the command line."),
         ("e", "report", "write the report", "report", "As PDF, HTML, XLSX, Markdown, CSV, JSON."),
         ("y", "copy_plan", "copy the plan", "", "To the clipboard, over ssh too (OSC 52)."),
+        ("escape", "back", "stop or go back", "", "Ends a search that runs; else to the ranking."),
     ),
     *_of(
         EVERYWHERE,
         "screen",
         ("f2", "go('ranking')", "ranking", "", "The ranked builds for a budget and a model."),
-        ("f3", "go('evidence')", "evidence", "", "Times, prices and sources, with verdicts."),
+        ("f3", "go('evidence')", "evidence", "", "Times and sources, with verdicts."),
         ("f6", "go('benchmark')", "benchmark", "", "Measure this machine: it asks first."),
         ("f8", "go('plan')", "plan", "", "A grant: many experiments, years, one budget."),
         ("f7", "go('prices')", "prices", "", "The ledger of quotes; owning or renting."),

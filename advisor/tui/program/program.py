@@ -106,6 +106,10 @@ class Program(App[None]):
         """A quote for the selected build, its fields filled in as far as they are known."""
 
     @abstractmethod
+    def add_owned(self) -> None:
+        """A machine that the lab has already."""
+
+    @abstractmethod
     def go_filtered(self, name: str, words: str) -> None:
         """Show one of the screens with lists, with this filter."""
 

@@ -50,7 +50,10 @@ def read_key(text: str) -> BuildKey | None:
 
 MAX_KEPT_VIEWS = 16
 MAX_UNDO = 200
-KEPT_BY_RESTORE = ("theme", "welcomed", "selected", "descending", *TERM_NAMES)
+KEPT_BY_RESTORE = (
+    *("theme", "welcomed", "selected", "descending", "looked_by", "sorts"),
+    *TERM_NAMES,
+)
 """What of the state is not part of the question."""
 
 
@@ -184,6 +187,14 @@ class RankingSession:
         self.selected = build_index
         self._pinned = self.selected_key
         self.inputs = replace(self.inputs, selected=key_text(self._pinned))
+
+    def look_by(self, column: str, *, descending: bool) -> None:
+        """Keep in which order the table is looked at; no change of the question."""
+        self.inputs = replace(self.inputs, looked_by=column, descending=descending)
+
+    def sort_list(self, name: str, column: str | None, *, descending: bool) -> None:
+        """Keep how another list is sorted."""
+        self.inputs = self.inputs.with_sort(name, column, descending=descending)
 
     def choose_selected(self) -> None:
         """What is selected is what the person wants, whatever the order becomes."""

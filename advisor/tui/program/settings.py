@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -51,9 +51,29 @@ class State:
     """The build that the person chose."""
     descending: bool = False
     """Whether the table shows the ranking from its end."""
+    looked_by: str = ""
+    """The column in whose order the table is, where no rule ranks by it."""
+    sorts: str = ""
+    """How the other lists are sorted, as ``quotes:price:down times:days:up``."""
     theme: str = "textual-dark"
     welcomed: bool = False
     """Whether the welcome page has been seen."""
+
+    def sort_of(self, name: str) -> tuple[str | None, bool]:
+        """The column by which a list is sorted, and whether downwards."""
+        for kept in self.sorts.split():
+            which, _, rest = kept.partition(":")
+            if which == name:
+                column, _, way = rest.partition(":")
+                return column or None, way == "down"
+        return None, False
+
+    def with_sort(self, name: str, column: str | None, *, descending: bool) -> State:
+        """The same with one list sorted another way."""
+        others = [kept for kept in self.sorts.split() if kept.partition(":")[0] != name]
+        if column is not None:
+            others.append(f"{name}:{column}:{'down' if descending else 'up'}")
+        return replace(self, sorts=" ".join(others))
 
     def typed(self) -> TypedQuestion:
         """The question in the fields; where they are empty, no limit and all GPUs."""

@@ -13,6 +13,8 @@ from advisor.answers.verdict import days_words
 from advisor.answers.wording import (
     KIND_WORDS,
     PREDICTED_MARK,
+    age_short,
+    estimate_mark,
     experiment_line,
     gpus_words,
     machine_words,
@@ -208,13 +210,19 @@ def _source(snapshot: Snapshot, source_id: str) -> Source | None:
     return next((s for s in snapshot.sources if s.source_id == source_id), None)
 
 
-def one_line(row: RankedRow) -> str:
-    """The selected build in one line, for the clipboard and below the picture."""
+def one_line(row: RankedRow, *, short: bool = False) -> str:
+    """The selected build in one line, for the clipboard and below the picture; ``short`` where
+    that is narrow."""
     build, time = row.build, row.time
+    if short:
+        return (
+            f"{short_gpus_words(build)} · {usd_rounded(row.overall_cost_usd)} "
+            f"({age_short(row, date.today())}) · {days_words(row)} · {machine_words(build)}"
+        )
     return (
         f"{short_gpus_words(build)}, {machine_words(build)} · {usd_rounded(row.overall_cost_usd)} "
         f"({price_day_words(price_day(row), date.today())}) · {days_words(row)} · "
-        f"{usd_rounded(row.experiment_cost_usd)} a run · {trust_words(time)}"
+        f"{estimate_mark(time)}{usd_rounded(row.experiment_cost_usd)} a run · {trust_words(time)}"
     )
 
 

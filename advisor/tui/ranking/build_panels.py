@@ -43,15 +43,22 @@ class BuildPanels(Container):
     def __init__(self, session: RankingSession) -> None:
         super().__init__(id="panels", classes="-table")
         self._session = session
-        self.descending = False
-        """Whether the table shows the ranking from its end."""
-        self.looked_by = ""
-        """A column that no rule ranks by, in whose order the rows are; empty for the rule's."""
         self.words: tuple[str, ...] = ()
         """What a row must have to be shown."""
         self._marked: Sequence[str] = ()
         self._marked_in: tuple[str, bool] | None = None
         self._kept_marks: dict[str, Text] = {}
+
+    @property
+    def descending(self) -> bool:
+        """Whether the table shows the ranking from its end."""
+        return self._session.inputs.descending
+
+    @property
+    def looked_by(self) -> str:
+        """A column that no rule ranks by, in whose order the rows are; empty for the rule's."""
+        kept = self._session.inputs.looked_by
+        return kept if kept in LOOKED_BY else ""
 
     def compose(self) -> ComposeResult:
         yield RankTable(id="table", fixed_columns=2)
@@ -149,8 +156,14 @@ class BuildPanels(Container):
 
     def _show_point(self, i: int | None) -> None:
         """The line below the picture: what is under the cursor or the mouse."""
+        line = self.query_one("#point", Static)
+        width = (line.size.width or self.app.size.width) - 2
         text = "" if i is None else point_line(self._session, i)
-        self.query_one("#point", Static).update(text, layout=False)
+        if len(text) > width and i is not None:
+            text = point_line(self._session, i, short=True)
+        while len(text) > width and " · " in text:
+            text = text.rpartition(" · ")[0]
+        line.update(text, layout=False)
 
     def _marks(self, names: Sequence[str], slots: Sequence[int]) -> dict[str, Text]:
         """The picture's glyphs in its colours, for the table."""

@@ -6,18 +6,26 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widgets import Static
 
-from advisor.answers.wording import REASONS_SHORT, gpus_words
+from advisor.answers.wording import (
+    REASONS_SHORT,
+    cut_words,
+    gpus_words,
+    machine_words,
+    short_gpus_words,
+)
 from advisor.ranking.rank import ExcludedRow, Ranking
 from advisor.ranking.snapshot import Snapshot
-from advisor.tui.pages.bars import clickable
+from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.dialog import Dialog
 from advisor.tui.pages.record import RecordScreen
+from advisor.tui.program.actions import bindings_of
+from advisor.tui.program.dialog_actions import LEFT_OUT
 from advisor.tui.ranking.build_page import excluded_lines
-from advisor.tui.ranking.ranking_rows import EXCLUDED_COLUMNS, excluded_cells
+from advisor.tui.ranking.ranking_rows import EXCLUDED_COLUMNS, LEFT_OUT_NAME, excluded_cells
 from advisor.tui.widgets.filter_table import FilterTable, MemoryRows
 from advisor.tui.widgets.lines import Line
 from price_catalog.builds import Build
@@ -27,13 +35,8 @@ class ExcludedScreen(Dialog[None]):
     """A filterable list over the main screen."""
 
     CSS_PATH = "../pages/dialogs.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,x", "dismiss", "close", show=False),
-        Binding("slash", "focus_filter", "filter", show=False),
-        Binding("s", "next_sort", "sort", show=False),
-        Binding("S", "reverse_sort", "reverse", show=False),
-        Binding("f1,question_mark", "app.help", "help", show=False),
-    ]
+    WHERE = LEFT_OUT
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(LEFT_OUT)]
     AUTO_FOCUS = "RankTable"
 
     def __init__(self, ranking: Ranking, snapshot: Snapshot, counts: str) -> None:
@@ -50,17 +53,7 @@ class ExcludedScreen(Dialog[None]):
                 excluded_rows(self._ranking, self._snapshot),
                 empty="No build is left out: every one answers the question.",
             )
-            yield Static(
-                clickable(
-                    [
-                        ("/", "filter", "screen.focus_filter"),
-                        ("s", "sort", "screen.next_sort"),
-                        ("Enter", "the whole record", "screen.open"),
-                        ("Esc", "close", "screen.dismiss"),
-                    ]
-                ),
-                classes="keys",
-            )
+            yield DialogKeys(LEFT_OUT)
 
     @on(FilterTable.RecordWanted)
     def _open(self, event: FilterTable.RecordWanted) -> None:
@@ -81,6 +74,11 @@ class ExcludedScreen(Dialog[None]):
     def action_reverse_sort(self) -> None:
         """Turn the sorting round."""
         self.query_one(FilterTable).sort_reverse()
+
+
+def full_name(build: Build) -> str:
+    """GPUs and machine."""
+    return f"{short_gpus_words(build)}, {machine_words(build)}"
 
 
 def excluded_rows(ranking: Ranking, snapshot: Snapshot) -> MemoryRows:
@@ -112,16 +110,35 @@ def excluded_rows(ranking: Ranking, snapshot: Snapshot) -> MemoryRows:
         build, _ = build_and_reason(position)
         return (build.gpu.name, build.gpu_count)
 
+    groups: dict[tuple[str, int], list[Build]] = {}
+    alike: dict[tuple[str, int], dict[str, str]] = {}
+
+    def name(position: int) -> str:
+        """GPUs and machine, cut so that machines with the same GPUs stay apart."""
+        build, _ = build_and_reason(position)
+        which = (build.gpu.gpu_id, build.gpu_count)
+        if which not in alike:
+            if not groups:
+                for each in candidates.builds:
+                    groups.setdefault((each.gpu.gpu_id, each.gpu_count), []).append(each)
+            hosts = groups.get(which, [])
+            whole = [full_name(b) for b in hosts]
+            alike[which] = dict(
+                zip((b.host.host_id for b in hosts), cut_words(whole, LEFT_OUT_NAME), strict=True)
+            )
+        return alike[which].get(build.host.host_id) or full_name(build)
+
     return MemoryRows(
         EXCLUDED_COLUMNS,
         range(len(order) + len(refused)),
-        cells=lambda position: excluded_cells(row(position)),
+        cells=lambda position: excluded_cells(row(position), name(position)),
         text=text,
         keys={
             "build": by_build,
             "reason": lambda position: build_and_reason(position)[1],
             "cost": lambda position: row(position).overall_cost_usd,
             "days": lambda position: row(position).training_days,
+            "detail": lambda position: row(position).detail.lower(),
         },
         lines=lines,
         remark=lambda position: row(position).detail,

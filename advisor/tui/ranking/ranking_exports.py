@@ -9,26 +9,38 @@ from datetime import date
 from typing import Any
 
 from advisor.answers.ranking import CSV_COLUMNS, excluded_object, flat_object
+from advisor.answers.verdict import days_words
+from advisor.answers.wording import (
+    estimate_mark,
+    machine_words,
+    price_day,
+    rank_words,
+    rests_on_words,
+    short_gpus_words,
+)
+from advisor.costs.amounts import usd_rounded
 from advisor.tables import to_markdown
 from advisor.tui.program.candidates_view import Answer
 from advisor.tui.program.points import plot_data
 
-SHORT_COLUMNS = (
-    "rank",
-    "gpu",
-    "gpu_count",
-    "host",
-    "overall_cost_usd",
-    "training_days",
-    "training_days_low",
-    "training_days_high",
-    "basis",
-    "experiment_cost_usd",
-    "on_pareto_front",
-    "verdict",
-    "source",
-)
-"""What is copied: enough for an e-mail."""
+COPIED_COLUMNS = ("place", "machine", "price", "prices of", "days", "a run", "rests on")
+"""What is copied: enough for an e-mail, in words."""
+
+
+def copied_rows(answer: Answer) -> list[dict[str, str]]:
+    """The ranked builds as a person would write them; an estimate keeps its mark and interval."""
+    return [
+        {
+            "place": rank_words(row),
+            "machine": f"{short_gpus_words(row.build)}, {machine_words(row.build)}",
+            "price": usd_rounded(row.overall_cost_usd),
+            "prices of": f"{price_day(row):%B %Y}",
+            "days": days_words(row).replace(" days", ""),
+            "a run": f"{estimate_mark(row.time)}{usd_rounded(row.experiment_cost_usd)}",
+            "rests on": rests_on_words(row.time),
+        }
+        for row in answer.ranking.rows()
+    ]
 
 
 def ranking_rows(answer: Answer, *, excluded: bool) -> list[dict[str, Any]]:
@@ -75,6 +87,6 @@ def ranking_picture(answer: Answer, selected: int | None, sentence: str) -> str:
     )
 
 
-def markdown(rows: Sequence[dict[str, Any]]) -> str:
+def markdown(rows: Sequence[dict[str, str]]) -> str:
     """Rows for the clipboard."""
-    return to_markdown(rows, SHORT_COLUMNS)
+    return to_markdown(rows, COPIED_COLUMNS)

@@ -44,7 +44,7 @@ _EXPERIMENT = Column(
     title="a run",
     align="right",
     sort_key="experiment-cost",
-    width=7,
+    width=8,
 )
 LOOKED_BY = {
     "machine": "build",
@@ -54,6 +54,8 @@ LOOKED_BY = {
     "age": "price_date",
 }
 """Columns that the rows can be looked at by though no rule ranks by them: sort key to column."""
+PLACE = "place"
+"""What the column of the places is sorted by: the ranking's own order."""
 _SORTED_COLUMN = {"days": "training_days", "cost": _COST.key, "experiment-cost": _EXPERIMENT.key}
 ON_ONE_AXIS = 20
 """So many builds, the first, choose the axis on which all intervals are drawn."""
@@ -175,7 +177,7 @@ class RankedRows:
             case "overall_cost_usd":
                 return usd_rounded(row.overall_cost_usd)
             case "experiment_cost_usd":
-                return usd_rounded(row.experiment_cost_usd)
+                return f"{estimate_mark(time)}{usd_rounded(row.experiment_cost_usd)}"
             case "training_days":
                 return f"{estimate_mark(time)}{days_rounded(row.training_days)}"
             case "interval":
@@ -281,7 +283,7 @@ def _full_name(build: Build, *, several: bool) -> str:
 def ranking_columns(basis: str, width: int, max_days: float | None) -> tuple[Column, ...]:
     """The columns for so many cells, always in this order; what there is no room for is left to
     the page of the build: first the share of the peak, then the other kind of cost."""
-    rank = Column(key="rank", title="# ", align="right", width=4)
+    rank = Column(key="rank", title="# ", align="right", sort_key=PLACE, width=4)
     days = Column(key="training_days", title="days", align="right", sort_key="days", width=7)
     age = Column(key="price_date", title="prices", align="right", sort_key="age", width=8)
     both = width >= BOTH_COSTS_FROM
@@ -358,22 +360,24 @@ FIGURES_FROM = 26
 BOTH_COSTS_FROM, MFU_FROM = 90, 100
 """From this width on there is room for both kinds of cost, and for the share of the peak."""
 
+LEFT_OUT_NAME = 30
+"""Cells of a left-out machine's name: with it, reason, cost and days fit 80 columns."""
 EXCLUDED_COLUMNS = (
-    Column(key="build", title="machine", sort_key="build", width=34),
+    Column(key="build", title="machine", sort_key="build", width=LEFT_OUT_NAME),
     Column(key="reason", title="reason", sort_key="reason", width=15),
-    Column(key="cost", title="cost", align="right", sort_key="cost", width=10),
+    Column(key="cost", title="cost", align="right", sort_key="cost", width=8),
     Column(key="days", title="days", align="right", sort_key="days", width=7),
-    Column(key="detail", title="in words", width=46),
+    Column(key="detail", title="in words", sort_key="detail", width=46),
 )
 
 
-def excluded_cells(row: ExcludedRow) -> tuple[str, ...]:
-    """One left-out build as a row of the table."""
+def excluded_cells(row: ExcludedRow, name: str) -> tuple[str, ...]:
+    """One left-out build as a row of the table; ``name`` fits its column."""
     cost, days, mark = row.overall_cost_usd, row.training_days, ""
     if row.time is not None and days is not None:
         mark = estimate_mark(row.time)
     return (
-        f"{short_gpus_words(row.build)}, {machine_words(row.build)}",
+        name,
         REASONS_SHORT.get(row.reason, row.reason),
         "no price" if cost is None else usd_whole(cost),
         "no data" if days is None else f"{mark}{days_short(days)}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from textwrap import wrap
 from typing import TYPE_CHECKING, ClassVar
 
@@ -28,7 +29,7 @@ from advisor.tui.program.ranking_session import RankingSession
 from advisor.tui.program.settings import State
 from advisor.tui.ranking.build_panels import PANELS, BuildPanels
 from advisor.tui.ranking.question_fields import QuestionFields
-from advisor.tui.ranking.ranking_rows import LOOKED_BY
+from advisor.tui.ranking.ranking_rows import LOOKED_BY, PLACE
 from advisor.tui.ranking.selected_build import selected_line
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.fetch_error import FetchError
@@ -58,6 +59,8 @@ DOUBT_KEYS = {
     "try": "F6 e",
 }
 """Which keys lead to what would settle a doubt."""
+COMMAND_FLAG = re.compile(r" \(--[^)]*\)")
+"""What a doubt says of the command line's flags: here a key does it."""
 
 
 class RankingScreen(SizedScreen):
@@ -214,6 +217,8 @@ class RankingScreen(SizedScreen):
     def _show_message(self) -> None:
         """The answer in one sentence, or what is wrong."""
         session, line = self.session, self.query_one("#message", Static)
+        if self.has_class("-tiny"):
+            self.query_one(TooSmall).refresh()
         answer = session.answer
         line.set_class(bool(session.errors or self._trouble), "-error")
         if session.errors:
@@ -252,7 +257,7 @@ class RankingScreen(SizedScreen):
     def _choose(self, name: str, value: str) -> None:
         values = {name: value}
         if name == "rule":
-            self.panels.descending, self.panels.looked_by = False, ""
+            self.session.look_by("", descending=False)
             if value != "days":
                 # Ranked by a cost, that cost is the one to look at.
                 values["cost_basis"] = "overall" if value == "cost" else "experiment"
@@ -296,6 +301,10 @@ class RankingScreen(SizedScreen):
         """A quote for the selected build."""
         self.app.add_quote()
 
+    def action_owned(self) -> None:
+        """A machine that the lab has already."""
+        self.app.add_owned()
+
     def action_compare(self) -> None:
         """Mark the selected build; with another one marked, show both side by side."""
         self.app.compare()
@@ -331,12 +340,17 @@ class RankingScreen(SizedScreen):
     @on(RankTable.HeaderClicked)
     def _header_clicked(self, event: RankTable.HeaderClicked) -> None:
         panels = self.panels
+        if event.sort_key == PLACE:
+            turned = not panels.looked_by and not panels.descending
+            self.session.look_by("", descending=turned)
+            self.show_answer()
+            return
         looked_by = event.sort_key if event.sort_key in LOOKED_BY else ""
         if event.sort_key == (panels.looked_by or self.session.inputs.rule):
-            panels.descending = not panels.descending
+            self.session.look_by(panels.looked_by, descending=not panels.descending)
             self.show_answer()
         elif looked_by or event.sort_key == self.session.inputs.rule:
-            panels.looked_by, panels.descending = looked_by, False
+            self.session.look_by(looked_by, descending=False)
             self.show_answer()
         else:
             self.session.pause()
@@ -364,13 +378,13 @@ class RankingScreen(SizedScreen):
         """Look at the rows by the next column, with their places unchanged."""
         keys = [c.sort_key for c in self.table.columns if c.sort_key in LOOKED_BY]
         at = keys.index(self.panels.looked_by) + 1 if self.panels.looked_by in keys else 0
-        self.panels.looked_by = (keys[at] or "") if at < len(keys) else ""
-        self.panels.descending = False
+        self.session.look_by((keys[at] or "") if at < len(keys) else "", descending=False)
         self.show_answer()
 
     def action_reverse_sort(self) -> None:
         """Turn the table round."""
-        self.panels.descending = not self.panels.descending
+        panels = self.panels
+        self.session.look_by(panels.looked_by, descending=not panels.descending)
         self.show_answer()
 
     def action_toggle_cost(self) -> None:
@@ -424,7 +438,7 @@ class RankingScreen(SizedScreen):
 
         answer = self.session.answer
         if answer is not None:
-            rows = ranking_exports.ranking_rows(answer, excluded=False)
+            rows = ranking_exports.copied_rows(answer)
             self.app.copy_text(ranking_exports.markdown(rows), f"{len(rows):,} rows as Markdown")
 
     def action_history(self) -> None:
@@ -497,7 +511,8 @@ def doubt_note(doubts: Sequence[Doubt], width: int) -> str:
     """As many doubts as fit into two lines, each with its keys; always the first."""
     note = ""
     for doubt in doubts:
-        said = f"{doubt.words[:1].upper()}{doubt.words[1:]} ({DOUBT_KEYS[doubt.about]})."
+        words = COMMAND_FLAG.sub("", doubt.words)
+        said = f"{words[:1].upper()}{words[1:]} ({DOUBT_KEYS[doubt.about]})."
         longer = f"{note} {said}".strip()
         if note and len(wrap(longer, max(width, 1))) > NOTE_LINES:
             break

@@ -31,12 +31,12 @@ def selected_page(session: RankingSession) -> Callable[[int], Sequence[Line]]:
     return partial(ranked_lines, shown.ranking, starred, best, lifetime, snapshot)
 
 
-def point_line(session: RankingSession, i: int) -> str:
+def point_line(session: RankingSession, i: int, *, short: bool = False) -> str:
     """One build in a line below the picture, ranked or left out."""
     assert session.answer is not None
     ranking = session.answer.ranking
     try:
-        return one_line(ranking.row(ranking.order.index(i)))
+        return one_line(ranking.row(ranking.order.index(i)), short=short)
     except ValueError:
         place = next(n for n, (at, _) in enumerate(ranking.excluded_order) if at == i)
         return excluded_line(ranking.excluded_row(place))

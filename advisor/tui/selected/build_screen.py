@@ -41,7 +41,7 @@ LABEL_WIDTH = 9
 KEY_COLUMN = 12
 """Cells at the right of the page for each section's key."""
 ACTS = {
-    "time": "Enter opens the records of these GPUs; 4 there adds the estimates.",
+    "time": "Enter opens the records of these GPUs; 3 there adds the estimates.",
     "price": "a adds a quote; Enter opens the list, where c corrects and d deletes.",
     "measure": "Enter measures on this computer, and asks first. y copies the commands.",
     "rent": "Enter draws where owning and renting break even.",

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.widgets import Static
 
 from advisor.answers.one_build import SECTION_WORDS, OneBuild, place_words, section_lines
 from advisor.tui.pages.bars import KeyBar, TitleBar, TooSmall
 from advisor.tui.pages.sized_screen import SizedScreen
+from advisor.tui.program.actions import bindings_of
+from advisor.tui.program.dialog_actions import COMPARE
 from advisor.tui.selected.running_costs import read_terms
 from advisor.tui.widgets.lines import HEADING, PLAIN, STRONG, Line, wrapped
 from advisor.tui.widgets.lines_view import LinesView
@@ -25,10 +27,8 @@ class CompareScreen(SizedScreen):
     """The marked build at the left, the selected one at the right."""
 
     CSS_PATH = "selected.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,c", "dismiss", "back", show=False),
-        Binding("y", "copy", "copy", show=False),
-    ]
+    WHERE = COMPARE
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(COMPARE)]
     AUTO_FOCUS = "#page"
     HELP = """\
 ## Two builds side by side
@@ -42,7 +42,7 @@ copies both.
         yield TitleBar("ranking")
         yield Static("Two builds side by side", id="head")
         yield LinesView(self._page, id="page")
-        yield KeyBar("compare", ("Esc", "back", "screen.dismiss"), ("y", "copy", "screen.copy"))
+        yield KeyBar(COMPARE)
         yield TooSmall()
 
     def _page(self, width: int) -> list[Line]:

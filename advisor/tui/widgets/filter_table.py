@@ -177,6 +177,13 @@ class FilterTable(Vertical):
         page: Callable[[int], list[Line]]
 
     @dataclass
+    class Sorted(Message):
+        """The person sorted the rows another way."""
+
+        by: str | None
+        descending: bool
+
+    @dataclass
     class _Found(Message):
         rows: Rows
         query: Query
@@ -216,14 +223,15 @@ class FilterTable(Vertical):
     def filter(self) -> FilterInput:
         return self.query_one(FilterInput)
 
-    def show(self, rows: Rows, *, sort: str | None = None) -> None:
+    def show(self, rows: Rows, *, sort: str | None = None, descending: bool = False) -> None:
         """Show another list, with the same filter where it is the same list anew."""
         if (
             self.rows is None
             or type(self.rows) is not type(rows)
             or self.rows.columns != rows.columns
         ):
-            self._sort, self._descending = sort, False
+            known = any(column.sort_key == sort for column in rows.columns)
+            self._sort, self._descending = (sort, descending) if known else (None, False)
             self.table.columns = rows.columns
         self.rows = rows
         self.find()
@@ -344,7 +352,7 @@ class FilterTable(Vertical):
         event.stop()
         self._descending = not self._descending if event.sort_key == self._sort else False
         self._sort = event.sort_key
-        self.find()
+        self._find_sorted()
 
     def sort_next(self) -> None:
         """Sort by the next column that can be sorted by."""
@@ -352,12 +360,16 @@ class FilterTable(Vertical):
         if keys:
             at = keys.index(self._sort) if self._sort in keys else -1
             self._sort, self._descending = keys[(at + 1) % len(keys)], False
-            self.find()
+            self._find_sorted()
 
     def sort_reverse(self) -> None:
         """Turn the sorting round."""
         self._descending = not self._descending
+        self._find_sorted()
+
+    def _find_sorted(self) -> None:
         self.find()
+        self.post_message(self.Sorted(self._sort, self._descending))
 
     @on(RankTable.RowOpened)
     def open_record(self, event: RankTable.RowOpened | None = None) -> None:

@@ -44,8 +44,8 @@ class RankTable(ScrollView, can_focus=True):
     HELP = """
 ## Table
 
-`up`, `down`, `pageup`, `pagedown`, `home` and `end` move through the rows, `left` and `right`
-scroll to columns that are out of view. `enter` or `space` opens the full record of a row.
+The arrow keys move through the rows and to the columns that are out of view. `Enter` opens all
+about a row.
 
 The arrow in the header says what the rows are sorted by. With a mouse: click a header to sort by
 it, click a row to select it, double-click to open it.

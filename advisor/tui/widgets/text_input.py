@@ -23,6 +23,11 @@ class Field(Input):
         """The same for every text: another width would lay the whole screen out at a key press."""
         return (self.max_length or LONGEST) + 1
 
+    def on_resize(self) -> None:
+        """Show a text that fits from its beginning: it was scrolled before it had a width."""
+        if len(self.value) < self.size.width:
+            self.scroll_to(0, 0, animate=False, immediate=True)
+
     def validate(self, value: str) -> ValidationResult | None:
         """Nothing to do: what is wrong with a text depends on the other fields too."""
         return None

@@ -221,15 +221,20 @@ class _Figure:
     def limits(self) -> None:
         """Both limits, where they are in view."""
         dashes: dict[str, Any] = {"stroke": LIMIT, "stroke_width": 2, "stroke_dasharray": "7 4"}
+        budget_x: float | None = None
         if self.budget_usd is not None and _in_view(self.x, self.budget_usd):
-            x = self.x_of(self.budget_usd)
+            x = budget_x = self.x_of(self.budget_usd)
             self.line(x, self.top - 6, x, self.bottom, **dashes)
             name = f"budget {format_usd(self.budget_usd)}"
             self.name_limit(name, min(x, self.right - len(name) * 4), self.top - 10, "middle")
         if self.max_days is not None and _in_view(self.y, self.max_days):
             y = self.y_of(self.max_days)
             self.line(self.left, y, self.right, y, **dashes)
-            self.name_limit(f"limit {format_days(self.max_days)}", self.right, y - 5, "end")
+            name = f"limit {format_days(self.max_days)}"
+            ends_at = self.right
+            if budget_x is not None and budget_x > self.right - len(name) * 8:
+                ends_at = budget_x - 6  # beside the budget's line, not across it
+            self.name_limit(name, ends_at, y - 5, "end")
 
     def name_limit(self, text: str, x: float, y: float, anchor: str) -> None:
         self.add("text", text, x=x, y=y, text_anchor=anchor, fill=LIMIT)
