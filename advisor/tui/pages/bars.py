@@ -139,10 +139,11 @@ class KeyBar(Static):
         self.update(clickable([*fitting(keys, last, self.app.size.width - 2), *last]))
 
     def _leaving(self) -> tuple[str, str]:
-        """What Esc does in a field: most screens have a table below it."""
-        if any(a.action == "back" for a in self._actions):
-            return "back", "screen.back"
-        return "to the table", "screen.leave_field"
+        """What Esc does in a field, by the registry: most screens have a table below it."""
+        back = next((a for a in self._actions if a.action == "back"), None)
+        return (
+            ("to the table", "screen.leave_field") if back is None else (back.footer, "screen.back")
+        )
 
 
 _LAST = ("help for what has the focus", "quit")

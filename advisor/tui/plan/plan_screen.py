@@ -100,9 +100,14 @@ class PlanScreen(SizedScreen):
         yield TitleBar(PLAN)
         with Grid(id="files"):
             yield Static("Grant", classes="label")
-            yield Field(placeholder=GRANT, id="grant", max_length=500)
+            yield Field(placeholder=GRANT, id="grant", max_length=500, select_on_focus=False)
             yield Static("Report", classes="label")
-            yield Field(placeholder=f"{REPORT}, or {ENDINGS}", id="report", max_length=500)
+            yield Field(
+                placeholder=f"{REPORT}, or {ENDINGS}",
+                id="report",
+                max_length=500,
+                select_on_focus=False,
+            )
         yield Static("", id="status", markup=False)
         with ScrollableContainer(id="scroll"):
             yield Static(EMPTY, id="answer", markup=False)
@@ -183,11 +188,13 @@ class PlanScreen(SizedScreen):
         )
 
     def action_back(self) -> None:
-        """Stop the search; where none runs, go back to the ranking."""
+        """Stop the search; where none runs, leave the field, and then the screen."""
         if self._stop():
             self._number += 1
             kept = self._keep_best()
             self._say(f"stopped{kept}. Enter in the field above plans again.")
+        elif isinstance(self.focused, Input):
+            self.action_leave_field()
         else:
             self.app.action_go("ranking")
 

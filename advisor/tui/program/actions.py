@@ -297,7 +297,13 @@ ACTIONS: tuple[Action, ...] = (
         ("t", "quick", "try what would change it, or not", "", "As --quick on the command line."),
         ("e", "report", "write the report", "report", "As PDF, HTML, XLSX, Markdown, CSV, JSON."),
         ("y", "copy_plan", "copy the plan", "", "To the clipboard, over ssh too (OSC 52)."),
-        ("escape", "back", "stop or go back", "", "Ends a search that runs; else to the ranking."),
+        (
+            "escape",
+            "back",
+            "stop or go back",
+            "back",
+            "Ends a search; else to the ranking.",
+        ),
     ),
     *_of(
         EVERYWHERE,
