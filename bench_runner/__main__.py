@@ -30,7 +30,8 @@ Commands
         One combination. SETTINGS: naive, or words joined by commas: free-lunch, zero-1, zero-2,
         zero-3, fsdp-shard-grad-op, fsdp-full-shard, offloading, checkpointing; not-compiled,
         whole or regional compilation; fused loss; trimmed inputs; eager, sdpa or flash attention;
-        half-weights.
+        half-weights. fp8 and half-states (of the optimiser) change what is trained: their
+        record is filed as that, never found by a search, and never stands for a training's time.
         Same events.
     validate: trial with --validate-steps 5; exit code 1 where the predicted step is more than
         3 % off the median of real Trainer.train() steps at the full batch.
@@ -171,14 +172,26 @@ def _setup(arguments: argparse.Namespace) -> Setup:
     )
 
 
-def _candidates(arguments: argparse.Namespace, recipe: Recipe) -> Sequence[Settings]:
+def _candidates(arguments: argparse.Namespace, setup: Setup) -> Sequence[Settings]:
+    recipe, gpus = setup.recipe, setup.machine.gpus
+    capability = gpus[0].compute_capability if gpus and arguments.device == "cuda" else None
+    flash = kernels.has_flash_attention(
+        capability, {name for name in kernels.FLASH_PACKAGES if find_spec(name) is not None}
+    )
     if arguments.command != "run":
         settings = parse_settings(arguments.settings)
         reason = kernels.why_not(recipe, settings)
+        if reason is None:
+            reason = kernels.why_not_here(
+                settings,
+                device=arguments.device,
+                compute_capability=capability,
+                torchao=find_spec("torchao") is not None,
+                flash=flash,
+            )
         if reason is not None:
             raise ValueError(f"--settings is {arguments.settings!r}: {reason}")
         return [settings]
-    flash = arguments.device == "cuda" and find_spec("flash_attn") is not None
     found = kernels.settings_of_methods(arguments.methods, recipe, arguments.gpus, flash=flash)
     if arguments.only:
         wanted = [kernels.canonical(parse_settings(text)) for text in arguments.only]
@@ -201,7 +214,7 @@ def _confirmed(concerns: Sequence[str], arguments: argparse.Namespace) -> bool:
 
 def _measure(arguments: argparse.Namespace) -> int:
     setup = _setup(arguments)
-    candidates = _candidates(arguments, setup.recipe)
+    candidates = _candidates(arguments, setup)
     trials = kernels.expected_trials(candidates, arguments.search)
     one = arguments.command != "run"
     options = Options(
@@ -312,7 +325,12 @@ def _export(arguments: argparse.Namespace) -> int:
     found = [
         record
         for record in journal.read(arguments.records)
-        if record.recipe_id == recipe.recipe_id and arguments.id in (None, record.measurement_id)
+        if record.recipe_id == recipe.recipe_id
+        and (
+            record.method != "changes-training"
+            if arguments.id is None
+            else record.measurement_id == arguments.id
+        )
     ]
     winner = search.best_of(found)
     if winner is None:

@@ -43,6 +43,8 @@ _WORDS: dict[str, dict[str, Any]] = {
     "fused": {"loss": "fused"},
     "trimmed": {"inputs": "trimmed"},
     "half-weights": {"weights": "half"},
+    "fp8": {"matmul": "fp8"},
+    "half-states": {"states": "half"},
     **{name: {"attention": name} for name in ATTENTIONS},
     **{name: {"sharding": name} for name in SHARDINGS},
 }

@@ -88,20 +88,21 @@ def built_whole(recipe: Recipe, settings: Settings) -> bool:
     return zero_stage(settings) == 3 and recipe.family == "ssm"
 
 
-def attention(recipe: Recipe, settings: Settings, *, flash_attn: bool) -> str | None:
+def attention(recipe: Recipe, settings: Settings, *, flash: str | None) -> str | None:
     """Hugging Face's ``attn_implementation``; naive settings take none of the fused kernels.
 
-    None where the model has no attention: mamba and convolutional networks.
+    ``flash`` is FlashAttention's, as this machine has it (bench_runner.worker.models). None where
+    the model has no attention: mamba and convolutional networks.
     """
     if recipe.family in ("ssm", "convnet") or recipe.model.timm is not None:
         return None
     if settings.attention is not None:
-        return {"flash": "flash_attention_2"}.get(settings.attention, settings.attention)
+        return flash if settings.attention == "flash" else settings.attention
     if not settings.free_lunch:
         return "eager"
     wanted = recipe.support.attention or "sdpa"
-    if wanted == "sdpa" and flash_attn and recipe.training.precision in ("fp16", "bf16"):
-        return "flash_attention_2"
+    if wanted == "sdpa" and flash is not None and recipe.training.precision in ("fp16", "bf16"):
+        return flash
     return wanted
 
 

@@ -78,6 +78,10 @@ _WHOLE = """    # transformers cannot initialise it in shards; DeepSpeed cuts it
 
     unset_hf_deepspeed_config()
 """
+_HALF_STATES = """
+    # Changes the training; see the head of that file.
+    from changed_training import HalfStateAdam
+"""
 _TEXT_ITEM = """        tokens = torch.randint({vocabulary}, ({length},))
         return {{"input_ids": tokens, "labels": tokens}}"""
 _IMAGE_ITEM = """        return {{
@@ -123,6 +127,7 @@ def write(recipe: Recipe, winner: Measurement, folder: Path) -> list[Path]:
     for name, needed in (
         ("lean_loss.py", _is_lean(settings)),
         ("half_weights.py", settings.weights == "half"),
+        ("changed_training.py", settings.changes_training),
     ):
         if needed:
             put(name, (_WORKER / name).read_text(encoding="utf-8"))
@@ -153,6 +158,16 @@ def _half_lines(recipe: Recipe, settings: Settings) -> str:
         "\n    # Passes in half precision, FP32 masters; see the head of that file.\n"
         "    from half_weights import half_weights\n\n"
         f"    model = half_weights(model, {half!r})"
+    )
+
+
+def _fp8_lines(settings: Settings) -> str:
+    if settings.matmul != "fp8":
+        return ""
+    return (
+        "\n    # Changes the training; see the head of that file.\n"
+        "    from changed_training import fp8_products\n\n"
+        "    model = fp8_products(model)"
     )
 
 
@@ -188,8 +203,10 @@ def _train_script(
         model=(_WHOLE if configure.built_whole(recipe, settings) else "")
         + _model_lines(recipe, attention)
         + _lean_lines(settings)
-        + _half_lines(recipe, settings),
-        optimizer=_optimizer_line(recipe, winner.gpu == "cpu"),
+        + _fp8_lines(settings)
+        + _half_lines(recipe, settings)
+        + (_HALF_STATES if settings.states == "half" else ""),
+        optimizer=_optimizer_line(recipe, settings, winner.gpu == "cpu"),
     )
 
 
@@ -218,16 +235,20 @@ def _configuration(recipe: Recipe) -> str:
     return f"transformers.{name}(**{configure.model_arguments(recipe)!r})"
 
 
-def _optimizer_line(recipe: Recipe, on_cpu: bool) -> str:
+def _optimizer_line(recipe: Recipe, settings: Settings, on_cpu: bool) -> str:
     training = recipe.training
     if training.optimizer == "sgd":
         return ""
     keywords: dict[str, Any] = {"fused": not on_cpu}
+    if settings.states == "half":
+        keywords = {"decoupled": training.optimizer != "adam"}
     if training.learning_rate is not None:
         keywords["lr"] = training.learning_rate
     if training.beta1 is not None and training.beta2 is not None:
         keywords["betas"] = (training.beta1, training.beta2)
     if training.epsilon is not None:
         keywords["eps"] = training.epsilon
-    kind = "Adam" if training.optimizer == "adam" else "AdamW"
-    return f"\n        optimizer_cls_and_kwargs=(torch.optim.{kind}, {keywords!r}),"
+    kind = "torch.optim.Adam" if training.optimizer == "adam" else "torch.optim.AdamW"
+    if settings.states == "half":
+        kind = "HalfStateAdam"
+    return f"\n        optimizer_cls_and_kwargs=({kind}, {keywords!r}),"

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import threading
 import time
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
@@ -40,6 +41,8 @@ _LIBRARIES = (
     "causal-conv1d",
     "triton",
 )
+_IF_INSTALLED = ("flash-attn-3",)
+"""Named where they are there: what was measured without them keeps its key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +158,9 @@ def library_versions() -> dict[str, str | None]:
             versions[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             versions[name] = None
+    for name in _IF_INSTALLED:
+        with suppress(metadata.PackageNotFoundError):
+            versions[name] = metadata.version(name)
     return versions
 
 

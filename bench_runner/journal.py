@@ -20,8 +20,10 @@ from bench_runner.records import (
     COMPILATIONS,
     INPUTS,
     LOSSES,
+    MATMULS,
     METHODS,
     SHARDINGS,
+    STATES,
     STATUSES,
     TIMINGS,
     WEIGHTS,
@@ -71,6 +73,12 @@ def from_json(row: dict[str, Any]) -> Measurement:
         raise ValueError(f"node_count is {read.node_count!r}, not a whole number up to the GPUs'")
     if read.settings is not None:
         _check_choices(read.settings)
+    changes = read.settings is not None and read.settings.changes_training
+    if changes != (read.method == "changes-training"):
+        raise ValueError(
+            f"method is {read.method!r}, but its settings {'' if changes else 'do not '}change "
+            "the training"
+        )
     return read
 
 
@@ -92,6 +100,8 @@ def _check_choices(settings: Settings) -> None:
     one_of(settings.loss, LOSSES, "loss")
     one_of(settings.inputs, INPUTS, "inputs")
     one_of(settings.weights, WEIGHTS, "weights")
+    one_of(settings.matmul, MATMULS, "matmul")
+    one_of(settings.states, STATES, "states")
 
 
 def with_id(measurement: Measurement) -> Measurement:
@@ -113,7 +123,7 @@ def with_id(measurement: Measurement) -> Measurement:
 def said_settings(settings: Settings | None) -> dict[str, Any]:
     """The settings by name, those of later versions only where they say something."""
     row = {} if settings is None else asdict(settings)
-    for name, nothing in (("weights", "fp32"),):
+    for name, nothing in (("weights", "fp32"), ("matmul", "recipe"), ("states", "fp32")):
         if row.get(name) == nothing:
             del row[name]
     return row

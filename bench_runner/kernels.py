@@ -6,13 +6,18 @@ these. Pure and light: the advisor imports it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
 from bench_runner import space
 from bench_runner.recipes import Recipe
 from bench_runner.records import Attention, Compilation, Inputs, Loss, Settings, Weights
+
+FP8_SINCE = (8, 9)
+"""The compute capability from which tensor cores multiply fp8 (NVIDIA's CUDA programming guide)."""
+FLASH_PACKAGES = ("flash_attn", "flash_attn_interface")
+"""FlashAttention 2, and 3, which is for Hopper alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,8 +86,69 @@ def why_not(recipe: Recipe, settings: Settings) -> str | None:
         return f"the recipe of {recipe.name} says that it does not compile: leave that out"
     if settings.attention is not None and _attentions(recipe, flash=True) == (None,):
         return f"{recipe.name} has no attention to choose: leave out {settings.attention}"
+    if settings.attention == "flash" and recipe.training.precision not in ("fp16", "bf16"):
+        return f"{recipe.name} is trained in {recipe.training.precision}: leave out flash"
+    if settings.weights == "half" and (reason := _why_not_half(recipe, settings)):
+        return reason
+    return _why_not_changed(recipe, settings) if settings.changes_training else None
+
+
+def why_not_here(
+    settings: Settings,
+    *,
+    device: str,
+    compute_capability: str | None,
+    torchao: bool,
+    flash: bool,
+) -> str | None:
+    """The sentence that says why this machine cannot train so, or None where it can.
+
+    ``compute_capability`` is the GPU's, as ``9.0``; ``torchao``: whether it is installed;
+    ``flash``: whether a FlashAttention is.
+    """
+    if settings.attention == "flash" and not flash:
+        return (
+            "FlashAttention is not installed for this machine: leave out flash, or install "
+            "flash-attn"
+        )
+    if settings.matmul != "fp8":
+        return None
+    if device != "cuda":
+        return "fp8 products need a GPU: leave out fp8"
+    known = compute_capability or "0"
+    if tuple(map(int, known.split("."))) < FP8_SINCE:
+        return (
+            f"fp8 products need a GPU of compute capability {'.'.join(map(str, FP8_SINCE))} or "
+            f"more, and this one has {compute_capability or 'none that it tells'}: leave out fp8"
+        )
+    if not torchao:
+        return "fp8 products need torchao, which is not installed: leave out fp8, or install it"
+    return None
+
+
+def has_flash_attention(compute_capability: str | None, packages: Collection[str]) -> bool:
+    """Whether a GPU of this compute capability can use one of the installed packages."""
+    if compute_capability is None:
+        return False
+    hopper = compute_capability.startswith("9.")
+    return "flash_attn" in packages or ("flash_attn_interface" in packages and hopper)
+
+
+def _why_not_changed(recipe: Recipe, settings: Settings) -> str | None:
+    """Why fp8 products or half-precision states cannot be had, or None where they can."""
+    said = "fp8" if settings.matmul == "fp8" else "half-states"
+    if settings.sharding is not None:
+        return f"{said} is not tried together with ZeRO or FSDP: leave one out"
+    if settings.states == "half" and recipe.training.optimizer == "sgd":
+        return f"{recipe.name} is trained by SGD, without Adam's states: leave out half-states"
+    if settings.matmul != "fp8":
+        return None
+    if recipe.training.precision not in ("fp16", "bf16"):
+        return f"{recipe.name} is trained in {recipe.training.precision}: leave out fp8"
+    if recipe.family in ("ssm", "convnet") or recipe.model.timm is not None:
+        return f"{recipe.name} has few linear layers to multiply in fp8: leave out fp8"
     if settings.weights == "half":
-        return _why_not_half(recipe, settings)
+        return "fp8 rounds the weights of its products by itself: leave out half-weights"
     return None
 
 
@@ -121,11 +187,26 @@ def choices(recipe: Recipe, *, flash: bool) -> tuple[Kernels, ...]:
     )
 
 
+def combinations(recipe: Recipe, gpu_count: int) -> tuple[Settings, ...]:
+    """What is sharded, offloaded or kept: the paper's, and on one GPU ZeRO-1 without offloading.
+
+    There it shards nothing, but keeps half-precision weights and FP32 masters on the GPU, which
+    the paper's rule passes over.
+    """
+    found = space.space(gpu_count)
+    if gpu_count > 1 or recipe.training.precision not in ("fp16", "bf16"):
+        return found
+    return found + tuple(
+        space.settings_for(free_lunch=True, sharding="zero-1", activation_checkpointing=kept)
+        for kept in (False, True)
+    )
+
+
 def whole_space(recipe: Recipe, gpu_count: int, *, flash: bool) -> tuple[Settings, ...]:
     """Every exact combination that is worth trying, the paper's 12 or 22 among them."""
     found: dict[Settings, None] = {}
     for kernels in choices(recipe, flash=flash):
-        for settings in space.space(gpu_count):
+        for settings in combinations(recipe, gpu_count):
             found.setdefault(with_kernels(settings, kernels))
     return tuple(found)
 

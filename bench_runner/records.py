@@ -11,9 +11,9 @@ from datetime import date
 from typing import Any, Literal, TypeVar, get_args
 
 Sharding = Literal["zero-1", "zero-2", "zero-3", "fsdp-shard-grad-op", "fsdp-full-shard"]
-Method = Literal["naive", "free-lunch", "memory-saving", "optimal", "original"]
+Method = Literal["naive", "free-lunch", "memory-saving", "optimal", "original", "changes-training"]
 """``optimal`` is the best of a search; ``original`` how the model was first trained: for
-comparison, on no machine of ours."""
+comparison, on no machine of ours. What changes the training never stands for its time."""
 Status = Literal["ok", "infeasible", "failed", "pruned"]
 """``infeasible`` does not fit, ``pruned`` was not tried; only ``ok`` has a time."""
 Compilation = Literal["none", "whole", "regional"]
@@ -26,6 +26,10 @@ Attention = Literal["eager", "sdpa", "flash"]
 Weights = Literal["fp32", "half"]
 """``fp32``: what autocast rounds in each product; ``half``: all of a pass in half precision, with
 FP32 masters for the optimiser."""
+Matmul = Literal["recipe", "fp8"]
+"""``recipe``: matrix products in the recipe's precision; ``fp8`` changes the training."""
+States = Literal["fp32", "half"]
+"""Of the optimiser; in half precision they change the training."""
 Timing = Literal["synchronised", "unsynchronised"]
 """Whether the clock waited for the device."""
 
@@ -37,6 +41,8 @@ COMPILATIONS: tuple[Compilation, ...] = get_args(Compilation)
 LOSSES: tuple[Loss, ...] = get_args(Loss)
 INPUTS: tuple[Inputs, ...] = get_args(Inputs)
 WEIGHTS: tuple[Weights, ...] = get_args(Weights)
+MATMULS: tuple[Matmul, ...] = get_args(Matmul)
+STATES: tuple[States, ...] = get_args(States)
 ATTENTIONS: tuple[Attention, ...] = get_args(Attention)
 _Choice = TypeVar("_Choice", bound=str)
 
@@ -67,6 +73,13 @@ class Settings:
     attention: Attention | None = None
     """None: what the recipe names, or the fastest kernel that is installed."""
     weights: Weights = "fp32"
+    matmul: Matmul = "recipe"
+    states: States = "fp32"
+
+    @property
+    def changes_training(self) -> bool:
+        """Whether what is trained is not what the recipe says, so that no time compares."""
+        return self.matmul == "fp8" or self.states == "half"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -105,6 +105,8 @@ def settings_of_method(method: str, gpu_count: int) -> tuple[Settings, ...]:
 
 def method_name(settings: Settings) -> Method:
     """The method that a record of these settings is filed under."""
+    if settings.changes_training:
+        return "changes-training"
     if settings.sharding or settings.offloading or settings.activation_checkpointing:
         return "memory-saving"
     return "free-lunch" if settings.free_lunch else "naive"
@@ -131,6 +133,12 @@ def label(settings: Settings) -> str:
         words.append("trimmed")
     if settings.weights == "half":
         words.append("half-precision weights")
+    if settings.matmul == "fp8":
+        words.append("fp8 products")
+    if settings.states == "half":
+        words.append("half-precision states")
+    if settings.changes_training:
+        words[-1] += " (changes training)"
     return " + ".join(words)
 
 

@@ -121,6 +121,10 @@ def settings_words(settings: Settings | None) -> str:
         words.append("fused loss")
     if settings.weights == "half":
         words.append("half-precision weights")
+    if settings.matmul == "fp8":
+        words.append("fp8 products, which change the training")
+    if settings.states == "half":
+        words.append("half-precision optimiser states, which change the training")
     if settings.micro_batch_size is not None:
         words.append(f"micro-batch {settings.micro_batch_size}")
     if settings.gradient_accumulation_steps is not None:

@@ -99,7 +99,7 @@ def can_be_shared(record: Measurement, recipes: Iterable[str]) -> bool:
         and record.timing == "synchronised"
         and record.lab is None
         and record.settings is not None
-        and record.method != "optimal"
+        and record.method not in ("optimal", "changes-training")
         and bool(record.sync_pass_s)
         and bool(record.update_s)
         and record.recipe_id in set(recipes)

@@ -12,6 +12,8 @@ from torch import nn
 from bench_runner.architecture_text import T5, target_length
 from bench_runner.configure import model_arguments
 from bench_runner.recipes import IMAGE_FAMILIES, Recipe
+from bench_runner.records import States
+from bench_runner.worker.changed_training import HalfStateAdam
 
 _MASKED_SHARE = 0.15
 _IGNORED_LABEL = -100
@@ -206,16 +208,32 @@ def _pairs(
     }
 
 
-def has_flash_attention() -> bool:
-    """Whether the flash-attn package is installed and imports."""
+def flash_attention() -> str | None:
+    """The fastest FlashAttention of this machine, as Hugging Face names it; None without any.
+
+    Of those that are installed and import: the third is for Hopper alone, the second for any GPU.
+    """
+    hopper = torch.cuda.is_available() and torch.cuda.get_device_capability()[0] == 9
+    for package, name, fits in (
+        ("flash_attn_interface", "flash_attention_3", hopper),
+        ("flash_attn", "flash_attention_2", True),
+    ):
+        if fits and _imports(package):
+            return name
+    return None
+
+
+def _imports(package: str) -> bool:
     try:
-        __import__("flash_attn")
+        __import__(package)
     except Exception:
         return False
     return True
 
 
-def optimizer(recipe: Recipe, device: torch.device) -> tuple[type, dict[str, Any]] | None:
+def optimizer(
+    recipe: Recipe, device: torch.device, states: States = "fp32"
+) -> tuple[type, dict[str, Any]] | None:
     """The recipe's optimiser for the Trainer, fused as is the Trainer's default.
 
     None leaves the choice to the Trainer: SGD is one of its own.
@@ -224,9 +242,13 @@ def optimizer(recipe: Recipe, device: torch.device) -> tuple[type, dict[str, Any
     if training.optimizer == "sgd":
         return None
     keywords: dict[str, Any] = {"fused": device.type == "cuda"}
+    if states == "half":
+        keywords = {"decoupled": training.optimizer != "adam"}
     optional = {"lr": training.learning_rate, "eps": training.epsilon}
     keywords |= {name: value for name, value in optional.items() if value is not None}
     if training.beta1 is not None and training.beta2 is not None:
         keywords["betas"] = (training.beta1, training.beta2)
+    if states == "half":
+        return HalfStateAdam, keywords
     kind = torch.optim.Adam if training.optimizer == "adam" else torch.optim.AdamW
     return kind, keywords

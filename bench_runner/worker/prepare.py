@@ -11,6 +11,7 @@ from bench_runner import configure
 from bench_runner.recipes import Recipe
 from bench_runner.records import Settings
 from bench_runner.worker import models
+from bench_runner.worker.changed_training import fp8_products
 from bench_runner.worker.half_weights import half_weights
 from bench_runner.worker.lean_loss import lean_model
 
@@ -22,12 +23,14 @@ def prepared_model(
 
     The arguments must be there before the model: with ZeRO-3 they make it be built in shards.
     """
-    attention = configure.attention(recipe, settings, flash_attn=models.has_flash_attention())
+    attention = configure.attention(recipe, settings, flash=models.flash_attention())
     if configure.built_whole(recipe, settings):
         unset_hf_deepspeed_config()
     with device:
         model = models.build_model(recipe, attention)
     model = lean_model(model, loss=settings.loss, inputs=settings.inputs)
+    if settings.matmul == "fp8":
+        model = fp8_products(model)
     half = configure.half_type(recipe, settings)
     if half is not None:
         model = half_weights(model, half)

@@ -106,7 +106,9 @@ class Session:
             args=arguments,
             batches=batches,
             callbacks=[StepEnd(ended)],
-            optimizer_cls_and_kwargs=models.optimizer(self.recipe, self.device),
+            optimizer_cls_and_kwargs=models.optimizer(
+                self.recipe, self.device, self.spec.settings.states
+            ),
             **keywords,
         )
         return trainer

@@ -83,7 +83,7 @@ def test_what_the_file_holds_is_not_run_again(
 ) -> None:
     recipe, out = tmp_path / "tiny.toml", tmp_path / "curves.jsonl"
     recipe.write_text(TINY)
-    about = {"recipe": str(recipe), "precision": None, "steps": 40, "device": "cpu"}
+    about = {"recipe": str(recipe), "precision": None, "steps": 40, "device": "cpu", "passes": 4}
     lines = [
         {**curve(words, seed, [1.0 + 0.1 * seed] * 40), **about}
         for words in ("naive", "not-compiled,fused")
@@ -107,6 +107,7 @@ def test_real_runs_learn_and_exact_settings_follow_the_plain_one(tool: Any, tmp_
 
     def losses(words: str, seed: int) -> list[float]:
         task = {"recipe": str(recipe), "precision": None, "steps": 12, "device": "cpu"}
+        task |= {"passes": 2}
         found: list[float] = tool.train({**task, "settings": words, "seed": seed})
         return found
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench_runner import kernels, search, space, whole_search
+from bench_runner import configure, kernels, search, space, whole_search
 from bench_runner.arguments import find_recipe, parse_settings
 from bench_runner.kernels import Kernels
 from bench_runner.records import Measurement, Settings
@@ -28,9 +28,10 @@ def test_the_whole_space_holds_the_papers_and_each_training_once(recipe, gpus: i
     assert len({space.label(each) for each in whole}) == len(whole)
     # What shards or offloads has weights of its own.
     halves = [k for k in kernels.choices(recipe, flash=False) if k.weights == "half"]
-    unsharded = [each for each in space.space(gpus) if each.sharding is None]
+    combinations = kernels.combinations(recipe, gpus)
+    unsharded = [each for each in combinations if each.sharding is None]
     others = len(kernels.choices(recipe, flash=False)) - len(halves)
-    assert len(whole) == others * len(space.space(gpus)) + len(halves) * len(unsharded)
+    assert len(whole) == others * len(combinations) + len(halves) * len(unsharded)
     assert all(kernels.why_not(recipe, each) is None for each in whole)
 
 
@@ -59,6 +60,50 @@ def test_what_a_model_has_decides_its_kernels() -> None:
 )
 def test_what_a_model_cannot_do_is_said(recipe, words: str, said: str) -> None:
     assert said in str(kernels.why_not(recipe, parse_settings(words)))
+
+
+@pytest.mark.parametrize(
+    ("capability", "packages", "found"),
+    [
+        (None, {"flash_attn"}, False),
+        ("8.0", {"flash_attn"}, True),
+        ("8.0", {"flash_attn_interface"}, False),
+        ("9.0", {"flash_attn_interface"}, True),
+        ("10.0", {"flash_attn_interface"}, False),
+        ("9.0", set(), False),
+    ],
+)
+def test_flash_attention_goes_by_what_the_machine_has(
+    capability: str | None, packages: set[str], found: bool
+) -> None:
+    assert kernels.has_flash_attention(capability, packages) is found
+    here = {"device": "cuda", "compute_capability": capability, "torchao": False}
+    reason = kernels.why_not_here(parse_settings("flash"), flash=found, **here)
+    assert (reason is None) is found
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    ("installed", "capability", "found"),
+    [
+        ({"flash_attn"}, (8, 0), "flash_attention_2"),
+        ({"flash_attn", "flash_attn_interface"}, (9, 0), "flash_attention_3"),
+        ({"flash_attn", "flash_attn_interface"}, (10, 0), "flash_attention_2"),
+        ({"flash_attn_interface"}, (8, 0), None),
+        (set(), (9, 0), None),
+    ],
+)
+def test_the_worker_takes_the_newest_that_its_gpu_can_use(
+    monkeypatch: pytest.MonkeyPatch, installed, capability, found
+) -> None:
+    torch = pytest.importorskip("torch")
+    models = pytest.importorskip("bench_runner.worker.models")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: capability)
+    monkeypatch.setattr(models, "_imports", lambda package: package in installed)
+    assert models.flash_attention() == found
+    named = configure.attention(DECODER, parse_settings("flash"), flash=found)
+    assert named == found
 
 
 class Machine:
@@ -236,7 +281,7 @@ def test_what_cannot_fit_in_any_way_is_not_tried_with_every_kernel() -> None:
     )
     done = explore(machine, kernels.whole_space(DECODER, 1, flash=False))
     assert {record.status for record in done} == {"infeasible"}
-    assert machine.trials == len(space.space(1))
+    assert machine.trials == len(kernels.combinations(DECODER, 1))
 
 
 def test_the_papers_kernels_are_tried_where_the_best_lies() -> None:
@@ -258,6 +303,7 @@ def test_the_papers_kernels_are_tried_where_the_best_lies() -> None:
 def test_the_estimate_counts_kernels_too() -> None:
     whole = kernels.whole_space(DECODER, 1, flash=False)
     assert kernels.expected_trials(space.space(1), "fast") == 2
-    # 12 combinations x 24 kernels, and the 2 that do not offload with half-precision weights
-    assert kernels.expected_trials(whole, "exhaustive") == 288 + 48
+    # The paper's 12 combinations and ZeRO-1 without offloading, kept or recomputed, x 24 kernels;
+    # the 2 that do not shard with half-precision weights too
+    assert kernels.expected_trials(whole, "exhaustive") == (12 + 2) * 24 + 2 * 24
     assert 2 + space.KERNEL_TRIALS <= kernels.expected_trials(whole, "fast") <= 28

@@ -330,7 +330,7 @@ def test_every_kind_of_kept_model_trains_a_step(own_store: Path, tmp_path: Path)
     keep_all(own_store, tmp_path)
     for own in Store(own_store).own_models():
         recipe = own.recipe
-        naive = attention(recipe, settings_for(free_lunch=False), flash_attn=False)
+        naive = attention(recipe, settings_for(free_lunch=False), flash=None)
         model = build_model(recipe, naive).train()
         batches = RandomBatches(recipe, 2, 1, torch.device("cpu"), 0)
         batches.micro_batch_size = 2

@@ -123,11 +123,16 @@ def main() -> int:
         [
             record
             for record in journal.read(given.records)
-            if record.recipe_id == recipe.recipe_id and given.id in (None, record.measurement_id)
+            if record.recipe_id == recipe.recipe_id
+            and (
+                record.measurement_id == given.id
+                if given.id
+                else record.method != "changes-training"
+            )
         ]
     )
     if winner is None:
-        print(f"{given.records} holds no time of {recipe.recipe_id}", file=sys.stderr)
+        print(f"{given.records} holds no winner of {recipe.recipe_id}", file=sys.stderr)
         return 2
     export.write(recipe, winner, given.work)
     row = judged(winner, step_seconds(given.work, given.steps, given.workers))

@@ -47,11 +47,11 @@ SETTINGS = (
     "not-compiled,fused",
     "not-compiled,trimmed",
     "regional,fused,trimmed,checkpointing",
-    "zero-1,offloading,regional,fused,trimmed",
+    "zero-1,regional,fused,trimmed",
     "fsdp-full-shard,regional,fused,trimmed",
 )
 RECIPE = Path(__file__).parent / "recipes" / "curve-20m.toml"
-MICRO_BATCHES = 4
+PASSES = 4
 WINDOW, END = 10, 20
 FOLLOWERS = 4
 
@@ -111,8 +111,8 @@ def train(task: dict[str, Any]) -> list[float]:
             return loss
 
     recipe, settings = _recipe(task), parse_settings(task["settings"])
-    size = max(1, recipe.training.batch_size // MICRO_BATCHES)
-    count = recipe.training.batch_size // size
+    count = task["passes"]
+    size = recipe.training.batch_size // count
     on_gpu = task["device"] == "cuda"
     keywords = configure.training_arguments(
         recipe,
@@ -137,7 +137,9 @@ def train(task: dict[str, Any]) -> list[float]:
         batches=Language(
             task["seed"], vocabulary, length, size, count * recipe.training.training_steps
         ),
-        optimizer_cls_and_kwargs=models.optimizer(recipe, torch.device(task["device"])),
+        optimizer_cls_and_kwargs=models.optimizer(
+            recipe, torch.device(task["device"]), settings.states
+        ),
     )
     trainer.train()
     steps = [passed[start : start + count] for start in range(0, len(passed), count)]
@@ -255,6 +257,7 @@ def main() -> int:
     parser.add_argument("--recipe", type=Path, default=RECIPE)
     parser.add_argument("--precision", choices=("bf16", "fp16", "fp32"))
     parser.add_argument("--steps", type=int, default=200)
+    parser.add_argument("--passes", type=int, default=PASSES, help="of an optimiser step")
     parser.add_argument("--seeds", type=int, default=4, help="of plain training")
     parser.add_argument("--each", type=int, default=2, help="seeds of each other setting")
     parser.add_argument("--settings", action="append", help="instead of the list; repeatable")
@@ -272,6 +275,7 @@ def main() -> int:
         "precision": given.precision,
         "steps": given.steps,
         "device": given.device,
+        "passes": given.passes,
     }
     if given.device == "cuda":
         common["capability"] = _capability()

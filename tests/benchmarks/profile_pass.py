@@ -30,7 +30,7 @@ def main() -> None:
     samples = int(sys.argv[2])
     settings = parse_settings(sys.argv[3] if len(sys.argv) > 3 else "regional,fused,trimmed")
     half = {"fp16": torch.float16, "bf16": torch.bfloat16}[recipe.training.precision]
-    attention = configure.attention(recipe, settings, flash_attn=False)
+    attention = configure.attention(recipe, settings, flash=None)
     with torch.device("cuda"):
         model = build_model(recipe, attention)
     model = lean_model(model, loss=settings.loss, inputs=settings.inputs).train()

@@ -231,6 +231,30 @@ def test_only_failures_are_no_time(own_store: Path) -> None:
     assert ("rtx-3090", 5) not in {(b.gpu_id, b.gpu_count) for b in best}
 
 
+def test_a_training_that_is_changed_never_stands(own_store: Path) -> None:
+    store = Store(own_store)
+    plain = record("any").settings
+    assert plain is not None
+    settings = replace(plain, matmul="fp8")
+    changed = record(
+        "changed",
+        gpu_count=5,
+        method="changes-training",
+        settings=settings,
+        training_days=100.5,
+        timing="synchronised",
+    )
+    store.append_measurements([record("exact", gpu_count=5, training_days=130.5), changed])
+    (best,) = (b for b in look(store).best_times("pythia-1b", "sound") if b.gpu_count == 5)
+    assert best.chosen is not None and best.chosen.measurement_id != "changed"
+    (kept,) = (
+        t
+        for t in look(store).times("pythia-1b", gpu_count=5, limit=9, offset=0)
+        if t.measurement_id == "changed"
+    )
+    assert kept.settings == settings and kept.method == "changes-training"
+
+
 def test_a_time_for_another_definition_of_the_recipe_does_not_count(own_store: Path) -> None:
     store = Store(own_store)
     now = next(

@@ -144,6 +144,8 @@ def from_measurements(
         workload, chip = workloads.get(record.recipe_id), chips.get(record.gpu)
         if workload is None or chip is None or record.status not in ("ok", "infeasible"):
             continue
+        if record.method == "changes-training":
+            continue
         paper = record.source_id in PAPER_SOURCES
         if not paper and (record.timing != "synchronised" or record.status != "ok"):
             continue

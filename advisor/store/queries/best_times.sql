@@ -25,8 +25,9 @@ WITH candidate AS (
         -- Several machines are no time of one, and what no second lab agrees with does not count.
         AND coalesce(node_count, 1) = 1
         AND standing IS DISTINCT FROM 'unconfirmed'
-        -- What a model was first trained on, by others, is no time of this recipe.
-        AND method <> 'original'
+        -- What a model was first trained on, by others, is no time of this recipe, nor is that of
+        -- another training.
+        AND method NOT IN ('original', 'changes-training')
         -- A time for an earlier definition of the recipe is evidence, but not of this recipe.
         AND (
             recipe_hash IS NULL
