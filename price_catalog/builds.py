@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from price_catalog.model import Gpu, Host
 
@@ -36,9 +37,11 @@ class PowerLimit:
     source_id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Build:
-    """One machine that somebody could buy, add to, or already has."""
+class Build(NamedTuple):
+    """One machine that somebody could buy, add to, or already has.
+
+    A tuple, because every start makes two thousand of them and hands them to another process.
+    """
 
     gpu: Gpu
     gpu_count: int
@@ -107,7 +110,7 @@ def _with_own_gpus(gpu: Gpu, hosts: Sequence[Host], bare: Sequence[Build]) -> li
     """
     most = max((host.max_gpus for host in hosts if host.kind == "owned"), default=0)
     upgraded = [
-        replace(build, gpus_owned=most) if 0 < most < build.gpu_count else build for build in bare
+        build._replace(gpus_owned=most) if 0 < most < build.gpu_count else build for build in bare
     ]
     whole = [
         Build(

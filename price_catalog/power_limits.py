@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -102,7 +101,7 @@ def _judged(build: Build, supply: Supply) -> Build:
     if build.obstacle is not None:
         return build
     if wall_w(build) is None:
-        return replace(build, unknown=(*build.unknown, "what it draws"))
+        return build._replace(unknown=(*build.unknown, "what it draws"))
     reason = supply_obstacle(build, supply)
     if reason is None:
         return build
@@ -110,9 +109,9 @@ def _judged(build: Build, supply: Supply) -> Build:
     if watts is not None and watts >= LEAST_SHARE * tdp_w:
         limit = speed_under(build.gpu.gpu_id, watts)
         if limit is not None:
-            return replace(build, limit=limit)
+            return build._replace(limit=limit)
         reason += (
             f". A limit of {watts:,.0f} W on each card would bring it down to that; what that costs"
             f" in time nobody was found to have measured for the {build.gpu.name}"
         )
-    return replace(build, obstacle=reason, unknown=())
+    return build._replace(obstacle=reason, unknown=())

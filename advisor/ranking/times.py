@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from advisor.parse import parse_choice
 from advisor.ranking.audit import Verdict
-from bench_runner.records import Settings
 
 if TYPE_CHECKING:
+    from bench_runner.records import Settings
     from price_catalog.builds import PowerLimit
 
 Origin = Literal["shipped", "local"]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from advisor.ranking.times import TrainingTime
 from advisor.store.measurement_columns import SETTINGS, TIME
-from bench_runner.records import Settings
+
+if TYPE_CHECKING:
+    from bench_runner.records import Settings
 
 Row = Sequence[Any]
 
@@ -34,6 +36,8 @@ class StoredTime(TrainingTime):
 
 
 def _settings(time: StoredTime) -> Settings | None:
+    from bench_runner.records import Settings  # late: a ranking says nothing of them
+
     values = time._row[_SETTINGS]
     return None if values[0] is None else Settings(**dict(zip(SETTINGS, values, strict=True)))
 

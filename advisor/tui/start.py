@@ -12,7 +12,6 @@ from advisor.interrupt import quiet_interrupt
 from advisor.tui.program.preload import read_ahead
 from advisor.tui.program.settings import load_state, state_file
 from advisor.tui.program.store_reader import StoreReader
-from bench_runner.processes import end_hard, when_parent_ends
 
 
 def run(store_path: Path, *, state_path: Path | None = None) -> int:
@@ -46,6 +45,8 @@ def _usual_size_where_unknown() -> None:
 
 
 if __name__ == "__main__":
+    from bench_runner.processes import end_hard, when_parent_ends
+
     when_parent_ends(end_hard)
     # How the browser's server starts it: without a terminal, which the command line asks for.
     sys.exit(run(Path(sys.argv[1])))

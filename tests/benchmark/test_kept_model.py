@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import tomllib
 from pathlib import Path
@@ -310,25 +311,32 @@ def keep_all(store: Path, tmp_path: Path) -> None:
             keep(store, model, *words, name=f"our-{name}")
 
 
+@pytest.fixture(scope="module")
+def kept_models(store_path: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[OwnModel, ...]:
+    """One of every kind, as the store hands them out."""
+    folder = tmp_path_factory.mktemp("kept")
+    store = Path(shutil.copy(store_path, folder / "results.duckdb"))
+    keep_all(store, folder)
+    return tuple(Store(store).own_models())
+
+
 def test_every_kind_of_kept_model_has_a_recipe_that_says_it_whole(
-    own_store: Path, tmp_path: Path
+    kept_models: tuple[OwnModel, ...],
 ) -> None:
-    keep_all(own_store, tmp_path)
-    kept = {own.recipe.recipe_id: own for own in Store(own_store).own_models()}
+    kept = {own.recipe.recipe_id: own for own in kept_models}
     assert kept.keys() == {f"our-{name}" for name in KEPT}
     for own in kept.values():
         assert recipe_from(tomllib.loads(recipe_text(own)), TINY) == own.recipe
 
 
 @pytest.mark.torch
-def test_every_kind_of_kept_model_trains_a_step(own_store: Path, tmp_path: Path) -> None:
+def test_every_kind_of_kept_model_trains_a_step(kept_models: tuple[OwnModel, ...]) -> None:
     torch = pytest.importorskip("torch")
     from bench_runner.configure import attention
     from bench_runner.space import settings_for
     from bench_runner.worker.models import RandomBatches, build_model
 
-    keep_all(own_store, tmp_path)
-    for own in Store(own_store).own_models():
+    for own in kept_models:
         recipe = own.recipe
         naive = attention(recipe, settings_for(free_lunch=False), flash=None)
         model = build_model(recipe, naive).train()

@@ -61,8 +61,8 @@ Bare().run()
 """
 BARE_READY = re.compile(rb"build 7")
 OUR_READY = re.compile(rb"\d of [\d,]+ builds")
-OUR_FIRST_SCREEN = re.compile(rb"\d of [\d,]+ builds.*\$\d+k", re.DOTALL)
-"""With the rows in between, down to the cost axis of the picture below them."""
+OUR_FIRST_SCREEN = re.compile(rb"\A(?=.*\$\d+k)(?=.*\d of [\d,]+ builds)", re.DOTALL)
+"""The cost axis of the picture below the rows, and the line that counts them, in any order."""
 
 
 _ENVIRONMENT = {

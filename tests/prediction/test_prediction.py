@@ -7,6 +7,7 @@ import math
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,9 +20,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.prediction.fit.compare_machines import compare
-from advisor.prediction.fit.cross_validate import CUTS, hold_out, is_paper_optimal, is_truth
-from advisor.prediction.fit.fit import fit_posterior
+from advisor.prediction.fit.accuracy_page import HANDS
+from advisor.prediction.fit.compare_machines import compare_without
+from advisor.prediction.fit.cross_validate import (
+    CUTS,
+    Fold,
+    Guess,
+    dealt,
+    folds_of,
+    guesses_of,
+    hold_out,
+    is_paper_optimal,
+    is_truth,
+)
+from advisor.prediction.fit.fit import Posterior, fit_posterior
 from advisor.prediction.fit.fit_memory import columns_of, fit_costs, says_fits
 from advisor.prediction.fit.fitted_from import fitted_from
 from advisor.prediction.fit.log_step import Mean
@@ -29,7 +41,7 @@ from advisor.prediction.fit.observations import PAPER, Observation, chips_by_nam
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.model.targets import Run, target_of_size
 from advisor.prediction.model.workload import Workload, workload_of
-from advisor.prediction.physics.chip import Chip
+from advisor.prediction.physics.chip import Chip, gpu_type
 from advisor.prediction.physics.columns import WorkloadTable
 from advisor.prediction.physics.factors import FACTORS
 from advisor.prediction.physics.memory import NAIVE, OPTIONS, START, MemoryCosts, micro_batch
@@ -407,24 +419,51 @@ def test_nothing_of_what_is_held_out_reaches_the_prediction(
     assert blind == pytest.approx(honest, rel=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("tested", "cut", "must"),
-    [
-        (is_paper_optimal, "a whole GPU type", 0.15),
-        (is_paper_optimal, "a whole model", 0.15),
-        (is_truth, "a whole GPU type", 0.15),
-    ],
-)
-def test_skill_on_what_was_held_out(
-    evidence: tuple[Observation, ...], tested: object, cut: str, must: float
+def is_tested(o: Observation) -> bool:
+    return is_paper_optimal(o) or is_truth(o)
+
+
+@pytest.fixture(scope="module")
+def without_gpus(evidence: tuple[Observation, ...]) -> list[tuple[Fold, Posterior]]:
+    """Whole GPU types left out, several at a time: one fit for all that is asked of them."""
+    key = dealt([o for o in evidence if is_tested(o)], CUTS["a whole GPU type"], HANDS)
+    folds = folds_of(evidence, is_tested, key)
+    return [(fold, fit_posterior(fold.seen)) for fold in folds]
+
+
+@pytest.mark.parametrize("tested", [is_paper_optimal, is_truth])
+def test_skill_on_gpus_that_were_held_out(
+    without_gpus: list[tuple[Fold, Posterior]], tested: Callable[[Observation], bool]
 ) -> None:
-    guesses = hold_out(evidence, tested, CUTS[cut])  # type: ignore[arg-type]
-    assert float(np.median([g.error for g in guesses])) <= must
+    skilled(
+        [
+            guess
+            for fold, posterior in without_gpus
+            for guess in guesses_of(posterior, [o for o in fold.asked if tested(o)])
+        ]
+    )
+
+
+def test_skill_on_models_that_were_held_out(evidence: tuple[Observation, ...]) -> None:
+    models = dealt([o for o in evidence if is_paper_optimal(o)], CUTS["a whole model"], HANDS)
+    skilled(hold_out(evidence, is_paper_optimal, models))
+
+
+def skilled(guesses: list[Guess]) -> None:
+    assert len(guesses) > 80
+    assert float(np.median([g.error for g in guesses])) <= 0.15
     assert 0.75 <= sum(g.covered for g in guesses) / len(guesses) <= 0.99
 
 
-def test_ratios_of_machines_lie_within_their_intervals(evidence: tuple[Observation, ...]) -> None:
-    found = compare(evidence, is_truth)
+def test_ratios_of_machines_lie_within_their_intervals(
+    evidence: tuple[Observation, ...], without_gpus: list[tuple[Fold, Posterior]]
+) -> None:
+    found = [
+        comparison
+        for fold, posterior in without_gpus
+        for held in sorted({gpu_type(o.chip) for o in fold.asked if is_truth(o)})
+        for comparison in compare_without(evidence, is_truth, held, posterior)
+    ]
     assert len(found) > 600
     assert 0.85 <= sum(c.covered for c in found) / len(found) <= 0.99
     # Between counts of one GPU more is shared than is allowed for.
@@ -434,8 +473,6 @@ def test_ratios_of_machines_lie_within_their_intervals(evidence: tuple[Observati
 
 
 def test_an_error_inside_the_rounding_is_none(evidence: tuple[Observation, ...]) -> None:
-    from advisor.prediction.fit.cross_validate import Guess
-
     four = next(o for o in evidence if o.harness == PAPER and o.training_days == pytest.approx(4.0))
     assert Guess(observation=four, days=4.4, low_days=4.4, high_days=5).error == 0.0
     assert Guess(observation=four, days=4.6, low_days=4.6, high_days=5).error == pytest.approx(0.15)

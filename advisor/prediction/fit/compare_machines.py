@@ -36,14 +36,6 @@ class Comparison:
         return self.error <= self.half
 
 
-def compare(
-    observations: Sequence[Observation], tested: Callable[[Observation], bool]
-) -> list[Comparison]:
-    """All pairs of the tested observations, each GPU type left out of the fit in turn."""
-    kinds = sorted({gpu_type(o.chip) for o in observations if o.step_s is not None and tested(o)})
-    return [c for held in kinds for c in compare_without(observations, tested, held)]
-
-
 def compare_without(
     observations: Sequence[Observation],
     tested: Callable[[Observation], bool],

@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from advisor.answers.before import Doubt
-from advisor.answers.doubts import doubts_of
 from advisor.answers.verdict import verdict
 from advisor.answers.wording import count_words
 from advisor.costs.amounts import days_short, usd_whole
@@ -26,6 +24,7 @@ from advisor.tui.program.settings import TERM_NAMES, State
 if TYPE_CHECKING:
     from datetime import date
 
+    from advisor.answers.before import Doubt
     from advisor.answers.one_build import OneBuild
     from advisor.costs.tco import CostTerms
     from advisor.ranking.candidates import Candidates
@@ -77,6 +76,8 @@ class RankingSession:
         self._marked: BuildKey | None = None
         """The build that the next one is to be compared with."""
         self._views: dict[CandidatesKey, CandidatesView] = {}
+        self._doubts: tuple[RankRequest, list[Doubt]] | None = None
+        """What was found while reading, and to which question."""
         self._undo: list[State] = []
         self._edited = ""
 
@@ -131,6 +132,7 @@ class RankingSession:
             self.measured = reading.measured
             self.rentals = reading.rentals
             self._views.clear()
+        self._doubts = reading.doubts
         if reading.key is not None and reading.candidates is not None:
             while len(self._views) >= MAX_KEPT_VIEWS:
                 del self._views[next(iter(self._views))]
@@ -337,6 +339,10 @@ class RankingSession:
         """What speaks against ordering first place."""
         if self.answer is None or self.asked is None:
             return []
+        if self._doubts is not None and self._doubts[0] == self.asked:
+            return self._doubts[1]
+        from advisor.answers.doubts import doubts_of  # late: not for the first screen
+
         return doubts_of(self.answer.ranking, self.rentals, self.asked.key.supply)
 
     def counted(self) -> str:

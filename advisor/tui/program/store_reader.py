@@ -16,9 +16,11 @@ from advisor.tui.widgets.fetch_error import FetchError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from advisor.answers.before import Doubt
     from advisor.ranking.candidates import Candidates
     from advisor.ranking.snapshot import Snapshot
     from advisor.ranking.times import BestTime
+    from advisor.ranking.typed_question import RankRequest
     from advisor.store import Reader, Store
     from advisor.tui.program.candidates_view import CandidatesView
     from advisor.tui.program.preload import Preload
@@ -50,6 +52,8 @@ class Reading(NamedTuple):
     """What is rented out, by the hour."""
     view: CandidatesView | None = None
     """The candidates as the screen wants them, where making that takes long enough to be seen."""
+    doubts: tuple[RankRequest, list[Doubt]] | None = None
+    """What speaks against first place, and to which question."""
 
 
 class Read(NamedTuple):
@@ -162,6 +166,7 @@ class StoreReader:
     def _answer(
         self, reader: Reader | None, state: State, snapshot: Snapshot, token: tuple[int, ...]
     ) -> Reading:
+        from advisor.answers.doubts import doubts_of
         from advisor.ranking.rank import rank
         from advisor.ranking.snapshot import candidates_of
         from advisor.ranking.times import at_face_value
@@ -186,6 +191,7 @@ class StoreReader:
         for rule in RANK_RULES:
             # Sorts the candidates now, in this thread, and not at the first key press.
             _ = rank(candidates, replace(asked.question, rule=rule)).uncertainty.tied
+        doubts = doubts_of(rank(candidates, asked.question), self._rentals, key.supply)
         view = None
         if len(candidates.builds) > MANY_BUILDS:
             from advisor.tui.program.candidates_view import CandidatesView
@@ -193,7 +199,8 @@ class StoreReader:
             view = CandidatesView(candidates, snapshot.gpus)
             view.points(state.cost_basis, asked.question.lifetime_years)
             _ = view.candidates.alike
-        return self._reading(snapshot, token, key, candidates, view)
+        reading = self._reading(snapshot, token, key, candidates, view)
+        return reading._replace(doubts=(asked, doubts))
 
     def _reading(
         self,

@@ -33,10 +33,10 @@ from advisor.tui.ranking.ranking_rows import LOOKED_BY, PLACE
 from advisor.tui.ranking.selected_build import selected_line
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.fetch_error import FetchError
-from advisor.tui.widgets.filter_table import FilterInput
 from advisor.tui.widgets.lines_view import LinesView
 from advisor.tui.widgets.plot.plot import CostTimePlot
 from advisor.tui.widgets.rank_table import RankTable
+from advisor.tui.widgets.text_input import FilterInput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
@@ -18,7 +17,7 @@ from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.lines import Line
 from advisor.tui.widgets.rank_table import RankTable
 from advisor.tui.widgets.table_rows import Column, RowSource
-from advisor.tui.widgets.text_input import Field
+from advisor.tui.widgets.text_input import FilterInput
 
 Cells = Sequence["str | Text"]
 
@@ -125,34 +124,6 @@ class MemoryRows:
     def remark(self, source: RowSource, index: int) -> str:
         assert isinstance(source, MemorySource)
         return self._remark(source.record(index))
-
-
-class FilterInput(Field):
-    """Where the filter is typed."""
-
-    HELP = """\
-## Filter
-
-Rows that have every word are shown, while you type. `Enter` or `↓` goes to the rows, `Esc` clears
-the filter first and leaves second.
-"""
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down", "leave", "to the rows", show=False),
-        Binding("escape", "clear", "clear", show=False),
-    ]
-
-    class Left(Message):
-        """The person wants to go to the rows."""
-
-    def action_leave(self) -> None:
-        self.post_message(self.Left())
-
-    def action_clear(self) -> None:
-        """Clear the filter; with nothing to clear, leave."""
-        if self.value:
-            self.value = ""
-        else:
-            self.post_message(self.Left())
 
 
 class FilterTable(Vertical):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.message import Message
 from textual.validation import ValidationResult
 from textual.widgets import Input
 
@@ -31,3 +35,31 @@ class Field(Input):
     def validate(self, value: str) -> ValidationResult | None:
         """Nothing to do: what is wrong with a text depends on the other fields too."""
         return None
+
+
+class FilterInput(Field):
+    """Where the filter is typed."""
+
+    HELP = """\
+## Filter
+
+Rows that have every word are shown, while you type. `Enter` or `↓` goes to the rows, `Esc` clears
+the filter first and leaves second.
+"""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down", "leave", "to the rows", show=False),
+        Binding("escape", "clear", "clear", show=False),
+    ]
+
+    class Left(Message):
+        """The person wants to go to the rows."""
+
+    def action_leave(self) -> None:
+        self.post_message(self.Left())
+
+    def action_clear(self) -> None:
+        """Clear the filter; with nothing to clear, leave."""
+        if self.value:
+            self.value = ""
+        else:
+            self.post_message(self.Left())
