@@ -154,7 +154,7 @@ def test_names_too_long_for_their_column_stay_apart(store_path: Path) -> None:
     assert quote is not None
     long = [f"A very long name of a machine that somebody sells in many sizes, {n}" for n in "ab"]
     builds = tuple(
-        replace(build, host=replace(build.host, host_id=f"h{n}", name=name))
+        build._replace(host=replace(build.host, host_id=f"h{n}", name=name))
         for n, name in enumerate(long)
     )
     prices = {("server", f"h{n}"): quote for n in range(2)}
