@@ -17,7 +17,7 @@ from bench_runner.trial import TrialSpec, recipe_from_json
 from bench_runner.worker import models
 from bench_runner.worker.clock import Clock, StepSeconds
 from bench_runner.worker.device_memory import DeviceMemory, predicted_peak_gib
-from bench_runner.worker.prepare import prepared_model
+from bench_runner.worker.prepared_model import prepared_model
 from bench_runner.worker.ranks import Ranks, tell_deepspeed
 from bench_runner.worker.timed_trainer import PlainTrainer, StepEnd, TimedTrainer
 

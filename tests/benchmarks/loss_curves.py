@@ -98,7 +98,7 @@ def train(task: dict[str, Any]) -> list[float]:
     from bench_runner import configure
     from bench_runner.arguments import parse_settings
     from bench_runner.worker import models
-    from bench_runner.worker.prepare import prepared_model
+    from bench_runner.worker.prepared_model import prepared_model
     from bench_runner.worker.ranks import tell_deepspeed
     from bench_runner.worker.timed_trainer import PlainTrainer
 

@@ -14,7 +14,7 @@ from typing import Any
 from advisor.parse import NAMED_PRICES
 from advisor.ranking.question import RANK_RULES
 from advisor.ranking.times import EVIDENCE_RULES
-from advisor.tui.program.settings import COST_BASES, State
+from advisor.tui.program.settings import COST_BASES, State, read_object
 
 MAX_BYTES = 512 * 1024
 MAX_RECENT = 10
@@ -107,18 +107,9 @@ class Kept:
 def load_kept(path: Path) -> tuple[Kept, str | None]:
     """What was kept, and one line to show where the file could not be used."""
     try:
-        with path.open("rb") as file:
-            raw = file.read(MAX_BYTES + 1)
-        if len(raw) > MAX_BYTES:
-            raise ValueError(f"it is larger than {MAX_BYTES:,} bytes")
-        found = json.loads(raw)
-        if not isinstance(found, dict):
-            raise ValueError("it is not a JSON object")
-    except FileNotFoundError:
-        return Kept(), None
-    except (OSError, ValueError, RecursionError) as error:
-        why = getattr(error, "strerror", None) or str(error)
-        return Kept(), f"{path} was ignored ({why}): earlier questions and plans are not shown"
+        found = read_object(path, MAX_BYTES)
+    except ValueError as error:
+        return Kept(), f"{path} was ignored ({error}): earlier questions and plans are not shown"
     return Kept(questions=_questions(found), notes=_notes(found)), None
 
 

@@ -103,19 +103,30 @@ def state_file() -> Path:
 def load_state(path: Path) -> tuple[State, str | None]:
     """The state of the last run, and one line to show where it could not be used."""
     try:
-        with path.open("rb") as file:
-            raw = file.read(MAX_STATE_BYTES + 1)
-        if len(raw) > MAX_STATE_BYTES:
-            raise ValueError(f"it is larger than {MAX_STATE_BYTES:,} bytes")
-        kept = json.loads(raw)
-        if not isinstance(kept, dict):
-            raise ValueError("it is not a JSON object")
-    except FileNotFoundError:
-        return State(), None
-    except (OSError, ValueError, RecursionError) as error:
-        why = getattr(error, "strerror", None) or str(error)
-        return State(), f"{path} was ignored ({why}): the defaults are shown and replace it"
+        kept = read_object(path, MAX_STATE_BYTES)
+    except ValueError as error:
+        return State(), f"{path} was ignored ({error}): the defaults are shown and replace it"
     return State(**_usable(kept)), None
+
+
+def read_object(path: Path, most_bytes: int) -> dict[str, Any]:
+    """The JSON object in a file of this program's; {} where there is no file.
+
+    Raises ValueError with the reason where it cannot be used.
+    """
+    try:
+        with path.open("rb") as file:
+            raw = file.read(most_bytes + 1)
+        if len(raw) > most_bytes:
+            raise ValueError(f"it is larger than {most_bytes:,} bytes")
+        found = json.loads(raw)
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as error:
+        raise ValueError(getattr(error, "strerror", None) or str(error)) from error
+    if not isinstance(found, dict):
+        raise ValueError("it is not a JSON object")
+    return found
 
 
 def _usable(kept: dict[str, Any]) -> dict[str, Any]:
