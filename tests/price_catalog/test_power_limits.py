@@ -156,7 +156,7 @@ def test_a_supply_whose_efficiency_nobody_states_wastes_a_fifth() -> None:
     assert power_basis(build) == "supply"
     assert is_estimated(build)
     assert supply_obstacle(build, Supply(120, 15)) is not None
-    known = replace(build, host=replace(host, psu_efficiency=0.9))
+    known = build._replace(host=replace(host, psu_efficiency=0.9))
     assert wall_w(known) == pytest.approx(inside_w / 0.9, abs=0.1)
     assert power_basis(known) == "parts"
 
