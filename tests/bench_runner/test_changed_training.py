@@ -197,19 +197,20 @@ def test_fp8_leaves_the_head_and_odd_sizes_alone(monkeypatch: pytest.MonkeyPatch
         )
         return model
 
-    torchao, float8 = ModuleType("torchao"), ModuleType("torchao.float8")
-    float8.convert_to_float8_training = convert  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "torchao", torchao)
-    monkeypatch.setitem(sys.modules, "torchao.float8", float8)
     sizes = {"num_hidden_layers": 1, "num_attention_heads": 2, "vocab_size": 64}
     model = transformers.AutoModelForCausalLM.from_config(
         transformers.GPTNeoXConfig(hidden_size=32, intermediate_size=40, **sizes)
     )
-    fp8_products(model)
-    layer = "gpt_neox.layers.0.attention"
-    assert asked == [f"{layer}.query_key_value", f"{layer}.dense"]
     odd = transformers.AutoModelForCausalLM.from_config(
         transformers.GPTNeoXConfig(hidden_size=24, intermediate_size=40, **sizes)
     )
+    # After the library was imported, which looks for torchao by itself.
+    torchao, float8 = ModuleType("torchao"), ModuleType("torchao.float8")
+    float8.convert_to_float8_training = convert  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "torchao", torchao)
+    monkeypatch.setitem(sys.modules, "torchao.float8", float8)
+    fp8_products(model)
+    layer = "gpt_neox.layers.0.attention"
+    assert asked == [f"{layer}.query_key_value", f"{layer}.dense"]
     with pytest.raises(ValueError, match="multiples of 16"):
         fp8_products(odd)

@@ -48,7 +48,7 @@ def setup(**changes: Any) -> Setup:
     return Setup(**(known | changes))
 
 
-def outcome(pass_s: float, **about: Any) -> Outcome:
+def outcome(pass_s: float, gpu: dict[str, float] | None = None, **about: Any) -> Outcome:
     timed = {
         "event": "timed",
         "micro_batch_size": 32,
@@ -69,7 +69,7 @@ def outcome(pass_s: float, **about: Any) -> Outcome:
         "peak_reserved_gib": 60.0,
         "peak_memory_gib": 50.0,
         "allocator_retries": 0,
-        "gpu": {"sm_clock_mhz": 1980.0},
+        "gpu": {"sm_clock_mhz": 1980.0} if gpu is None else gpu,
         "parameters": 162_000_000,
     }
     events = ({"event": "about", **about}, timed, {"event": "done"})
@@ -191,6 +191,26 @@ def test_energy_is_what_the_counter_grew_by_while_steps_were_timed(
     for settings, gpu in ((offloaded, {"counted_w": 500.0}), (plain, {"power_w": 500.0})):
         joules, why = results._energy(two, settings, gpu, 4.0)
         assert joules is None and why.startswith("not measured")
+
+
+@pytest.mark.parametrize("nvml", [None, FakeNvml], ids=["no library", "no counter"])
+def test_without_a_counter_the_record_says_that_energy_was_not_measured(
+    monkeypatch: pytest.MonkeyPatch, nvml: type[FakeNvml] | None
+) -> None:
+    made = None if nvml is None else nvml()
+    monkeypatch.setitem(sys.modules, "pynvml", made)
+    monkeypatch.setattr(hardware, "POWER_AVERAGED_S", 0.0)
+    began_s = time.monotonic()
+    sampler = hardware.GpuSampler("GPU-aaa", every_s=0.01)
+    sampler.start()
+    time.sleep(0.1)
+    sampler.stop()
+    gpu = sampler.summary(began_s, time.monotonic())
+    assert ("power_w" in gpu) is (nvml is not None) and "counted_w" not in gpu
+    kept = record(outcome(0.2, gpu=gpu))
+    assert kept.status == "ok"
+    assert kept.environment["energy_j"] is None
+    assert kept.environment["energy"].startswith("not measured: no energy counter")
 
 
 def test_power_is_that_of_the_timed_steps_alone(monkeypatch: pytest.MonkeyPatch) -> None:
