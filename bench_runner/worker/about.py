@@ -12,6 +12,10 @@ from bench_runner.architecture import Transformer
 from bench_runner.worker import models
 from bench_runner.worker.session import Session
 
+_CUDNN_FIRST = ((9, 0), (10, 0), (10, 3))
+"""Compute capabilities on which torch prefers cuDNN's attention (since 2.10, its sdp_utils.cpp); on
+an H100 the kernels of a pass were seen to be cuDNN's (docs/measurements.md)."""
+
 
 def about(session: Session) -> dict[str, Any]:
     """Devices, library builds, kernels, and what of the free lunch was served."""
@@ -56,6 +60,7 @@ def _sdpa_kernel(session: Session, architecture: Transformer) -> str:
     """The kernel that torch's SDPA would take for this recipe's attention."""
     from torch.backends.cuda import (
         SDPAParams,
+        can_use_cudnn_attention,
         can_use_efficient_attention,
         can_use_flash_attention,
     )
@@ -66,6 +71,8 @@ def _sdpa_kernel(session: Session, architecture: Transformer) -> str:
     shape = (1, architecture.num_attention_heads, 128, architecture.head_size)
     query = torch.empty(shape, device=session.device, dtype=dtype)
     parameters = SDPAParams(query, query, query, None, 0.0, architecture.causal, False)
+    if session.capability in _CUDNN_FIRST and can_use_cudnn_attention(parameters):
+        return "cudnn"
     if can_use_flash_attention(parameters):
         return "flash"
     return "memory-efficient" if can_use_efficient_attention(parameters) else "math"
