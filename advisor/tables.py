@@ -76,24 +76,33 @@ def _csv_cell(value: Any) -> Any:
     return value
 
 
-def to_table(rows: Sequence[Row], columns: Sequence[str], right: frozenset[str]) -> str:
-    """Aligned columns; those named in ``right`` are flush right. None shows as "no data"."""
-    lines = [list(columns)]
-    for row in rows:
-        lines.append([_shown(row.get(column)) for column in columns])
-    widths = [max(len(line[at]) for line in lines) for at in range(len(columns))]
+def to_table(
+    rows: Sequence[Row], columns: Sequence[str], right: frozenset[str] | None = None
+) -> str:
+    """Aligned columns; those named in ``right`` are flush right, else those of numbers alone. None
+    shows as "no data"."""
+    padded = []
+    for column in columns:
+        values = [row.get(column) for row in rows]
+        numbers = column in right if right is not None else _all_numbers(values)
+        cells = [column, *map(_shown, values)]
+        width = max(map(len, cells))
+        pad = str.rjust if numbers else str.ljust
+        padded.append([pad(cell, width) for cell in cells])
+    return "\n".join("  ".join(line).rstrip() for line in zip(*padded, strict=True))
 
-    def join(line: list[str]) -> str:
-        cells = (
-            cell.rjust(width) if column in right else cell.ljust(width)
-            for cell, width, column in zip(line, widths, columns, strict=True)
-        )
-        return "  ".join(cells).rstrip()
 
-    return "\n".join(join(line) for line in lines)
+def _all_numbers(values: Sequence[Any]) -> bool:
+    """Whether there are numbers among them, and neither text nor yes and no."""
+    kinds = set(map(type, values))
+    return any(issubclass(kind, (int, float, Decimal)) for kind in kinds) and not any(
+        issubclass(kind, (str, bool)) for kind in kinds
+    )
 
 
 def _shown(value: Any) -> str:
+    if type(value) is str and value and value.isprintable():  # most cells of a long table
+        return value
     if value is None or value == "":
         return "no data"
     if isinstance(value, bool):
@@ -114,13 +123,7 @@ def render_rows(rows: Sequence[Row], form: str, columns: Sequence[str] | None = 
     named = list(columns) if columns is not None else list(rows[0]) if rows else []
     if form == "csv":
         return to_csv(rows, named)
-    numeric = frozenset(
-        column
-        for column in named
-        if any(isinstance(row.get(column), (int, float, Decimal)) for row in rows)
-        and not any(isinstance(row.get(column), (str, bool)) for row in rows)
-    )
-    return to_table(rows, named, numeric)
+    return to_table(rows, named)
 
 
 TABLE_FORMATS = {".csv": "csv", ".md": "markdown", ".json": "json"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 QuoteKind = Literal[
     "reseller-quote",
@@ -189,6 +189,41 @@ class Quote:
         """Its vendor, marked where the user entered it."""
         own = self.origin == "local" and self.kind != "owned"
         return f"{self.vendor} ({OWN_QUOTE})" if own else self.vendor
+
+
+class QuoteLine(NamedTuple):
+    """A quote as the store's query of all quotes has it: for lists of very many, where making each
+    a `Quote` would take longer than all else."""
+
+    quote_id: str
+    item_kind: str
+    item_id: str
+    price_usd: Decimal
+    kind: QuoteKind
+    vendor: str
+    quoted_on: date
+    source_id: str
+    url: str | None
+    note: str | None
+    price_set: str | None
+    currency: str
+    price_quoted: Decimal | None
+    includes: str | None
+    valid_until: date | None
+    delivery: str | None
+    warranty: str | None
+    file: str | None
+    corrects: str | None
+    origin: str
+
+    @property
+    def label(self) -> str:
+        """Its vendor, marked where the user entered it."""
+        own = self.origin == "local" and self.kind != "owned"
+        return f"{self.vendor} ({OWN_QUOTE})" if own else self.vendor
+
+
+AnyQuote = Quote | QuoteLine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

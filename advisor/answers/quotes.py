@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Any
 
@@ -16,7 +16,7 @@ from advisor.costs.price_book import (
 )
 from advisor.parse import PriceRule
 from advisor.ranking.snapshot import Snapshot
-from price_catalog.model import Host, Quote
+from price_catalog.model import AnyQuote, Host, Quote
 
 
 def ledger_items(snapshot: Snapshot) -> Items:
@@ -28,15 +28,27 @@ def ledger_rows(
     snapshot: Snapshot, rule: PriceRule, *, today: date
 ) -> list[tuple[Quote, dict[str, Any]]]:
     """Every quote with what is shown of it, and every machine's price that was added up of them."""
+    rows = line_rows(snapshot, rule, snapshot.quotes, today=today)
+    return [(quote, row) for quote, row in rows if isinstance(quote, Quote)]
+
+
+def line_rows(
+    snapshot: Snapshot, rule: PriceRule, held: Sequence[AnyQuote], *, today: date
+) -> list[tuple[AnyQuote, dict[str, Any]]]:
+    """The same of quotes that were read beside the snapshot, as light rows perhaps."""
     names = item_names(snapshot.gpus, snapshot.hosts)
     book = snapshot.prices(rule, today=today)
     used = parts_in_use(book, snapshot.hosts, rule, today=today)
     counts = {q.quote_id for q in book.values() if q.item_kind != "part" or q.quote_id in used}
     summed = [quote for quote in book.values() if quote.quote_id.startswith(PREFIX)]
-    outlying = outlying_quotes(snapshot.quotes)
-    corrected = {quote.corrects for quote in snapshot.quotes}
-    rows = []
-    for quote in (*summed, *snapshot.quotes):
+    outlying = outlying_quotes(held)
+    corrected = {quote.corrects for quote in held}
+    ages: dict[date, str] = {}
+    rows: list[tuple[AnyQuote, dict[str, Any]]] = []
+    for quote in (*summed, *held):
+        age = ages.get(quote.quoted_on)
+        if age is None:
+            age = ages[quote.quoted_on] = age_words(quote.quoted_on, today)
         marks = quote_marks(
             quote,
             today=today,
@@ -50,7 +62,7 @@ def ledger_rows(
             "kind": quote.kind,
             "vendor": quote.vendor,
             "date": quote.quoted_on,
-            "age": age_words(quote.quoted_on, today),
+            "age": age,
             "valid_until": quote.valid_until,
             "marks": ", ".join(marks),
             "counts": quote.quote_id in counts,

@@ -10,6 +10,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Literal
 
 from advisor.answers.wording import (
+    build_words,
     chance_words,
     counted_days,
     estimate_mark,
@@ -232,6 +233,12 @@ def _nothing(ranking: Ranking) -> str:
     model, budget, limit = candidates.model.name, question.budget_usd, question.max_days
     asked = _asked(ranking)
     if not candidates.rankable:
+        unbuilt = [i for i, gap in enumerate(candidates.gap) if gap == "cannot-be-built"]
+        if unbuilt and len(unbuilt) == len(candidates.gap):
+            # A machine that exists says why; a pairing of cards with a strange chassis says less.
+            whole = [i for i in unbuilt if candidates.builds[i].host.gpu_id is not None]
+            build = candidates.builds[(whole or unbuilt)[0]]
+            return f"Nothing asked for can be built: of {build_words(build)}, {build.obstacle}."
         return f"No machine can be ranked for {model}: none has both a price and a training time."
     cents = candidates.cents
     inside = [] if budget is None else [i for i in candidates.by_days if cents[i] <= budget * 100]

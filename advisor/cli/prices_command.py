@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from pathlib import Path
 
-from advisor.answers.quotes import ledger_items, ledger_rows
+from advisor.answers.quotes import ledger_items, line_rows
 from advisor.answers.wording import item_names
 from advisor.cli.command import (
     ANSWERED,
@@ -43,9 +43,11 @@ _SHORT = ("item", "price_usd", "kind", "vendor", "date", "age", "marks", "counts
 
 
 def _list(options: argparse.Namespace, store: Store) -> int:
-    snapshot = _snapshot(store)
     rule = parse_price_rule(options.prices)
-    rows = ledger_rows(snapshot, rule, today=date.today())
+    with store.reading() as reader:
+        # The store chooses what counts: however many there are, each is read once, as a light row.
+        snapshot, quotes = take_snapshot(reader, rule), reader.quote_lines()
+    rows = line_rows(snapshot, rule, quotes, today=date.today())
     if options.item is not None:
         try:
             wanted = ledger_items(snapshot).find(options.item, "")
@@ -57,11 +59,16 @@ def _list(options: argparse.Namespace, store: Store) -> int:
     if options.own:
         rows = [(quote, row) for quote, row in rows if quote.origin == "local"]
     columns = _SHORT if options.format == "table" else list(rows[0][1]) if rows else _SHORT
-    shown_rows = [
-        {**row, "vendor": quote.label, "marks": row["marks"] or "-"} for quote, row in rows
-    ]
-    if options.format != "table":
-        shown_rows = [row for _, row in rows]
+    if options.own and not rows:
+        print(
+            'no quotes of your own yet: advisor prices add --item "RTX 3090" --price 900 '
+            "--vendor NAME --date 2026-11-01",
+            file=sys.stderr,
+        )
+    shown_rows = [row for _, row in rows]
+    if options.format == "table":
+        for quote, row in rows:
+            row["vendor"], row["marks"] = quote.label, row["marks"] or "-"
     print(render_rows(shown_rows, options.format, columns))
     return ANSWERED if rows else NO_ANSWER
 
