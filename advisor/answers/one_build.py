@@ -19,6 +19,7 @@ from advisor.answers.ownership import (
     offer_words,
     ownership_of,
 )
+from advisor.answers.price_told import place_lines
 from advisor.answers.verdict import chance_of, days_words, how_sure
 from advisor.answers.wording import (
     KIND_WORDS,
@@ -39,7 +40,7 @@ from advisor.costs.rental import BreakEven
 from advisor.costs.tco import CostTerms
 from advisor.parse import InputError, PriceRule
 from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
-from price_catalog.builds import Build, rack_units_of
+from price_catalog.builds import Build
 from price_catalog.model import Quote, Rental
 from price_catalog.power import (
     Supply,
@@ -322,11 +323,7 @@ def _power(one: OneBuild) -> list[Said]:
     for circuit in circuits(watts):
         breaker = "several circuits" if circuit.breaker_a is None else f"{circuit.breaker_a} A"
         said.append(Said(f"{circuit.volts} V: {circuit.amps:.1f} A, needs {breaker}"))
-    units = rack_units_of(build.host)
-    noise = build.host.noise_dba
-    said.append(Said("not for a rack" if units is None else f"{units:g} rack units"))
-    said.append(Said("noise not stated" if noise is None else f"at most {noise:g} dB(A)"))
-    return said
+    return [*said, *(Said(line) for line in place_lines(build))]
 
 
 def measure_commands(one: OneBuild) -> dict[str, str]:

@@ -186,6 +186,21 @@ def buyer_lines(row: RankedRow) -> Iterator[str]:
         yield f"heat: {facts['heat_btu_per_h']:,} BTU/h"
     else:
         missing.append("power")
+    yield from _place_lines(facts, build, missing)
+    if missing:
+        yield f"not stated: {', '.join(missing)}"
+
+
+def place_lines(build: Build) -> Iterator[str]:
+    """What a machine takes of a room and brings beside its GPUs; last what nobody states."""
+    missing: list[str] = []
+    yield from _place_lines(machine_object(build), build, missing)
+    if missing:
+        yield f"not stated: {', '.join(missing)}"
+
+
+def _place_lines(facts: dict[str, Any], build: Build, missing: list[str]) -> Iterator[str]:
+    """Rack, memory, noise, weight and links, a line each; what is not stated is ``missing``."""
     units = facts["rack_units"]
     if units == 0:
         yield "stands on the floor"
@@ -206,5 +221,3 @@ def buyer_lines(row: RankedRow) -> Iterator[str]:
         yield f"GPUs joined by: {facts['gpu_link']}"
     elif build.gpu_count > 1:
         missing.append("link between the GPUs")
-    if missing:
-        yield f"not stated: {', '.join(missing)}"

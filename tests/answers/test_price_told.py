@@ -14,6 +14,7 @@ from advisor.answers.price_told import (
     buyer_lines,
     machine_object,
     newer_words,
+    place_lines,
     prices_told,
     told_words,
 )
@@ -23,6 +24,7 @@ from advisor.ranking.rank import Ranking, rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
 from advisor.tables import to_json
+from price_catalog.builds import rack_units_of
 from tests.facts_for_tests import make_quote
 
 TODAY = date.today()
@@ -94,6 +96,23 @@ def test_what_nobody_states_is_said_to_be_not_stated(shipped: Ranking) -> None:
             assert stated != (name in missing)
         assert ("delivery" in missing) == (row.host_quote.delivery is None)
         assert any(line.startswith("heat: ") for line in lines) == (facts["wall_w"] is not None)
+
+
+def test_the_page_of_a_build_says_what_it_takes_of_a_room(shipped: Ranking) -> None:
+    hosts = {}
+    for row in shipped.rows():
+        hosts[row.build.host.host_id] = (row.build, list(place_lines(row.build)))
+    kinds = set()
+    for build, lines in hosts.values():
+        units, last = rack_units_of(build.host), lines[-1]
+        missing = last if last.startswith("not stated: ") else ""
+        floor = "stands on the floor" in lines
+        kinds.add(units if units in (None, 0) else "rack")
+        assert floor == (units == 0)
+        assert any(line.startswith("rack: ") for line in lines) == bool(units)
+        assert ("rack units" in missing) == (units is None)
+        assert ("weight" in missing) == (build.host.weight_kg is None)
+    assert kinds == {None, 0, "rack"}
 
 
 def test_the_export_has_what_a_buyer_needs(shipped: Ranking) -> None:

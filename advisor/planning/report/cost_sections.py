@@ -5,6 +5,7 @@ from __future__ import annotations
 from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.report import Block, Cell, Paragraph, ReportTable, Section
+from price_catalog.builds import rack_units_of
 
 
 def money_section(given: Material) -> Section:
@@ -63,6 +64,15 @@ def money_section(given: Material) -> Section:
                 rows=tuple(parts),
             )
         )
+    delivered = _delivered(given)
+    if delivered:
+        blocks.append(
+            ReportTable(
+                name="Delivered",
+                columns=("machine", "delivery", "warranty", "place", "memory", "noise", "weight"),
+                rows=tuple(delivered),
+            )
+        )
     running = [
         (
             given.book.experiments[r.experiment_id].name,
@@ -105,6 +115,30 @@ def money_section(given: Material) -> Section:
         )
         blocks.append(Paragraph(words=words))
     return Section(title="What it costs", blocks=tuple(blocks))
+
+
+NOT_STATED = "not stated"
+
+
+def _delivered(given: Material) -> list[tuple[Cell, ...]]:
+    """What a buyer asks beside the price, a row a machine, in the words of vendor and maker."""
+    rows: dict[str, tuple[Cell, ...]] = {}
+    for e in given.costs.equipment:
+        build = given.loaded.builds.get(e.machine.machine_id)
+        if build is None:  # cards for a machine that is there
+            continue
+        quotes = [given.loaded.quotes[p.line.quote_id] for p in e.lines]
+        host, units = build.host, rack_units_of(build.host)
+        place = NOT_STATED if units is None else f"{units:g} U" if units else "on the floor"
+        figures = ((host.memory_gib, "GiB"), (host.noise_dba, "dB(A)"), (host.weight_kg, "kg"))
+        rows[e.machine.machine_id] = (
+            e.machine.label,
+            next((quote.delivery for quote in quotes if quote.delivery), NOT_STATED),
+            next((quote.warranty for quote in quotes if quote.warranty), NOT_STATED),
+            place,
+            *(NOT_STATED if value is None else f"{value:g} {unit}" for value, unit in figures),
+        )
+    return list(rows.values())
 
 
 def _by_year(given: Material) -> ReportTable:

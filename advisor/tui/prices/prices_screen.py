@@ -37,7 +37,7 @@ ABOUT = {
     "paper": "★ counts: the figures of 2024-09-21 that the paper computes with, and no other. p on "
     "the ranking changes that.",
 }
-"""Which price counts, by the rule of the question."""
+"""Which price counts, by the rule of the question; on a day, the same as latest."""
 TABS = {"quotes": "Quotes", "rent": "Own or rent"}
 
 
@@ -92,7 +92,9 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
     def compose(self) -> ComposeResult:
         yield TitleBar(PRICES)
         yield Tabs(TABS, "show_tab")
-        yield Static(ABOUT[self.app.inputs.prices], id="about", markup=False)
+        rule = self.app.inputs.prices
+        about = ABOUT.get(rule) or f"As known on {rule}. {ABOUT['latest']}"
+        yield Static(about, id="about", markup=False)
         yield FilterTable(empty="The store holds no quotes: press a to add one.")
         yield LinesView(self._rent_page, id="rent")
         yield KeyBar(PRICES)
