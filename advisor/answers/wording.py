@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
+from itertools import takewhile
 
 from advisor.costs.amounts import (
     days_exact,
@@ -261,15 +262,28 @@ def short_gpus_words(build: Build) -> str:
 
 
 def cut_words(names: Sequence[str], width: int) -> list[str]:
-    """Names cut to a width; those that would look alike lose their middle instead of their end."""
+    """Names cut to a width. Those that would look alike lose their middle instead of their end or,
+    where their ends are alike too, what stands before the first word that tells them apart."""
     cut = [name if len(name) <= width else f"{name[: width - 1]}…" for name in names]
-    found = []
-    for name, short in zip(names, cut, strict=True):
-        if cut.count(short) > 1 and len(name) > width:
-            tail = width // 2
-            short = f"{name[: width - tail - 1]}…{name[-tail:]}"
-        found.append(short)
-    return found
+    alike: dict[str, list[int]] = {}
+    for i, short in enumerate(cut):
+        if len(names[i]) > width:
+            alike.setdefault(short, []).append(i)
+    tail = width // 2
+    head = width - tail - 1
+    for group in alike.values():
+        if len(group) == 1:
+            continue
+        ends = [f"{names[i][:head]}…{names[i][-tail:]}" for i in group]
+        if len(set(ends)) < len({names[i] for i in group}):
+            columns = zip(*(names[i] for i in group), strict=False)
+            shared = sum(1 for _ in takewhile(lambda signs: len(set(signs)) == 1, columns))
+            start = names[group[0]].rfind(" ", 0, shared) + 1
+            words = [f"{names[i][:head]}…{names[i][start : start + tail]}" for i in group]
+            ends = words if len(set(words)) > len(set(ends)) else ends
+        for i, end in zip(group, ends, strict=True):
+            cut[i] = end
+    return cut
 
 
 def item_names(gpus: Iterable[Gpu], hosts: Iterable[Host]) -> dict[tuple[str, str], str]:

@@ -191,7 +191,7 @@ def key_presses(store: Path, folder: Path, presses: int, goal_ms: int) -> None:
     times = [terminal.press(key, OUR_READY) for _ in range(presses) for key in (b"9", b"\x7f")]
     terminal.press(b"\x1b")
     arrows = [terminal.press(key) for _ in range(presses) for key in (b"\x1b[B", b"\x1b[A")]
-    costs = [terminal.press(b"c") for _ in range(presses)]
+    costs = [terminal.press(b"$") for _ in range(presses)]
     terminal.close()
     print(f"key press to updated table and picture ({store.name}), medians:")
     print(f"  goal for the budget:              at most {goal_ms} ms")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from advisor.benchmark.benchmark_plan import CPU, CPU_REMARK
 from advisor.benchmark.outcome import folded_words, shown_first
@@ -57,20 +57,47 @@ def columns(width: int) -> tuple[Column, ...]:
         ]
     used = sum(2 + (column.width or 0) for column in found)
     why = Column(key="why", title="Doing, or why", width=max(12, width - used - 3))
-    return (*found, why)
+    # Every column's header sorts by it; unsorted stand the settings as they are tried.
+    return tuple(column._replace(sort_key=column.key) for column in (*found, why))
+
+
+_SORTED_BY: dict[str, Callable[[Tried], Any]] = {
+    "settings": lambda row: row.label,
+    "state": lambda row: row.state,
+    "time": lambda row: row.training_days,
+    "micro": lambda row: row.micro_batch_size,
+    "memory": lambda row: row.peak_memory_gib,
+    "mfu": lambda row: row.mfu,
+    "took": lambda row: row.seconds,
+    "why": lambda row: row.detail or None,
+}
 
 
 class BoardRows:
     """The settings as they stand at one moment."""
 
-    def __init__(self, progress: Progress, keys: Sequence[str], *, whole: bool = True) -> None:
-        """``whole``: what was left out, too; else the winner first, and the rest in one row."""
+    def __init__(
+        self,
+        progress: Progress,
+        keys: Sequence[str],
+        *,
+        whole: bool = True,
+        sort: str = "",
+        descending: bool = False,
+    ) -> None:
+        """``whole``: what was left out, too; else the winner first, and the rest in one row.
+        ``sort``: a column's key; what has no such figure comes last."""
         self._rows = tuple(progress.rows.values())
         if not whole:
             shown, folded = shown_first(progress)
             words = folded_words(folded)
             rest = () if words is None else (Tried(label="…", state=LEFT_OUT, detail=words),)
             self._rows = (*shown, *rest)
+        if sort in _SORTED_BY:
+            key = _SORTED_BY[sort]
+            known = [row for row in self._rows if key(row) is not None]
+            known.sort(key=key, reverse=descending)
+            self._rows = (*known, *(row for row in self._rows if key(row) is None))
         best = progress.best_row
         self._best = None if best is None else best.label
         self._keys = keys

@@ -453,7 +453,20 @@ class BenchmarkScreen(SizedScreen):
             self.table.columns = shown
         whole = self._whole or self.ending is None
         keys = [column.key for column in shown]
-        self.table.source = BoardRows(self.progress, keys, whole=whole)
+        column, descending = self.app.inputs.sort_of(BENCHMARK)
+        self.table.sorted_by, self.table.sort_descending = column, descending
+        self.table.source = BoardRows(
+            self.progress, keys, whole=whole, sort=column or "", descending=descending
+        )
+
+    @on(RankTable.HeaderClicked)
+    def _header_clicked(self, event: RankTable.HeaderClicked) -> None:
+        """Sort by that column; clicked again, the other way; the third time as they are tried."""
+        column, descending = self.app.inputs.sort_of(BENCHMARK)
+        again = column == event.sort_key
+        wanted = None if again and descending else event.sort_key
+        self.app.session.sort_list(BENCHMARK, wanted, descending=again and not descending)
+        self._show_rows()
 
     def _say(self, lines: list[Line]) -> None:
         self.query_one("#said", LinesView).show(lambda width: wrapped(lines, width), from_top=True)

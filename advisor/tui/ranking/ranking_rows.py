@@ -275,7 +275,9 @@ def _full_name(build: Build, *, several: bool) -> str:
     words = short_gpus_words(build)
     if build.gpus_owned and not build.host_owned:
         words += f", {build.gpus_owned} yours"
-    if several or build.host_owned:
+    if build.host_owned:
+        words += ", yours"
+    elif several:
         words += f", {machine_words(build)}"
     return words
 
