@@ -6,12 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from advisor.costs.cost import DAYS_PER_YEAR, HOURS_PER_DAY
 from advisor.costs.price_book import STALE_DAYS
-from advisor.costs.tco import TotalCostOfOwnership
 from price_catalog.model import Rental
 from price_catalog.providers import provider_name
+
+if TYPE_CHECKING:
+    from advisor.costs.tco import TotalCostOfOwnership
 
 KINDS = ("on-demand", "spot", "reserved")
 
