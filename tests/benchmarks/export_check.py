@@ -57,9 +57,8 @@ class Ends(transformers.TrainerCallback):
 noted = Ends()
 Trainer, Arguments = transformers.Trainer, transformers.TrainingArguments
 transformers.Trainer = lambda **keywords: Trainer(**keywords, callbacks=[noted])
-transformers.TrainingArguments = lambda **keywords: Arguments(
-    **keywords, dataloader_num_workers=int(sys.argv[2]), save_strategy="no", report_to="none"
-)
+ours = {"dataloader_num_workers": int(sys.argv[2]), "save_strategy": "no", "report_to": "none"}
+transformers.TrainingArguments = lambda **keywords: Arguments(**(keywords | ours))
 train.main(max_steps=int(sys.argv[1]))
 if not torch.distributed.is_initialized() or torch.distributed.get_rank() == 0:
     print("ends " + json.dumps(noted.ends), flush=True)
@@ -132,7 +131,7 @@ def main() -> int:
         ]
     )
     if winner is None:
-        print(f"{given.records} holds no winner of {recipe.recipe_id}", file=sys.stderr)
+        print(f"{given.records} holds no time of {recipe.recipe_id}", file=sys.stderr)
         return 2
     export.write(recipe, winner, given.work)
     row = judged(winner, step_seconds(given.work, given.steps, given.workers))
