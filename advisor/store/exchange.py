@@ -273,6 +273,9 @@ def _check_row(table: str, row: Mapping[str, Any]) -> None:
     for column in KEYS[table]:
         if not isinstance(row.get(column), (str, int)):
             raise ValueError(f"a row of {table} needs a {column}, in text or as a number")
+    for column, value in row.items():
+        if isinstance(value, dict) or (isinstance(value, list) and column.endswith("_id")):
+            raise ValueError(f"{column} is {shown(str(value))}, not text or a number")
     for column in _PRICES.get(table, ()):
         if not _is_price(row.get(column)):
             raise ValueError(f"{column} is {row.get(column)!r}, not an amount above 0")

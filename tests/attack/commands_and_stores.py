@@ -205,11 +205,11 @@ def writes(store: Path, folder: Path, count: int, seed: int) -> list[str]:
     if shutil.which("strace") is None:
         return ["strace is not installed: nothing was tried"]
     faults: list[str] = []
-    tried = 0
+    tried = killed = 0
     for call in CALLS:
         for nth in range(1, 1000):
             if tried == count:
-                print(f"stopped at {call} {nth}")
+                print(f"stopped at {call} {nth}, after {killed} kills")
                 return faults
             tried += 1
             place = folder / "writes"
@@ -238,7 +238,13 @@ def writes(store: Path, folder: Path, count: int, seed: int) -> list[str]:
             faults += _lost(f"{call} {nth}", place, own, told)
             if ["done", "-"] in told:
                 break
-    print(f"{tried} kills")
+            if done.returncode not in (-signal.SIGKILL, 128 + signal.SIGKILL):
+                faults.append(f"{call} {nth}: not killed: {done.stderr.strip()[-200:]}")
+                break
+            killed += 1
+    print(f"{killed} kills")
+    if killed < len(CALLS):
+        faults.append("strace killed hardly anything: nothing was shown")
     return faults
 
 

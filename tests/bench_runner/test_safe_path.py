@@ -40,20 +40,34 @@ class Where:
         return str(random.__file__)
 
 
-@pytest.fixture
-def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def hostile_folder(folder: Path, trace: Path) -> Path:
     """A folder in which everything that we could import leaves a trace."""
-    trace = tmp_path / "it-ran"
     code = f"open({str(trace)!r}, 'w').write(__file__)\nraise SystemExit(3)\n"
-    folder = tmp_path / "paper"
     folder.mkdir()
-    for name in ("random", "uuid", "json", "sitecustomize", "torch", "duckdb"):
+    for name in (
+        "random",
+        "uuid",
+        "json",
+        "sitecustomize",
+        "torch",
+        "duckdb",
+        "msgspec",
+        "secrets",
+    ):
         (folder / f"{name}.py").write_text(code)
-    for name in ("bench_runner", "advisor", "price_catalog"):
+    packages = ("bench_runner", "advisor", "price_catalog", "textual", "textual_serve", "aiohttp")
+    for name in (*packages, "rich", "asyncio", "numpy", "scipy"):
         (folder / name).mkdir()
         (folder / name / "__init__.py").write_text(code)
         (folder / name / "__main__.py").write_text(code)
-    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """We stand in such a folder; the trace."""
+    trace = tmp_path / "it-ran"
+    monkeypatch.chdir(hostile_folder(tmp_path / "paper", trace))
     # As `export PYTHONPATH=$PYTHONPATH:...` leaves it where it was not set.
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["", os.environ.get("PYTHONPATH", "")]))
     return trace

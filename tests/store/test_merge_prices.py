@@ -56,6 +56,8 @@ def test_a_sound_file_is_merged(own_store: Path, tmp_path: Path) -> None:
         (QUOTE | {"kind": "gift"}, "kind 'gift' is not known"),
         (QUOTE | {"kind": None}, "kind 'None' is not known"),
         (QUOTE | {"item_kind": "planet"}, "item_kind 'planet' is not known"),
+        (QUOTE | {"item_id": {"a": []}}, "item_id is '{'a': \\[\\]}', not text or a number"),
+        (RENTAL | {"gpu_id": ["x"]}, "gpu_id is '\\['x'\\]', not text or a number"),
         (QUOTE | {"item_id": "rtx-3099"}, "did you mean 'rtx-3090'"),
         (QUOTE | {"item_kind": "server"}, "is for the server 'rtx-3090', which is not known here"),
         (QUOTE | {"vendor": "shop\x1b[2J"}, "vendor 'shop?[2J' holds control characters"),
