@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from advisor.parse import InputError
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.check_grant import check_grant
-from advisor.planning.grant.cost_lines import not_asked_for
+from advisor.planning.grant.cost_lines import not_asked_for, order_days
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.known_allocations import COLUMNS, known_allocations
 from advisor.planning.plan_grant import EXAMPLE, load_grant
@@ -382,8 +382,61 @@ def test_a_grant_in_euros_has_a_rate_with_its_day(tmp_path: Path) -> None:
     assert grant.currency.written(Decimal("114030")) == "€100,000"
     assert "1.1403" in grant.currency.note
     assert "2026-09-25" in grant.currency.note
-    with pytest.raises(InputError, match=r"budget\.currency: no rate of CHF ships"):
-        read(tmp_path, SMALL + '[budget]\ncurrency = "CHF"\n')
+    with pytest.raises(
+        InputError, match=r"budget\.currency: no rate of JPY ships.*usd_per_unit_on"
+    ):
+        read(tmp_path, SMALL + '[budget]\ncurrency = "JPY"\n')
+
+
+@pytest.mark.parametrize(("code", "usd"), [("GBP", "135650"), ("CHF", "123900"), ("CAD", "72630")])
+def test_the_currencies_of_the_forms_have_a_rate_with_day_and_source(
+    tmp_path: Path, code: str, usd: str
+) -> None:
+    grant = read(tmp_path, SMALL + f'[budget]\ncurrency = "{code}"\ntotal = "100k"\n')
+    assert grant.budget_usd == Decimal(usd)
+    assert grant.currency.note is not None
+    assert "2026-09-09" in grant.currency.note
+    assert "ECB" in grant.currency.note
+
+
+def test_electricity_may_become_dearer() -> None:
+    rules = Rules(usd_per_kwh=Decimal("0.10"), grant_months=48)
+    machine = make_machine("m", "1000", {"a": 100.0})
+    # 1,000 W for 100 days are 2,400 kWh; two years on, the middle of four, they cost 1.05 squared.
+    assert run_cents(machine, "a", rules) == 240_00
+    dearer = replace(rules, electricity_change=Decimal("0.05"))
+    assert run_cents(machine, "a", dearer) == 264_60
+
+
+def test_machines_may_be_ordered_on_days_that_are_named(tmp_path: Path) -> None:
+    text = SMALL + "[purchases]\norder_on = [2028-02-10, 2027-05-15]\n"
+    grant = read(tmp_path, text)
+    assert order_days(grant) == (75, 346)
+    for bad, words in (
+        ("order_on = [2031-01-01]", "2031-01-01 is outside the grant"),
+        ("order_on = [2027-05-15]\norder_every_months = 3", "remove one of the two"),
+    ):
+        with pytest.raises(InputError, match=words):
+            read(tmp_path, SMALL + f"[purchases]\n{bad}\n")
+    machine = make_machine("m", "1000", {"a": 100.0})
+    problem = make_problem(
+        year_days=(0, 365), experiments=(make_experiment("e", "a", 2, 0, 365),), machines=(machine,)
+    )
+    late = replace(problem, order_days=(75,))
+    first = min(start for p in solve(late).placed for start, _ in p.pieces)
+    assert first >= 75
+
+
+def test_a_threshold_holds_only_from_its_day_on(tmp_path: Path) -> None:
+    early = SMALL.replace("2027-03-01", "2024-03-01")
+    rules = '[institution]\nrules = "us-equipment-10000"\n'
+    assert read(tmp_path, SMALL + rules).institution.threshold_valid_from == date(2024, 10, 1)
+    with pytest.raises(InputError, match=r"institution\.rules: .*\$10,000 holds from 2024-10-01"):
+        read(tmp_path, early + rules)
+    # What is ordered after that day may count by it; where nothing is bought it does not matter.
+    read(tmp_path, early + rules + "[purchases]\norder_on = [2025-01-10]\n")
+    read(tmp_path, early + rules + "[purchases]\nallowed = false\n")
+    read(tmp_path, early + rules.replace("10000", "5000"))
 
 
 def test_award_years_are_cut_as_the_funder_counts_them(tmp_path: Path) -> None:

@@ -73,6 +73,9 @@ class Grant:
     price_change: Decimal = Decimal(0)
     """Of hardware a year, as a share."""
     rent_change: Decimal = Decimal(0)
+    electricity_change: Decimal = Decimal(0)
+    order_on: tuple[date, ...] | None = None
+    """The days on which machines may be ordered, where they are given one by one."""
     educational_discount: Decimal = Decimal(0)
     cost_share: Decimal = Decimal(0)
     """Share of every machine that ``cost_share_by`` pays."""
@@ -170,6 +173,8 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
         order_every_months=buy.order_every_months,
         price_change=exact(buy.price_change),
         rent_change=exact(rent.price_change),
+        electricity_change=exact(power.price_change),
+        order_on=None if buy.order_on is None else tuple(sorted(set(buy.order_on))),
         educational_discount=exact(buy.educational_discount),
         cost_share=exact(buy.cost_share),
         cost_share_by=buy.cost_share_by,
@@ -273,9 +278,30 @@ def _check_experiment(grant: Grant, place: str, experiment: GrantExperiment) -> 
         raise wrong(grant.file, f"{place}.by", f"{by} is not after not_before, {not_before}")
 
 
+def _check_orders(grant: Grant) -> None:
+    """The days of orders, and whether the threshold of the rules holds on them by then."""
+    for day in grant.order_on or ():
+        if not grant.start <= day < grant.end:
+            problem = f"{day} is outside the grant, from {grant.start} to {grant.end}"
+            raise wrong(grant.file, "purchases.order_on", problem)
+    if grant.order_on is not None and grant.order_every_months != 12:
+        problem = "is there with order_every_months: remove one of the two"
+        raise wrong(grant.file, "purchases.order_on", problem)
+    since = grant.institution.threshold_valid_from
+    first = grant.start if grant.order_on is None else grant.order_on[0]
+    if grant.buy and since is not None and first < since:
+        usd = grant.institution.equipment_threshold_usd
+        problem = (
+            f"its equipment threshold of ${usd:,.0f} holds from {since}, and machines may be "
+            f"ordered from {first}: name rules whose threshold holds then, or your own file"
+        )
+        raise wrong(grant.file, "institution.rules", problem)
+
+
 def _check_terms(grant: Grant) -> None:
     """Raises InputError."""
     years = len(grant.year_dates) - 1
+    _check_orders(grant)
     by_year = grant.utilisation_by_year
     if by_year is not None and len(by_year) != years:
         problem = f"has {len(by_year)} shares for {years} years: write one for each"

@@ -151,6 +151,7 @@ class _Purchases(_Table, frozen=True):
     lead_days: LeadDays = LeadDays(0)
     lifetime_years: LifetimeYears | None = None
     order_every_months: Literal[1, 3, 12] = 12
+    order_on: Annotated[tuple[date, ...], Meta(min_length=1, max_length=120)] | None = None
     price_change: Annotated[float, Meta(ge=-0.9, le=1)] = 0.0
     educational_discount: Annotated[float, Meta(ge=0, le=0.9)] = 0.0
     cost_share: Annotated[float, Meta(ge=0, le=0.99)] = 0.0
@@ -181,6 +182,7 @@ class ElectricityTable(_Table, frozen=True):
     usd_per_kwh: Annotated[float, Meta(gt=0, le=10)] | None = None
     pue: Annotated[float, Meta(ge=1, le=5)] = 1.0
     host_watts: Annotated[float, Meta(ge=0, le=20_000)] = 0.0
+    price_change: Annotated[float, Meta(ge=-0.9, le=1)] = 0.0
     source: Line | None = None
 
 

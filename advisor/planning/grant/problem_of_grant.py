@@ -133,6 +133,7 @@ def rules_of(grant: Grant) -> Rules:
         vat=grant.vat,
         price_change=grant.price_change,
         rent_change=grant.rent_change,
+        electricity_change=grant.electricity_change,
         cost_share=grant.cost_share,
         machine_extras=machine_extras(grant),
         life_months=house.life_months if house.equipment_as == "depreciated" else None,

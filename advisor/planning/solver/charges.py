@@ -336,6 +336,18 @@ def run_charge(
     )
     key = "electricity.usd_per_kwh"
     price = on.leaf("setting", rules.usd_per_kwh, "usd-per-kwh", "electricity", key=key)
+    if rules.electricity_change:
+        change = on.leaf(
+            "setting",
+            rules.electricity_change,
+            "share",
+            "change of electricity a year",
+            key="electricity.price_change",
+        )
+        half = Decimal(rules.grant_months * DAYS_PER_YEAR) / 24
+        middle = on.leaf("unit", half, "days", "days until the middle of the grant", name="middle")
+        factor = on.compute("growth", [change, middle], "factor", "electricity, mean of the grant")
+        price = on.compute("product", [price, factor], "usd-per-kwh", "electricity, mean price")
     what = f"{name} on {label}"
     rate = overhead_rate(on, rules, "electricity") if rules.electricity_in_base else None
     return _of_runs(on, kwh, price, count, rate, what, year)
@@ -360,7 +372,11 @@ def rental_charge(
     terms: list[N] = []
     if rules.rent_change and grant_year:
         change = on.leaf(
-            "setting", rules.rent_change, "share", "change of rents a year", key="rentals.change"
+            "setting",
+            rules.rent_change,
+            "share",
+            "change of rents a year",
+            key="rentals.price_change",
         )
         days_on = on.leaf(
             "unit",

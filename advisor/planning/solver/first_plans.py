@@ -9,6 +9,7 @@ from typing import Any
 
 from advisor.planning.solver.assemble import place, plan_of
 from advisor.planning.solver.milp import Cut, Program
+from advisor.planning.solver.packing_rows import PackingRow
 from advisor.planning.solver.problem import EPSILON, Plan
 from advisor.planning.solver.relaxation import Relaxation
 from advisor.planning.solver.search_clock import Clock, NoPlan
@@ -24,10 +25,10 @@ ONE_SECONDS = 2.0
 PACKED_SECONDS = 10.0
 NEAR = 0.005
 """A first plan need not be better than this share."""
-LARGE = 1500
+LARGE = 900
 """Columns: with more, what comes first is good rather than best."""
 MOST_KINDS = 12
-SPARE = (Decimal("0.03"), Decimal("0.07"), Decimal("0.12"))
+SPARE = (Decimal("0.01"), Decimal("0.03"), Decimal("0.07"), Decimal("0.12"))
 """Shares of a machine's time that are kept free so that runs find a place on several."""
 REPAIRS = 4
 
@@ -148,6 +149,8 @@ def packed_plan(
     costs: Sequence[float],
     keys: Collection[tuple[str, int]],
     clock: Clock,
+    *,
+    learnt: Sequence[PackingRow] = (),
 ) -> Found | None:
     """A plan with these groups that packs, found with a little more of every machine's time kept
     free than must be: where machines are not full to the brim, runs find a place."""
@@ -160,7 +163,8 @@ def packed_plan(
             return None
         slack = 1 - (1 - problem.rules.slack) * (1 - spare)
         tight = Program(
-            replace(problem, machines=machines, rules=replace(problem.rules, slack=slack))
+            replace(problem, machines=machines, rules=replace(problem.rules, slack=slack)),
+            learnt=learnt,
         )
         same = dict(_same_columns(tight, program))
         goal = [costs[same[column]] if column in same else 0.0 for column in range(len(tight.cost))]

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from math import floor, inf
 from typing import Any
 
@@ -25,6 +26,7 @@ from advisor.planning.solver.charges import (
     run_cents,
 )
 from advisor.planning.solver.groups import Group, groups, runs_that_fit
+from advisor.planning.solver.packing_rows import Interval, PackingRow, Room
 from advisor.planning.solver.problem import EPSILON, Experiment, Plan, PlanningProblem
 from advisor.planning.solver.rented import Way, rented_ways
 
@@ -55,7 +57,12 @@ class _Job:
 class Program:
     """The columns and rows, and what each column stands for."""
 
-    def __init__(self, problem: PlanningProblem, cuts: Sequence[Cut] = ()) -> None:
+    def __init__(
+        self,
+        problem: PlanningProblem,
+        cuts: Sequence[Cut] = (),
+        learnt: Sequence[PackingRow] = (),
+    ) -> None:
         self._matrix: Any = None
         self.problem = problem
         self.lower: list[float] = []
@@ -83,6 +90,8 @@ class Program:
         self.block: dict[int, tuple[str, int]] = {}
         """The bought group that a column belongs to, its own or that of its whole machine."""
         self._owned_rows: dict[str, range] = {}
+        self.rooms: list[Room] = []
+        """What machines of each group can do in every interval."""
         self._by_year: list[dict[int, float]] = [{} for _ in range(problem.years)]
         self.groups = groups(problem)
         done: dict[str, dict[int, float]] = {e.experiment_id: {} for e in problem.experiments}
@@ -104,6 +113,24 @@ class Program:
         self._add_limits()
         for cut in cuts:
             self._add_cut(cut)
+        self.learn(learnt)
+
+    def learn(self, rows: Sequence[PackingRow]) -> None:
+        """Add rows that were learnt from a solution of this program or one of a like problem."""
+        for row in rows:
+            key = (row.machine_id, row.order)
+            number = self.wholes.get(key, self.count.get(key))
+            weights = {
+                self.work[experiment, *key]: weight
+                for experiment, weight in row.weights
+                if (experiment, *key) in self.work
+            }
+            if number is None or not weights:
+                continue
+            if self.block.get(number) in self.separate:
+                self.inner.add(len(self.rows))
+            self.rows.append(({**weights, number: -1.0}, -inf, 0.0))
+        self._matrix = None
 
     def _column(
         self, upper: float, *, cost: float = 0.0, judged: float | None = None, whole: bool = True
@@ -216,6 +243,27 @@ class Program:
                     for year, days in split.items()
                 ]
         self._add_intervals(count, jobs, pieces)
+        self._add_room(group, count, fitting, jobs)
+
+    def _add_room(
+        self,
+        group: Group,
+        count: int,
+        fitting: Sequence[tuple[Experiment, int]],
+        jobs: Sequence[_Job],
+    ) -> None:
+        intervals: dict[tuple[int, ...], Interval] = {}
+        lows, dues = {each.low for each in jobs}, {each.due for each in jobs}
+        for low, due in product(sorted(lows, reverse=True), sorted(dues)):
+            inside = [n for n, each in enumerate(jobs) if each.low >= low and each.due <= due]
+            if inside and due > low and tuple(inside) not in intervals:
+                intervals[tuple(inside)] = Interval(
+                    self._usable(low, due),
+                    tuple(
+                        (fitting[n][0].experiment_id, jobs[n].column, jobs[n].days) for n in inside
+                    ),
+                )
+        self.rooms.append(Room(group.key, count, tuple(intervals.values())))
 
     def _split(
         self, column: int, elapsed: float, runs: int, years: Sequence[int], usd_a_day: float
@@ -399,11 +447,14 @@ class Program:
         also: Sequence[Row] = (),
         gap: float = 0.0,
         presolve: bool = True,
+        whole: Collection[int] | None = None,
+        fixed: Mapping[int, float] | None = None,
     ) -> Any:
         """The answer of scipy's milp for the given costs of the columns.
 
         ``only``: nothing is bought but from these groups; ``below``: nothing dearer than this;
-        ``also``: more rows; ``gap``: as near to the best is good enough.
+        ``also``: more rows; ``gap``: as near to the best is good enough; ``whole``: of the columns
+        that count whole things only these must be whole; ``fixed``: what columns are.
         """
         import numpy as np
         from scipy.optimize import Bounds, LinearConstraint, milp
@@ -411,10 +462,13 @@ class Program:
 
         matrix, low, high = self.constraints()
         costs, upper = np.array(goal), np.array(self.upper, dtype=float)
+        lower = np.array(self.lower)
         if only is not None:
             for column, key in self.block.items():
                 if key not in only:
                     upper[column] = 0.0
+        if fixed:
+            lower[list(fixed)] = upper[list(fixed)] = list(fixed.values())
         if below is not None:
             matrix = vstack([matrix, csr_array(costs[np.newaxis, :])])
             low, high = np.append(low, -inf), np.append(high, below)
@@ -423,10 +477,13 @@ class Program:
             line[0, list(row)] = list(row.values())
             matrix = vstack([matrix, csr_array(line)])
             low, high = np.append(low, least), np.append(high, most)
+        integral = np.array(self.whole, dtype=int)
+        if whole is not None:
+            integral[np.setdiff1d(np.arange(len(integral)), sorted(whole))] = 0
         return milp(
             costs,
-            integrality=np.array(self.whole, dtype=int),
-            bounds=Bounds(np.array(self.lower), upper),
+            integrality=integral,
+            bounds=Bounds(lower, upper),
             constraints=LinearConstraint(matrix, low, high),
             options={
                 "time_limit": max(time_limit_s, 0.1),
@@ -477,6 +534,11 @@ class Program:
         bounds = zip(self.lower, counts, self.upper, strict=True)
         within = all(least <= count <= most for least, count, most in bounds)
         return counts if kept and within else None
+
+    @property
+    def machines(self) -> set[int]:
+        """The columns that count what is bought."""
+        return {self.count[key] for key in set(self.block.values())}
 
     @property
     def _parts(self) -> set[str]:

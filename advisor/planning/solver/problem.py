@@ -219,6 +219,8 @@ class Rules:
     """By which share prices of hardware rise (or fall) a year after the grant's first day."""
     rent_change: Decimal = Decimal(0)
     """The same of rents, from one year of the grant to the next."""
+    electricity_change: Decimal = Decimal(0)
+    """The same of electricity, a year; every kWh has the price of the middle of the grant."""
     cost_share: Decimal = Decimal(0)
     """Share of every machine that somebody else pays."""
     machine_extras: tuple[MachineExtra, ...] = ()

@@ -3,9 +3,10 @@ sooner (a checkpoint). For one machine this finds a schedule wherever there is o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from typing import Any
 
 from advisor.planning.solver.problem import EPSILON
 
@@ -61,6 +62,19 @@ Bundle = tuple[Job, ...]
 """One run: a job, or one for each of the years that it runs in."""
 
 
+def _days(run: Bundle) -> float:
+    return sum(job.days for job in run)
+
+
+ORDERS: tuple[Callable[[Bundle], tuple[Any, ...]], ...] = (
+    lambda run: (-_days(run), run),
+    lambda run: (run[-1].due - run[0].low, -_days(run), run),
+    lambda run: (run[-1].due, -_days(run), run),
+)
+"""In which runs are put on the first machine that has room: the longest, those with the least
+choice of days, and those due soonest first."""
+
+
 def pack(runs: Sequence[Bundle], machines: int) -> list[list[Bundle]] | None:
     """Which runs go on which of several machines that are alike; None where none works."""
     if machines == 1:
@@ -73,15 +87,21 @@ def _fits(runs: Sequence[Bundle]) -> bool:
 
 
 def _first_fit(runs: Sequence[Bundle], machines: int) -> list[list[Bundle]] | None:
+    for order in ORDERS:
+        units, left = _filled(sorted(runs, key=order), machines)
+        if not left:
+            return units
+    return None
+
+
+def _filled(runs: Iterable[Bundle], machines: int) -> tuple[list[list[Bundle]], list[Bundle]]:
+    """Each run on the first machine that has room, and those that find none."""
     units: list[list[Bundle]] = [[] for _ in range(machines)]
-    for run in sorted(runs, key=lambda run: (-sum(job.days for job in run), run)):
-        for unit in units:
-            if _fits([*unit, run]):
-                unit.append(run)
-                break
-        else:
-            return None
-    return units
+    left: list[Bundle] = []
+    for run in runs:
+        unit = next((unit for unit in units if _fits([*unit, run])), left)
+        unit.append(run)
+    return units, left
 
 
 def _search(runs: Sequence[Bundle], machines: int) -> list[list[Bundle]] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Event
 from time import monotonic
 
@@ -53,6 +53,18 @@ class Clock:
     def quiet(self) -> Clock:
         """This one, without anybody who hears."""
         return Clock(end=self.end, stop=self.stop)
+
+    def hearing(self, as_heard: Callable[[Plan], Plan]) -> Clock:
+        """This one, whose plans are turned into others before they are heard of."""
+        hear = self.hear
+        if hear is None:
+            return self
+
+        def turned(said: Progress) -> None:
+            plan = None if said.plan is None else as_heard(said.plan)
+            hear(replace(said, plan=plan))
+
+        return replace(self, hear=turned)
 
     def tell(
         self, trying: str, *, plan: Plan | None = None, bound_usd: float | None = None

@@ -10,12 +10,13 @@ searched for, and where there is nothing, the plan is proven.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import inf
 from time import monotonic
 from typing import Literal
 
+from advisor.planning.solver.alike import alike
 from advisor.planning.solver.assemble import place, plan_of
 from advisor.planning.solver.first_plans import (
     FAILED,
@@ -30,6 +31,7 @@ from advisor.planning.solver.first_plans import (
     values_of,
     with_few,
 )
+from advisor.planning.solver.large import Learnt, large_plan
 from advisor.planning.solver.milp import Cut, Program
 from advisor.planning.solver.problem import EPSILON, Plan, PlanningProblem
 from advisor.planning.solver.relaxation import Relaxation
@@ -42,7 +44,11 @@ LESS = 0.005
 FEW_GROUPS = 20
 """With more than these it pays to look for a better plan before the last search."""
 GOOD = 0.001
-"""A plan within this share of its bound is good enough not to be searched on for long."""
+"""A plan within this share of its bound is good enough."""
+HARD = 100
+"""Columns: with more, a good plan and its bound are looked for before the best."""
+NEAR = 0.01
+"""One within this share is not searched on for long."""
 LAST_SECONDS = 15.0
 """So long a good plan of a large program is searched on for."""
 Goal = Literal["judged", "value", "value, then judged", "none"]
@@ -66,16 +72,32 @@ def solve(
     win where another is no better.
     """
     began = monotonic()
-    clock = clock_of(seconds) if clock is None else clock
-    if problem.objective == "soonest":
-        plan = _soonest(problem, clock, known)
-    elif problem.objective == "most-runs":
-        plan = _most_runs(problem, clock, known)
-    else:
-        plan = _optimise(problem, clock, "judged", known)
-    if settle:
-        plan = settle_ties(problem, plan, clock)
+
+    def best(problem: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> Plan:
+        if problem.objective == "soonest":
+            plan = _soonest(problem, clock, known)
+        elif problem.objective == "most-runs":
+            plan = _most_runs(problem, clock, known)
+        else:
+            plan = _optimise(problem, clock, "judged", known)
+        return settle_ties(problem, plan, clock) if settle else plan
+
+    plan = _of_alike(problem, clock or clock_of(seconds), known, best)
     return replace(plan, seconds=monotonic() - began)
+
+
+def _of_alike(
+    problem: PlanningProblem,
+    clock: Clock,
+    known: Sequence[Plan],
+    find: Callable[[PlanningProblem, Clock, Sequence[Plan]], Plan],
+) -> Plan:
+    """What ``find`` finds with like experiments taken as one."""
+    few = alike(problem)
+    if few is None:
+        return find(problem, clock, known)
+    joined = [few.joined(plan) for plan in known]
+    return few.told_apart(find(few.problem, clock.hearing(few.told_apart), joined))
 
 
 def _most_runs(problem: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> Plan:
@@ -114,15 +136,21 @@ def cheapest_with_runs(
     clock: Clock | None = None,
 ) -> Plan:
     """The cheapest plan that does runs of the value ``min_runs``. Raises NoPlan or OutOfTime."""
-    return _optimise(problem, clock or clock_of(seconds), "judged", known)
+
+    def best(problem: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> Plan:
+        return _optimise(problem, clock, "judged", known)
+
+    return _of_alike(problem, clock or clock_of(seconds), known, best)
 
 
 def is_feasible(
     problem: PlanningProblem, seconds: float = DEFAULT_SECONDS, *, clock: Clock | None = None
 ) -> bool:
     """Whether any plan does everything. Raises OutOfTime."""
+    few = alike(problem)
+    everything = replace(problem if few is None else few.problem, objective="cheapest")
     try:
-        _optimise(replace(problem, objective="cheapest"), clock or clock_of(seconds), "none", ())
+        _optimise(everything, clock or clock_of(seconds), "none", ())
     except NoPlan:
         return False
     return True
@@ -170,7 +198,8 @@ def _last_day(problem: PlanningProblem, plan: Plan) -> int:
 
 def _optimise(problem: PlanningProblem, clock: Clock, goal: Goal, known: Sequence[Plan]) -> Plan:
     """The best plan by a goal; ``none`` is any plan at all. Raises NoPlan or OutOfTime."""
-    cuts: list[Cut] = []
+    learnt = Learnt()
+    cuts = learnt.cuts
     best: Found | None = None
     bound: float | None = None
     rounds = 0
@@ -178,15 +207,26 @@ def _optimise(problem: PlanningProblem, clock: Clock, goal: Goal, known: Sequenc
     exact = True
     while clock.left > 0:
         rounds += 1
-        program = Program(problem, cuts)
+        program = Program(problem, cuts, learnt.rows)
         costs = _goal(program, goal)
+        large = len(program.cost) > LARGE
+        if rounds == 1:
+            best = known_plan(program, costs, known)
+            if len(program.cost) > HARD and (best is None or goal != "none"):
+                good, bound = large_plan(program, costs, clock, learnt)
+                best = min(filter(None, (best, good)), key=lambda each: each[0], default=None)
+                if best is not None and bound is not None:
+                    bound = min(bound, best[0])
+                    if best[0] - bound <= NEAR * abs(best[0]):
+                        clock = clock.within(LAST_SECONDS * (1 if large else 3))
         relaxation = Relaxation(program, costs)
         if rounds == 1:
             clock.tell("what runs cost on parts of machines")
-            best = known_plan(program, costs, known)
             if best is None:
                 best = first_plan(program, costs, relaxation, clock, cuts)
-            gap = GOOD if len(program.cost) > LARGE else 0.0
+            gap = GOOD if large else 0.0
+        if best is not None and large and bound is not None and best[0] - bound <= GOOD * best[0]:
+            break
         if best is not None and goal == "none":
             return replace(best[1], proven=True, gap=None, rounds=rounds)
         only, below = None, None
@@ -221,7 +261,8 @@ def _optimise(problem: PlanningProblem, clock: Clock, goal: Goal, known: Sequenc
             counts = values_of(program, answer.x)
             placing = place(program, counts)
             failed = placing.failed
-            cuts.extend(failed)
+            if failed and not learnt.look(program, counts):
+                cuts.extend(failed)
             if placing.over_year:  # no rule is learnt from it: the rest is not proven
                 exact = False
                 break
@@ -237,7 +278,6 @@ def _optimise(problem: PlanningProblem, clock: Clock, goal: Goal, known: Sequenc
                 best = found
         if best is not None:
             _tell(clock, goal, best, bound, "whether a cheaper plan exists")
-        large = rounds > 1 and len(program.cost) > LARGE
         if large and best is not None and bound is not None and best[0] - bound <= GOOD * best[0]:
             break  # good enough, and what is left takes long
         if answer.status == 0 and gap and not failed:

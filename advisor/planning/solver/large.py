@@ -1,0 +1,152 @@
+"""A good plan for a large program, and how good no plan can be.
+
+What makes a program hard is how many machines are bought: a whole one costs much, a run little.
+So only these are whole at first (a mixed relaxation: its answer is a bound, and found soon); then
+runs are dealt to the machines that it buys. Rows of `packing_rows.py` are learnt at every step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from advisor.planning.solver.assemble import place, plan_of
+from advisor.planning.solver.first_plans import (
+    INFEASIBLE,
+    Found,
+    dot,
+    packed_plan,
+    values_of,
+)
+from advisor.planning.solver.milp import Cut, Program
+from advisor.planning.solver.one_by_one import dealt_one_by_one
+from advisor.planning.solver.packing_rows import PackingRow, broken_rows
+from advisor.planning.solver.problem import EPSILON
+from advisor.planning.solver.relaxation import Relaxation
+from advisor.planning.solver.search_clock import Clock, NoPlan
+
+ROOT_ROUNDS = 8
+ENOUGH = 2e-4
+"""Rows that raise the relaxation by less than this share are the last that are looked for."""
+MACHINES_GAP = 0.002
+RUNS_GAP = 0.002
+ROUNDS = 4
+DEALS = 3
+MOST_OF_THE_TIME = 0.4
+
+
+@dataclass(slots=True)
+class Learnt:
+    """What holds for every plan, found on the way."""
+
+    rows: list[PackingRow] = field(default_factory=list)
+    cuts: list[Cut] = field(default_factory=list)
+
+    def program(self, like: Program) -> Program:
+        """The program with it."""
+        return Program(like.problem, self.cuts, self.rows)
+
+    def look(self, program: Program, x: Sequence[float]) -> bool:
+        """Whether a solution breaks rows, which are then kept and added."""
+        found = list(broken_rows(program.rooms, x))
+        self.rows += found
+        if found:
+            program.learn(found)
+        return bool(found)
+
+
+def strengthened(
+    program: Program, costs: Sequence[float], learnt: Learnt, clock: Clock
+) -> Relaxation:
+    """The relaxation with the rows that its own solutions break. Raises NoPlan."""
+    relaxation = Relaxation(program, costs)
+    before: float | None = None
+    for _ in range(ROOT_ROUNDS):
+        answer = relaxation.solve()
+        if answer.status == INFEASIBLE:
+            raise NoPlan
+        if answer.x is None or clock.left <= 0:
+            break
+        if before is not None and answer.fun - before <= ENOUGH * max(abs(before), 1.0):
+            break
+        before = answer.fun
+        if not learnt.look(program, answer.x):
+            break
+        relaxation = Relaxation(program, costs)
+    return relaxation
+
+
+def large_plan(
+    program: Program, costs: Sequence[float], clock: Clock, learnt: Learnt
+) -> tuple[Found | None, float | None]:
+    """A good plan, and what no plan is below by the goal. Raises NoPlan."""
+    clock.tell("nothing bought")
+    best = packed_plan(program, costs, (), clock)
+    clock.tell("what runs cost on parts of machines", plan=None if best is None else best[1])
+    relaxation = strengthened(program, costs, learnt, clock)
+    answer = relaxation.solve()
+    bound: float | None = None if answer.x is None else float(answer.fun)
+    for _ in range(ROUNDS):
+        if clock.left <= 0:
+            break
+        _tell(clock, best, bound, "how many machines of each kind")
+        below = None if best is None else best[0]
+        only = None if below is None else relaxation.promising(below)
+        machines = program.solve(
+            costs,
+            clock.left * MOST_OF_THE_TIME,
+            only=only,
+            below=below,
+            gap=MACHINES_GAP,
+            whole=program.machines,
+        )
+        if machines.status == INFEASIBLE:
+            if best is None:
+                raise NoPlan
+            return best, best[0]
+        if machines.mip_dual_bound is not None and bound is not None:
+            bound = max(bound, float(machines.mip_dual_bound))
+        if machines.x is None:
+            break
+        bought = {
+            key for key in set(program.block.values()) if machines.x[program.count[key]] > 0.5
+        }
+        more = learnt.look(program, machines.x)
+        _tell(clock, best, bound, "which runs go on them")
+        found = dealt(program, costs, bought, clock.within(clock.left * MOST_OF_THE_TIME), learnt)
+        if found is not None and (best is None or found[0] < best[0] - EPSILON):
+            best = found
+        if not more or (best and bound is not None and best[0] - bound <= RUNS_GAP * abs(best[0])):
+            break
+        relaxation = Relaxation(program, costs)
+    return best, bound
+
+
+def dealt(
+    program: Program,
+    costs: Sequence[float],
+    bought: set[tuple[str, int]],
+    clock: Clock,
+    learnt: Learnt,
+) -> Found | None:
+    """A plan that buys from these groups alone."""
+    counts: list[float] | None = None
+    for _ in range(DEALS):
+        answer = program.solve(costs, clock.left / 2, only=bought, gap=RUNS_GAP)
+        if answer.x is None:
+            break
+        counts = values_of(program, answer.x)
+        placing = place(program, counts)
+        if not placing.failed and not placing.over_year:
+            return dot(costs, counts), plan_of(program, counts, placing.placed)
+        if placing.over_year or not learnt.look(program, counts) or clock.left <= 0:
+            break
+    if counts is not None:
+        found = dealt_one_by_one(program, costs, counts, clock.within(clock.left / 2))
+        if found is not None:
+            return found
+    return packed_plan(program, costs, bought, clock, learnt=learnt.rows)
+
+
+def _tell(clock: Clock, best: Found | None, bound: float | None, trying: str) -> None:
+    clock.tell(trying, plan=None if best is None else best[1], bound_usd=bound)
