@@ -14,7 +14,7 @@ from typing import Any
 from advisor.prediction.intervals import Tail
 from advisor.prediction.physics.memory import MemoryCosts
 
-VERSION = 6
+VERSION = 7
 """Counts up when the factors or effects change their meaning: an older fit is then fitted anew."""
 
 
@@ -28,7 +28,7 @@ class Reach:
 
 
 OF_MODEL = ("family", "model")
-OF_GPU = ("generation", "gpu", "links")
+OF_GPU = ("generation", "gpu", "board", "links")
 OF_SOFTWARE = ("software", "source", "source x method", "source x gpu")
 KNOWN = (*OF_MODEL, *OF_GPU, *OF_SOFTWARE, "pair")
 """Kinds of effects that a prediction has. The software is our own stack, which every prediction

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
+from advisor.prediction.distance import FARTHEST, WIDENING, chip_distance, model_distance
 from advisor.prediction.fitted import (
     KNOWN,
     OF_GPU,
@@ -15,9 +16,7 @@ from advisor.prediction.fitted import (
     OWN_SOFTWARE,
     OWN_STACK,
     Fitted,
-    chip_coordinates,
     effect_name,
-    workload_coordinates,
 )
 from advisor.prediction.intervals import MOST, half_width
 from advisor.prediction.model.workload import Workload
@@ -45,11 +44,6 @@ if TYPE_CHECKING:
 SECONDS_PER_DAY = 86_400.0
 BLOCK = 8192
 """Pairs that are computed together: few enough for their columns to stay in the cache."""
-WIDENING = 0.15
-"""Standard deviation (of the logarithm) that a unit of distance adds. A judgement, not a fit: the
-evidence cannot say how wrong physics is where nothing was measured."""
-FARTHEST = 2.0
-"""Distance beyond which there is no prediction."""
 MEASURED_GPUS = 64.0
 """Up to which number of GPUs several sources were measured."""
 BEYOND_SD = 0.1
@@ -57,12 +51,6 @@ BEYOND_SD = 0.1
 LEAN_SD = 0.06
 """Standard deviation (of the logarithm) that settings beyond the paper's add where words are
 predicted: what they gain was measured on two models of one card. A judgement."""
-UNKNOWN_VENDOR = 10.0
-"""Distance of a GPU whose maker's GPUs nobody measured here."""
-OTHER_VENDOR = 1.0
-"""Distance of a GPU of such a maker that others measured, while our own stack never ran on one."""
-OLD_CORES = 0.5
-"""Distance that tensor cores older than any measured add (Volta and Turing; no BF16)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,9 +155,13 @@ def _distinct(
     linear = _linear(table, workload_index, chip_index, counts, samples, fitted, options, wanted)
     best = np.fmax(best, linear.least + company)
     fits = chosen >= 0
+    gpus, own = (
+        {name.removeprefix(start) for name in fitted.effects if name.startswith(start)}
+        for start in (effect_name("gpu", ""), effect_name("source x gpu", OWN_STACK, ""))
+    )
     far = (
-        np.array([_model_distance(fitted, w) for w in workloads]),
-        np.array([_chip_distance(fitted, c) for c in chips]),
+        np.array([model_distance(fitted.reach, w) for w in workloads]),
+        np.array([chip_distance(fitted.reach, gpus, own, c) for c in chips]),
     )
     distance = far[0][workload_index] + far[1][chip_index]
     alone, together = (
@@ -328,18 +320,18 @@ def _factors(fitted: Fitted, columns: Columns, *, naive: bool) -> list[Floats | 
         elementwise = np.where(
             columns.compiles, elementwise, elementwise * value["uncompiled elementwise"]
         )
-    if columns.plain_convnet.any():
-        plain = value["elementwise of plain convnets"]
-        elementwise = elementwise * np.where(columns.plain_convnet, plain, 1.0)
+    cached = value["elementwise in a large cache"]
+    elementwise = elementwise * np.where(columns.large_cache, cached, 1.0)
     compute = value[prefix + "compute"] * np.where(
         columns.half_rate, value["compute of GeForce"], 1.0
     )
     attention: Floats | float = value["naive compute"]
     scores: Floats | float = value[prefix + "scores"]
-    issue = value["issue"]
+    plain = value["issue of plain convnets"]
+    issue = value["issue"] * np.where(columns.plain_convnet, plain, 1.0)
     if naive:
         scores = np.where(columns.causal, scores * value["naive scores of decoders"], scores)
-        issue *= value["naive issue"]
+        issue = issue * value["naive issue"]
     else:
         hopper = np.where(columns.tensor_memory, value["attention of Hopper"], 1.0)
         attention = value["attention"] * hopper
@@ -408,6 +400,7 @@ def _residuals(
         "model": places("model", [(name,) for name in models])[:, None],
         "generation": places("generation", [(chip.generation,) for chip in chips])[None, :],
         "gpu": places("gpu", [(name,) for name in types])[None, :],
+        "board": places("board", [(chip.gpu_id,) for chip in chips])[None, :],
         "links": np.where(bus, places("links", [(name,) for name in types])[None, :], -1),
         "software": places("software", [(OWN_SOFTWARE,)])[None, :],
         "source": places("source", [(OWN_STACK,)])[None, :],
@@ -443,31 +436,3 @@ def _residuals(
         foreign_half=half((*OF_MODEL, *OF_GPU, "pair"), far, new=OF_SOFTWARE),
         apart=half((*OF_GPU, "source x gpu", "pair"), far_gpu),
     )
-
-
-def _nearest(fitted: Fitted, kind: str, coordinates: tuple[float, ...]) -> float:
-    apart = [
-        max(abs(a - b) for a, b in zip(reach.coordinates, coordinates, strict=True))
-        for reach in fitted.reach
-        if reach.kind == kind
-    ]
-    return min(apart, default=float("inf"))
-
-
-def _model_distance(fitted: Fitted, workload: Workload) -> float:
-    here = workload_coordinates(workload.parameters, workload.tokens)
-    return _nearest(fitted, workload.family, here)
-
-
-def _chip_distance(fitted: Fitted, chip: Chip) -> float:
-    known = effect_name("gpu", gpu_type(chip)) in fitted.effects
-    if not chip.measured_vendor and not known:
-        return UNKNOWN_VENDOR
-    peak = chip.peak_tflops("fp16", free_lunch=True)
-    if peak is None or chip.bandwidth_gb_s is None:
-        return 0.0  # without a rate there are no days in any case
-    own = effect_name("source x gpu", OWN_STACK, gpu_type(chip)) in fitted.effects
-    old = 0.0 if chip.bf16_tflops is not None else OLD_CORES
-    if not chip.measured_vendor and not own:
-        old += OTHER_VENDOR
-    return old + _nearest(fitted, "gpu", chip_coordinates(chip.bandwidth_gb_s, peak))

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from advisor.prediction.distance import FARTHEST
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.model.targets import Target
 from advisor.prediction.model.workload import Workload
@@ -107,7 +108,7 @@ def predict(
 
     from advisor.prediction.physics.columns import WorkloadTable
     from advisor.prediction.physics.step_time import options_for
-    from advisor.prediction.predict_many import FARTHEST, MEASURED_GPUS, predict_many
+    from advisor.prediction.predict_many import MEASURED_GPUS, predict_many
 
     if isinstance(target, Workload):
         target = Target(workload=target)

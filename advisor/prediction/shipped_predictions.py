@@ -11,10 +11,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from advisor.prediction.distance import FARTHEST
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.model.workload import sized, workload_of
 from advisor.prediction.physics.chip import chip_of, gpu_type
-from advisor.prediction.predict_many import FARTHEST, predict_many
+from advisor.prediction.predict_many import predict_many
 from advisor.prediction.rests_on import rests_on
 from advisor.ranking.audit import audit_time
 from bench_runner.flops import count_flops

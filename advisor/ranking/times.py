@@ -161,7 +161,7 @@ def _stands(chosen: TrainingTime, estimate: TrainingTime) -> bool:
         return False
     if chosen.verdict == "implausible":
         return False
-    if chosen.origin == "local":
+    if chosen.origin == "local" and chosen.lab is None:
         # One setting that was tried says less than what a search found; it moves the estimate.
         return chosen.method == "optimal"
     if chosen.settings is not None and chosen.settings.loss == "fused":

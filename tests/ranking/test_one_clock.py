@@ -52,6 +52,18 @@ OURS = {"timing": "synchronised", "settings": PLAIN}
             id="one setting that the user tried",
         ),
         pytest.param(
+            recorded(50.0, **OURS, origin="local", lab="the lab next door"),
+            False,
+            id="another lab's search with the paper's settings",
+        ),
+        pytest.param(
+            recorded(
+                39.1, timing="synchronised", settings=FUSED, origin="local", lab="the lab next door"
+            ),
+            True,
+            id="another lab's, with what is written out",
+        ),
+        pytest.param(
             recorded(90.0, **OURS, method="naive"), False, id="naive settings, synchronised"
         ),
         pytest.param(

@@ -11,12 +11,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from advisor.prediction.distance import FARTHEST, WIDENING, chip_distance, model_distance
 from advisor.prediction.fit.calibrate import calibrate
 from advisor.prediction.fit.fit_memory import fit_costs
+from advisor.prediction.fit.fitted_from import reach_of
 from advisor.prediction.fit.log_step import Mean
-from advisor.prediction.fit.observations import PAPER, Observation
+from advisor.prediction.fit.observations import PAPER, REFERENCE, Observation
 from advisor.prediction.fit.random_effects import KINDS, NOISES, noise_groups, shared_matrices
-from advisor.prediction.intervals import Tail, dofs_of, half_width
+from advisor.prediction.intervals import MOST, Tail, dofs_of, half_width
+from advisor.prediction.physics.chip import gpu_type
 from advisor.prediction.physics.factors import FACTORS, starts
 from advisor.prediction.physics.memory import MemoryCosts
 
@@ -78,12 +81,29 @@ class Posterior:
         # The factors are not known exactly either (universal kriging).
         lever = jacobian - cross.T @ self.inverse @ self.jacobian
         known += np.einsum("ij,jk,ik->i", lever, self.theta_covariance, lever)
+        unseen.append((self._widening(asked), MOST))
         half = np.empty(len(asked))
         paper = np.array([o.harness == PAPER for o in asked])
         for tail, rows in ((self.paper_tail, paper), (self.real_tail, ~paper)):
             parts = [(variance[rows], dof) for variance, dof in unseen]
             half[rows] = half_width([(known[rows] * tail.scale**2, tail.dof), *parts])
         return mean + cross.T @ self.weighted, half
+
+    def _widening(self, asked: Sequence[Observation]) -> Floats:
+        """Variance that distance from the evidence adds, as in every prediction that is shipped."""
+        import numpy as np
+
+        reach = reach_of(self.observations)
+        gpus = {gpu_type(o.chip) for o in self.observations}
+        own = {gpu_type(o.chip) for o in self.observations if o.harness == REFERENCE}
+        apart = {
+            (o.workload, o.chip): model_distance(reach, o.workload)
+            + chip_distance(reach, gpus, own, o.chip)
+            for o in asked
+        }
+        far = np.array([apart[o.workload, o.chip] for o in asked])
+        result: Floats = (WIDENING * np.minimum(far, FARTHEST)) ** 2
+        return result
 
     def without(self, held: Sequence[int]) -> Posterior:
         """The same factors and widths with the effects of all but these observations.

@@ -38,6 +38,8 @@ LEAST_TOKENS = 2048
 BEYOND_LINEAR = 1.03
 """How much faster a GPU may be among several than among fewer before a row is not believed."""
 PLAIN = Option(free_lunch=True, checkpointing=False, stage=0, offloading=False)
+NATIVE = "native"
+"""Training code in C and CUDA."""
 ROUNDING_SD = 0.29
 """Standard deviation of a figure rounded to whole days, in days."""
 
@@ -226,6 +228,8 @@ def from_throughput(path: Path, chips: Mapping[str, Chip]) -> list[Observation]:
                     gradient_accumulation_steps=None,
                 )
             )
+        if option is not None and kinds[row["source_id"]] == NATIVE:
+            option = replace(option, half_weights=True)
         tokens = recipe.training.batch_size * int(row["sequence_length"])
         observations.append(
             Observation(

@@ -61,6 +61,9 @@ class Chip:
     """Share of the dense peak that large matrix products reach, beside that of NVIDIA's."""
     half_rate: bool
     """Whether its maker halves the rate of FP32 accumulation (GeForce): what is left is reached."""
+    large_cache: bool
+    """Whether its second cache holds what one layer hands to the next (64 MB and more: Ada and
+    Blackwell), so that a part of that traffic never leaves the chip."""
     tensor_memory: bool
     """Whether its matrix units are fed asynchronously (Hopper and the large Blackwell): attention
     kernels keep fewer of them busy."""
@@ -110,8 +113,9 @@ def chip_of(gpu: Gpu) -> Chip:
         switched=switched,
         measured_vendor=gpu.vendor == "NVIDIA",
         generation=gpu.compute_capability or gpu.architecture or gpu.name,
-        reach=_REACH.get(gpu.architecture or "", 1.0),
+        reach=_reach(gpu),
         half_rate=gpu.vendor == "NVIDIA" and "consumer" in gpu.form_factor,
+        large_cache=(gpu.compute_capability or "") in _LARGE_CACHE,
         tensor_memory=(gpu.compute_capability or "").partition(".")[0] in ("9", "10")
         or (gpu.compute_capability is None and "superchip" in gpu.form_factor),
     )
@@ -120,6 +124,43 @@ def chip_of(gpu: Gpu) -> Chip:
 _REACH = {"CDNA 3.0": 0.67, "CDNA 4.0": 0.77}
 """Measured maxima over the dense peaks (668 of 1,300 TFLOP/s on MI300X, 785 on MI325X, 1,565 of
 2,500 on MI355X) over that of an A100, H100 and B200 (0.87, 0.80, 0.78): stas00/ml-engineering."""
+_TFLOP_A_JOULE = {
+    "7.0": 0.4,
+    "7.5": 0.4,
+    "8.0": 0.9,
+    "8.6": 0.5,
+    "8.9": 0.7,
+    "9.0": 1.3,
+    "10.0": 1.95,
+    "10.3": 1.95,
+    "12.0": 0.9,
+}
+"""What matrix products in half precision reach for a watt where the power limit holds them back,
+by compute capability. Of 8.0, 9.0 and 10.0 it follows from measured maxima: 271 TFLOP/s of an A100
+at 400 W and 253 at 300 W, 794 of an H100 at 700 W, 1,745 of a B200 at 1,000 W
+(stas00/ml-engineering). The others are a judgement: no maximum was measured, and they are of an
+older process (12 and 8 nm) or read their operands through registers (Ada, RTX Blackwell)."""
+_SHARPNESS = 4.0
+"""How suddenly the power limit takes over from the peak: a p-norm, in which both matter between."""
+
+
+def _reach(gpu: Gpu) -> float:
+    """Share of the dense peak that large matrix products reach."""
+    measured = _REACH.get(gpu.architecture or "")
+    if measured is not None:
+        return measured
+    peak, watt = gpu.fp16_tflops, _TFLOP_A_JOULE.get(gpu.compute_capability or "")
+    if watt is None and "superchip" in gpu.form_factor:
+        watt = _TFLOP_A_JOULE["9.0"]
+    if peak is None or gpu.tdp_w is None or watt is None:
+        return 1.0
+    share: float = (1.0 + (peak / (watt * gpu.tdp_w)) ** _SHARPNESS) ** (-1.0 / _SHARPNESS)
+    return share
+
+
+_LARGE_CACHE = ("8.9", "10.0", "10.3", "12.0")
+"""Compute capabilities with 48 to 128 MB of second cache at a gigabyte or so of activations a
+layer; A100 and H100 have 40 and 50 MB in two halves, older ones 6 (NVIDIA's white papers)."""
 PEER_SHARE = 0.42
 """Share of the bus that each GPU's ring reaches where GPUs write to each other's memory over PCIe:
 20 to 21 GiB/s on eight RTX PRO 6000 Server (kenhanabusa/blackwell-power-limit-bench, 60184ff)."""

@@ -66,6 +66,7 @@ class Columns:
     text: Flags
     """Whether it predicts words: a loss over a vocabulary, which can be fused."""
     half_rate: Flags
+    large_cache: Flags
     tensor_memory: Flags
     memory_gib: Floats
     bandwidth: Floats
@@ -129,6 +130,7 @@ class WorkloadTable:
             for lunch in (True, False)
         )
         self.half_rate = np.array([chip.half_rate for chip in chips], dtype=bool)
+        self.large_cache = np.array([chip.large_cache for chip in chips], dtype=bool)
         self.tensor_memory = np.array([chip.tensor_memory for chip in chips], dtype=bool)
         self.rates = np.array(
             [
@@ -172,6 +174,7 @@ class WorkloadTable:
             text=flags[7],
             plain_convnet=flags[8],
             half_rate=self.half_rate[chip_index],
+            large_cache=self.large_cache[chip_index],
             tensor_memory=self.tensor_memory[chip_index],
             memory_gib=rates[0],
             bandwidth=bandwidth,

@@ -12,7 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from advisor.prediction.physics.columns import Columns
-from advisor.prediction.physics.memory import HOST_GIB_A_GPU, MemoryCosts, Option
+from advisor.prediction.physics.memory import (
+    HOST_GIB_A_GPU,
+    MemoryCosts,
+    Option,
+    micro_batch,
+)
 from advisor.prediction.physics.step_time import TERMS, fitting_options, step_terms
 
 if TYPE_CHECKING:
@@ -41,7 +46,8 @@ FACTORS = (
     Factor(name="attention", start=2.2, spread=0.3),
     Factor(name="attention of Hopper", start=1.3, spread=0.3),
     Factor(name="elementwise", start=4.0, spread=0.4),
-    Factor(name="issue", start=30.0, spread=0.7),
+    Factor(name="elementwise in a large cache", start=0.8, spread=0.2),
+    Factor(name="issue", start=100.0, spread=0.5),
     Factor(name="logits", start=4.0, spread=0.6),
     Factor(name="scores", start=10.0, spread=0.6),
     Factor(name="scan", start=4.0, spread=1.0),
@@ -63,7 +69,7 @@ FACTORS = (
     Factor(name="fused logits", start=0.3, spread=0.5),
     Factor(name="lean elementwise", start=0.95, spread=0.1),
     Factor(name="uncompiled elementwise", start=2.0, spread=0.4),
-    Factor(name="elementwise of plain convnets", start=1.5, spread=0.4),
+    Factor(name="issue of plain convnets", start=1.5, spread=0.4),
     Factor(name="hidden layers", start=4.0, spread=0.5),
     Factor(name="naive hidden layers", start=2.0, spread=0.6),
     Factor(name="hidden layers of bf16", start=1.0, spread=0.3),
@@ -123,10 +129,14 @@ class StepModel:
         lean = np.array([o is not None and o.lean for o, _ in options])
         if lean.any():
             choices += fitting_options("optimal", columns, costs, host_gib)
+        known = {option for option, _ in choices}
+        foreign = dict.fromkeys(o for o, _ in options if o is not None and o not in known)
+        choices += [(o, micro_batch(o, columns, costs, host_gib)) for o in foreign]
         given = np.array([option is not None for option, _ in options])
         terms, fits = [], []
         for option, micro in choices:
             usable = (micro > 0) & (naive_rows != option.free_lunch) & (lean == option.lean)
+            usable &= option not in foreign  # nobody chooses what only other software has
             for i in map(int, np.flatnonzero(given)):
                 wanted, wanted_micro = options[i]
                 usable[i] = wanted == option
@@ -161,10 +171,11 @@ class StepModel:
         logs[:, TERMS.index("elementwise")] += (
             self.plain_decoder * theta[_INDEX["naive elementwise of decoders"]]
         )
-        plain_convnet = self.columns.plain_convnet
         logs[:, TERMS.index("elementwise")] += (
-            plain_convnet * theta[_INDEX["elementwise of plain convnets"]]
+            self.columns.large_cache * theta[_INDEX["elementwise in a large cache"]]
         )
+        plain_convnet = self.columns.plain_convnet
+        logs[:, TERMS.index("issue")] += plain_convnet * theta[_INDEX["issue of plain convnets"]]
         logs[:, TERMS.index("attention")] += self.hopper * theta[_INDEX["attention of Hopper"]]
         self_half = self.columns.half_rate
         logs[:, TERMS.index("compute")] += self_half * theta[_INDEX["compute of GeForce"]]
@@ -196,6 +207,9 @@ class StepModel:
         jacobian[:, _INDEX["uncompiled elementwise"]] = (
             shares[:, TERMS.index("elementwise")] * self.uncompiled
         )
+        jacobian[:, _INDEX["elementwise in a large cache"]] = (
+            shares[:, TERMS.index("elementwise")] * self.columns.large_cache
+        )
         jacobian[:, _INDEX["naive elementwise of decoders"]] = (
             shares[:, TERMS.index("elementwise")] * self.plain_decoder
         )
@@ -210,8 +224,8 @@ class StepModel:
         jacobian[:, _INDEX["elementwise of sharded"]] = (
             shares[:, TERMS.index("elementwise")] * self.apart[rows, best]
         )
-        jacobian[:, _INDEX["elementwise of plain convnets"]] = (
-            shares[:, TERMS.index("elementwise")] * plain_convnet
+        jacobian[:, _INDEX["issue of plain convnets"]] = (
+            shares[:, TERMS.index("issue")] * plain_convnet
         )
         fused = self.fused[rows, best]
         jacobian[:, _INDEX["fused logits"]] = shares[:, TERMS.index("logits")] * fused

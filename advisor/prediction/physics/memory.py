@@ -87,6 +87,9 @@ class Option:
     lean: bool = False
     """Whether layers are compiled one by one, the loss is fused with the last linear layer and the
     last token is not fed: `bench_runner/worker/lean_loss.py`. Exact, and not among the paper's."""
+    half_weights: bool = False
+    """Whether passes touch weights in half precision alone, as training code in C and CUDA does:
+    it casts no FP32 weight."""
 
     def settings(self, micro_batch_size: int, accumulation_steps: int) -> Settings:
         """The same in the runner's terms, which list no sharding and ZeRO's stages first."""

@@ -121,7 +121,9 @@ def traffic_terms(
     count, width = columns.count, columns.weight_bytes
     passes = columns.share / micro_batch_size
     own = count if option.stage else 1.0
-    touched = MIXED_PASS_BYTES if option.stage == 0 else HALF_PASS_BYTES
+    touched = MIXED_PASS_BYTES
+    if option.stage or option.half_weights:
+        touched = HALF_PASS_BYTES
     touched_bytes = np.where(columns.half, touched, FULL_PASS_BYTES)
     update = columns.sweep_s * (passes * touched_bytes + ADAM_BYTES / own)
     # Bytes a parameter that a ring moves, two halves: scatter the sums, gather the results.

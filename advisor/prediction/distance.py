@@ -1,0 +1,53 @@
+"""How far a model and a GPU are from everything that was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from advisor.prediction.fitted import Reach, chip_coordinates, workload_coordinates
+from advisor.prediction.model.workload import Workload
+from advisor.prediction.physics.chip import Chip, gpu_type
+
+WIDENING = 0.15
+"""Standard deviation (of the logarithm) that a unit of distance adds. A judgement, not a fit: the
+evidence cannot say how wrong physics is where nothing was measured."""
+FARTHEST = 2.0
+"""Distance beyond which there is no prediction."""
+UNKNOWN_VENDOR = 10.0
+"""Distance of a GPU whose maker's GPUs nobody measured here."""
+OTHER_VENDOR = 1.0
+"""Distance of a GPU of such a maker that others measured, while our own stack never ran on one."""
+OLD_CORES = 0.5
+"""Distance that tensor cores older than any measured add (Volta and Turing; no BF16)."""
+
+
+def _nearest(reach: Iterable[Reach], kind: str, coordinates: tuple[float, ...]) -> float:
+    apart = [
+        max(abs(a - b) for a, b in zip(seen.coordinates, coordinates, strict=True))
+        for seen in reach
+        if seen.kind == kind
+    ]
+    return min(apart, default=float("inf"))
+
+
+def model_distance(reach: Iterable[Reach], workload: Workload) -> float:
+    """From the nearest measured model of the family; infinite where there is none."""
+    here = workload_coordinates(workload.parameters, workload.tokens)
+    return _nearest(reach, workload.family, here)
+
+
+def chip_distance(
+    reach: Iterable[Reach], gpus: Collection[str], own: Collection[str], chip: Chip
+) -> float:
+    """From the nearest measured GPU. ``gpus`` are the types that anybody measured, ``own`` those
+    that our own stack ran on."""
+    kind = gpu_type(chip)
+    if not chip.measured_vendor and kind not in gpus:
+        return UNKNOWN_VENDOR
+    peak = chip.peak_tflops("fp16", free_lunch=True)
+    if peak is None or chip.bandwidth_gb_s is None:
+        return 0.0  # without a rate there are no days in any case
+    apart = 0.0 if chip.bf16_tflops is not None else OLD_CORES
+    if not chip.measured_vendor and kind not in own:
+        apart += OTHER_VENDOR
+    return apart + _nearest(reach, "gpu", chip_coordinates(chip.bandwidth_gb_s, peak))
