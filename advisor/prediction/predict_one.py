@@ -243,6 +243,7 @@ def _why_not(workload: Workload, chip: Chip, count: int, method: str, wanted: Wa
     tried = {
         "naive": "with naive settings",
         "free-lunch": "without memory-saving methods",
+        "paper": "with any memory-saving method of the paper",
         "optimal": "with any memory-saving method",
     }[method]
     if replace(wanted, host_gib=HOST_GIB_A_GPU) != ANY:

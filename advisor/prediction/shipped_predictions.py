@@ -15,7 +15,8 @@ from advisor.prediction.distance import FARTHEST
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.model.workload import sized, workload_of
 from advisor.prediction.physics.chip import chip_of, gpu_type
-from advisor.prediction.predict_many import predict_many
+from advisor.prediction.physics.memory import ANY, HOST_GIB_A_GPU, Wanted, host_gib_needed
+from advisor.prediction.predict_many import Predictions, predict_many
 from advisor.prediction.rests_on import rests_on
 from advisor.ranking.audit import audit_time
 from bench_runner.flops import count_flops
@@ -27,6 +28,10 @@ from price_catalog.model import Gpu, Source
 
 FITTED = Path(__file__).with_name("fitted.json")
 SOURCE_ID = "prediction"
+MOST_HOST_GIB = 4096.0
+"""Host memory a GPU that is more than any machine has."""
+GAIN = 0.98
+"""Which share of the days a host with more memory must save before it is told."""
 Cell = tuple[str, str, int]
 """Recipe, GPU, number of GPUs."""
 OWN_HALF_WIDTH = math.log(1.12)
@@ -66,7 +71,9 @@ def predicted_rows(
     Times are of a synchronised run of our own stack with the settings that the program writes out;
     beside each the same with the paper's settings. ``sizes`` are the parameters of recipes of which
     only the size is known; ``measured`` are days that our own stack took with the paper's settings:
-    there the time is the measured one, less what the further settings gain.
+    there the time is the measured one, less what the further settings gain. A row with
+    ``host_memory_gib`` is for hosts of at least so much memory, where that is more than is assumed
+    of any and the model fits by it, or trains faster.
     """
     import numpy as np
 
@@ -77,8 +84,6 @@ def predicted_rows(
     shapes = [workload_of(recipe) for recipe in recipes]
     workloads = [sized(shape, (sizes or {}).get(shape.workload_id)) for shape in shapes]
     made = [chip_of(gpu) for gpu in gpus]
-    many = predict_many(workloads, made, which, chips, numbers, fitted)
-    plain = predict_many(workloads, made, which, chips, numbers, fitted, method="paper")
     ground = {
         (r, g): rests_on(fitted, workloads[r], gpu_type(made[g]), counts)
         for r in range(len(recipes))
@@ -89,71 +94,92 @@ def predicted_rows(
         for recipe, workload, shape in zip(recipes, workloads, shapes, strict=True)
     ]
     own = ", your own records counted in" if fitted.own_observations else ""
-    rows = []
-    for i, (r, g, count) in enumerate(pairs):
+
+    def predicted(wanted: Wanted) -> tuple[Predictions, Predictions]:
+        """With the settings that we write out, and with the paper's."""
+        asked = (workloads, made, which, chips, numbers, fitted)
+        return (
+            predict_many(*asked, wanted=wanted),
+            predict_many(*asked, method="paper", wanted=wanted),
+        )
+
+    def row_of(i: int, many: Predictions, plain: Predictions) -> dict[str, Any] | None:
+        r, g, count = pairs[i]
         fits, days = bool(many.fits[i]), float(many.days[i])
         row: dict[str, Any] = {
             "recipe_id": recipes[r].recipe_id,
             "gpu_id": gpus[g].gpu_id,
             "gpu_count": count,
             "source_id": SOURCE_ID,
+            "host_memory_gib": 0.0,
         }
         if not fits:
             row["status"] = "infeasible"
             row["reason"] = "predicted not to fit with any of the settings (not tried)"
-        elif days == days:  # not NaN: near enough to the evidence, and the rates are known
-            option = many.options[int(many.option[i])]
-            micro = int(many.micro_batch_size[i])
-            steps = math.ceil(recipes[r].training.batch_size / (count * micro))
-            low, high = float(many.low_days[i]), float(many.high_days[i])
-            paper: list[float | None] = [
-                None if math.isnan(column[i]) else _round(float(column[i]))
-                for column in (plain.days, plain.low_days, plain.high_days)
-            ]
-            factor = float(many.comparison_factor[i])
-            cell = (recipes[r].recipe_id, gpus[g].gpu_id, count)
-            if measured and cell in measured and plain.fits[i]:
-                half = math.log(high / days) if workloads[r].family in TEXT_FAMILIES else 0.0
-                half = min(half, OWN_HALF_WIDTH)
-                days = measured[cell] * min(days / float(plain.days[i]), 1.0)
-                low, high = days / math.exp(half), days * math.exp(half)
-                paper = [_round(measured[cell])] * 3
-                factor = min(factor, math.exp(half))
-            low, high = _round(low), _round(high)
-            rests = ground[r, g][list(counts).index(count)]
-            audit = audit_time(
-                gpu=gpus[g],
-                gpu_count=count,
-                precision=recipes[r].training.precision,
-                naive=False,
-                flops=flops[r],
-                training_days=_round(days),
-                training_days_high=None,
-            )
-            if audit.verdict == "implausible":
-                continue
-            row |= {
-                "status": "ok",
-                "reason": f"predicted, {_near(float(many.distance[i]))}{own}",
-                **asdict(option.settings(micro, steps)),
-                "training_days": _round(days),
-                "training_days_low": low,
-                "training_days_high": high,
-                "comparison_factor": _round(factor),
-                "paper_settings_days": paper[0],
-                "paper_settings_days_low": paper[1],
-                "paper_settings_days_high": paper[2],
-                "other_software_days_low": _round(float(many.foreign_low_days[i])),
-                "other_software_days_high": _round(float(many.foreign_high_days[i])),
-                "evidence_pieces": rests.pieces,
-                "evidence_nearest": rests.nearest,
-                "implied_mfu": None if audit.implied_mfu is None else _round(audit.implied_mfu),
-                "verdict": audit.verdict,
-                "verdict_reason": audit.reason,
-            }
-        else:
-            continue
-        rows.append(row)
+            return row
+        if math.isnan(days):  # too far from the evidence, or a rate is not known
+            return None
+        option = many.options[int(many.option[i])]
+        micro = int(many.micro_batch_size[i])
+        steps = math.ceil(recipes[r].training.batch_size / (count * micro))
+        low, high = float(many.low_days[i]), float(many.high_days[i])
+        paper: list[float | None] = [
+            None if math.isnan(column[i]) else _round(float(column[i]))
+            for column in (plain.days, plain.low_days, plain.high_days)
+        ]
+        factor = float(many.comparison_factor[i])
+        cell = (recipes[r].recipe_id, gpus[g].gpu_id, count)
+        if measured and cell in measured and plain.fits[i]:
+            half = math.log(high / days) if workloads[r].family in TEXT_FAMILIES else 0.0
+            half = min(half, OWN_HALF_WIDTH)
+            days = measured[cell] * min(days / float(plain.days[i]), 1.0)
+            low, high = days / math.exp(half), days * math.exp(half)
+            paper = [_round(measured[cell])] * 3
+            factor = min(factor, math.exp(half))
+        rests = ground[r, g][list(counts).index(count)]
+        audit = audit_time(
+            gpu=gpus[g],
+            gpu_count=count,
+            precision=recipes[r].training.precision,
+            naive=False,
+            flops=flops[r],
+            training_days=_round(days),
+            training_days_high=None,
+        )
+        if audit.verdict == "implausible":
+            return None
+        return row | {
+            "status": "ok",
+            "reason": f"predicted, {_near(float(many.distance[i]))}{own}",
+            **asdict(option.settings(micro, steps)),
+            "training_days": _round(days),
+            "training_days_low": _round(low),
+            "training_days_high": _round(high),
+            "comparison_factor": _round(factor),
+            "paper_settings_days": paper[0],
+            "paper_settings_days_low": paper[1],
+            "paper_settings_days_high": paper[2],
+            "other_software_days_low": _round(float(many.foreign_low_days[i])),
+            "other_software_days_high": _round(float(many.foreign_high_days[i])),
+            "evidence_pieces": rests.pieces,
+            "evidence_nearest": rests.nearest,
+            "implied_mfu": None if audit.implied_mfu is None else _round(audit.implied_mfu),
+            "verdict": audit.verdict,
+            "verdict_reason": audit.reason,
+        }
+
+    usual = predicted(ANY)
+    rows = [row for i in range(len(pairs)) if (row := row_of(i, *usual)) is not None]
+    more = predicted(Wanted(host_gib=MOST_HOST_GIB))
+    gains = ~usual[0].fits | (more[0].days < GAIN * usual[0].days)
+    for i in map(int, np.flatnonzero(more[0].fits & gains)):
+        r, _, count = pairs[i]
+        option = more[0].options[int(more[0].option[i])]
+        half_precision = recipes[r].training.precision != "fp32"
+        needed = host_gib_needed(option, workloads[r].parameters, half=half_precision)
+        larger = row_of(i, *more)
+        if larger is not None and needed > HOST_GIB_A_GPU * count:
+            rows.append(larger | {"host_memory_gib": float(math.ceil(needed))})
     return rows
 
 

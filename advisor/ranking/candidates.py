@@ -15,7 +15,7 @@ from typing import Literal, get_args
 from advisor.costs.cost import CENT, overall_cost_usd
 from advisor.costs.price_book import PriceBook, PriceRange
 from advisor.ranking.question import RankRule
-from advisor.ranking.times import BestTime, EvidenceRule, Model, at_face_value, under_limit
+from advisor.ranking.times import BestTime, EvidenceRule, Model, at_face_value, on_host, under_limit
 from price_catalog.builds import Build
 from price_catalog.model import Quote
 
@@ -75,6 +75,8 @@ class Candidates:
         for build in builds:
             gpu_id = build.gpu.gpu_id
             time = by_gpu.get((gpu_id, build.gpu_count))
+            if time is not None:
+                time = on_host(time, build.host.memory_gib)
             if time is not None and build.limit is not None:
                 time = under_limit(time, build.limit)
             gpu_key, host_key = price_keys(build)

@@ -130,6 +130,9 @@ class BestTime:
     """What the published evidence, taken at face value, would use instead, where it differs."""
     naive: TrainingTime | None
     """The naive settings' time, where it is known and not the chosen one."""
+    with_host: tuple[float, TrainingTime] | None = None
+    """What is estimated for a host of at least so many GiB of memory, where that is more than 64
+    a GPU and gains something: see `on_host`."""
 
 
 SAME_CLOCK = 0.01
@@ -170,6 +173,17 @@ def _stands(chosen: TrainingTime, estimate: TrainingTime) -> bool:
     return paper is not None and estimate.training_days > (1.0 - SAME_CLOCK) * paper
 
 
+def on_host(best: BestTime, memory_gib: float | None) -> BestTime:
+    """What stands on a host of so much memory: where optimiser states may leave the GPU for it, a
+    model may fit that else does not, or train faster. A measurement stands."""
+    chosen = best.chosen
+    if best.with_host is None or memory_gib is None or memory_gib < best.with_host[0]:
+        return best
+    if chosen is not None and chosen.status == "ok" and chosen.basis == "measured":
+        return best
+    return replace(best, chosen=best.with_host[1], with_host=None)
+
+
 def at_face_value(times: Iterable[BestTime]) -> list[BestTime]:
     """The times of sound evidence as the published evidence has them: nothing is predicted."""
     found = []
@@ -183,7 +197,7 @@ def at_face_value(times: Iterable[BestTime]) -> list[BestTime]:
             continue
         if naive is not None and naive.measurement_id == chosen.measurement_id:
             naive = None
-        found.append(replace(best, chosen=chosen, published=None, naive=naive))
+        found.append(replace(best, chosen=chosen, published=None, naive=naive, with_host=None))
     return found
 
 

@@ -70,7 +70,8 @@ def keep_model(connection: duckdb.DuckDBPyConnection, own: OwnModel, *, force: b
         audit_local(connection, auditor_of(connection))
         predict_anew(connection)
         row = connection.execute(
-            "SELECT count(*) FROM prediction WHERE recipe_id = ? AND status = 'ok'",
+            "SELECT count(*) FROM prediction WHERE recipe_id = ? AND status = 'ok' "
+            "AND host_memory_gib = 0",
             [recipe.recipe_id],
         ).fetchone()
     return int(row[0]) if row else 0

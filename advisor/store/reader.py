@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
@@ -211,12 +212,28 @@ class Reader:
     def _foreseen(self, recipe_id: str, measured: Iterable[BestTime]) -> Iterator[BestTime]:
         """The times on one clock: predictions wherever what was recorded does not stand."""
         predicted = {(time.gpu_id, time.gpu_count): time for time in self.predictions(recipe_id)}
+        larger = self._with_more_host_memory(recipe_id)
         for best in measured:
-            yield one_clock(best, predicted.pop((best.gpu_id, best.gpu_count), None))
-        for (gpu_id, gpu_count), time in predicted.items():
+            build = (best.gpu_id, best.gpu_count)
+            stands = one_clock(best, predicted.pop(build, None))
+            yield replace(stands, with_host=larger[build]) if build in larger else stands
+        for build, time in predicted.items():
             yield BestTime(
-                gpu_id=gpu_id, gpu_count=gpu_count, chosen=time, published=None, naive=None
+                gpu_id=build[0],
+                gpu_count=build[1],
+                chosen=time,
+                published=None,
+                naive=None,
+                with_host=larger.get(build),
             )
+
+    def _with_more_host_memory(
+        self, recipe_id: str
+    ) -> dict[tuple[str, int], tuple[float, TrainingTime]]:
+        """Of each (GPU, count) that gains by it: the GiB of host memory, and the time with it."""
+        answer = self.connection.execute(query("predicted_with_host"), {"recipe_id": recipe_id})
+        found = ((StoredTime(row), float(row[-1])) for row in answer.fetchall())
+        return {(time.gpu_id, time.gpu_count): (gib, time) for time, gib in found}
 
 
 def _under_one_name(record: dict[str, Any]) -> Rental:

@@ -28,7 +28,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "measurement": ("measurement_id",),
     "quote": ("quote_id",),
     "rental": ("rental_id",),
-    "prediction": ("recipe_id", "gpu_id", "gpu_count"),
+    "prediction": ("recipe_id", "gpu_id", "gpu_count", "host_memory_gib"),
 }
 """What identifies a row of each table that has an origin."""
 

@@ -71,6 +71,8 @@ START = MemoryCosts(
 """Where the fit begins: two bytes an element in half precision and something for what is FP32;
 logits as 2 + 4 + 4 + 4 bytes (half, FP32, its gradient, a shifted copy); scores as 2 + 4."""
 
+HOST_SHARE = 0.94
+"""Of the host's memory, what a training may fill."""
 HOST_GIB_A_GPU = 64.0
 """Host memory for each GPU, as in the paper's appendix B; offloading is held against it."""
 
@@ -245,6 +247,15 @@ def sample_bytes(option: Option, columns: Columns, costs: MemoryCosts) -> Floats
     return layers + logits
 
 
+def host_gib_needed(option: Option, parameters: Any, *, half: bool) -> Any:
+    """Host memory in all, in GiB, for an option that offloads: optimiser states, gradients and,
+    from stage 3 on, the weights; 6 % are the system's."""
+    if not option.offloading:
+        return 0.0 * parameters
+    states = 18.0 if half and option.stage == 3 else 16.0
+    return parameters * states / (HOST_SHARE * GIB)
+
+
 def micro_batch(
     option: Option,
     columns: Columns,
@@ -268,7 +279,11 @@ def micro_batch(
     ok = (most >= 1.0) & applies(option, columns)
     ok &= update_bytes(option, columns, static) <= budget
     if option.offloading:
-        states = np.where(columns.half, 18.0 if option.stage == 3 else 16.0, 16.0)
-        ok &= columns.parameters * states <= host_gib * 0.94 * columns.count * GIB
+        needed = np.where(
+            columns.half,
+            host_gib_needed(option, columns.parameters, half=True),
+            host_gib_needed(option, columns.parameters, half=False),
+        )
+        ok &= needed <= host_gib * columns.count
     result: Floats = np.where(ok, fitting, 0.0)
     return result

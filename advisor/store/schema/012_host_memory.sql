@@ -1,0 +1,39 @@
+-- Estimates for hosts with more than 64 GiB of memory a GPU: what such a host alone can train, or
+-- trains faster. 0 GiB: for any host that a ranking allows.
+
+ALTER TABLE prediction ADD COLUMN host_memory_gib DOUBLE DEFAULT 0;
+
+DROP VIEW predicted_time;
+
+CREATE VIEW predicted_time AS
+SELECT
+    concat_ws(':', 'prediction', recipe_id, gpu_id, gpu_count) AS measurement_id, recipe_id, gpu_id,
+    gpu_count, 'optimal' AS method, free_lunch, activation_checkpointing, sharding, offloading,
+    micro_batch_size, gradient_accumulation_steps, compilation, loss, inputs, attention, weights,
+    status, reason, 'predicted' AS basis,
+    training_days, training_days_low, training_days_high, 'none' AS timing, implied_mfu,
+    implied_mfu AS implied_mfu_printed, verdict, verdict_reason, NULL::DOUBLE AS peak_memory_gib,
+    source_id, NULL::DATE AS measured_on, origin, comparison_factor, 1 AS node_count,
+    NULL::VARCHAR AS lab, NULL::VARCHAR AS standing, NULL::VARCHAR AS standing_reason,
+    CASE WHEN training_days IS NOT NULL THEN 'estimated' END AS rests_on,
+    paper_settings_days, paper_settings_days_low, paper_settings_days_high,
+    other_software_days_low, other_software_days_high, evidence_pieces, evidence_nearest
+FROM prediction
+WHERE host_memory_gib = 0;
+
+CREATE VIEW predicted_with_host AS
+SELECT
+    concat_ws(':', 'prediction', recipe_id, gpu_id, gpu_count) AS measurement_id, recipe_id, gpu_id,
+    gpu_count, 'optimal' AS method, free_lunch, activation_checkpointing, sharding, offloading,
+    micro_batch_size, gradient_accumulation_steps, compilation, loss, inputs, attention, weights,
+    status, reason, 'predicted' AS basis,
+    training_days, training_days_low, training_days_high, 'none' AS timing, implied_mfu,
+    implied_mfu AS implied_mfu_printed, verdict, verdict_reason, NULL::DOUBLE AS peak_memory_gib,
+    source_id, NULL::DATE AS measured_on, origin, comparison_factor, 1 AS node_count,
+    NULL::VARCHAR AS lab, NULL::VARCHAR AS standing, NULL::VARCHAR AS standing_reason,
+    CASE WHEN training_days IS NOT NULL THEN 'estimated' END AS rests_on,
+    paper_settings_days, paper_settings_days_low, paper_settings_days_high,
+    other_software_days_low, other_software_days_high, evidence_pieces, evidence_nearest,
+    host_memory_gib
+FROM prediction
+WHERE host_memory_gib > 0;

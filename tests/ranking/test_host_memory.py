@@ -1,0 +1,58 @@
+"""Optimiser states may leave the GPU for the host: what a build's host memory changes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from advisor.ranking.times import BestTime, TrainingTime, at_face_value, on_host
+from advisor.store import Store
+from tests.facts_for_tests import make_best, make_time
+
+GIB = 109.0
+
+
+def estimate(days: float | None) -> TrainingTime:
+    return make_time("card", 1, days, basis="predicted", timing="none")
+
+
+LARGER = estimate(258.0)
+
+
+def given(chosen: TrainingTime) -> BestTime:
+    return replace(make_best(chosen), with_host=(GIB, LARGER))
+
+
+@pytest.mark.parametrize("chosen", [estimate(None), estimate(293.0), make_time("card", 1, None)])
+@pytest.mark.parametrize(
+    ("memory_gib", "enough"), [(None, False), (64.0, False), (GIB, True), (256.0, True)]
+)
+def test_a_host_with_enough_memory_trains_what_others_cannot(
+    chosen: TrainingTime, memory_gib: float | None, enough: bool
+) -> None:
+    assert on_host(given(chosen), memory_gib).chosen == (LARGER if enough else chosen)
+
+
+def test_a_measurement_stands_whatever_the_host() -> None:
+    measured = make_time("card", 1, 285.0, timing="synchronised")
+    assert on_host(given(measured), 1024.0).chosen == measured
+
+
+def test_published_evidence_knows_no_estimate_for_a_larger_host() -> None:
+    (found,) = at_face_value([given(make_time("card", 1, None))])
+    assert on_host(found, 1024.0).chosen == found.chosen
+
+
+def test_the_store_says_how_much_memory_a_host_must_have(store_path: Path) -> None:
+    with Store(store_path).reading() as reader:
+        best = {(t.gpu_id, t.gpu_count): t for t in reader.best_times("pythia-6.9b", "sound")}
+    one = best["rtx-4090", 1]
+    assert one.chosen is not None and one.chosen.status == "infeasible"
+    assert one.with_host is not None
+    needed, time = one.with_host
+    # 16 bytes a parameter of optimiser states and gradients, 6 % for the system.
+    assert needed == pytest.approx(6.857e9 * 16 / 0.94 / 2**30, abs=1.0)
+    assert time.settings is not None and time.settings.offloading
+    assert all(t.with_host is None or t.with_host[0] > 64 * n for (_, n), t in best.items())
