@@ -16,7 +16,7 @@ from advisor.answers.uncertainty_lines import (
     uncertainty_line,
     wanted_line,
 )
-from advisor.answers.verdict import Offer, how_sure, verdict
+from advisor.answers.verdict import Offer, days_words, how_sure, verdict
 from advisor.answers.wording import (
     RULE_WORDS,
     build_words,
@@ -391,6 +391,7 @@ def ranking_text(
     if any(sure):
         blocks.append("What the times leave open:\n" + "\n".join(f"  {x}" for x in sure if x))
     blocks.append(count_words(len(answer), len(answer.candidates.builds), answer.excluded_counts))
+    blocks += _grounds(rows)
     if prices != "paper":
         blocks.append(f"Which price counts: {PRICE_RULE_WORDS}")
     if supply is None:
@@ -412,6 +413,14 @@ def ranking_text(
             where = f", {source.url}" if source.url else ""
             blocks.append(f"{source.source_id}: {source.title}{where}. {source.how_measured}")
     return "\n\n".join(blocks)
+
+
+def _grounds(rows: Iterable[RankedRow]) -> list[str]:
+    """What each time rests on, once for each number of one GPU that takes as long."""
+    lines = dict.fromkeys(
+        f"  {gpus_words(row.build)}: {days_words(row)}; {rests_on_words(row.time)}" for row in rows
+    )
+    return ["What the times rest on:\n" + "\n".join(lines)] if lines else []
 
 
 def _told(rows: Iterable[RankedRow]) -> list[str]:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from advisor.prediction.fitted import Reach, chip_coordinates, workload_coordinates
+from advisor.prediction.fitted import (
+    Reach,
+    chip_coordinates,
+    six_digits,
+    workload_coordinates,
+)
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip, gpu_type
 
@@ -19,6 +24,19 @@ OTHER_VENDOR = 1.0
 """Distance of a GPU of such a maker that others measured, while our own stack never ran on one."""
 OLD_CORES = 0.5
 """Distance that tensor cores older than any measured add (Volta and Turing; no BF16)."""
+
+
+def reach_of(measured: Iterable[tuple[Workload, Chip]]) -> set[Reach]:
+    """Where measured models and GPUs stand."""
+    reach = set()
+    for workload, chip in measured:
+        here = workload_coordinates(workload.parameters, workload.tokens)
+        reach.add(Reach(kind=workload.family, coordinates=six_digits(here)))
+        peak, bandwidth = chip.peak_tflops("fp16", free_lunch=True), chip.bandwidth_gb_s
+        if peak is not None and bandwidth is not None:
+            coordinates = six_digits(chip_coordinates(bandwidth, peak))
+            reach.add(Reach(kind="gpu", coordinates=coordinates))
+    return reach
 
 
 def _nearest(reach: Iterable[Reach], kind: str, coordinates: tuple[float, ...]) -> float:

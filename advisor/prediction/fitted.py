@@ -30,7 +30,7 @@ class Reach:
 OF_MODEL = ("family", "model")
 OF_GPU = ("generation", "gpu", "board", "links")
 OF_SOFTWARE = ("software", "source", "source x method", "source x gpu")
-KNOWN = (*OF_MODEL, *OF_GPU, *OF_SOFTWARE, "pair")
+KNOWN = (*OF_MODEL, *OF_GPU, *OF_SOFTWARE, "lean", "pair")
 """Kinds of effects that a prediction has. The software is our own stack, which every prediction
 is for: what `advisor bench` measures and `bench_runner export` writes out."""
 OWN_STACK = "own"
@@ -144,5 +144,6 @@ def chip_coordinates(bandwidth: float, peak: float) -> tuple[float, ...]:
     return (math.log(bandwidth) / math.log(3.0), math.log(peak / bandwidth) / math.log(3.0))
 
 
-def _six(values: tuple[float, ...]) -> tuple[float, ...]:
+def six_digits(values: tuple[float, ...]) -> tuple[float, ...]:
+    """More than they are good for, and the same on every processor."""
     return tuple(float(f"{value:.6g}") for value in values)

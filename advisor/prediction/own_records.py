@@ -13,7 +13,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from advisor.prediction.fit.fitted_from import pieces_of, reach_of
+from advisor.prediction.distance import reach_of
+from advisor.prediction.fit.fitted_from import pieces_of
 from advisor.prediction.fit.observations import REFERENCE, Observation, from_measurements
 from advisor.prediction.fit.random_effects import cell, effects_of
 from advisor.prediction.fitted import KNOWN, Fitted
@@ -85,7 +86,7 @@ def conditioned(fitted: Fitted, observations: Sequence[Observation]) -> Fitted:
         effects=tuple(position),
         effect_means=tuple(map(float, means)),
         effect_covariance=tuple(tuple(map(float, row)) for row in covariance),
-        reach=tuple({*fitted.reach, *reach_of(observations)}),
+        reach=tuple({*fitted.reach, *reach_of((o.workload, o.chip) for o in observations)}),
         pieces=tuple({*fitted.pieces, *pieces_of(observations)}),
     )
 

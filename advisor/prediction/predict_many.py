@@ -48,9 +48,6 @@ MEASURED_GPUS = 64.0
 """Up to which number of GPUs several sources were measured."""
 BEYOND_SD = 0.1
 """Standard deviation (of the logarithm) that each doubling beyond adds. A judgement."""
-LEAN_SD = 0.06
-"""Standard deviation (of the logarithm) that settings beyond the paper's add where words are
-predicted: what they gain was measured on two models of one card. A judgement."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +162,9 @@ def _distinct(
     )
     distance = far[0][workload_index] + far[1][chip_index]
     alone, together = (
-        _residuals(fitted, workloads, chips, far, naive=naive, several=several)
+        _residuals(
+            fitted, workloads, chips, far, naive=naive, several=several, lean=options[0].lean
+        )
         for several in (False, True)
     )
 
@@ -180,9 +179,6 @@ def _distinct(
     # Beyond a machine or eight of them the evidence is thin: doublings beyond widen the interval.
     beyond = np.log2(np.maximum(counts / MEASURED_GPUS, 1.0)) * BEYOND_SD * 1.645
     half = np.hypot(half, beyond)
-    if options[0].lean:
-        words = np.array([w.family in TEXT_FAMILIES for w in workloads])[workload_index]
-        half = np.hypot(half, words * LEAN_SD * 1.645)
     foreign_half = np.hypot(np.maximum(of_pairs("foreign_half"), half), beyond)
     apart = np.minimum(of_pairs("apart"), half)
     steps = np.array([w.training_steps for w in workloads], dtype=float)[workload_index]
@@ -379,6 +375,7 @@ def _residuals(
     *,
     naive: bool,
     several: bool,
+    lean: bool,
 ) -> _Residuals:
     import numpy as np
 
@@ -406,6 +403,11 @@ def _residuals(
         "source": places("source", [(OWN_STACK,)])[None, :],
         "source x method": places("source x method", [(OWN_STACK, method)])[None, :],
         "source x gpu": places("source x gpu", [(OWN_STACK, name) for name in types])[None, :],
+        "lean": np.where(
+            [lean and w.family in TEXT_FAMILIES for w in workloads],
+            places("lean", [(name,) for name in models]),
+            -1,
+        )[:, None],
         "pair": np.stack([places("pair", [(m, name) for name in types]) for m in models]),
     }
     widths = dict(zip(KNOWN, fitted.widths, strict=True))
@@ -433,6 +435,6 @@ def _residuals(
         # Links can only hold GPUs back: what looks otherwise is scatter.
         - np.where(places_of["links"] < 0, 0.0, np.minimum(means[places_of["links"]], 0.0)),
         half=half(KNOWN, far),
-        foreign_half=half((*OF_MODEL, *OF_GPU, "pair"), far, new=OF_SOFTWARE),
+        foreign_half=half((*OF_MODEL, *OF_GPU, "lean", "pair"), far, new=OF_SOFTWARE),
         apart=half((*OF_GPU, "source x gpu", "pair"), far_gpu),
     )

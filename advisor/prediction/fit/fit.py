@@ -11,10 +11,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from advisor.prediction.distance import FARTHEST, WIDENING, chip_distance, model_distance
+from advisor.prediction.distance import (
+    FARTHEST,
+    WIDENING,
+    chip_distance,
+    model_distance,
+    reach_of,
+)
 from advisor.prediction.fit.calibrate import calibrate
 from advisor.prediction.fit.fit_memory import fit_costs
-from advisor.prediction.fit.fitted_from import reach_of
 from advisor.prediction.fit.log_step import Mean
 from advisor.prediction.fit.observations import PAPER, REFERENCE, Observation
 from advisor.prediction.fit.random_effects import KINDS, NOISES, noise_groups, shared_matrices
@@ -93,7 +98,7 @@ class Posterior:
         """Variance that distance from the evidence adds, as in every prediction that is shipped."""
         import numpy as np
 
-        reach = reach_of(self.observations)
+        reach = reach_of((o.workload, o.chip) for o in self.observations)
         gpus = {gpu_type(o.chip) for o in self.observations}
         own = {gpu_type(o.chip) for o in self.observations if o.harness == REFERENCE}
         apart = {

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from advisor.prediction.distance import reach_of
 from advisor.prediction.fitted import (
     KNOWN,
     OF_SOFTWARE,
@@ -14,12 +15,8 @@ from advisor.prediction.fitted import (
     VERSION,
     Fitted,
     Piece,
-    Reach,
     Width,
-    _six,
-    chip_coordinates,
     effect_name,
-    workload_coordinates,
 )
 
 if TYPE_CHECKING:
@@ -34,22 +31,6 @@ def fingerprint(observations: Sequence[Observation]) -> str:
         for o in observations
     )
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
-
-
-def reach_of(observations: Sequence[Observation]) -> set[Reach]:
-    """Where the measured models and GPUs stand."""
-    reach = {
-        Reach(
-            kind=o.workload.family,
-            coordinates=_six(workload_coordinates(o.workload.parameters, o.workload.tokens)),
-        )
-        for o in observations
-    }
-    for o in observations:
-        peak, bandwidth = o.chip.peak_tflops("fp16", free_lunch=True), o.chip.bandwidth_gb_s
-        if peak is not None and bandwidth is not None:
-            reach.add(Reach(kind="gpu", coordinates=_six(chip_coordinates(bandwidth, peak))))
-    return reach
 
 
 def pieces_of(observations: Sequence[Observation]) -> set[Piece]:
@@ -139,6 +120,10 @@ def kept_of(posterior: Posterior, observations: Sequence[Observation]) -> Fitted
         factors_sd=float(np.sqrt(factors)),
         noise=float(posterior.widths[len(KINDS) + noises.index("own")]),
         tail=posterior.real_tail,
-        reach=tuple(sorted(reach_of(rows), key=lambda r: (r.kind, r.coordinates))),
+        reach=tuple(
+            sorted(
+                reach_of((o.workload, o.chip) for o in rows), key=lambda r: (r.kind, r.coordinates)
+            )
+        ),
         pieces=tuple(sorted(pieces_of(rows), key=lambda p: (p.model, p.gpu, p.count, p.by))),
     )

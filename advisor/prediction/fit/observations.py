@@ -105,6 +105,7 @@ def option_of(settings: Settings) -> Option:
         stage=STAGES[settings.sharding],
         offloading=settings.offloading,
         lean=settings.loss == "fused",
+        half_weights=settings.weights == "half",
     )
 
 
@@ -142,6 +143,8 @@ def from_measurements(
     """
     observations: list[Observation] = []
     fastest: dict[tuple[object, ...], Observation] = {}
+    searched: set[str] = set()
+    """What a search found, or the only naive settings: not one setting that was tried."""
     for record in records:
         workload, chip = workloads.get(record.recipe_id), chips.get(record.gpu)
         if workload is None or chip is None or record.status not in ("ok", "infeasible"):
@@ -172,6 +175,8 @@ def from_measurements(
         if paper:
             observations.append(observation)
             continue
+        if record.method in ("naive", "optimal"):
+            searched.add(record.measurement_id)
         lean = _is_lean(observation)
         key = (workload.workload_id, chip.gpu_id, record.gpu_count, observation.method, lean)
         slower = observation
@@ -182,9 +187,9 @@ def from_measurements(
             slower, fastest[key] = fastest[key], observation
         observations.append(replace(slower, method="trial"))
     best = [
-        o
-        if o.option is not None and o.option.lean
-        else replace(o, option=None, micro_batch_size=None)
+        replace(o, option=None, micro_batch_size=None)
+        if o.observation_id in searched and not _is_lean(o)
+        else o
         for o in fastest.values()
     ]
     return [*observations, *best]

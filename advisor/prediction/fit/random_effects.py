@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from advisor.prediction.fit.observations import PAPER, REFERENCE, Observation
 from advisor.prediction.fitted import KNOWN, effect_name
 from advisor.prediction.physics.chip import gpu_type
+from bench_runner.recipes import TEXT_FAMILIES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,6 +53,13 @@ def _links(o: Observation) -> Key | None:
     return (gpu_type(o.chip),)
 
 
+def _lean(o: Observation) -> Key | None:
+    """What settings beyond the paper's gain, which differs from model to model."""
+    if o.option is None or not o.option.lean or o.workload.family not in TEXT_FAMILIES:
+        return None
+    return (o.workload.workload_id,)
+
+
 KINDS = (
     Kind(name="family", key=lambda o: (o.workload.family,), start=0.08),
     Kind(name="model", key=lambda o: (o.workload.workload_id,), start=0.08),
@@ -64,6 +72,7 @@ KINDS = (
     Kind(name="source", key=_measured(lambda o: (o.stack,)), start=0.12),
     Kind(name="source x method", key=_measured(lambda o: (o.stack, o.plain)), start=0.06),
     Kind(name="source x gpu", key=_measured(lambda o: (o.stack, gpu_type(o.chip))), start=0.05),
+    Kind(name="lean", key=_lean, start=0.05),
     Kind(
         name="pair",
         key=_measured(lambda o: (o.workload.workload_id, gpu_type(o.chip))),

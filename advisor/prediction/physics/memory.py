@@ -172,11 +172,12 @@ ANY = Wanted()
 
 
 def applies(option: Option, columns: Columns) -> NDArray[np.bool_]:
-    """Whether an option is in the space at all: sharding over one GPU only with offloading."""
+    """Whether an option is in the space at all: sharding over one GPU only with offloading, but for
+    what we write out, where ZeRO-1 alone keeps half-precision weights too."""
     import numpy as np
 
     ok = np.ones(len(columns), dtype=bool)
-    if option.stage and not option.offloading:
+    if option.stage and not option.offloading and not (option.lean and option.stage == 1):
         ok &= columns.count > 1
     if option.checkpointing:
         ok &= columns.checkpoints

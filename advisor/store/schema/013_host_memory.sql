@@ -9,7 +9,7 @@ CREATE VIEW predicted_time AS
 SELECT
     concat_ws(':', 'prediction', recipe_id, gpu_id, gpu_count) AS measurement_id, recipe_id, gpu_id,
     gpu_count, 'optimal' AS method, free_lunch, activation_checkpointing, sharding, offloading,
-    micro_batch_size, gradient_accumulation_steps, compilation, loss, inputs, attention, weights,
+    micro_batch_size, gradient_accumulation_steps, compilation, loss, inputs, attention, weights, matmul, states,
     status, reason, 'predicted' AS basis,
     training_days, training_days_low, training_days_high, 'none' AS timing, implied_mfu,
     implied_mfu AS implied_mfu_printed, verdict, verdict_reason, NULL::DOUBLE AS peak_memory_gib,
@@ -25,7 +25,7 @@ CREATE VIEW predicted_with_host AS
 SELECT
     concat_ws(':', 'prediction', recipe_id, gpu_id, gpu_count) AS measurement_id, recipe_id, gpu_id,
     gpu_count, 'optimal' AS method, free_lunch, activation_checkpointing, sharding, offloading,
-    micro_batch_size, gradient_accumulation_steps, compilation, loss, inputs, attention, weights,
+    micro_batch_size, gradient_accumulation_steps, compilation, loss, inputs, attention, weights, matmul, states,
     status, reason, 'predicted' AS basis,
     training_days, training_days_low, training_days_high, 'none' AS timing, implied_mfu,
     implied_mfu AS implied_mfu_printed, verdict, verdict_reason, NULL::DOUBLE AS peak_memory_gib,
