@@ -18,6 +18,11 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["BENCH_RUNNER_LOCKS"] = f"tests-{os.getpid()}"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_jobs_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> None:
+    os.environ["ADVISOR_JOBS"] = str(tmp_path_factory.mktemp("jobs"))
+
+
 @pytest.fixture(scope="session")
 def store_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store of the shipped evidence. Read only: copy it to write."""

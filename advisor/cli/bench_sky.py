@@ -107,7 +107,7 @@ def _try_first(options: argparse.Namespace, minutes: float) -> int:
         ranking, rentals = rank(candidates, question), reader.rentals()
     trials = first_trials(ranking, rentals, first=count, minutes=minutes)
     for build in trials.not_rented:
-        say(f"nobody rents out {short_gpus_words(build)} in one machine: left out")
+        say(f"no offer is known for renting {short_gpus_words(build)} in one machine: left out")
     if not trials.tried:
         say("none of the first can be rented: measure one where it stands, by advisor bench")
         return NO_ANSWER

@@ -25,6 +25,8 @@ def job_request(options: argparse.Namespace) -> Request:
         raise InputError("say how many GPUs the job is to use: --gpus 4, say")
     if options.records is not None or options.work is not None:
         raise InputError("--records and --work go without --on: a job has a folder of its own")
+    if options.format != "table" or options.details:
+        raise InputError("--format and --details go without --on: it prints the job's file")
     minutes, gib = options.minutes, options.memory_limit_gib
     return Request(
         recipe=options.model,

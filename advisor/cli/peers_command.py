@@ -30,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
         lines.append(f"  {share_words(peer)} ({peer.where})")
     lines += ["", "Yours"]
     lines += [f"  {words}" for words in own] or [
-        "  none known: advisor prices add --machine NAME …, or measure one by advisor bench"
+        '  none known: advisor prices own "2 x A6000", or measure one by advisor bench'
     ]
     print("\n".join(lines))
     return ANSWERED

@@ -113,6 +113,7 @@ def test_a_path_that_is_no_line_of_a_script_is_refused(name: str, text: str) -> 
         ("--memory-gib", "10G"),
         ("--methods", "naive; touch pwned"),
         ("--cluster", "$(touch pwned)"),
+        ("--format", "json"),
     ],
 )
 def test_what_is_typed_wrong_is_one_line_and_writes_nothing(

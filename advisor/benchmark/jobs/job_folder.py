@@ -123,6 +123,11 @@ def kept_jobs() -> list[Job]:
     return sorted(found, key=lambda job: (job.submitted_at or job.made_at, job.name), reverse=True)
 
 
+def jobs_under_way() -> int:
+    """How many jobs were submitted whose end nobody has seen; the scheduler is not asked."""
+    return sum(job.number is not None and job.ended is None for job in kept_jobs())
+
+
 def find_job(word: str) -> Job:
     """A job by its name, a scheduler's number, or the beginning of a name. Raises InputError."""
     jobs = kept_jobs()

@@ -31,6 +31,18 @@ def sbatch_text(plan: JobPlan, profile: ClusterProfile, *, minutes: float | None
     return "\n".join(lines)
 
 
+def asked_for(text: str) -> list[str]:
+    """What a file asks its cluster for: ``partition gpu``, ``time 25`` (minutes), and so on."""
+    shown = ("partition", "account", "qos", "constraint", "nodes", "gpus-per-node", "mem", "time")
+    asked = dict(
+        line.removeprefix("#SBATCH --").partition("=")[::2]
+        for line in text.splitlines()
+        if line.startswith("#SBATCH --")
+    )
+    words = [f"{name} {asked[name]}" for name in shown if name in asked]
+    return [f"{each} minutes" if each.startswith("time ") else each for each in words]
+
+
 def _directives(plan: JobPlan, profile: ClusterProfile, minutes: int) -> list[str]:
     per_node = plan.gpus_per_node
     words = [

@@ -36,7 +36,7 @@ def task_text(plan: JobPlan, price: SkyPrice, *, wheel: str | None = None) -> st
         "resources:",
         f"  accelerators: {_text(f'{name}:{count}')}",
         "  use_spot: false",
-        "  # No provider that asks more: half of those that are known ask less.",
+        "  # No provider that asks more by SkyPilot's own list; half of those we know ask less.",
         f"  max_hourly_cost: {float(limit)}",
         "  autostop:",
         f"    idle_minutes: {IDLE_MINUTES}",
@@ -96,9 +96,14 @@ def _run(plan: JobPlan, price: SkyPrice) -> list[str]:
 
 
 def lines_to_type(folder: str, name: str) -> list[str]:
-    """What launches the task and merges what it prints."""
+    """What launches the task, makes sure that the rental ends, and merges what was printed.
+
+    SkyPilot keeps a machine whose start or copying went wrong, so that one can look into it; only
+    what came as far as the task ends by itself.
+    """
     return [
         f"cd {shlex.quote(folder)}",
         f"sky launch --yes --cluster {name} {TASK} 2>&1 | tee {LOG}",
+        f"sky down --yes {name}",
         f"advisor merge {LOG}",
     ]

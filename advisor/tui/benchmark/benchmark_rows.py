@@ -36,7 +36,10 @@ MARKS = {
     LEFT_OUT: "–",
     NOT_TRIED: "·",
 }
-NO_GPU = "No GPU here (nvidia-smi lists none)."
+NO_GPU = (
+    "No GPU here. Press e: measure on your cluster (SLURM) or on a rented GPU, and bring the times "
+    "here."
+)
 _WIDE = 100
 
 
@@ -148,7 +151,7 @@ def here_words(here: MachineState, plan: Plan | None, problem: str | None) -> tu
     """What was found here, what would run or what speaks against it, and the class of the line."""
     if problem is not None:
         return f"⚠ {problem}", "-error"
-    words = NO_GPU + f" {CPU_REMARK[0].upper()}{CPU_REMARK[1:]}."
+    words = NO_GPU
     if here.gpus:
         names = [gpu.name for gpu in here.gpus]
         memory = here.gpus[0].memory_gib

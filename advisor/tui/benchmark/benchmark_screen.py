@@ -7,21 +7,19 @@ the runner and posts what happens; handlers own the widgets.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.geometry import Size
-from textual.message import Message
 from textual.widgets import Input, Static
 
-from advisor.benchmark.benchmark_plan import Plan, bench_folders, make_plan
+from advisor.benchmark.benchmark_plan import CPU_REMARK, Plan, bench_folders, make_plan
+from advisor.benchmark.jobs.job_folder import jobs_under_way
 from advisor.benchmark.outcome import gains
 from advisor.benchmark.packages import check_packages
 from advisor.benchmark.progress import Progress
@@ -30,34 +28,34 @@ from advisor.benchmark.request import MachineState, Request
 from advisor.benchmark.runner_process import RUNNER, Run, last_log_line
 from advisor.benchmark.runner_process import look_here as look
 from advisor.parse import InputError
+from advisor.tui.benchmark.benchmark_board import BenchmarkBoard
+from advisor.tui.benchmark.benchmark_messages import (
+    Ended,
+    Happened,
+    Logged,
+    Looked,
+    Planned,
+    Started,
+)
 from advisor.tui.benchmark.benchmark_rows import (
-    BoardRows,
-    columns,
     ending_lines,
     here_words,
     measured_lines,
     plan_lines,
-    status_words,
-    tried_lines,
 )
 from advisor.tui.benchmark.benchmark_setup import BenchmarkSetup
 from advisor.tui.pages.bars import KeyBar, TitleBar, TooSmall
 from advisor.tui.pages.confirm import ConfirmScreen
-from advisor.tui.pages.record import RecordScreen
 from advisor.tui.pages.sized_screen import SizedScreen
 from advisor.tui.program.actions import BENCHMARK, bindings_of
 from advisor.tui.program.messages import StoreRead
 from advisor.tui.widgets.fetch_error import FetchError
-from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
-from advisor.tui.widgets.lines_view import LinesView
+from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line
 from advisor.tui.widgets.rank_table import RankTable
 
 if TYPE_CHECKING:
     from advisor.benchmark.request import Ending
     from advisor.tui.program.program import Program
-
-
-ELSEWHERE = "Press e: measure on your cluster (SLURM) or on a rented GPU, and bring the times here."
 
 
 class BenchmarkScreen(SizedScreen):
@@ -70,50 +68,6 @@ class BenchmarkScreen(SizedScreen):
     ]
     AUTO_FOCUS = "#table"
     app: Program
-
-    @dataclass
-    class Looked(Message):
-        """The machine was looked at."""
-
-        here: MachineState | None
-        problem: str | None
-
-    @dataclass
-    class Planned(Message):
-        """What would run, or why nothing can."""
-
-        number: int
-        plan: Plan | None
-        problem: str | None
-
-    @dataclass
-    class Started(Message):
-        """The runner runs."""
-
-        run: Run
-
-    @dataclass
-    class Happened(Message):
-        """The runner told something."""
-
-        event: Mapping[str, Any]
-        at_s: float
-
-    @dataclass
-    class Ended(Message):
-        """The runner is gone."""
-
-        ending: Ending | None
-        problem: str | None
-        """Why it never started."""
-        kept: str
-        """What became of the records, in words."""
-
-    @dataclass
-    class Logged(Message):
-        """The newest trial's last line."""
-
-        line: str
 
     def __init__(
         self,
@@ -142,21 +96,16 @@ class BenchmarkScreen(SizedScreen):
         self._began_s = 0.0
         self._began_wall_s = 0.0
         self._took_s = 0.0
-        self._whole = False
-        """Whether what was left out is shown once it is over."""
 
     def compose(self) -> ComposeResult:
         yield TitleBar(BENCHMARK)
         yield BenchmarkSetup(self.app.inputs.model)
         yield Static("looking at this machine …", id="here", markup=False)
-        yield Static("", id="status", markup=False)
-        yield RankTable(columns(80), id="table", fixed_columns=1)
-        yield LinesView(id="said")
+        yield BenchmarkBoard()
         yield KeyBar(BENCHMARK)
         yield TooSmall()
 
     def on_mount(self) -> None:
-        self.table.empty_message = "The settings stand here once it is clear what would run."
         self.read_store()
         self.look_here()
         self.set_interval(1.0, self._tick)
@@ -175,8 +124,12 @@ class BenchmarkScreen(SizedScreen):
         return self.query_one(BenchmarkSetup)
 
     @property
+    def board(self) -> BenchmarkBoard:
+        return self.query_one(BenchmarkBoard)
+
+    @property
     def table(self) -> RankTable:
-        return self.query_one("#table", RankTable)
+        return self.board.table
 
     @property
     def is_busy(self) -> bool:
@@ -191,7 +144,7 @@ class BenchmarkScreen(SizedScreen):
         try:
             self.post_message(StoreRead(self.app.store_reader.read(self.app.inputs)))
         except FetchError as error:
-            self.post_message(self.Planned(self._plan_number, None, str(error)))
+            self.post_message(Planned(self._plan_number, None, str(error)))
 
     @on(StoreRead)
     def _store_read(self, event: StoreRead) -> None:
@@ -205,9 +158,9 @@ class BenchmarkScreen(SizedScreen):
             check_packages()
             here = look(self._work, runner=self._runner)
         except InputError as error:
-            self.post_message(self.Looked(None, str(error)))
+            self.post_message(Looked(None, str(error)))
         else:
-            self.post_message(self.Looked(here, None))
+            self.post_message(Looked(here, None))
 
     @on(Looked)
     def _looked(self, event: Looked) -> None:
@@ -232,7 +185,7 @@ class BenchmarkScreen(SizedScreen):
         try:
             request = self.setup.request(records_file=self._records, work_directory=self._work)
         except InputError as error:
-            self.post_message(self.Planned(self._plan_number, None, str(error)))
+            self.post_message(Planned(self._plan_number, None, str(error)))
         else:
             self._make_plan(self._plan_number, request, self._here)
 
@@ -244,9 +197,9 @@ class BenchmarkScreen(SizedScreen):
         try:
             plan = make_plan(store, request, here, gpu_count=request.gpu_count)
         except (InputError, StoreError) as error:
-            self.post_message(self.Planned(number, None, str(error)))
+            self.post_message(Planned(number, None, str(error)))
         else:
-            self.post_message(self.Planned(number, plan, None))
+            self.post_message(Planned(number, plan, None))
 
     @on(Planned)
     def _planned(self, event: Planned) -> None:
@@ -258,17 +211,19 @@ class BenchmarkScreen(SizedScreen):
             self.progress = Progress(event.plan.labels, event.plan.estimated_minutes, "")
             self.ending = None
             self.remove_class("-ended", "-bad", "-kept")
-            self._show_rows()
             lines: list[Line] = [("Press s to start: it asks first.", FAINT)]
             if not event.plan.here.gpus:
-                lines = [(ELSEWHERE, STRONG), ("s tries the path on this CPU.", FAINT)]
+                lines = [(f"s tries the path on this CPU: {CPU_REMARK}.", FAINT)]
+            if jobs := jobs_under_way():
+                words = "1 job elsewhere is" if jobs == 1 else f"{jobs} jobs elsewhere are"
+                lines.insert(0, (f"{words} under way: press e.", STRONG))
             kept = self.app.kept_note(BENCHMARK)
             self.set_class(kept is not None, "-kept")
             if kept is not None:
                 lines += [("", PLAIN), (f"LAST RESULT: {kept.title}, {kept.made_on}", HEADING)]
                 lines += [(line, PLAIN) for line in kept.text.splitlines()]
-            self._say(lines)
-            self.query_one("#status", Static).update("")
+            self.board.show(self.progress, lines)
+            self.board.show_status(None)
         self._show_here()
 
     def _show_here(self) -> None:
@@ -311,8 +266,7 @@ class BenchmarkScreen(SizedScreen):
         self._began_s, self._began_wall_s = time.monotonic(), time.time()
         self.remove_class("-ended", "-bad", "-kept")
         self.add_class("-running")
-        self._show_rows()
-        self._say([("starting the runner …", PLAIN)])
+        self.board.show(self.progress, [("starting the runner …", PLAIN)])
         self._tick()
         self._measure(plan)
 
@@ -325,19 +279,19 @@ class BenchmarkScreen(SizedScreen):
         try:
             recorder = Recorder(store, plan)
             run = Run(plan.request, runner=self._runner)
-            self.post_message(self.Started(run))
+            self.post_message(Started(run))
             with closing(follow(run, recorder)) as events:
                 for event in events:
-                    self.post_message(self.Happened(event, time.monotonic()))
+                    self.post_message(Happened(event, time.monotonic()))
             kept = recorder.words()
         except InputError as error:
-            self.post_message(self.Ended(None, str(error), kept))
+            self.post_message(Ended(None, str(error), kept))
         except Exception as error:
             # Whatever went wrong in this thread, the screen must hear that it is over.
             words = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-            self.post_message(self.Ended(run.ending() if run else None, words, kept))
+            self.post_message(Ended(run.ending() if run else None, words, kept))
         else:
-            self.post_message(self.Ended(run.ending(), None, kept))
+            self.post_message(Ended(run.ending(), None, kept))
 
     @on(Started)
     def _started(self, event: Started) -> None:
@@ -355,8 +309,7 @@ class BenchmarkScreen(SizedScreen):
     def _draw(self) -> None:
         self._drawing = False
         if self.is_busy and self.progress is not None:
-            self._show_rows()
-            self._say([(self.progress.last, PLAIN)])
+            self.board.show(self.progress, [(self.progress.last, PLAIN)])
             self._tick()
 
     @on(Ended)
@@ -368,7 +321,6 @@ class BenchmarkScreen(SizedScreen):
         progress.close()
         self.remove_class("-running")
         self.add_class("-ended")
-        self._show_rows()
         lines: list[Line] = []
         if event.problem is not None:
             lines.append((event.problem, WARNING))
@@ -376,7 +328,7 @@ class BenchmarkScreen(SizedScreen):
             won = gains(progress, plan.request.gpu_count)
             lines += [] if won is None else [(won, STRONG)]
             lines += ending_lines(event.ending, progress, event.kept, plan)
-        self._say(lines)
+        self.board.show(progress, lines, ended=event.ending is not None)
         self._tick()
         if event.ending is not None:
             result = [text for text, _ in lines] + ["", *measured_lines(progress)]
@@ -391,8 +343,7 @@ class BenchmarkScreen(SizedScreen):
 
     def action_fold(self) -> None:
         """Show every setting, or fold what was left out."""
-        self._whole = not self._whole
-        self._show_rows()
+        self.board.fold()
 
     def action_elsewhere(self) -> None:
         """Go to what can be measured elsewhere, and to the jobs that were submitted."""
@@ -411,7 +362,7 @@ class BenchmarkScreen(SizedScreen):
         again = self.run.is_cancelled
         self.run.cancel()
         text = "ending it harder …" if again else "ending it; finished trials are kept …"
-        self._say([(text, PLAIN), ("c again does not wait for it to end by itself.", FAINT)])
+        self.board.say([(text, PLAIN), ("c again does not wait for it to end by itself.", FAINT)])
 
     # Drawing
 
@@ -422,7 +373,7 @@ class BenchmarkScreen(SizedScreen):
         elapsed = time.monotonic() - self._began_s if self.is_busy else self._took_s
         minutes = plan.request.minutes
         limit = None if minutes is None else minutes * 60
-        self.query_one("#status", Static).update(status_words(progress, elapsed, limit))
+        self.board.show_status(elapsed, limit)
         if self.is_busy:
             self._read_log()
 
@@ -430,49 +381,16 @@ class BenchmarkScreen(SizedScreen):
     def _read_log(self) -> None:
         line = last_log_line(self._work, since_s=self._began_wall_s)
         if line is not None:
-            self.post_message(self.Logged(line))
+            self.post_message(Logged(line))
 
     @on(Logged)
     def _logged(self, event: Logged) -> None:
         if self.run is not None and not self.run.is_cancelled and self.progress is not None:
-            self._say([(self.progress.last, PLAIN), (f"log: {event.line}", FAINT)])
+            self.board.say([(self.progress.last, PLAIN), (f"log: {event.line}", FAINT)])
 
-    @on(RankTable.RowOpened)
     def action_open_record(self) -> None:
         """Open everything about the highlighted setting."""
-        source, at = self.table.source, self.table.cursor
-        if isinstance(source, BoardRows) and at < len(source):
-            row = source.row(at)
-            self.app.push_screen(RecordScreen(row.label, partial(wrapped, tried_lines(row))))
-
-    def _show_rows(self) -> None:
-        if self.progress is None:
-            return
-        shown = columns(self.table.size.width or 80)
-        if shown != self.table.columns:
-            self.table.columns = shown
-        whole = self._whole or self.ending is None
-        keys = [column.key for column in shown]
-        column, descending = self.app.inputs.sort_of(BENCHMARK)
-        self.table.sorted_by, self.table.sort_descending = column, descending
-        self.table.source = BoardRows(
-            self.progress, keys, whole=whole, sort=column or "", descending=descending
-        )
-
-    @on(RankTable.HeaderClicked)
-    def _header_clicked(self, event: RankTable.HeaderClicked) -> None:
-        """Sort by that column; clicked again, the other way; the third time as they are tried."""
-        column, descending = self.app.inputs.sort_of(BENCHMARK)
-        again = column == event.sort_key
-        wanted = None if again and descending else event.sort_key
-        self.app.session.sort_list(BENCHMARK, wanted, descending=again and not descending)
-        self._show_rows()
-
-    def _say(self, lines: list[Line]) -> None:
-        self.query_one("#said", LinesView).show(lambda width: wrapped(lines, width), from_top=True)
-
-    def on_resize(self) -> None:
-        self.call_after_refresh(self._show_rows)
+        self.board.open_row()
 
     # The fields
 

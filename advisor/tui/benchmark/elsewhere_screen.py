@@ -20,6 +20,7 @@ from advisor.benchmark.jobs.job_folder import Job, changed, kept_jobs
 from advisor.benchmark.jobs.job_records import merge_job
 from advisor.benchmark.jobs.job_state import state_words
 from advisor.benchmark.jobs.prepare import Prepared, prepare_sky, prepare_slurm, submit, write
+from advisor.benchmark.jobs.sbatch_file import asked_for
 from advisor.costs.rented_trial import MINUTES
 from advisor.parse import InputError, parse_positive, shown
 from advisor.tui.pages.bars import DialogKeys
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 SKY = "sky"
 ANY_CLUSTER = "a SLURM cluster"
+NO_PROFILE = "Your cluster's partition, account and modules: write them as [slurm] into"
 REFRESH_S = 10.0
 MOST_JOBS = 5
 
@@ -112,7 +114,7 @@ this machine.
         except InputError as error:
             problem = str(error)
         words = {name: f"cluster {name}" for name in self._profiles}
-        return (words or {ANY_CLUSTER: ANY_CLUSTER}) | {SKY: "a rented GPU (SkyPilot)"}, problem
+        return (words or {ANY_CLUSTER: ANY_CLUSTER}) | {SKY: "a rented GPU"}, problem
 
     def on_mount(self) -> None:
         self._prepare_again()
@@ -173,6 +175,8 @@ this machine.
                 lines.append((self.prepared.price.words(), STRONG))
             lines.append((f"{self.prepared.file}, before anything starts:", HEADING))
             lines += [(line, PLAIN) for line in self.prepared.text.splitlines()]
+        if not self._profiles and self.query_one("#place", Choice).value == ANY_CLUSTER:
+            lines += [("", PLAIN), (f"{NO_PROFILE} {settings_file()}.", FAINT)]
         self.query_one("#file", LinesView).show(lambda width: wrapped(lines, width), from_top=True)
 
     def action_go_on(self) -> None:
@@ -184,7 +188,15 @@ this machine.
         if prepared.where == "sky" or not slurm.has_slurm():
             self._write(prepared, submitting=False)
             return
-        lines: list[Line] = [(prepared.device, STRONG), (str(prepared.folder), PLAIN)]
+        lines: list[Line] = [(f"{prepared.plan.recipe_name} on {prepared.device}", STRONG)]
+        lines += [(f"  {words}", PLAIN) for words in asked_for(prepared.text)]
+        lines += [
+            (f"Its folder: {prepared.folder}", PLAIN),
+            (
+                "It goes on when this program is closed; F9 cancels it.",
+                FAINT,
+            ),
+        ]
 
         def answered(yes: bool | None) -> None:
             if yes:

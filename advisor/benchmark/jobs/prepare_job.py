@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from price_catalog.model import Rental
 
 
+SPARE_MINUTES = 2.0
+"""So long before a rented task's timeout the search ends by itself, with the best so far."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
     """A job as it would be; nothing is written yet."""
@@ -80,6 +84,8 @@ def prepare_sky(
     wheel: str | None = None,
 ) -> Prepared:
     """A task for a rented GPU. Raises InputError and StoreError."""
+    ends = max(1.0, minutes - SPARE_MINUTES)
+    request = replace(request, minutes=min(request.minutes or ends, ends))
     plan = make_job_plan(store, request, gpu=gpu)
     assert plan.gpu is not None
     price = price_of(rentals, plan.gpu.gpu_id, request.gpu_count, minutes, today=date.today())

@@ -1,0 +1,105 @@
+"""What a benchmark has tried: how it stands, a row for each setting, and what is said below."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual import on
+from textual.app import ComposeResult
+from textual.widget import Widget
+from textual.widgets import Static
+
+from advisor.benchmark.progress import Progress
+from advisor.tui.benchmark.benchmark_rows import BoardRows, columns, status_words, tried_lines
+from advisor.tui.pages.record import RecordScreen
+from advisor.tui.program.actions import BENCHMARK
+from advisor.tui.widgets.lines import Line, wrapped
+from advisor.tui.widgets.lines_view import LinesView
+from advisor.tui.widgets.rank_table import RankTable
+
+if TYPE_CHECKING:
+    from advisor.tui.program.program import Program
+
+
+class BenchmarkBoard(Widget):
+    """Draws a `Progress`; whoever owns it says when."""
+
+    app: Program
+
+    DEFAULT_CSS = "BenchmarkBoard { height: 1fr; layout: vertical; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._progress: Progress | None = None
+        self._ended = False
+        self._whole = False
+        """Whether what was left out is shown once it is over."""
+
+    def compose(self) -> ComposeResult:
+        yield Static("", id="status", markup=False)
+        yield RankTable(columns(80), id="table", fixed_columns=1)
+        yield LinesView(id="said")
+
+    def on_mount(self) -> None:
+        self.table.empty_message = "The settings stand here once it is clear what would run."
+
+    @property
+    def table(self) -> RankTable:
+        return self.query_one("#table", RankTable)
+
+    def show(self, progress: Progress, lines: list[Line], *, ended: bool = False) -> None:
+        """Show the settings as they stand now, and what is said of them."""
+        self._progress, self._ended = progress, ended
+        self._show_rows()
+        self.say(lines)
+
+    def say(self, lines: list[Line]) -> None:
+        """Say this below the table."""
+        self.query_one("#said", LinesView).show(lambda width: wrapped(lines, width), from_top=True)
+
+    def show_status(self, elapsed_s: float | None, limit_s: float | None = None) -> None:
+        """Say how it stands after so long; None for what has not begun."""
+        words = ""
+        if self._progress is not None and elapsed_s is not None:
+            words = status_words(self._progress, elapsed_s, limit_s)
+        self.query_one("#status", Static).update(words)
+
+    def fold(self) -> None:
+        """Show every setting, or fold what was left out."""
+        self._whole = not self._whole
+        self._show_rows()
+
+    @on(RankTable.RowOpened)
+    def open_row(self) -> None:
+        """Open everything about the highlighted setting."""
+        source, at = self.table.source, self.table.cursor
+        if isinstance(source, BoardRows) and at < len(source):
+            row = source.row(at)
+            self.app.push_screen(RecordScreen(row.label, partial(wrapped, tried_lines(row))))
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._show_rows)
+
+    def _show_rows(self) -> None:
+        if self._progress is None:
+            return
+        shown = columns(self.table.size.width or 80)
+        if shown != self.table.columns:
+            self.table.columns = shown
+        keys = [column.key for column in shown]
+        whole = self._whole or not self._ended
+        column, descending = self.app.inputs.sort_of(BENCHMARK)
+        self.table.sorted_by, self.table.sort_descending = column, descending
+        self.table.source = BoardRows(
+            self._progress, keys, whole=whole, sort=column or "", descending=descending
+        )
+
+    @on(RankTable.HeaderClicked)
+    def _header_clicked(self, event: RankTable.HeaderClicked) -> None:
+        """Sort by that column; clicked again, the other way; the third time as they are tried."""
+        column, descending = self.app.inputs.sort_of(BENCHMARK)
+        again = column == event.sort_key
+        wanted = None if again and descending else event.sort_key
+        self.app.session.sort_list(BENCHMARK, wanted, descending=again and not descending)
+        self._show_rows()
