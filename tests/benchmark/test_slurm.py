@@ -83,9 +83,11 @@ def late_job(cluster: Path, store_path: Path, tmp_path_factory: pytest.TempPathF
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ADVISOR_JOBS", str(folder / "jobs"))
         patch.setenv("FAKE_GPUS", "2:NVIDIA H200")
-        # Its minute is shorter than the warning before the end, so the warning is due at once.
-        python = stand_in(folder, "stepwise")
-        return submitted(planned(store_path), folder / "late", python, 1)
+        job = submitted(planned(store_path), folder / "late", stand_in(folder, "stepwise"))
+    until(lambda: len(events(job, "trial-started")) == 2, "the second trial did not begin")
+    # A minute is shorter than the warning before the end, so the warning is due at once.
+    subprocess.run(["scontrol", "update", f"jobid={job.number}", "TimeLimit=1"], check=True)
+    return job
 
 
 @pytest.fixture(autouse=True)
@@ -356,11 +358,11 @@ def test_a_lost_node_is_a_failed_trial_and_the_search_goes_on_over_both_nodes(
     assert isinstance(record, dict)
     assert record["status"] == "failed"
     assert record["reason"].startswith("the job lost 1 of its 2 nodes during the trial")
+    subprocess.run(["slurmd", "-N", "n2"], check=True, stdin=subprocess.DEVNULL)
     until(lambda: slurm.look(job.number or "").state == "PENDING", "it was not requeued")
     # It is submitted anew: what SLURM could not tell the lost node it tells it a minute later, and
     # would end the same step of the same job.
     slurm.cancel(job.number or "")
-    subprocess.run(["slurmd", "-N", "n2"], check=True, stdin=subprocess.DEVNULL)
     job = submitted(plan, tmp_path / "two-nodes", sys.executable)
     assert follow(Store(own_store), job, poll_s=0.2) == 0
     assert [event["label"] for event in events(job, "reused")] == ["naive"]
