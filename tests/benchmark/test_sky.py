@@ -130,7 +130,7 @@ def test_what_the_task_prints_is_merged_from_skypilots_log(
 def test_the_first_of_a_ranking_are_tried_for_one_price(
     own_store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["bench", "--model", "pythia-1b", "--on", "sky", "--first", "3", "--budget", "120k"]
+    words = ["bench", "--model", "pythia-1b", "--on", "sky", "--first", "3", "--budget", "500k"]
     assert main([*words, "--store", str(own_store)]) == 0
     text, said = capsys.readouterr()
     tasks = list(yaml.safe_load_all(text))
