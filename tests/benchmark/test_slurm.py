@@ -342,14 +342,15 @@ def test_a_job_out_of_time_waits_in_the_queue_and_goes_on_where_it_stopped(
 
 
 @pytest.mark.timeout(900)  # a busy machine takes minutes for what a free one does in one
-def test_a_lost_node_is_a_failed_trial_and_the_search_goes_on_over_both_nodes(
+def test_a_lost_node_is_a_failed_trial_and_the_next_job_measures_over_both_nodes(
     cluster: Path, own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("torch")
     monkeypatch.setenv("TORCHDYNAMO_DISABLE", "1")  # compiling on a CPU would take minutes
     pytest.importorskip("transformers")
     quick = ("--minimum-steps", "2", "--maximum-steps", "4", "--settle-s", "3")
-    plan = planned(own_store, *quick, "--exchange-timeout-s", "5", nodes=2)
+    quick = (*quick, "--exchange-timeout-s", "5")
+    plan = planned(own_store, *quick, nodes=2, methods="naive")
     job = submitted(plan, tmp_path / "two-nodes", sys.executable)
     until(lambda: events(job, "trial-progress"), "no trial began")
     lose_node("n2", cluster)
@@ -365,7 +366,8 @@ def test_a_lost_node_is_a_failed_trial_and_the_search_goes_on_over_both_nodes(
     slurm.cancel(job.number or "")
     job = submitted(plan, tmp_path / "two-nodes", sys.executable)
     assert follow(Store(own_store), job, poll_s=0.2) == 0
-    assert [event["label"] for event in events(job, "reused")] == ["naive"]
+    # What a lost node spoilt another job measures again; a requeued one would go on with the next.
+    assert events(job, "reused") == []
     measured = [each for each in records_in(job) if each.status == "ok"]
     assert measured, events(job, "trial-finished")[-1]
     assert {each.node_count for each in measured} == {2}
