@@ -113,11 +113,18 @@ def _plan(options: argparse.Namespace) -> Plan:
     from advisor.benchmark.packages import check_packages
     from advisor.benchmark.request import Request
     from advisor.benchmark.runner_process import look_here
+    from bench_runner.space import METHODS
 
     if options.search not in SEARCHES:
         raise InputError(f"search {shown(options.search)} is not known: write fast or exhaustive")
     if options.device not in ("cuda", "cpu"):
         raise InputError(f"device {shown(options.device)} is not known: write cuda or cpu")
+    for method in options.methods.split(","):
+        if method.strip() not in METHODS:
+            raise InputError(
+                f"methods {shown(method)} is not known: write {', '.join(METHODS[:-1])} or "
+                f"{METHODS[-1]}, several joined by commas"
+            )
     count = None
     if options.gpus is not None:
         count = read_whole(options.gpus)

@@ -66,7 +66,12 @@ def _list(options: argparse.Namespace, store: Store) -> int:
             file=sys.stderr,
         )
     shown_rows = [row for _, row in rows]
-    if options.format == "table":
+    if options.format == "table" and rows:
+        counting = sum(bool(row["counts"]) for row in shown_rows)
+        print(
+            f"{counting:,} of {len(rows):,} quotes count in a ranking now. "
+            "Where they come from: advisor prices list --format csv\n"
+        )
         for quote, row in rows:
             row["vendor"], row["marks"] = quote.label, row["marks"] or "-"
     print(render_rows(shown_rows, options.format, columns))

@@ -467,6 +467,17 @@ def test_wrong_flags_are_one_line(
     assert "Traceback" not in err
 
 
+def test_an_unknown_method_is_named_before_a_gpu_is_looked_for(
+    own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))  # no nvidia-smi there
+    assert main(flags(own_store, tmp_path, "--yes", "--methods", "naive,papr")) == 2
+    assert capsys.readouterr().err == (
+        "advisor: methods 'papr' is not known: write naive, free-lunch, paper or all, several "
+        "joined by commas\n"
+    )
+
+
 def test_the_command_says_how_a_run_failed(
     own_store: Path, tmp_path: Path, fake_command: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
