@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
 
-from advisor.answers.wording import experiment_line, gpus_words
+from advisor.answers.wording import PREDICTED_MARK, experiment_line, gpus_words
 from advisor.costs.amounts import days_short, usd_exact, usd_whole
 from advisor.ranking.question import Question
 from advisor.ranking.rank import RankedRow, rank
@@ -112,8 +112,8 @@ def introduction() -> list[Line]:
         ),
         ("2  See the evidence (F3)", STRONG),
         (
-            "   Every measured time and price, with its source, its date, and how much of the "
-            "hardware's peak it claims.",
+            "   Every measured time, with its source, its date, and how much of the hardware's peak "
+            "it claims. The prices are on F7.",
             PLAIN,
         ),
         ("3  Take it with you (e and y on the main screen)", STRONG),
@@ -156,7 +156,7 @@ def _days(row: RankedRow) -> str:
         return days
     assert time.training_days_high is not None
     low, high = days_short(time.training_days_low), days_short(time.training_days_high)
-    return f"{days} (predicted: {low} to {high})"
+    return f"{PREDICTED_MARK}{days} (predicted: {low} to {high})"
 
 
 def evidence_lines(

@@ -159,7 +159,7 @@ ACTIONS: tuple[Action, ...] = (
         (
             "O",
             "owned",
-            "a machine that you have",
+            "a machine that you own",
             "own machine",
             "Such as 2 x A6000: it costs nothing, and its GPUs count in larger machines.",
         ),
@@ -272,7 +272,7 @@ ACTIONS: tuple[Action, ...] = (
         (*_FILTER[:3], "", _FILTER[4]),
         ("a", "add", "add a quote", "add", "What somebody asks of you, with its date."),
         ("m", "machine", "add a machine", "machine", "One that a vendor quoted to you."),
-        ("O", "owned", "a machine that you have", "own", "Such as 2 x A6000: it costs nothing."),
+        ("O", "owned", "a machine that you own", "own", "Such as 2 x A6000: it costs nothing."),
         ("c", "correct", "correct the quote", "correct", "A new quote; the old one is kept."),
         ("d", "delete", "delete what is yours", "delete", "A quote or a machine of yours: asks."),
         ("i", "import", "import a CSV file", "", "A preview first; then all or nothing."),
