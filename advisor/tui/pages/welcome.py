@@ -112,8 +112,8 @@ def introduction() -> list[Line]:
         ),
         ("2  See the evidence (F3)", STRONG),
         (
-            "   Every measured time, with its source, its date, and how much of the hardware's peak "
-            "it claims. The prices are on F7.",
+            "   Every measured time, with its source, its date, and how much of the hardware's "
+            "peak it claims. The prices are on F7.",
             PLAIN,
         ),
         ("3  Take it with you (e and y on the main screen)", STRONG),
