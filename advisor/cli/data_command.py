@@ -9,7 +9,7 @@ from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store
 _SHOWN: dict[str, tuple[str, str]] = {
     "times": (
         "times on record, or the reasons why there are none",
-        "model gpu gpu_count method training_days status verdict timing source",
+        "model gpu gpu_count method training_days status verdict timing source lab standing",
     ),
     "predictions": (
         "predicted times, with 90 % intervals",
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     columns = None
     if options.format == "table" and rows:
         what, names = _SHOWN[options.table]
-        columns = names.split()
+        columns = [name for name in names.split() if any(row[name] is not None for row in rows)]
         print(f"{len(rows):,} {what}. Every column: advisor data {options.table} --format csv\n")
     print(render_rows(rows, options.format, columns))
     return ANSWERED if rows else NO_ANSWER
