@@ -32,7 +32,7 @@ KERNEL_TRIALS = 6
 """About how many other kernels the fast search of ``all`` tries at its best combination."""
 
 OFFLOADING_NEEDS_SHARDING = "offloading is a part of ZeRO and FSDP, so it needs one of them"
-SHARDING_NEEDS_GPUS = "sharding over one GPU changes nothing unless its states are offloaded"
+SHARDING_NEEDS_GPUS = "over one GPU the paper shards to offload states and for nothing else"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -76,6 +76,17 @@ _SORTED_BY: dict[str, Callable[[Tried], Any]] = {
 }
 
 
+_FITS = 36
+_SHORT = {
+    "offloading": "offload",
+    "checkpointing": "ckpt",
+    "layers compiled": "regional",
+    "compiled whole": "whole",
+    "fused loss": "fused",
+    "half-precision weights": "half weights",
+}
+
+
 class BoardRows:
     """The settings as they stand at one moment."""
 
@@ -109,9 +120,12 @@ class BoardRows:
         return len(self._rows)
 
     def _short(self, label: str) -> str:
-        """The label so that it fits; the record has it in full."""
-        label = label.replace("offloading", "offload").replace("checkpointing", "ckpt")
-        return label if "micro" in self._keys else label.replace(" + ", "+")
+        """The label so that it fits, in the words of ``--settings``; below it stands in full."""
+        words = [_SHORT.get(word, word) for word in label.split(" + ")]
+        if len(words) > 1 and words[0] == "free lunch":
+            del words[0]
+        wide = " + ".join(words)
+        return wide if "micro" in self._keys and len(wide) <= _FITS else "+".join(words)
 
     def row(self, index: int) -> Tried:
         """What is known of the setting in a row."""
