@@ -10,6 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("typst")
@@ -114,6 +115,29 @@ def test_what_the_institution_pays_is_not_in_a_budget_of_the_nsf(store_path: Pat
     planned = plan_loaded(load_grant(Store(store_path), grant, TODAY), 60)
     text = to_markdown(report_for(planned, funder="nsf").parts()[0])
     assert "lectricity" not in text
+
+
+@pytest.mark.parametrize("only", ["rented", "owned"])
+def test_a_grant_that_buys_nothing_has_its_report_in_every_form(
+    store_path: Path, tmp_path: Path, only: str
+) -> None:
+    """Costs of nothing at all have no place on a log axis."""
+    grant = read_grant(EXAMPLE)
+    experiment = structs.replace(grant.experiments[1], each_year=False, runs=1)
+    grant = replace(grant, experiments=(experiment,), buy=False, rent=only == "rented")
+    if only == "rented":
+        grant = replace(grant, owned=())
+    else:
+        grant = replace(grant, pays_electricity=False, usd_per_kwh=None)
+    planned = plan_loaded(load_grant(Store(store_path), grant, TODAY), 60)
+    assert planned.plan is not None and planned.explanation is not None
+    assert not planned.plan.purchases
+    assert bool(planned.plan.rented) == (only == "rented")
+    report = build_report(planned.loaded, planned.plan, planned.explanation)
+    names = [str(tmp_path / f"r.{ending}") for ending in ("pdf", "html", "md")]
+    written = write_report(report, check_targets(names, force=False), force=False)
+    assert {path.name for path in written} >= {"r.pdf", "r.html", "r.md"}
+    assert all(path.stat().st_size > 500 for path in written)
 
 
 def test_json_has_the_plan_as_objects(planned: Planned) -> None:

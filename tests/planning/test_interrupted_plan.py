@@ -1,0 +1,98 @@
+"""Ctrl-C on a real terminal while a plan is computed: what is there is kept, and files named."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+from pathlib import Path
+from time import monotonic
+
+import pytest
+
+from advisor.planning.plan_grant import EXAMPLE
+
+CTRL_C = b"\x03"
+PATIENCE_S = 240
+
+
+def on_a_terminal(words: list[str], until: bytes) -> tuple[int, str]:
+    """What a command shows, and its exit code, where Ctrl-C is pressed once it has shown this."""
+    leader, follower = pty.openpty()
+    child = subprocess.Popen(
+        [sys.executable, "-m", "advisor", *words],
+        stdin=follower,
+        stdout=follower,
+        stderr=follower,
+        start_new_session=True,
+        preexec_fn=_take_terminal,
+        env=os.environ | {"TERM": "xterm", "COLUMNS": "200"},
+    )
+    os.close(follower)
+    shown, pressed, began = b"", False, monotonic()
+    try:
+        while monotonic() - began < PATIENCE_S:
+            if not select.select([leader], [], [], 1.0)[0]:
+                continue
+            try:
+                some = os.read(leader, 65536)
+            except OSError:  # the child has closed its side
+                break
+            if not some:
+                break
+            shown += some
+            if not pressed and until in shown:
+                os.write(leader, CTRL_C)
+                pressed = True
+        assert pressed, shown
+        return child.wait(timeout=30), shown.decode()
+    finally:
+        child.kill()
+        child.wait()
+        os.close(leader)
+
+
+def _take_terminal() -> None:
+    import fcntl
+    import termios
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no pty")
+def test_ctrl_c_keeps_the_plan_and_says_which_files_were_written(
+    store_path: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    wanted = [str(out / name) for name in ("plan.csv", "plan.json")]
+    words = ["plan", str(EXAMPLE), "--store", str(store_path)]
+    for name in wanted:
+        words += ["--out", name]
+    # The plan is settled and shown; what would change it is being tried.
+    code, shown = on_a_terminal(words, until=b"do             what")
+    assert code == 0, shown
+    assert "stopped: the plan is kept" in shown
+    assert [f"wrote {name}" in shown for name in wanted] == [True, True], shown
+    assert files(out) == ["plan.csv", "plan.json"]
+    assert "Traceback" not in shown
+    assert "stopped before anything was tried" in re.sub(r"\s+", " ", shown)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no pty")
+def test_ctrl_c_before_any_plan_writes_nothing(store_path: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    words = ["plan", str(EXAMPLE), "--store", str(store_path), "--out", str(out / "plan.csv")]
+    code, shown = on_a_terminal(words, until=b"no plan yet")
+    assert code == 130, shown
+    assert "stopped before any plan was found: nothing is written" in shown
+    assert files(out) == []
+    assert "Traceback" not in shown
