@@ -1,23 +1,30 @@
 """How long a plan takes to be found and proven, as experiments and builds grow.
 
-    python -m tests.benchmarks.bench_plan [--seconds S]
+    python -m tests.benchmarks.bench_plan [--seconds S] [--catalogue results.duckdb]
 
 Builds are 100 (or so many) made-up machines along a curve of price against speed, none of which
 is much better than its neighbours: the hardest kind, since few can be ruled out beforehand.
+With ``--catalogue`` they are those of the store, for grants of 300 runs over five years with every
+rule on: slack, longest run, parts of machines, in two of them allocations too.
 """
 
 from __future__ import annotations
 
 import argparse
+from datetime import date
 from decimal import Decimal
+from pathlib import Path
 from random import Random
-from time import monotonic
+from tempfile import TemporaryDirectory
+from time import monotonic, process_time
 
+from advisor.planning.plan_grant import grant_at
 from advisor.planning.solver.groups import undominated
 from advisor.planning.solver.milp import Program
 from advisor.planning.solver.problem import Experiment, Machine, PlanningProblem, Rules
-from advisor.planning.solver.search_clock import NoPlan, OutOfTime
+from advisor.planning.solver.search_clock import NoPlan, OutOfTime, Progress, clock_of
 from advisor.planning.solver.solve import solve
+from advisor.store import Store
 from tests.plans_for_tests import make_machine, make_problem, make_rental
 
 
@@ -66,11 +73,91 @@ def grant(
     )
 
 
+MODELS = ("pythia-160m", "pythia-410m", "pythia-1b", "pythia-1.4b", "pythia-2.8b", "roberta")
+RULES = """
+[grant]
+start = 2027-01-01
+years = 5
+[budget]
+total = "$20M"
+[purchases]
+lead_days = 45
+[running]
+utilisation = 0.8
+failures = 0.05
+[electricity]
+usd_per_kwh = 0.15
+pue = 1.5
+[institution]
+rules = "us-equipment-10000"
+"""
+ALLOCATION = """
+[[allocations]]
+name = "campus"
+gpu = "H100"
+gpu_hours_a_year = 30000
+usd_per_gpu_hour = 1.2
+max_gpus = 4
+max_job_days = 7
+queue_days = 0.5
+overhead = "service"
+"""
+
+
+def grant_text(experiments: int, *, each_year: bool, allocation: bool, seed: int) -> str:
+    """A grant file that asks for 300 runs."""
+    random = Random(seed)
+    text = RULES + (ALLOCATION if allocation else "")
+    for i in range(experiments):
+        first = random.randrange(5)
+        last = random.randrange(first, 5)
+        runs = 300 // experiments // (5 if each_year else 1)
+        window = (
+            "each_year = true"
+            if each_year
+            else f"not_before = {2027 + first}-{random.choice(['01-01', '03-15'])}\n"
+            f"by = {2027 + last}-12-{random.choice(['01', '20', '31'])}"
+        )
+        model = random.choice(MODELS)
+        text += f'[[experiments]]\nname = "e{i}"\nmodel = "{model}"\nruns = {runs}\n{window}\n'
+    return text
+
+
+def catalogue(store: Path, limit: float) -> None:
+    """Print one line a grant: the first plan, and how near the last is to its bound."""
+    print("experiments  window     allocation  columns  first_cpu_s  cpu_s  gap")
+    cases = [(5, True, False), (60, False, False), (60, False, True), (3, False, False)]
+    for seed, (experiments, each_year, allocation) in enumerate(cases):
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "grant.toml"
+            text = grant_text(experiments, each_year=each_year, allocation=allocation, seed=seed)
+            path.write_text(text, encoding="utf-8")
+            problem = grant_at(Store(store), path, objective=None, today=date(2026, 11, 22)).problem
+        began, first = process_time(), [0.0]
+
+        def hear(said: Progress, began: float = began, first: list[float] = first) -> None:
+            if said.plan is not None and not first[0]:
+                first[0] = process_time() - began
+
+        plan = solve(problem, clock=clock_of(limit, hear=hear))
+        print(
+            f"{experiments:>11}  {'each year' if each_year else 'any':<9}  {allocation!s:<10}  "
+            f"{len(Program(problem).cost):>7}  {first[0]:>11.1f}  {process_time() - began:>5.1f}  "
+            f"{'proven' if plan.proven else f'{plan.gap or 0:.2%}'}",
+            flush=True,
+        )
+
+
 def main() -> None:
     """Print one line a size."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=60.0)
-    limit = parser.parse_args().seconds
+    parser.add_argument("--catalogue", type=Path, metavar="STORE")
+    options = parser.parse_args()
+    limit = options.seconds
+    if options.catalogue is not None:
+        catalogue(options.catalogue, limit)
+        return
     print("objective   experiments builds years  undominated columns  rows  seconds  rounds  gap")
     sizes = [(10, 20, 3), (10, 100, 3), (10, 100, 5), (25, 100, 5), (50, 25, 5), (50, 50, 5)]
     for objective in ("cheapest", "most-runs", "soonest"):

@@ -32,7 +32,9 @@ MACHINES_GAP = 0.002
 RUNS_GAP = 0.002
 ROUNDS = 4
 DEALS = 3
-MOST_OF_THE_TIME = 0.4
+MACHINES_TIME = 0.4
+DEALING = 0.7
+"""Shares of the time that is left."""
 
 
 @dataclass(slots=True)
@@ -82,6 +84,8 @@ def large_plan(
     """A good plan, and what no plan is below by the goal. Raises NoPlan."""
     clock.tell("nothing bought")
     best = packed_plan(program, costs, (), clock)
+    if best is not None and not any(costs):
+        return best, best[0]  # any plan will do
     clock.tell("what runs cost on parts of machines", plan=None if best is None else best[1])
     relaxation = strengthened(program, costs, learnt, clock)
     answer = relaxation.solve()
@@ -94,7 +98,7 @@ def large_plan(
         only = None if below is None else relaxation.promising(below)
         machines = program.solve(
             costs,
-            clock.left * MOST_OF_THE_TIME,
+            clock.left * MACHINES_TIME,
             only=only,
             below=below,
             gap=MACHINES_GAP,
@@ -113,7 +117,7 @@ def large_plan(
         }
         more = learnt.look(program, machines.x)
         _tell(clock, best, bound, "which runs go on them")
-        found = dealt(program, costs, bought, clock.within(clock.left * MOST_OF_THE_TIME), learnt)
+        found = dealt(program, costs, bought, clock.within(clock.left * DEALING), learnt)
         if found is not None and (best is None or found[0] < best[0] - EPSILON):
             best = found
         if not more or (best and bound is not None and best[0] - bound <= RUNS_GAP * abs(best[0])):
@@ -132,7 +136,7 @@ def dealt(
     """A plan that buys from these groups alone."""
     counts: list[float] | None = None
     for _ in range(DEALS):
-        answer = program.solve(costs, clock.left / 2, only=bought, gap=RUNS_GAP)
+        answer = program.solve(costs, clock.left / 4, only=bought, gap=RUNS_GAP)
         if answer.x is None:
             break
         counts = values_of(program, answer.x)
@@ -142,7 +146,7 @@ def dealt(
         if placing.over_year or not learnt.look(program, counts) or clock.left <= 0:
             break
     if counts is not None:
-        found = dealt_one_by_one(program, costs, counts, clock.within(clock.left / 2))
+        found = dealt_one_by_one(program, costs, counts, clock)
         if found is not None:
             return found
     return packed_plan(program, costs, bought, clock, learnt=learnt.rows)
