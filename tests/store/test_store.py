@@ -242,6 +242,8 @@ def test_a_training_that_is_changed_never_stands(own_store: Path) -> None:
         method="changes-training",
         settings=settings,
         training_days=100.5,
+        training_days_low=100.4,
+        training_days_high=100.6,
         timing="synchronised",
     )
     store.append_measurements([record("exact", gpu_count=5, training_days=130.5), changed])
