@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from bench_runner import search, space
 from bench_runner.recipes import PEAK_KINDS, Recipe, load_recipe, load_recipes
@@ -107,11 +107,17 @@ def _count(text: str) -> int:
     return value
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        text = "".join(ch if ch.isprintable() else "?" for ch in " ".join(message.split()))
+        self.exit(2, f"bench_runner: {text} (see: {self.prog} --help)\n")
+
+
 def parser() -> argparse.ArgumentParser:
     """All commands and flags."""
-    root = argparse.ArgumentParser(
-        prog="python -m bench_runner", description="Measure this machine, honestly."
-    )
+    root = _Parser(prog="python -m bench_runner", description="Measure this machine, honestly.")
     commands = root.add_subparsers(dest="command", required=True)
     spaces = commands.add_parser("space", help="the settings that can be tried")
     spaces.add_argument("--gpus", type=_count, default=1)

@@ -198,9 +198,14 @@ def _parse(line: str, where: str) -> Measurement:
 
 
 def merge(files: Iterable[Path]) -> list[Measurement]:
-    """The records of several files, each id once, in the order in which they first appear."""
+    """The records of several files, each id once, in the order in which they first appear.
+
+    Raises ValueError, also where one of them is not there.
+    """
     found: dict[str, Measurement] = {}
     for path in files:
+        if not path.exists():
+            raise ValueError(f"there is no file {path}: name a file of records")
         for measurement in read(path):
             found.setdefault(measurement.measurement_id, measurement)
     return list(found.values())

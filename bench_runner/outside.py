@@ -7,6 +7,7 @@ files by name.
 from __future__ import annotations
 
 import os
+import re
 import stat
 import time
 from collections.abc import Iterator
@@ -18,6 +19,9 @@ PATIENCE_S = 10.0
 LONGEST_S = 600.0
 """How long a pipe may take in all."""
 _CHUNK = MIB
+DEEPEST = 60
+"""Points in a key of TOML."""
+_QUOTED = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*\"""")
 
 
 class OutsideError(ValueError):
@@ -40,6 +44,18 @@ def text_outside(path: str | Path, limit: int, encoding: str = "utf-8") -> str:
         return raw.decode(encoding)
     except UnicodeDecodeError as error:
         raise OutsideError(f"is not UTF-8 text (byte {error.start}): save it as UTF-8") from None
+
+
+def check_depth(toml: str) -> None:
+    """Raise OutsideError where a key of TOML text goes deeper than any of ours.
+
+    A key of 100,000 parts would keep Python's parser busy for minutes.
+    """
+    for number, line in enumerate(toml.split("\n"), start=1):
+        if line.count(".") > DEEPEST:
+            plain = _QUOTED.sub("q", line)
+            if any(part.count(".") > DEEPEST for part in re.split("[,=]", plain)):
+                raise OutsideError(f"has a key of more than {DEEPEST} parts in line {number}")
 
 
 def lines_outside(path: str | Path, limit: int, longest: int) -> Iterator[bytes]:

@@ -68,7 +68,9 @@ def main() -> int:
             "keys": random_keys.keys,
         }[options.attack]
         faults = attack(whole, folder, options.count, options.seed)
-        _tell(options.attack, options.count, faults, began)
+        # Of the kills at each write there are as many as there are; it says itself how many.
+        what = "writes, at most" if options.attack == "writes" else options.attack
+        _tell(what, options.count, faults, began)
     for fault in faults[:20]:
         print(f"  {fault}")
     return 1 if faults else 0

@@ -92,6 +92,8 @@ def test_merging_twice_is_merging_once(tmp_path: Path) -> None:
     once = journal.merge([a, b])
     assert len(once) == 2
     assert journal.merge([a, b, a, b]) == once
+    with pytest.raises(ValueError, match=r"there is no file .*not-there"):
+        journal.merge([a, tmp_path / "not-there.jsonl"])
 
 
 @pytest.mark.parametrize(

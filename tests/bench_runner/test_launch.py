@@ -180,3 +180,20 @@ def test_a_broken_group_is_started_again_once_after_its_climb() -> None:
     assert next_size(outcome("failed", started, climbed, started)) is None
     assert next_size(outcome("timed-out", started, climbed)) is None
     assert next_size(outcome("ok", started, climbed)) is None
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["xyz"], ["trial"], ["trial", "--gpus", "many"], ["space", "a\x1b[2J\u202e"]]
+)
+def test_a_wrong_command_line_is_one_line(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    from bench_runner.__main__ import main
+
+    with pytest.raises(SystemExit, match="2"):
+        main(words)
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("bench_runner: ") and said.err.count("\n") == 1
+    assert said.err[:-1].isprintable()
+    assert "--help)" in said.err
