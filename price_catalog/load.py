@@ -15,14 +15,22 @@ from pathlib import Path
 from price_catalog.builds import COOLINGS, TAKES
 from price_catalog.csv_table import Row, nearest, read_rows
 from price_catalog.gpu_names import find_gpu, index_gpus, normalise
-from price_catalog.model import QUOTE_KINDS, Gpu, Host, Part, Quote, Rental, Source
+from price_catalog.model import (
+    QUOTE_KINDS,
+    RENTAL_KINDS,
+    SOLD_HOST_KINDS,
+    Gpu,
+    Host,
+    Part,
+    Quote,
+    Rental,
+    Source,
+)
 from price_catalog.providers import provider_name
 
 CATALOG_FOLDER = Path(__file__).parent
 
 QUOTED_KINDS = tuple(kind for kind in QUOTE_KINDS if kind != "owned")
-HOST_KINDS = ("desktop", "server")
-RENTAL_KINDS = ("on-demand", "spot", "reserved", "peer")
 ITEM_KINDS = ("gpu", "host", "server", "part")
 
 SOURCE_COLUMNS = ("source_id", "title", "url", "how_measured", "licence", "published_on")
@@ -224,7 +232,7 @@ def load_hosts(
         Host(
             host_id=row.text("host_id"),
             name=row.text("name"),
-            kind=row.choice("kind", HOST_KINDS),
+            kind=row.choice("kind", SOLD_HOST_KINDS),
             max_gpus=row.whole_number("max_gpus"),
             parts=tuple(parts[row.text("host_id")]),
             gpu_id=row.choice("gpu_id", gpu_ids) if row.cells["gpu_id"] else None,

@@ -7,6 +7,11 @@ from datetime import date
 from decimal import Decimal
 from typing import Literal, NamedTuple, get_args
 
+HostKind = Literal["desktop", "server", "owned"]
+"""``owned``: a machine that the user has."""
+SOLD_HOST_KINDS: tuple[HostKind, ...] = ("desktop", "server")
+RentalKind = Literal["on-demand", "spot", "reserved", "peer"]
+RENTAL_KINDS: tuple[RentalKind, ...] = get_args(RentalKind)
 QuoteKind = Literal[
     "reseller-quote",
     "education",
@@ -94,7 +99,7 @@ class Host:
 
     host_id: str
     name: str
-    kind: str
+    kind: HostKind
     """``desktop``, ``server`` or ``owned`` (a machine that the user already has)."""
     max_gpus: int
     parts: tuple[Part, ...]
@@ -237,7 +242,7 @@ class Rental:
     gpu_count: int
     price_per_hour_usd: Decimal
     """The whole instance, all its GPUs."""
-    kind: str
+    kind: RentalKind
     """``on-demand``, ``spot``, ``reserved`` (paid for every hour of the term) or ``peer`` (on a
     stranger's machine, through a marketplace)."""
     region: str | None

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from price_catalog.model import RentalKind
+
 _SPELLINGS = {
     "alibaba-cloud": "alibaba",
     "amazon": "aws",
@@ -32,7 +37,7 @@ def provider_name(spelling: str) -> str:
     return _SPELLINGS.get(folded, folded)
 
 
-def rental_kind(provider: str, kind: str) -> str:
+def rental_kind(provider: str, kind: RentalKind) -> RentalKind:
     """The kind of a rental: whatever a feed calls them, a stranger's machine is ``peer``."""
     return "peer" if is_peer(provider) else kind
 

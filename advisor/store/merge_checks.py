@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, get_args
 
 import duckdb
 
@@ -11,12 +11,12 @@ from advisor.costs.own_quotes import ITEM_KINDS, KINDS
 from advisor.parse import shown
 from advisor.store.connection import StoreError
 from price_catalog.csv_table import nearest
-from price_catalog.load import HOST_KINDS, RENTAL_KINDS
+from price_catalog.model import RENTAL_KINDS, HostKind
 
 _CHOICES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "quote": {"item_kind": ITEM_KINDS, "kind": KINDS},
     "rental": {"kind": RENTAL_KINDS},
-    "host": {"kind": (*HOST_KINDS, "owned")},
+    "host": {"kind": get_args(HostKind)},
 }
 _Rows = Iterable[Mapping[str, Any]]
 
