@@ -11,7 +11,7 @@ import pytest
 from textual.pilot import Pilot
 
 from advisor.tui.evidence.evidence_rows import PAGE_ROWS, TimesSource
-from advisor.tui.evidence.evidence_screen import EvidenceScreen
+from advisor.tui.pages.list_page import ListScreen
 from advisor.tui.pages.record import RecordScreen
 from advisor.tui.widgets.filter_table import FilterTable
 from advisor.tui.widgets.lines_view import LinesView
@@ -20,7 +20,7 @@ from tests.tui.program import page, paste, running, settled
 
 def shown(pilot: Pilot[None]) -> FilterTable:
     """The list that is shown."""
-    assert isinstance(pilot.app.screen, EvidenceScreen)
+    assert isinstance(pilot.app.screen, ListScreen)
     return pilot.app.screen.list
 
 
