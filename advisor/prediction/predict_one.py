@@ -139,6 +139,8 @@ def predict(
             None if math.isnan(column[0]) else float(column[0])
             for column in (plain.days, plain.low_days, plain.high_days)
         )
+        if plain.days[0] < many.days[0]:
+            many = plain  # further settings do not gain with every model
     fitting = []
     for option in options:
         micro = int(wanted.micro_batch(option, columns, fitted.costs)[0])

@@ -105,6 +105,10 @@ def predicted_rows(
 
     def row_of(i: int, many: Predictions, plain: Predictions) -> dict[str, Any] | None:
         r, g, count = pairs[i]
+        if plain.fits[i] and plain.days[i] < many.days[i]:
+            many = (
+                plain  # further settings do not gain with every model: the faster are written out
+            )
         fits, days = bool(many.fits[i]), float(many.days[i])
         row: dict[str, Any] = {
             "recipe_id": recipes[r].recipe_id,

@@ -46,7 +46,7 @@ def own(
 
 def predictions(path: Path) -> dict[Cell, dict[str, Any]]:
     with duckdb.connect(str(path), read_only=True) as connection:
-        answer = connection.execute("FROM prediction")
+        answer = connection.execute("FROM prediction WHERE host_memory_gib = 0")
         names = [column[0] for column in answer.description or ()]
         rows = [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
     cells = {(r["recipe_id"], r["gpu_id"], r["gpu_count"]): r for r in rows}

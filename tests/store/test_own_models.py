@@ -74,7 +74,9 @@ def keep(store: Path, model: Path | str, *words: str, name: str = "Our Llama") -
 
 def rows(store: Path, recipe_id: str = "our-llama") -> dict[tuple[str, int], dict[str, Any]]:
     with duckdb.connect(str(store), read_only=True) as connection:
-        answer = connection.execute("FROM prediction WHERE recipe_id = ?", [recipe_id])
+        answer = connection.execute(
+            "FROM prediction WHERE recipe_id = ? AND host_memory_gib = 0", [recipe_id]
+        )
         names = [column[0] for column in answer.description or ()]
         found = [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
     return {(row["gpu_id"], row["gpu_count"]): row for row in found}
