@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from price_catalog.model import Quote
 
 
+HARDLY = 0.05
+"""A machine that keeps the days with a smaller chance is named after one over the budget."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """The first line of an answer."""
@@ -165,7 +169,10 @@ def orderable(ranking: Ranking) -> tuple[Offer, ...]:
     in_time = [i for i in on_sale if limit is None or candidates.days[i] <= limit]
     if budget is not None and in_time:
         best = min(in_time, key=lambda i: (candidates.cents[i], candidates.days[i]))
-        found.append(Offer(position=best, misses="budget", chance=_chance_at(ranking, best)))
+        dear = Offer(position=best, misses="budget", chance=_chance_at(ranking, best))
+        # What hardly keeps the days is no answer to who asked for them.
+        hopeless = bool(found) and (found[0].chance or 0.0) < HARDLY
+        found = [dear, *found] if hopeless else [*found, dear]
     return tuple(found)
 
 
