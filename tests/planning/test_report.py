@@ -246,6 +246,8 @@ class Walk:
             from advisor.planning.solver.solve import cheapest_with_runs
 
             plan = cheapest_with_runs(problem)
+        elif reads == "later":  # of plans that are as good, as above
+            plan = solve(problem, known=(self.plan,), settle=False)
         else:
             plan = solve(problem)
         here = self.plan
