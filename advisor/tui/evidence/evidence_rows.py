@@ -261,7 +261,7 @@ def peer_rows(snapshot: Snapshot) -> MemoryRows:
         text=lambda peer: f"{peer.topic} {peer.told} {peer.where}",
         keys={
             "topic": lambda peer: peer.topic,
-            "share": lambda peer: float(peer.share_percent) if peer.share_percent else None,
+            "share": lambda peer: float(peer.share_percent.partition("–")[0] or -1),
             "told": lambda peer: peer.told.lower(),
             "where": lambda peer: peer.where,
         },
