@@ -352,8 +352,8 @@ def test_a_lost_node_is_a_failed_trial_and_the_next_job_measures_over_both_nodes
     pytest.importorskip("torch")
     monkeypatch.setenv("TORCHDYNAMO_DISABLE", "1")  # compiling on a CPU would take minutes
     pytest.importorskip("transformers")
-    quick = ("--minimum-steps", "2", "--maximum-steps", "4", "--settle-s", "3")
-    quick = (*quick, "--exchange-timeout-s", "5")
+    quick = ["--minimum-steps", "2", "--maximum-steps", "4", "--settle-s", "3"]
+    quick += ["--exchange-timeout-s", "5"]
     plan = planned(own_store, *quick, nodes=2, methods="naive")
     job = submitted(plan, tmp_path / "two-nodes", sys.executable)
     until(lambda: events(job, "trial-progress"), "no trial began")

@@ -183,10 +183,11 @@ class DialogKeys(Static):
     """The keys of a page that lies over a screen, as the registry has them."""
 
     def __init__(self, where: str, **words: str) -> None:
-        """``words``: by action without its arguments, another word than the registry's."""
+        """``words``: by action, with its arguments where it has any, another word than the
+        registry's."""
         super().__init__(
             clickable(
-                (a.key, words.get(a.action.partition("(")[0], a.footer), _namespaced(a))
+                (a.key, words.get(a.action, a.footer), _namespaced(a))
                 for a in actions_of(where)
                 if a.footer
             ),

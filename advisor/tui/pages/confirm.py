@@ -39,7 +39,7 @@ class ConfirmScreen(Dialog[bool]):
         with Vertical(classes="page") as box:
             box.border_title = self._title
             yield LinesView(lambda width: wrapped(self._lines, width))
-            yield DialogKeys(CONFIRM, answer=self._yes)
+            yield DialogKeys(CONFIRM, **{"answer(True)": self._yes})
 
     def action_answer(self, yes: bool) -> None:
         """Close with the answer."""
