@@ -128,8 +128,9 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
             line.say(progress_text(at, loaded.grant.currency))
             if at.settled and not printed and at.plan is not None and options.format == "table":
                 line.clear()
-                print(decided_text(loaded, at.plan), flush=True)
-                printed = True
+                words = decided_text(loaded, at.plan)
+                printed = True  # before it is: Ctrl-C may come as soon as somebody reads it
+                print(words, flush=True)
 
         line.say("no plan yet · trying the plan")
         search = Search(PlanTask(loaded=loaded, seconds=seconds, quick=options.quick))

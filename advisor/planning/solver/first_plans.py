@@ -25,7 +25,7 @@ ONE_SECONDS = 2.0
 PACKED_SECONDS = 10.0
 NEAR = 0.005
 """A first plan need not be better than this share."""
-LARGE = 900
+LARGE = 1500
 """Columns: with more, what comes first is good rather than best."""
 MOST_KINDS = 12
 SPARE = (Decimal("0.01"), Decimal("0.03"), Decimal("0.07"), Decimal("0.12"))

@@ -293,6 +293,8 @@ def _optimise(problem: PlanningProblem, clock: Clock, goal: Goal, known: Sequenc
             break
     if best is None:
         raise OutOfTime
+    if exact and bound is not None and bound >= best[0] - LESS / 2:
+        return replace(best[1], proven=True, gap=None, rounds=rounds)
     share = None if bound is None else max(best[0] - bound, 0.0) / max(abs(best[0]), 1.0)
     return replace(best[1], proven=False, gap=share, rounds=rounds)
 
