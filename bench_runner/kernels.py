@@ -264,6 +264,10 @@ def moves(candidates: Sequence[Settings], best: Settings) -> list[Settings]:
     found: dict[Settings, None] = {}
     for kernels in wanted:
         found.setdefault(with_kernels(best, kernels))
+    if best.sharding is not None:
+        # What shards has half-precision weights of its own, so the other ones are tried without.
+        alone = replace(best, sharding=None, offloading=False)
+        found.setdefault(with_kernels(alone, replace(mine, weights="half")))
     papers = replace(_without_kernels(best), compilation=None)
     return [settings for settings in (*found, papers) if settings in known and settings != best]
 

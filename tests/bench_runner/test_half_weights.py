@@ -106,7 +106,9 @@ def test_two_ranks_that_accumulate_sum_their_gradients_in_fp32(tmp_path: Path) -
         for text in half_ranks.texts(rank):
             (alone(text) / half_ranks.PASSES / 2).backward()
     expected = half_ranks.gradients(alone)
-    assert (first - expected).norm() <= 1e-5 * expected.norm()
+    # Products differ in their last places by the threads of a process; sums in bfloat16 would be
+    # off by 2**-8 and more.
+    assert (first - expected).norm() <= 1e-3 * expected.norm()
 
 
 @pytest.mark.parametrize("inputs", ["full", "trimmed"])
