@@ -470,6 +470,19 @@ def test_what_is_wrong_with_a_term_is_said(tmp_path: Path, text: str, words: str
     assert "\n" not in str(caught.value)
 
 
+def test_a_purchase_that_nobody_sells_is_told(store_path: Path) -> None:
+    loaded = load_grant(Store(store_path), read_grant(EXAMPLE), TODAY)
+    plan = solve(loaded.problem)
+    (bought,) = {p.machine_id for p in plan.purchases}
+    for on_sale in (True, False):
+        machines = tuple(
+            replace(m, on_sale=on_sale) if m.machine_id == bought else m
+            for m in loaded.problem.machines
+        )
+        said = cautions(loaded.grant, replace(loaded.problem, machines=machines), plan)
+        assert ("Nobody is known to sell" in said[0]) is not on_sale
+
+
 def test_cautions_name_electricity_and_what_is_not_asked_for(
     store_path: Path, tmp_path: Path
 ) -> None:

@@ -15,12 +15,24 @@ BUSY = 0.98
 def cautions(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str]:
     """Each one sentence or two, the weightiest first."""
     return [
+        *_not_on_sale(problem, plan),
         *_allocations(problem, plan),
         *_electricity(grant),
         *_busy(problem, plan),
         *_failures(grant),
         *_lines(grant),
         *filter(None, [grant.currency.note]),
+    ]
+
+
+def _not_on_sale(problem: PlanningProblem, plan: Plan) -> list[str]:
+    """Purchases that could not be ordered as priced."""
+    bought = {p.machine_id for p in plan.purchases}
+    labels = [m.label for m in problem.machines if m.machine_id in bought and not m.on_sale]
+    return [
+        f"Nobody is known to sell this any more at its price: {label}. Ask for a quote before you "
+        "submit, or name other GPUs (purchases.gpus)."
+        for label in dict.fromkeys(labels)
     ]
 
 

@@ -264,6 +264,7 @@ def buyable(
                 times=times,
                 lines=lines,
                 power=power,
+                on_sale=candidates.offered[i],
             )
         )
     return machines, builds, quotes

@@ -74,6 +74,8 @@ class Machine:
     """Empty for a machine that the lab owns."""
     power: PowerFigures | None = None
     """While it trains, before cooling; None where electricity is not charged."""
+    on_sale: bool = True
+    """Whether somebody is known to sell it at a price of the last year."""
     owned: int = 0
     """How many of them the lab has; 0 for one that could be bought."""
     ready_day: int = 0
