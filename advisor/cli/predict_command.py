@@ -170,11 +170,19 @@ def _measured(store: Store, target: Target, gpu_id: str, count: int) -> tuple[Me
             settings=time.settings,
             source_id=time.source_id,
             measured_on=None if time.measured_on is None else time.measured_on.isoformat(),
-            here=time.origin == "local",
+            here=time.origin == "local" and time.lab is None,
         )
         for time in sorted(times, key=lambda time: time.training_days or 0.0)
-        if time.timing == "synchronised" and time.method != "naive" and time.training_days
+        if time.timing == "synchronised"
+        and time.method in _TUNED
+        and time.training_days
+        and time.node_count == 1
+        and time.standing != "unconfirmed"
     )
+
+
+_TUNED = ("free-lunch", "memory-saving", "optimal")
+"""What trains the same model with settings that somebody would choose."""
 
 
 _STAGES = {

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from advisor.benchmark.recorder import MEASURED_HERE
 from advisor.cli import predict_command as command
 from advisor.cli.main import main
 from advisor.parse import InputError
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.shipped_predictions import shipped_fit
 from advisor.store import Store
+from bench_runner import journal
+from bench_runner.published import load_published
 
 
 @pytest.fixture(scope="module")
@@ -196,3 +200,31 @@ def test_settings_that_are_none_are_one_line(
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert said in err
+
+
+def test_what_trains_something_else_is_not_quoted_as_measured(
+    own_store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (record,) = [
+        r
+        for r in load_published()
+        if (r.recipe_id, r.gpu_count, r.method) == ("pythia-160m", 1, "free-lunch")
+        and r.settings is not None
+        and (r.settings.micro_batch_size, r.settings.loss) == (128, "fused")
+    ]
+    assert record.settings is not None and record.training_days is not None
+    changed = replace(
+        record,
+        settings=replace(record.settings, matmul="fp8"),
+        method="changes-training",
+        training_days=1.0,
+        training_days_low=1.0,
+        training_days_high=1.0,
+        source_id=MEASURED_HERE.source_id,
+    )
+    assert Store(own_store).append_measurements([journal.with_id(changed)], [MEASURED_HERE]) == 1
+    words = ["predict", "--store", str(own_store), "--model", "pythia-160m", "--gpu", "H200"]
+    assert main([*words, "--format", "json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["measured"][0]["training_days"] == pytest.approx(record.training_days)
+    assert not any(time["here"] for time in answer["measured"])
