@@ -6,7 +6,7 @@ from textual.binding import Binding
 
 from advisor.tui.program.action import KEY_NAMES, Action
 from advisor.tui.program.action import rows_of as _of
-from advisor.tui.program.dialog_actions import DIALOG_ACTIONS
+from advisor.tui.program.dialog_actions import DIALOG_ACTIONS, FILTER
 
 __all__ = ["KEY_NAMES", "Action"]
 
@@ -18,7 +18,6 @@ BENCHMARK = "benchmark"
 PRICES = "prices"
 PLAN = "plan"
 
-_FILTER = ("slash", "focus_filter", "filter", "filter", "Type words; rows that have all of them.")
 _REVERSE = ("S", "reverse_sort", "reverse the sorting", "", "Largest first, or smallest first.")
 _COPY_ROW = (
     "y",
@@ -236,7 +235,7 @@ ACTIONS: tuple[Action, ...] = (
     *_of(
         EVIDENCE,
         "evidence",
-        _FILTER,
+        FILTER,
         ("1", "show_tab('times')", "show the times", "", "Every tried setting with its verdict."),
         ("2", "show_tab('sources')", "show the sources", "", "Who says so, and how they know."),
         ("3", "show_tab('predictions')", "show predictions too", "", "Beside what was measured."),
@@ -269,7 +268,7 @@ ACTIONS: tuple[Action, ...] = (
     *_of(
         PRICES,
         "prices",
-        (*_FILTER[:3], "", _FILTER[4]),
+        (*FILTER[:3], "", FILTER[4]),
         ("a", "add", "add a quote", "add", "What somebody asks of you, with its date."),
         ("m", "machine", "add a machine", "machine", "One that a vendor quoted to you."),
         ("O", "owned", "a machine that you own", "own", "Such as 2 x A6000: it costs nothing."),

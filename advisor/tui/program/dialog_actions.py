@@ -22,7 +22,7 @@ JUMP = "jump"
 
 _FORM_HELP = ("f1", "app.help", "help", "help", "Explains what has the focus.")
 _PAGE_HELP = ("question_mark,f1", "app.help", "help", "", "Explains what has the focus.")
-_FILTER = ("slash", "focus_filter", "filter", "filter", "Type words; rows that have all of them.")
+FILTER = ("slash", "focus_filter", "filter", "filter", "Type words; rows that have all of them.")
 _COPY = ("y", "copy", "copy it", "copy", "To the clipboard, over ssh too (OSC 52).")
 
 
@@ -39,7 +39,7 @@ DIALOG_ACTIONS: tuple[Action, ...] = (
         LEFT_OUT,
         "left out",
         ("enter,space", "open", "open the whole record", "the whole record", "In words."),
-        _FILTER,
+        FILTER,
         ("s", "next_sort", "sort by the next column", "sort", "The same key again goes on."),
         ("S", "reverse_sort", "reverse the sorting", "", "Largest first, or smallest first."),
         _close("escape,q,x"),
@@ -49,7 +49,7 @@ DIALOG_ACTIONS: tuple[Action, ...] = (
         QUESTIONS,
         "questions",
         ("enter", "take", "ask it again", "ask it again", "The fields are as they were then."),
-        _FILTER,
+        FILTER,
         _close("escape,q,h"),
         _PAGE_HELP,
     ),
