@@ -10,8 +10,12 @@
 # The second half needs nothing of the first but the folder. Then: advisor merge two-nodes.jsonl
 set -u
 WHAT=${1-} FOLDER=${2-}
+refuse() { echo "two_nodes.sh: $1" >&2; exit 2; }
+# A link to nothing is in the way of a folder: mkdir fails on it.
+dangles() { [ -L "${1%/}" ] && [ ! -e "$1" ]; }
 if [ "$WHAT" = make ] && [ -n "$FOLDER" ]; then
     shift 2
+    dangles "$FOLDER" && refuse "$FOLDER is a link to nothing: remove it (rm ${FOLDER%/}), then make again"
     [ $# -gt 0 ] || set -- --model pythia-160m --gpu H200 --gpus 2 --nodes 2 --methods naive,free-lunch \
         --cpus-per-gpu 8 --time 10
     HIDDEN=$(mktemp -d)
@@ -25,9 +29,18 @@ if [ "$WHAT" != run ] || [ $# -ne 4 ]; then
     sed -n '2,4s/^# *//p' "$0" >&2
     exit 2
 fi
+dangles "$FOLDER" && refuse "$FOLDER is a link to nothing: bring the folder itself, as 'make' wrote it"
+[ -f "$FOLDER/job.sh" ] && [ -d "$FOLDER/node" ] ||
+    refuse "$FOLDER holds no job: two_nodes.sh make $FOLDER, and bring the whole folder"
 FOLDER=$(cd "$FOLDER" && pwd) || exit 2
-mkdir -p "$3" && OUT=$(cd "$3" && pwd) || exit 2
+for place in "$3" "$FOLDER/work" "$FOLDER/records.jsonl"; do
+    dangles "$place" || continue
+    echo "two_nodes.sh: $place was a link to nothing; it is replaced" >&2
+    rm -- "${place%/}" || exit 2
+done
+mkdir -p "$3" && OUT=$(cd "$3" && pwd) || refuse "$3 cannot be made: name another folder for the records"
 LIMIT=$4
+[ "$LIMIT" -gt 0 ] 2>/dev/null || refuse "SECONDS is a whole number above 0, not '$LIMIT'"
 asked() { sed -n "s/^#SBATCH --$1=\(.*:\)\{0,1\}\([0-9]*\)\$/\2/p" "$FOLDER/job.sh"; }
 NODES=$(asked nodes) CPUS=$(asked cpus-per-task) GPUS=$(asked gpus-per-node)
 BIN=$(mktemp -d)
