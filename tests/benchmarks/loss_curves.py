@@ -17,8 +17,10 @@ so that the same call goes on where it stopped. At the end one line a setting:
 ``distance`` is the root mean square, over windows of ten steps, between a setting's curve and the
 plain curve of the same seed, the mean over seeds; ``scatter`` the same between two plain curves of
 different seeds, over all pairs; ``end_`` of the last twenty steps alone. A setting is ``within``
-where neither distance exceeds its scatter. Exit code 0: all are; 1: one is not, failed, or was not
-reached in time.
+where neither distance exceeds its scatter. The word ``rounded-start`` rounds the weights to the
+recipe's half precision before plain training begins, as DeepSpeed does: it shows how much of a
+distance comes from that start. Exit code 0: all are; 1: one is not, failed, or was not reached in
+time.
 """
 
 from __future__ import annotations
@@ -51,6 +53,8 @@ SETTINGS = (
     "fsdp-full-shard,regional,fused,trimmed",
 )
 RECIPE = Path(__file__).parent / "recipes" / "curve-20m.toml"
+ROOT = Path(__file__).resolve().parents[2]
+ROUNDED = "rounded-start"
 PASSES = 4
 WINDOW, END = 10, 20
 FOLLOWERS = 4
@@ -110,7 +114,8 @@ def train(task: dict[str, Any]) -> list[float]:
             passed.append(loss.detach().float())
             return loss
 
-    recipe, settings = _recipe(task), parse_settings(task["settings"])
+    words = [word for word in task["settings"].split(",") if word != ROUNDED]
+    recipe, settings = _recipe(task), parse_settings(",".join(words))
     count = task["passes"]
     size = recipe.training.batch_size // count
     on_gpu = task["device"] == "cuda"
@@ -128,6 +133,11 @@ def train(task: dict[str, Any]) -> list[float]:
     set_seed(task["seed"])
     # On the CPU, so that a seed draws the same weights whatever the settings.
     model = prepared_model(recipe, settings, arguments, torch.device("cpu"))
+    if ROUNDED in task["settings"]:
+        half = torch.float16 if recipe.training.precision == "fp16" else torch.bfloat16
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter.copy_(parameter.to(half))
     passed: list[torch.Tensor] = []
     vocabulary = model.config.vocab_size
     length = recipe.training.sequence_length or 1
@@ -149,7 +159,7 @@ def train(task: dict[str, Any]) -> list[float]:
 def _recipe(task: dict[str, Any]) -> Any:
     from bench_runner.recipes import load_recipe
 
-    recipe = load_recipe(Path(task["recipe"]))
+    recipe = load_recipe(ROOT / task["recipe"])
     training = replace(recipe.training, training_steps=task["steps"])
     if task["precision"] is not None:
         training = replace(training, precision=task["precision"])
@@ -220,7 +230,7 @@ def _start(task: dict[str, Any]) -> tuple[subprocess.Popen[str], IO[str]]:
 
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
     environment.setdefault("OMP_NUM_THREADS", "2")
-    settings = parse_settings(task["settings"])
+    settings = parse_settings(task["settings"].removesuffix(f",{ROUNDED}"))
     environment |= configure.environment(settings, task.get("capability"))
     if settings.sharding is not None:
         with socket.socket() as free:
@@ -271,7 +281,7 @@ def main() -> int:
         return 0
     deadline = time.monotonic() + given.minutes * 60
     common = {
-        "recipe": str(given.recipe.resolve()),
+        "recipe": os.path.relpath(given.recipe, ROOT),
         "precision": given.precision,
         "steps": given.steps,
         "device": given.device,
