@@ -66,7 +66,9 @@ def test_a_whole_ranking_stays_light(store_path: Path) -> None:
         "from advisor.cli.main import main\n"
         f"assert main(['rank', '--model', 'pythia-1b', '--store', {str(store_path)!r}]) == 0"
     )
-    assert not loaded_by(code) & LIGHT
+    loaded = loaded_by(code)
+    assert not loaded & LIGHT
+    assert "_duckdb" in loaded and "duckdb" not in loaded  # the engine, not the package around it
 
 
 def test_the_runner_s_parent_process_never_loads_torch() -> None:

@@ -7,8 +7,6 @@ import re
 import tempfile
 from pathlib import Path
 
-import duckdb
-
 from advisor.store.connection import (
     StoreError,
     created,
@@ -16,6 +14,7 @@ from advisor.store.connection import (
     wait_limit_s,
 )
 from advisor.store.digest import shipped_digest, stored_digest
+from advisor.store.engine import duckdb
 from advisor.store.migrate import check_known, migrate, migrations, schema_version
 from advisor.store.rows import KEYS
 from advisor.store.seed import replace_shipped, update

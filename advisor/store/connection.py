@@ -11,8 +11,7 @@ from functools import cache
 from pathlib import Path
 from stat import S_ISFIFO
 
-import duckdb
-
+from advisor.store.engine import duckdb
 from advisor.store.look_through import (
     Token,
     is_known,

@@ -18,7 +18,7 @@ import bench_runner
 import price_catalog
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
+    from advisor.store.engine import duckdb
 
 _PACKAGES = {package.__name__: package for package in (advisor, bench_runner, price_catalog)}
 DERIVING = ("advisor.store.shipped_rows", "advisor.store.rows", "advisor.store.predictions")
@@ -44,7 +44,7 @@ def shipped_digest() -> str:
     return digest.hexdigest()
 
 
-def stored_digest(connection: DuckDBPyConnection) -> str | None:
+def stored_digest(connection: duckdb.DuckDBPyConnection) -> str | None:
     """The digest from which the shipped rows were made; None before the first time."""
     row = connection.execute("SELECT value FROM meta WHERE key = 'shipped_digest'").fetchone()
     return str(row[0]) if row else None

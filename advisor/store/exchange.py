@@ -13,8 +13,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 from advisor.files import write_whole
 from advisor.parse import shown
 from advisor.store.connection import (
@@ -25,6 +23,7 @@ from advisor.store.connection import (
     opened,
     transaction,
 )
+from advisor.store.engine import duckdb
 from advisor.store.measurement_columns import AUDITED, JUDGED, settings_in
 from advisor.store.migrate import check_known, migrate, migrations, schema_version
 from advisor.store.predictions import predict_anew

@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-import duckdb
-
+from advisor.store.engine import duckdb
 from advisor.store.lab_records import SHARED, judge_all, raise_refused
 from advisor.store.rows import (
     Values,

@@ -14,11 +14,10 @@ from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-import duckdb
-
 from advisor.ranking.audit import audit_time
 from advisor.ranking.times import Standing
 from advisor.store.connection import StoreError
+from advisor.store.engine import duckdb
 from advisor.store.lab_agreement import AGREE_WITHIN, RAW, agreeing_lab, copied_from
 from advisor.store.measurement_columns import SETTINGS
 from bench_runner import timing

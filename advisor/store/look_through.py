@@ -13,7 +13,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-import duckdb
+from advisor.store.engine import duckdb
 
 MAX_ROWS = 50_000_000
 """Of one table. A few kilobytes may stand for more rows than anybody could read in a year."""

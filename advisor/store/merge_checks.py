@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, get_args
 
-import duckdb
-
 from advisor.costs.own_quotes import ITEM_KINDS, KINDS
 from advisor.parse import shown
 from advisor.store.connection import StoreError
+from advisor.store.engine import duckdb
 from price_catalog.csv_table import nearest
 from price_catalog.model import RENTAL_KINDS, HostKind
 

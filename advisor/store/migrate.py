@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-import duckdb
-
 from advisor.store.connection import StoreError, transaction
+from advisor.store.engine import duckdb
 
 SCHEMA_FOLDER = Path(__file__).with_name("schema")
 

@@ -6,10 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import duckdb
-
 from advisor.parse import shown
 from advisor.store.connection import StoreError, transaction
+from advisor.store.engine import duckdb
 from advisor.store.predictions import predict_anew
 from advisor.store.rows import Values, insert_missing, plain_values
 from advisor.store.seed import audit_local, auditor_of

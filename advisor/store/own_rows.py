@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import duckdb
-
 from advisor.store.connection import transaction
+from advisor.store.engine import duckdb
 from advisor.store.exchange import Tables, add_rows, quote_tables
 from advisor.store.predictions import predict_anew
 from advisor.store.rows import host_values

@@ -12,8 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import duckdb
-
+from advisor.store.engine import duckdb
 from advisor.store.measurement_columns import SETTINGS, settings_in
 from advisor.store.rows import Values, insert_missing
 from bench_runner.records import Measurement

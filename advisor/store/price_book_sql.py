@@ -17,8 +17,6 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-import duckdb
-
 from advisor.costs.price_book import (
     NEVER,
     STALE_DAYS,
@@ -32,6 +30,7 @@ from advisor.costs.price_book import (
     usual_prices,
 )
 from advisor.parse import PriceRule
+from advisor.store.engine import duckdb
 from advisor.store.sql import query
 from price_catalog.model import Quote, QuoteKind
 

@@ -8,8 +8,6 @@ from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-import duckdb
-
 from advisor.parse import PriceRule
 from advisor.ranking.times import (
     BestTime,
@@ -20,6 +18,7 @@ from advisor.ranking.times import (
     at_face_value,
     one_clock,
 )
+from advisor.store.engine import duckdb
 from advisor.store.sql import query
 from advisor.store.stored_times import StoredTime
 from price_catalog.model import Gpu, Host, Part, Quote, QuoteLine, Rental, Source

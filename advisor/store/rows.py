@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-import duckdb
-
 from advisor.ranking.audit import Audit, audit_time
 from advisor.ranking.times import Model
 from advisor.store.connection import StoreError
+from advisor.store.engine import duckdb
 from advisor.store.measurement_columns import RECORDED, SETTINGS, settings_in
 from bench_runner.records import Measurement
 from price_catalog.gpu_names import index_gpus, normalise

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 from advisor.store.connection import transaction
 from advisor.store.digest import shipped_digest, stored_digest
+from advisor.store.engine import duckdb
 from advisor.store.measurement_columns import AUDITED
 from advisor.store.migrate import check_known, migrate, migrations, schema_version
 from advisor.store.predictions import predict_anew

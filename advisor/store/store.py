@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import duckdb
-
 from advisor.store.connection import (
     StoreError,
     can_write,
@@ -19,6 +17,7 @@ from advisor.store.connection import (
     wait_limit_s,
 )
 from advisor.store.digest import shipped_digest, stored_digest
+from advisor.store.engine import duckdb
 from advisor.store.locate import user_store
 from advisor.store.migrate import check_known, migrations, schema_version
 from advisor.store.reader import Reader
