@@ -123,8 +123,8 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
         )
 
         def hear(at: Progress) -> None:
-            nonlocal printed, best
-            best = at.plan or best
+            nonlocal printed, best, loaded
+            best, loaded = at.plan or best, loaded.as_of(at)
             line.say(progress_text(at, loaded.grant.currency))
             if at.settled and not printed and at.plan is not None and options.format == "table":
                 line.clear()

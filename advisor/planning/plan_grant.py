@@ -14,7 +14,7 @@ from advisor.planning.sensitivity.explain import Explanation, explain
 from advisor.planning.sensitivity.infeasible import relax
 from advisor.planning.sensitivity.solved_amounts import Finding
 from advisor.planning.solver.problem import OBJECTIVES, Plan
-from advisor.planning.solver.search_clock import NoPlan, OutOfTime, Progress, clock_of
+from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, Progress, clock_of
 from advisor.planning.solver.solve import DEFAULT_SECONDS, solve
 from advisor.planning.solver_process import Search
 from advisor.ranking.snapshot import take_snapshot
@@ -97,8 +97,9 @@ def plan_loaded(
     """
     clock = clock_of(seconds, hear=say)
     say(Progress(trying="the plan"))
+    asked = loaded
     try:
-        plan = solve(loaded.problem, clock=clock)
+        loaded, plan = _solved(loaded, clock)
     except NoPlan:
         say(Progress(trying="what to relax"))
         ways = tuple(relax(loaded.problem, clock_of(max(clock.left, EXPLAIN_SECONDS))))
@@ -109,13 +110,36 @@ def plan_loaded(
         ) from None
 
     def tell(words: str) -> None:
-        say(Progress(trying=words, plan=plan, settled=True))
+        told = loaded is not asked
+        say(Progress(trying=words, plan=plan, settled=True, told_too=told))
 
     tell("alternatives")
     longer = clock.left if seconds > DEFAULT_SECONDS else 0.0
     explaining = clock_of(max(EXPLAIN_SECONDS, longer))
     explanation = explain(loaded.problem, plan, clock=explaining, thresholds=not quick, say=tell)
     return Planned(loaded=loaded, plan=plan, explanation=explanation)
+
+
+def _solved(loaded: Loaded, clock: Clock) -> tuple[Loaded, Plan]:
+    """The plan, and what it is made from: where nothing on sale does the work, machines that
+    others only tell of as well. Raises NoPlan and OutOfTime."""
+    wider = loaded.told_too()
+    try:
+        plan = solve(loaded.problem, clock=clock)
+        if plan.runs or wider is None:
+            return loaded, plan
+    except NoPlan:
+        if wider is None:
+            raise
+    clock = replace(clock, hear=_of_told(clock.hear))
+    clock.tell("machines that others only tell of")
+    return wider, solve(wider.problem, clock=clock)
+
+
+def _of_told(hear: Say | None) -> Say | None:
+    if hear is None:
+        return None
+    return lambda said: hear(replace(said, told_too=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,7 +56,8 @@ def report_of(planned: Planned, *, pictures: bool = True) -> Report:
 
 @pytest.fixture(scope="module")
 def planned(store_path: Path) -> Planned:
-    return planned_from(store_path, predictions=True)
+    wanted = read_grant(EXAMPLE).experiments
+    return planned_from(store_path, experiments=(*wanted[:2], wanted[4]))
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +71,8 @@ def variant(request: pytest.FixtureRequest, store_path: Path) -> Planned:
     if request.param == "bought":
         return planned_from(store_path, experiments=read_grant(EXAMPLE).experiments[:3])
     if request.param == "rented":
-        return planned_from(store_path, rent_providers=None, predictions=True)
+        wanted = read_grant(EXAMPLE).experiments[1:5]
+        return planned_from(store_path, experiments=wanted, owned=())
     if request.param == "most":
         return planned_from(
             store_path,
@@ -85,7 +87,13 @@ def variant(request: pytest.FixtureRequest, store_path: Path) -> Planned:
         fabrication_is_equipment=False,
         overhead_rate=Decimal("0.5"),
     )
-    return planned_from(store_path, institution=house, predictions=True)
+    return planned_from(
+        store_path,
+        institution=house,
+        owned=(),
+        rent=False,
+        experiments=read_grant(EXAMPLE).experiments[1:4],
+    )
 
 
 def every(value: Any) -> Iterator[Any]:
@@ -363,10 +371,10 @@ def test_a_forged_number_is_found(planned: Planned, report: Report, store_path: 
     assert {"quote", "time", "setting", "plan", "unit"} <= seen
 
 
-def test_the_same_inputs_give_the_same_bytes(
-    planned: Planned, report: Report, store_path: Path
-) -> None:
-    again = report_of(planned_from(store_path, predictions=True))
+def test_the_same_inputs_give_the_same_bytes(store_path: Path) -> None:
+    """Read, solved and explained anew: two models, of which one is trained every year."""
+    wanted = read_grant(EXAMPLE).experiments[3:5]
+    report, again = (report_of(planned_from(store_path, experiments=wanted)) for _ in range(2))
     for form in (to_markdown, to_csv_text, to_json_text, to_html, to_pdf, to_xlsx):
         assert form(report) == form(again), form.__name__
 

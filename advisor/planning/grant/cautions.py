@@ -15,7 +15,7 @@ BUSY = 0.98
 def cautions(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str]:
     """Each one sentence or two, the weightiest first."""
     return [
-        *_not_on_sale(problem, plan),
+        *_not_on_sale(grant, problem, plan),
         *_allocations(problem, plan),
         *_electricity(grant),
         *_busy(problem, plan),
@@ -25,13 +25,14 @@ def cautions(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str]:
     ]
 
 
-def _not_on_sale(problem: PlanningProblem, plan: Plan) -> list[str]:
-    """Purchases that could not be ordered as priced."""
+def _not_on_sale(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str]:
+    """Purchases that might not be ordered as priced."""
+    why = "" if grant.buy_gpus is not None else "Nothing that is on sale does the work. "
     bought = {p.machine_id for p in plan.purchases}
     labels = [m.label for m in problem.machines if m.machine_id in bought and not m.on_sale]
     return [
-        f"Nobody is known to sell this any more at its price: {label}. Ask for a quote before you "
-        "submit, or name other GPUs (purchases.gpus)."
+        f"Nobody is known to sell this at its price, others only tell of it: {label}. "
+        f"{why}Ask for a quote before you submit."
         for label in dict.fromkeys(labels)
     ]
 

@@ -11,6 +11,7 @@ from advisor.parse import InputError
 from advisor.planning.grant.checked_toml import wrong
 from advisor.planning.grant.grant import Grant
 from advisor.planning.grant.grant_file import Owned
+from advisor.planning.grant.orderable import OVERTAKEN, gone, sold
 from advisor.planning.solver.problem import Machine, PriceLine, RunTime
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.snapshot import Snapshot
@@ -176,6 +177,8 @@ def upgrades(
                     left_out.append(LeftOut(label=label, reason="the grant buys other GPUs"))
                 elif quote is None:
                     left_out.append(LeftOut(label=label, reason=f"no price of {gpu.name}"))
+                elif (ended := gone([quote], book)) is not None:
+                    left_out.append(LeftOut(label=label, reason=ended))
                 elif not times:
                     reason = f"no time of {count} × {gpu.name} for any model asked for"
                     left_out.append(LeftOut(label=label, reason=reason))
@@ -193,6 +196,7 @@ def upgrades(
                             owned=0,
                             ready_day=0,
                             upgrade_of=base.machine_id,
+                            on_sale=sold([quote], book),
                         )
                     )
     return found, quotes
@@ -250,10 +254,17 @@ def buyable(
         candidates = next(iter(by_recipe.values()))
         gpu_quote, host_quote = candidates.gpu_quotes[i], candidates.host_quotes[i]
         assert gpu_quote is not None and host_quote is not None  # a gap otherwise
+        both = (gpu_quote, host_quote)
+        ended = gone(both, book)
+        if ended is None and candidates.overtaken[i] and host_quote.origin != "local":
+            ended = OVERTAKEN
+        if ended is not None:
+            left_out.append(LeftOut(label=label, reason=ended))
+            continue
         lines = _price_lines(build, gpu_quote, host_quote)
         machine_id = f"buy:{build.host.host_id}:{gpu.gpu_id}:{build.gpu_count}"
         builds[machine_id] = build
-        quotes.update({quote.quote_id: quote for quote in (gpu_quote, host_quote)})
+        quotes.update({quote.quote_id: quote for quote in both})
         machines.append(
             Machine(
                 machine_id=machine_id,
@@ -264,7 +275,7 @@ def buyable(
                 times=times,
                 lines=lines,
                 power=power,
-                on_sale=candidates.offered[i],
+                on_sale=sold(both, book),
             )
         )
     return machines, builds, quotes

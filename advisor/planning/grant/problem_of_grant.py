@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
 from itertools import chain, pairwise
@@ -23,8 +23,10 @@ from advisor.planning.grant.machines import (
     times_of,
     upgrades,
 )
+from advisor.planning.grant.orderable import ONLY_TOLD, orderable
 from advisor.planning.grant.split_machines import parts_of
-from advisor.planning.solver.problem import Experiment, PlanningProblem, Rental, Rules
+from advisor.planning.solver.problem import Experiment, Machine, PlanningProblem, Rental, Rules
+from advisor.planning.solver.search_clock import Progress
 from advisor.ranking.snapshot import Snapshot
 from advisor.ranking.times import Model
 from advisor.store import Reader
@@ -51,6 +53,24 @@ class Loaded:
     """By machine id, for machines that could be bought."""
     left_out: tuple[LeftOut, ...]
     today: date
+    with_told: tuple[Machine, ...] = ()
+    """The problem's machines with those that others only tell of; empty where there are none."""
+
+    def told_too(self) -> Loaded | None:
+        """The same with machines that others only tell of, for where nothing on sale does the
+        work; None where there are none."""
+        if not self.with_told:
+            return None
+        return replace(
+            self,
+            problem=replace(self.problem, machines=self.with_told),
+            left_out=tuple(each for each in self.left_out if each.reason != ONLY_TOLD),
+            with_told=(),
+        )
+
+    def as_of(self, said: Progress) -> Loaded:
+        """What a plan in the making is made from."""
+        return (self.told_too() or self) if said.told_too else self
 
 
 def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loaded:
@@ -69,17 +89,21 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
         for n, each in enumerate(grant.owned)
     ]
     more, quotes_of_more = upgrades(snapshot, grant, owned, best, today, left_out)
+    named = gpu_ids_of(snapshot, grant, "purchases", grant.buy_gpus)
+    bought, told = orderable([*more, *machines], named)
+    left_out += [LeftOut(label=machine.label, reason=ONLY_TOLD) for machine in told]
+    lab = [*chain.from_iterable(owned)]
+
+    def with_parts(bought: Sequence[Machine]) -> tuple[Machine, ...]:
+        wholes = [*lab, *bought]
+        return (*wholes, *parts_of(wholes, grant, best, by_recipe))
+
     allocations, allocated = allocations_of(snapshot, grant, best, left_out)
     problem = PlanningProblem(
         start=grant.start,
         year_days=tuple((day - grant.start).days for day in grant.year_dates),
         experiments=_experiments(grant, models),
-        machines=(
-            *chain.from_iterable(owned),
-            *more,
-            *machines,
-            *parts_of([*chain.from_iterable(owned), *more, *machines], grant, best, by_recipe),
-        ),
+        machines=with_parts(bought),
         rentals=(*rentals, *allocated),
         allocations=allocations,
         fixed=fixed_costs(grant),
@@ -104,6 +128,7 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
         builds=builds,
         left_out=tuple(left_out),
         today=today,
+        with_told=with_parts([*bought, *told]) if told else (),
     )
 
 

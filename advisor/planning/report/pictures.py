@@ -12,7 +12,7 @@ from advisor.planning.report.drawing import MARKERS, OKABE_ITO, few_ticks, svg_o
 from advisor.planning.report.report import Picture
 from advisor.planning.sensitivity.explain import Explanation
 from advisor.planning.solver.charges import purchase_cents, run_cents
-from advisor.planning.solver.problem import Plan
+from advisor.planning.solver.problem import Plan, Work
 from advisor.planning.solver.rented import cheapest_rental, rented_run_cents
 
 MOST_MODELS = 6
@@ -253,29 +253,32 @@ def draw_break_even(loaded: Loaded, plan: Plan) -> Picture | None:
     machines = {m.machine_id: m for m in problem.machines}
     experiments = {e.experiment_id: e for e in problem.experiments}
     rents = rented_run_cents(problem)
+
+    def days(work: Work) -> float:
+        time = machines[work.machine_id].times[experiments[work.experiment_id].model]
+        return work.runs * time.days
+
     found = None
     for purchase in sorted(plan.purchases, key=lambda p: -machines[p.machine_id].price_usd):
         machine = machines[purchase.machine_id]
-        for work in plan.work:
-            if work.machine_id != purchase.machine_id:
+        for work in sorted(plan.work, key=days, reverse=True):
+            if problem.whole(work.machine_id) != purchase.machine_id:
                 continue
-            e = experiments[work.experiment_id]
+            e, used = experiments[work.experiment_id], machines[work.machine_id]
             rental = next(
                 filter(None, (cheapest_rental(problem, e, y, rents) for y in range(problem.years))),
                 None,
             )
             if rental is not None:
-                found = (machine, e, rental)
+                found = (machine, used, e, rental)
                 break
         if found:
             break
     if found is None:
         return None
-    machine, e, rental = found
+    machine, used, e, rental = found
     rules = problem.rules
-    own = Line(
-        "own", purchase_cents(machine, rules) / 100, run_cents(machine, e.model, rules) / 100
-    )
+    own = Line("own", purchase_cents(machine, rules) / 100, run_cents(used, e.model, rules) / 100)
     rent = Line("rent", 0.0, rents[rental.rental_id, e.model, 0] / 100)
     even = next((runs for _, runs, _ in crossings((own, rent), inf)), None)
     most = max(4, int((even or 6) * 1.6) + 1)

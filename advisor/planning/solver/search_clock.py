@@ -30,6 +30,8 @@ class Progress:
     """No plan is judged cheaper than this."""
     settled: bool = False
     """The plan is what will be answered; what would change it is being tried."""
+    told_too: bool = False
+    """Nothing on sale does the work: machines that others only tell of are planned with too."""
 
 
 @dataclass(slots=True, kw_only=True)

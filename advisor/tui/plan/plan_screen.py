@@ -251,10 +251,11 @@ class PlanScreen(SizedScreen):
         if event.at.plan is None:
             return
         first = self._best is None or self._best[1] != event.at.plan
-        self._best = event.loaded, event.at.plan
+        loaded = event.loaded.as_of(event.at)
+        self._best = loaded, event.at.plan
         if event.at.settled and first:
             width = max(self.app.size.width - 4, 40)
-            text = decided_text(event.loaded, event.at.plan, width)
+            text = decided_text(loaded, event.at.plan, width)
             self.query_one("#answer", Static).update(text)
 
     @on(Made)

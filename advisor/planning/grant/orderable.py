@@ -1,0 +1,44 @@
+"""What is requested can be ordered: who sells a machine decides whether a plan may buy it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from advisor.costs.price_book import PriceBook
+from advisor.planning.solver.problem import Machine
+from price_catalog.model import Quote
+
+ONLY_TOLD = "others tell of its price, and nobody is known to sell at it"
+OVERTAKEN = "its cards alone cost more by now: nobody sells it at its price any longer"
+
+
+def gone(quotes: Iterable[Quote], book: PriceBook) -> str | None:
+    """Why nobody can order at these prices; None where somebody may.
+
+    A price of the user's own is the user's affair.
+    """
+    for quote in quotes:
+        ended = quote.valid_until
+        if book.as_of is None or ended is None or quote.origin == "local":
+            continue
+        if ended < book.as_of:
+            return f"{quote.label} has not offered it since {ended}, and nobody else is known to"
+    return None
+
+
+def sold(quotes: Iterable[Quote], book: PriceBook) -> bool:
+    """Whether somebody is known to sell at each of these prices, or the user says so."""
+    return all(quote.origin == "local" or book.is_offered(quote) for quote in quotes)
+
+
+def orderable(
+    machines: Sequence[Machine], named: frozenset[str] | None
+) -> tuple[list[Machine], list[Machine]]:
+    """The machines that can be ordered, and those that others only tell of.
+
+    Of a GPU that the grant names (``named``) and nobody sells, those stay that others tell of.
+    """
+    on_sale = {machine.gpu_id for machine in machines if machine.on_sale}
+    asked = (named or frozenset()) - on_sale
+    kept = [m for m in machines if m.on_sale or m.gpu_id in asked]
+    return kept, [m for m in machines if not m.on_sale and m.gpu_id not in asked]

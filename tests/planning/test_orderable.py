@@ -1,0 +1,135 @@
+"""What a plan asks for can be ordered."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import structs
+
+from advisor.costs.price_book import PriceBook
+from advisor.planning.grant.cautions import cautions
+from advisor.planning.grant.grant import Grant, read_grant
+from advisor.planning.grant.orderable import ONLY_TOLD, gone, orderable, sold
+from advisor.planning.plan_grant import EXAMPLE, Planned, load_grant, plan_loaded
+from advisor.planning.solver.search_clock import Progress
+from advisor.store import Store
+from price_catalog.model import Quote
+from tests.plans_for_tests import make_machine
+
+TODAY = date(2026, 11, 21)
+BOOK = PriceBook({}, {}, TODAY)
+
+
+def quote(**changes: object) -> Quote:
+    plain = Quote(
+        quote_id="q",
+        item_kind="server",
+        item_id="box",
+        price_usd=Decimal(100),
+        kind="list",
+        vendor="Example",
+        quoted_on=date(2026, 6, 1),
+        source_id="s",
+        url=None,
+        note=None,
+        price_set="latest",
+    )
+    return replace(plain, **changes)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_gone", "is_sold"),
+    [
+        ({}, False, True),
+        ({"valid_until": date(2026, 11, 21)}, False, True),
+        ({"valid_until": date(2026, 11, 20)}, True, False),
+        ({"kind": "secondary"}, False, False),
+        ({"kind": "used"}, False, True),
+        ({"quoted_on": date(2025, 6, 1)}, False, False),
+        ({"valid_until": date(2026, 11, 20), "origin": "local"}, False, True),
+        ({"kind": "secondary", "origin": "local"}, False, True),
+    ],
+)
+def test_who_sells_at_a_price(changes: dict[str, object], is_gone: bool, is_sold: bool) -> None:
+    each = quote(**changes)
+    assert (gone([quote(), each], BOOK) is not None) is is_gone
+    assert sold([quote(), each], BOOK) is is_sold
+    said = gone([each], BOOK)
+    assert said is None or "Example has not offered it since 2026-11-20" in said
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans())), st.sets(st.sampled_from("abc")))
+def test_only_a_gpu_that_is_named_and_nobody_sells_stays_as_told(
+    kinds: list[tuple[str, bool]], named: set[str]
+) -> None:
+    machines = [
+        replace(make_machine(f"m{n}", "1", {"x": 1.0}), gpu_id=gpu, on_sale=on_sale)
+        for n, (gpu, on_sale) in enumerate(kinds)
+    ]
+    for wanted in (None, frozenset(named)):
+        kept, told = orderable(machines, wanted)
+        assert len(kept) + len(told) == len(machines)
+        assert not any(machine.on_sale for machine in told)
+        sold_gpus = {machine.gpu_id for machine in machines if machine.on_sale}
+        for machine in kept:
+            asked = wanted is not None and machine.gpu_id in wanted
+            assert machine.on_sale or (asked and machine.gpu_id not in sold_gpus)
+
+
+def planned_for(store_path: Path, grant: Grant, heard: list[Progress] | None = None) -> Planned:
+    loaded = load_grant(Store(store_path), grant, TODAY)
+    hear = (lambda _: None) if heard is None else heard.append
+    return plan_loaded(loaded, 60, quick=True, say=hear)
+
+
+def one_run(**changes: object) -> Grant:
+    grant = read_grant(EXAMPLE)
+    wanted = structs.replace(grant.experiments[1], each_year=False, runs=1)
+    grant = replace(grant, experiments=(wanted,), owned=(), rent=False)
+    return replace(grant, pays_electricity=False, usd_per_kwh=None, **changes)  # type: ignore[arg-type]
+
+
+def test_the_example_buys_what_somebody_sells(store_path: Path) -> None:
+    loaded = load_grant(Store(store_path), read_grant(EXAMPLE), TODAY)
+    assert all(machine.on_sale for machine in loaded.problem.machines)
+    reasons = {each.label: each.reason for each in loaded.left_out}
+    assert "since 2026-01-20" in reasons["tinybox pro v2, 8 x RTX 5090"]
+    assert ONLY_TOLD in reasons.values()
+    wider = loaded.told_too()
+    assert wider is not None and len(wider.problem.machines) > len(loaded.problem.machines)
+    assert "tinybox pro v2, 8 x RTX 5090" not in {m.label for m in wider.problem.machines}
+    assert wider.told_too() is None
+    assert ONLY_TOLD not in {each.reason for each in wider.left_out}
+
+
+def test_what_others_tell_of_is_bought_only_where_nothing_on_sale_does_the_work(
+    store_path: Path,
+) -> None:
+    heard: list[Progress] = []
+    dear = planned_for(store_path, one_run(budget_usd=Decimal(12_000)), heard)
+    assert dear.plan is not None and dear.plan.purchases
+    assert not any(said.told_too for said in heard)
+    assert not cautions(dear.loaded.grant, dear.loaded.problem, dear.plan)[0].startswith("Nobody")
+
+    cheap = planned_for(store_path, one_run(budget_usd=Decimal(7_000)), heard)
+    assert cheap.plan is not None
+    (bought,) = cheap.plan.purchases
+    machine = next(m for m in cheap.loaded.problem.machines if m.machine_id == bought.machine_id)
+    assert not machine.on_sale
+    assert heard[-1].told_too
+    said = cautions(cheap.loaded.grant, cheap.loaded.problem, cheap.plan)[0]
+    assert said.startswith("Nobody is known to sell this") and machine.label in said
+    assert "Nothing that is on sale does the work" in said
+
+
+def test_a_grant_that_names_a_gpu_gets_it_with_a_word(store_path: Path) -> None:
+    planned = planned_for(store_path, one_run(buy_gpus=("RTX 4090",), budget_usd=Decimal(30_000)))
+    assert planned.plan is not None and planned.plan.purchases
+    said = cautions(planned.loaded.grant, planned.loaded.problem, planned.plan)[0]
+    assert "Nobody is known to sell this" in said and "Nothing that is on sale" not in said
