@@ -12,6 +12,9 @@ NORMAL_90 = 1.645
 _UPPER = (1.8339, 1.2816, 0.9674, 0.7279, 0.5244, 0.3407, 0.1679)
 DEVIATIONS = (*(-z for z in _UPPER), 0.0, *reversed(_UPPER))
 """A normal distribution in 15 equally likely parts, the middle of each in standard deviations."""
+SAME_GPU_FACTOR = 1.24
+"""How far off nine of ten ratios of two numbers of one GPU are at most, with that GPU left out of
+the fit (docs/prediction.md, "Two machines compared": 451 pairs of other measurements, 23.9 %)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +28,9 @@ class Doubt:
     """The ends of the interval; of a time printed in whole days those of its rounding."""
     factor: float | None = None
     """Of a prediction: how far off it may be beside another prediction for the same model."""
+    gpu: str | None = None
+    """Of a prediction: the GPU, with its power limit. Between two numbers of one GPU nearly all
+    doubt is shared."""
 
     @property
     def near(self) -> tuple[float, float]:
@@ -76,9 +82,14 @@ def alike(one: Doubt, other: Doubt) -> bool:
 
     The doubts of the two are independent, so that of the ratio is the root of the sum of their
     squares (of logarithms). Two predictions share part of it, the software above all, which
-    cancels. Times printed as 22 and 23 days are told apart.
+    cancels; those for two numbers of one GPU share what is not known of that GPU, too. Times
+    printed as 22 and 23 days are told apart.
     """
     near = one.factor is not None and other.factor is not None
+    if near and one.gpu is not None and one.gpu == other.gpu:
+        less, more = sorted((one.value, other.value))
+        if more >= less * SAME_GPU_FACTOR:
+            return False
     return one.value == other.value or _reaches(one, other, near=near)
 
 

@@ -223,8 +223,15 @@ class RankUncertainty:
         value, (low, high), time = self._value(i), candidates.interval(i), candidates.times[i]
         per_day = value / candidates.days[i]
         assert time is not None and time.chosen is not None  # it is ranked
-        factor = time.chosen.comparison_factor
-        return Doubt(value=value, low=low * per_day, high=high * per_day, factor=factor)
+        factor, build = time.chosen.comparison_factor, candidates.builds[i]
+        watts = "" if build.limit is None else f" {build.limit.watts:g} W"
+        return Doubt(
+            value=value,
+            low=low * per_day,
+            high=high * per_day,
+            factor=factor,
+            gpu=f"{build.gpu.gpu_id}{watts}",
+        )
 
     def _may_beat(self, i: int, first: int, high: float) -> bool:
         """Whether build ``i`` cannot be told from first place, whose high end is ``high``."""
@@ -241,6 +248,7 @@ class RankUncertainty:
             low=doubt.low,
             high=doubt.high,
             factor=doubt.factor,
+            gpu=doubt.gpu,
             settled=self._settled(i),
             # What the minutes on such a machine cost; nothing on one that is there.
             effort=self.candidates.cents[i] * self._minutes(i)[0],

@@ -19,9 +19,11 @@ def make(
     effort: float = 1.0,
     settled: bool = False,
     factor: float | None = None,
+    gpu: str | None = None,
 ) -> Contender:
     return Contender(
         value=value,
+        gpu=gpu,
         low=value / spread,
         high=value * spread,
         factor=None if factor is None else min(factor, spread),
@@ -37,6 +39,7 @@ CONTENDERS = st.builds(
     effort=st.floats(min_value=0, max_value=1e6),
     settled=st.booleans(),
     factor=st.none() | st.floats(min_value=1.0, max_value=2.0),
+    gpu=st.none() | st.sampled_from("ab"),
 )
 
 
@@ -73,6 +76,31 @@ def test_the_widest_interval_is_measured_where_it_settles_more() -> None:
     contest = settle(field)
     assert contest.tied == (3,)
     assert contest.measure == 3
+
+
+def test_three_and_four_of_one_card_are_told_apart_by_what_they_share() -> None:
+    # The card is far from the evidence, but it is the same card: what is unknown of it cancels.
+    three = make(31.45, 1.232, factor=1.225, gpu="max-q")
+    four = make(23.75, 1.232, factor=1.225, gpu="max-q")
+    assert not alike(three, four)
+    assert settle([four, three]).tied == ()
+    assert alike(three, make(23.75, 1.232, factor=1.225, gpu="another"))
+    # What differs by less than ratios of numbers of one GPU miss by is not told apart.
+    assert alike(make(28.0, 1.232, factor=1.225, gpu="max-q"), four)
+    # A measured time shares nothing with a prediction of the same card.
+    assert alike(three, make(23.75, 1.232, gpu="max-q"))
+
+
+@given(
+    st.floats(1, 100), st.floats(1, 100), st.floats(1, 2), st.floats(1, 2), st.sampled_from("ab")
+)
+def test_sharing_a_card_never_ties_what_else_is_told_apart(
+    value: float, other: float, factor: float, other_factor: float, gpu: str
+) -> None:
+    one = make(value, 2.0, factor=factor, gpu="a")
+    assert alike(one, make(other, 2.0, factor=other_factor, gpu="b")) or not alike(
+        one, make(other, 2.0, factor=other_factor, gpu=gpu)
+    )
 
 
 def test_times_printed_as_neighbouring_whole_days_are_told_apart() -> None:

@@ -84,6 +84,7 @@ def contender(ranking: Ranking, i: int) -> Contender:
         low=low * weight,
         high=high * weight,
         factor=time.chosen.comparison_factor,
+        gpu=candidates.builds[i].gpu.gpu_id,
         settled=False,
         effort=1.0,
     )
