@@ -117,7 +117,13 @@ def parse_positive(text: str, what: str, unit: str, limit: float) -> float:
     return value
 
 
-_SUCH_AS = {"days": "30, 8w or 2 months", "years": "5, 5y or 18 months", "GiB": "64 or 128GiB"}
+_SUCH_AS = {
+    "days": "30, 8w or 2 months",
+    "years": "5, 5y or 18 months",
+    "minutes": "90, 90 min or 2h",
+    "seconds": "90, 2 min or 1h",
+    "GiB": "64 or 128GiB",
+}
 
 
 def parse_count(text: str, what: str, such_as: str, units: tuple[str, ...] = ()) -> float:
@@ -137,17 +143,28 @@ def parse_whole(text: str, what: str) -> int:
     return value
 
 
-def parse_decimal(text: str, what: str, unit: str) -> Decimal:
-    """A number of 0 or more, exact, such as a rate or a price per kWh; a dollar sign before it is
-    passed over. ``unit`` says what it is, with an example. Raises InputError."""
+def parse_decimal(text: str, what: str, unit: str, words: tuple[str, ...] = ()) -> Decimal:
+    """A number of 0 or more, exact, such as a rate or a price per kWh; a dollar sign before it and
+    one of ``words`` behind it are passed over. ``unit`` says what it is, with an example. Raises
+    InputError."""
     stripped = text.strip()
-    number = read_number(stripped.removeprefix("$"))
+    ending = next((word for word in words if stripped.lower().endswith(word)), "")
+    bare = stripped[: len(stripped) - len(ending)].rstrip()
+    number = read_number(bare.removeprefix("$"))
     if number is None or (number.could_be_thousands and number.value >= 10):
         raise InputError(f"{what} {shown(stripped)} is not a {unit}")
     amount = number.value * SUFFIXES.get(number.unit, Decimal("NaN"))
     if not amount.is_finite() or amount >= 10**9 or amount != round(amount, 9):
         raise InputError(f"{what} {shown(stripped)} is not a {unit}")
     return amount
+
+
+def parse_share(text: str, what: str) -> Decimal:
+    """A part of a whole: ``0.8``, ``80%`` and ``80 %`` are one. Raises InputError."""
+    such_as = "share, such as 0.8 or 80%"
+    if text.rstrip().endswith("%"):
+        return parse_decimal(text.rstrip()[:-1], what, such_as) / 100
+    return parse_decimal(text, what, such_as)
 
 
 def parse_max_days(text: str) -> float:

@@ -9,6 +9,8 @@ from typing import Any
 
 WIDTH = 100
 """Columns of an answer for a person."""
+NARROW = 80
+"""Below it a long command runs on: lines are dear there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +41,8 @@ def doubt_block(title: str, doubts: Sequence[Doubt], width: int) -> list[str]:
 
 
 def doubt_lines(doubts: Sequence[Doubt], width: int) -> list[str]:
-    """One doubt a line with its command at the end; on a line of its own where it does not fit."""
+    """One doubt a line with its command at the end; on a line of its own where it does not fit, and
+    broken as a shell reads it where it is longer than a line."""
     label = max(len(doubt.about) for doubt in doubts) + 4
     lines = []
     for doubt in doubts:
@@ -53,5 +56,17 @@ def doubt_lines(doubts: Sequence[Doubt], width: int) -> list[str]:
             doubt.words, width, initial_indent=start, subsequent_indent=" " * label
         ).splitlines()
         if doubt.command:
-            lines.append(f"{' ' * label}{doubt.command}")
+            lines += _command_lines(doubt.command, label, width)
+    return lines
+
+
+def _command_lines(command: str, label: int, width: int) -> list[str]:
+    start, *flags = command.split(" --")
+    lines = [f"{' ' * label}{start}"]
+    for flag in flags:
+        if width < NARROW or len(lines[-1]) + len(f" --{flag} \\") <= width:
+            lines[-1] += f" --{flag}"
+        else:
+            lines[-1] += " \\"
+            lines.append(f"{' ' * (label + 2)}--{flag}")
     return lines

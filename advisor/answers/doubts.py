@@ -12,10 +12,11 @@ from advisor.answers.before import Doubt, quoted
 from advisor.answers.circuit import OUTLET
 from advisor.answers.price_told import newer_words, prices_told
 from advisor.answers.uncertainty_lines import bench_command, minutes_words
-from advisor.answers.verdict import offer_words, orderable
+from advisor.answers.verdict import kinds_words, offer_words, orderable
 from advisor.answers.wording import (
     age_words,
     counted_days,
+    estimate_mark,
     gpus_words,
     machine_words,
     price_day,
@@ -26,20 +27,26 @@ from advisor.ranking.rank import RankedRow, Ranking
 from price_catalog.power import is_estimated, wall_w
 
 if TYPE_CHECKING:
+    from advisor.ranking.typed_question import CandidatesKey
     from price_catalog.model import Rental
     from price_catalog.power import Supply
 
 MOST_DOUBTS = 5
+MOST_WORDS = 2
+"""How much is said of a price, what matters most first; ``--details`` has the rest."""
 YOUNG_DAYS = 60
 """A price of fewer days needs no word."""
 _ASKED_OF = ("reseller-quote", "education", "list", "street")
 """Kinds of quotes whose vendor sells the machine itself."""
 
 
-def doubts_of(ranking: Ranking, rentals: Iterable[Rental], supply: Supply | None) -> list[Doubt]:
+def doubts_of(
+    ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey | None
+) -> list[Doubt]:
     """At most one of each kind about first place; [] where no build answers.
 
-    ``rentals`` are those of the first places' GPUs; ``supply`` is the lab's circuit, if stated.
+    ``rentals`` are those of the first places' GPUs; ``key`` is what was asked for beside the
+    question, None where nothing was.
     """
     if not len(ranking):
         return []
@@ -48,10 +55,10 @@ def doubts_of(ranking: Ranking, rentals: Iterable[Rental], supply: Supply | None
     found = (
         _ties(ranking),
         _time(ranking, row),
-        _power(row, supply),
+        _power(row, None if key is None else key.supply),
         _price(ranking, row),
-        _rent(ranking, row, held),
-        _try_rented(ranking, held),
+        _rent(ranking, row, held, key),
+        _try_rented(ranking, held, key),
     )
     doubts = [doubt for doubt in found if doubt is not None]
     if len(doubts) > MOST_DOUBTS:  # what settles the ties, and a trial, settle the time as well
@@ -63,12 +70,13 @@ def _ties(ranking: Ranking) -> Doubt | None:
     """Who may be first instead, and the cheapest measurement that would tell."""
     uncertainty = ranking.uncertainty
     wanted = uncertainty.wanted
-    tied, outside = len(uncertainty.tied), len(uncertainty.outside)
-    if wanted is None or not tied + outside:
+    tied, outside = uncertainty.tied, uncertainty.outside
+    if wanted is None or not (tied or outside):
         return None
     build = ranking.candidates.builds[wanted.build]
     rest = "settles most of it" if wanted.left < 1 else f"leaves about {wanted.left:.0f} open"
-    alike = f"{tied:,} too close to call" if tied else f"{outside:,} left out may be in time"
+    others = kinds_words(ranking, tied or outside)
+    alike = f"too close to call: {others}" if tied else f"perhaps in time: {others}"
     words = f"{alike}; measuring {short_gpus_words(build)} ({minutes_words(wanted)}) {rest}"
     return Doubt(about="ties", words=words, command=bench_command(ranking, wanted))
 
@@ -79,7 +87,9 @@ def _time(ranking: Ranking, row: RankedRow) -> Doubt | None:
     build = row.build
     if time.verdict == "implausible":
         words = f"this published time {time.verdict_reason}"
-        return Doubt(about="time", words=words, command="advisor data times --format csv")
+        command = f"advisor predict --model {quoted(model.recipe_id)} "
+        command += f"--gpu {quoted(build.gpu.gpu_id)} --count {build.gpu_count}"
+        return Doubt(about="time", words=words, command=command)
     if time.basis == "predicted":
         words = f"estimated; nobody measured it on {short_gpus_words(build)}"
     elif time.timing == "unsynchronised":
@@ -139,20 +149,15 @@ def _price(ranking: Ranking, row: RankedRow) -> Doubt | None:
     if budget is not None and row.overall_cost_high_usd > budget:
         words.append(f"others ask up to {usd_rounded(row.overall_cost_high_usd)}, over the budget")
     newer = (newer_words(told, today) for told in prices_told(row, today))
-    words += [text for text in newer if text is not None]
-    whole = _whole_machine(ranking, row)
-    if whole is not None:
-        words.append(whole)
-    cheaper = _cheaper_box(ranking, row)
-    if cheaper is not None:
-        words.append(cheaper)
+    others = (_whole_machine(ranking, row), _cheaper_box(ranking, row), *newer)
+    words += [text for text in others if text is not None]
     if not words:
         return None
     quote = row.host_quote
     item = row.build.gpu.gpu_id if row.build.host.gpu_id is None else quote.item_id
     return Doubt(
         about="price",
-        words="; ".join(words),
+        words="; ".join(words[:MOST_WORDS]),
         command=f"advisor prices list --item {quoted(item)}",
     )
 
@@ -167,7 +172,7 @@ def _whole_machine(ranking: Ranking, row: RankedRow) -> str | None:
     for i in ranking.order[: ranking.offered]:
         other, cost = candidates.builds[i], candidates.cost_usd(i)
         if other.host.gpu_id is not None and candidates.offered[i] and cost is not None:
-            days = counted_days(candidates.days[i])
+            days = f"{_mark_of(ranking, i)}{counted_days(candidates.days[i])}"
             return (
                 f"{words}; the best that is sold whole: {short_gpus_words(other)} in the "
                 f"{machine_words(other)}, {usd_rounded(cost)}, {days}"
@@ -196,8 +201,18 @@ def _cheaper_box(ranking: Ranking, row: RankedRow) -> str | None:
     )
 
 
-def _try_rented(ranking: Ranking, rentals: Iterable[Rental]) -> Doubt | None:
-    """What it costs at most to measure the first places on rented GPUs before buying one."""
+def _mark_of(ranking: Ranking, i: int) -> str:
+    best = ranking.candidates.times[i]
+    return "" if best is None or best.chosen is None else estimate_mark(best.chosen)
+
+
+def _try_rented(
+    ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey | None
+) -> Doubt | None:
+    """What it costs at most to measure the first places on rented GPUs before buying one; None
+    where the command would rank other machines than were asked for."""
+    if key is not None and key[1:] != ("latest", "sound", None, None):
+        return None
     from advisor.answers.rented_trials import FIRST, first_trials
 
     question = ranking.question
@@ -215,7 +230,9 @@ def _try_rented(ranking: Ranking, rentals: Iterable[Rental]) -> Doubt | None:
     return Doubt(about="try", words=trials.short_words(), command=command)
 
 
-def _rent(ranking: Ranking, row: RankedRow, rentals: Iterable[Rental]) -> Doubt | None:
+def _rent(
+    ranking: Ranking, row: RankedRow, rentals: Iterable[Rental], key: CandidatesKey | None
+) -> Doubt | None:
     """What a run costs on the same GPUs by the hour, and from how many runs on buying pays."""
     from advisor.costs.rental import rent_offers, rented_usd
 
@@ -239,4 +256,15 @@ def _rent(ranking: Ranking, row: RankedRow, rentals: Iterable[Rental]) -> Doubt 
         f"advisor prices rent --model {quoted(ranking.candidates.model.recipe_id)} "
         f"--gpu {quoted(build.gpu.gpu_id)} --count {build.gpu_count}"
     )
+    candidates, i = ranking.candidates, ranking.order[row.rank - 1]
+    same = candidates.alike[build.gpu.gpu_id, build.gpu_count]
+    usual = min(same, key=lambda j: (not candidates.offered[j], candidates.cents[j]))
+    if i != usual or not candidates.offered[i]:
+        command += f" --machine {quoted(build.host.host_id)}"
+    if key is not None and key.prices != "latest":
+        command += f" --prices {key.prices}"
+    if key is not None and key.evidence != "sound":
+        command += f" --evidence {key.evidence}"
+    if life != 5:
+        command += f" --lifetime-years {life:g}"
     return Doubt(about="rent", words=words, command=command)

@@ -9,7 +9,6 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from advisor.answers.before import Doubt, quoted
 from advisor.answers.wording import (
     age_words,
     build_words,
@@ -18,7 +17,7 @@ from advisor.answers.wording import (
     gpus_words,
     machine_words,
 )
-from advisor.costs.amounts import days_exact, usd_and_cents, usd_rounded, usd_whole
+from advisor.costs.amounts import days_exact, usd_and_cents, usd_rounded
 from advisor.costs.rental import (
     BreakEven,
     RentOffer,
@@ -56,7 +55,7 @@ class OwnershipRequest:
     rack_units: Decimal | None = None
     """Of the machine; None: as known."""
     machine: str | None = None
-    """Its name; None: the cheapest one."""
+    """Its name or id; None: the cheapest one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,7 +199,12 @@ def _cheapest(candidates: Candidates, count: int, machine: str | None) -> int:
     if named and machine is not None:
         wanted = " ".join(machine.split()).casefold()
         names = dict.fromkeys(candidates.builds[i].host.name for i in named)
-        named = [i for i in named if candidates.builds[i].host.name.casefold() == wanted]
+        hosts = [candidates.builds[i].host for i in named]
+        named = [
+            i
+            for i, host in zip(named, hosts, strict=True)
+            if wanted in (host.name.casefold(), host.host_id.casefold())
+        ]
         if not named:
             raise InputError(
                 f"no machine with {count} of these GPUs is called {shown(machine)}; "
@@ -344,19 +348,6 @@ def cost_sentence(owned: Ownership) -> str:
     return f"{words}, {mark}{usd_rounded(each)} a run of {model} ({_days_words(owned)} each)."
 
 
-def cost_doubts(owned: Ownership) -> list[Doubt]:
-    """What the sum leaves out, with the flag that counts it."""
-    build, terms = owned.build, owned.own.terms
-    command = (
-        f"advisor prices cost --model {quoted(owned.candidates.model.recipe_id)} "
-        f"--gpu {quoted(build.gpu.gpu_id)} --count {build.gpu_count}"
-    )
-    if terms.electricity_usd_per_kwh > 0:
-        return []
-    words = "electricity is not counted: state what a kWh costs you"
-    return [Doubt(about="power", words=words, command=f"{command} --electricity 0.15")]
-
-
 def rent_sentence(owned: Ownership, evens: list[BreakEven]) -> str:
     """What a rented run costs and from when buying pays, in one sentence that could stand alone."""
     even = evens[0]
@@ -373,13 +364,6 @@ def rent_sentence(owned: Ownership, evens: list[BreakEven]) -> str:
         return f"{words}; buying never pays in the {owned.own.terms.lifetime_years:f} years."
     runs = max(1, math.ceil(even.experiments))
     return f"{words}; buying pays from {runs:,} run{'s' if runs > 1 else ''} on."
-
-
-def life_words(owned: Ownership) -> str:
-    """What owning costs over the life, in one line."""
-    life = owned.own.life_usd
-    words = "no data: the power is not known" if life is None else usd_whole(life)
-    return f"Own for {owned.own.terms.lifetime_years} years: {words}"
 
 
 def offer_words(offer: RentOffer) -> str:

@@ -28,8 +28,8 @@ from advisor.costs.amounts import days_rounded, usd_rounded
 from advisor.ranking.rank import RankedRow, Ranking
 
 if TYPE_CHECKING:
+    from advisor.ranking.typed_question import CandidatesKey
     from price_catalog.model import Rental
-    from price_catalog.power import Supply
 
 MOST_LINES = 40
 MOST_ROWS = 10
@@ -42,7 +42,7 @@ GAP = " "
 def rank_answer(
     ranking: Ranking,
     rentals: Iterable[Rental] = (),
-    supply: Supply | None = None,
+    key: CandidatesKey | None = None,
     *,
     width: int = WIDTH,
 ) -> str:
@@ -56,7 +56,7 @@ def rank_answer(
         blocks.append("\n".join([*table, *_foot(ranking, len(rows), width)]))
     else:
         blocks.append("\n".join(_foot(ranking, 0, width)))
-    doubts = doubts_of(ranking, rentals, supply)
+    doubts = doubts_of(ranking, rentals, key)
     while True:
         text = "\n\n".join([*blocks, *doubt_block("Before you order", doubts, width)])
         # In a narrow terminal the offer to try on rented GPUs gives way to the doubts.

@@ -5,6 +5,7 @@ Every surface begins with `verdict`: the command line, JSON and the terminal pro
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Literal
@@ -18,6 +19,7 @@ from advisor.answers.wording import (
     machine_words,
     price_day,
     price_day_words,
+    short_gpus_words,
 )
 from advisor.costs.amounts import days_rounded, usd_exact, usd_rounded
 from advisor.ranking.rank import RankedRow, Ranking
@@ -69,14 +71,15 @@ def verdict(ranking: Ranking) -> Verdict:
     # What to do, at which price, how fast, how sure.
     limit = [] if chance is None else [f"{chance_words(chance)} to make {_limit(ranking)}"]
     per_run = ranking.question.rule == "experiment-cost"
-    run = [f"{usd_rounded(row.experiment_cost_usd)} a run"] if per_run else []
+    mark = estimate_mark(row.time)
+    run = [f"{mark}{usd_rounded(row.experiment_cost_usd)} a run"] if per_run else []
     facts = [days_words(row), *limit, *run]
     sure = how_sure(ranking)
     model = ranking.candidates.model.name
     offers = orderable(ranking)
     if offers:
         sentence = (
-            f"Nobody is known to sell what trains {model}{_asked(ranking)}; to order today, "
+            f"No machine on sale trains {model}{_asked(ranking)}; the nearest to order is "
             f"{offer_words(ranking, offers[0])}."
         )
         return Verdict(
@@ -196,7 +199,7 @@ def offer_words(ranking: Ranking, offer: Offer) -> str:
     if offer.misses == "budget":
         budget = ranking.question.budget_usd
         assert budget is not None  # else nothing misses it
-        return f"for {usd_rounded(cost - budget)} more than the budget, {words}"
+        return f"{words}, {usd_rounded(cost - budget)} over the budget"
     assert offer.chance is not None  # it misses the days
     return f"{words}, {chance_words(offer.chance)} to make {_limit(ranking)}"
 
@@ -218,14 +221,28 @@ def how_sure(ranking: Ranking) -> str:
     if len(ranking) == 1 and not uncertainty.outside:
         return "nothing else fits"
     alike = "cheap a run" if rule == "experiment-cost" else "fast"
-    count, outside = len(uncertainty.tied), len(uncertainty.outside)
-    if count:
-        return f"{count:,} other{'s' if count > 1 else ''} may be as {alike}"
-    if outside:
-        return f"{outside:,} left out as too slow may be better"
+    if uncertainty.tied:
+        return f"{kinds_words(ranking, uncertainty.tied)} may be as {alike}"
+    if uncertainty.outside:
+        return f"{kinds_words(ranking, uncertainty.outside)}, left out as too slow, may be better"
     if rule == "cost":
         return "nothing cheaper fits"
     return f"no other is as {alike}"
+
+
+MOST_NAMED = 2
+"""How many kinds of GPUs a sentence names before it counts the rest."""
+
+
+def kinds_words(ranking: Ranking, builds: Collection[int]) -> str:
+    """``2 × RTX 5090`` however many machines have them; of more than two kinds how many."""
+    candidates = ranking.candidates
+    # In the order of the ranking; what is left out has none, and comes as it is given.
+    order = [i for i in ranking.order if i in builds] or builds
+    kinds = dict.fromkeys(short_gpus_words(candidates.builds[i]) for i in order)
+    if len(kinds) <= MOST_NAMED:
+        return " or ".join(kinds)
+    return f"{len(kinds)} other sets of GPUs"
 
 
 def _limit(ranking: Ranking) -> str:

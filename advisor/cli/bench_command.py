@@ -130,7 +130,7 @@ def _plan(options: argparse.Namespace) -> Plan:
         count = read_whole(options.gpus)
         if count is None or count >= 4096:
             raise InputError(
-                f"the number of GPUs {shown(options.gpus)} is not a whole number of 1 or more"
+                f"the number of GPUs {shown(options.gpus)} is not a whole number from 1 to 4,095"
             )
     minutes, gib = options.minutes, options.memory_limit_gib
     records, work = bench_folders()

@@ -7,6 +7,7 @@ stdout holds the file alone, so that it can be piped; stderr what to type next.
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -149,15 +150,18 @@ def _run_on_slurm(options: argparse.Namespace) -> int:
 
 def _profile(options: argparse.Namespace) -> ClusterProfile:
     from advisor.benchmark.jobs.cluster_profile import (
+        MAX_NODE_GIB,
         choose_profile,
         read_profiles,
         settings_file,
     )
 
     counts = {}
-    for name in ("cpus_per_gpu", "memory_gib"):
-        if (text := getattr(options, name)) is not None:
-            counts[name] = whole_number(text, f"--{name.replace('_', '-')}")
+    if options.cpus_per_gpu is not None:
+        counts["cpus_per_gpu"] = whole_number(options.cpus_per_gpu, "--cpus-per-gpu")
+    if options.memory_gib is not None:
+        gib = parse_positive(options.memory_gib, "host memory", "GiB", MAX_NODE_GIB)
+        counts["memory_gib"] = math.ceil(gib)
     texts = {
         name: getattr(options, name)
         for name in _CLUSTER_FLAGS

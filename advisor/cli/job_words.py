@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from advisor.parse import InputError, parse_choice, parse_positive, shown
+from bench_runner.typed_numbers import read_whole
 
 if TYPE_CHECKING:
     from advisor.benchmark.request import Request
@@ -47,10 +48,11 @@ def job_request(options: argparse.Namespace) -> Request:
 
 
 def whole_number(text: str, what: str) -> int:
-    """1 or more, as digits. Raises InputError."""
-    if not (text.isascii() and text.isdigit() and 0 < int(text) < 4096):
-        raise InputError(f"{what} {shown(text)} is not a whole number of 1 or more")
-    return int(text)
+    """From 1 to 4,095. Raises InputError."""
+    value = read_whole(text)
+    if value is None or value >= 4096:
+        raise InputError(f"{what} {shown(text)} is not a whole number from 1 to 4,095")
+    return value
 
 
 def say(text: str) -> None:

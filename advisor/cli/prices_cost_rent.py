@@ -3,42 +3,60 @@
 from __future__ import annotations
 
 import argparse
-import re
+from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
-from textwrap import fill
 
-from advisor.answers.before import doubt_block, doubt_objects
+from advisor.answers.before import doubt_objects
 from advisor.answers.ownership import (
     OwnershipRequest,
     break_evens,
     cheapest_ownership,
-    cost_doubts,
     cost_rows,
     cost_sentence,
-    even_words,
-    life_words,
     rent_row,
     rent_sentence,
 )
+from advisor.answers.ownership_tables import cost_doubts, cost_text, rent_doubts, rent_text
 from advisor.cli.command import terminal_width
 from advisor.costs.tco import CostTerms
-from advisor.parse import InputError, parse_decimal, parse_price_rule, shown
+from advisor.parse import (
+    InputError,
+    parse_count,
+    parse_decimal,
+    parse_lifetime_years,
+    parse_price_rule,
+    parse_share,
+    parse_whole,
+)
 from advisor.ranking.times import parse_evidence_rule
 from advisor.store import Store
 from advisor.tables import render_rows, to_json
 
-_TERMS = {
-    "lifetime_years": "lifetime_years",
-    "utilisation": "utilisation",
-    "electricity": "electricity_usd_per_kwh",
-    "pue": "pue",
-    "hosting": "hosting_usd_per_u_month",
-    "staff": "staff_usd_per_year",
-    "resale": "resale_share",
-    "financing": "financing_rate",
+_TERMS: dict[str, tuple[str, Callable[[str, str], Decimal]]] = {
+    "lifetime_years": (
+        "lifetime_years",
+        lambda text, _: Decimal(f"{parse_lifetime_years(text):.6g}"),
+    ),
+    "utilisation": ("utilisation", parse_share),
+    "electricity": (
+        "electricity_usd_per_kwh",
+        partial(parse_decimal, unit="price of a kWh in US dollars, such as 0.15"),
+    ),
+    "pue": ("pue", partial(parse_decimal, unit="ratio, such as 1.4")),
+    "hosting": (
+        "hosting_usd_per_u_month",
+        partial(parse_decimal, unit="price in US dollars, such as 30"),
+    ),
+    "staff": (
+        "staff_usd_per_year",
+        partial(parse_decimal, unit="cost a year in US dollars, such as 2000 or $40k"),
+    ),
+    "resale": ("resale_share", parse_share),
+    "financing": ("financing_rate", parse_share),
 }
-"""The flag of each term."""
+"""Of each flag: the term, and how it is read."""
 
 
 def read_request(options: argparse.Namespace) -> OwnershipRequest:
@@ -46,39 +64,35 @@ def read_request(options: argparse.Namespace) -> OwnershipRequest:
     terms = _read_terms(options)
     prices = parse_price_rule(options.prices)
     evidence = parse_evidence_rule(options.evidence)
-    if not re.fullmatch(r"\d{1,3}", options.count, re.ASCII) or int(options.count) == 0:
-        raise InputError(f"the count {shown(options.count)} is not a number of GPUs: write 1 to 8")
-    power = _decimal(options.power, "power", "W, such as 310")
+    units = options.rack_units
+    power = options.power
     return OwnershipRequest(
         model=options.model,
         gpu=options.gpu,
-        gpu_count=int(options.count),
+        gpu_count=parse_whole(options.count, "--count"),
         machine=options.machine,
         prices=prices,
         evidence=evidence,
         terms=terms,
-        power_w=None if power is None else float(power),
-        rack_units=_decimal(options.rack_units, "--rack-units", "number of rack units, such as 4"),
+        power_w=None
+        if power is None
+        else parse_count(power, "--power", "310 W", ("watts", "watt", "w")),
+        rack_units=None
+        if units is None
+        else parse_decimal(units, "--rack-units", "number of rack units, such as 4", ("u",)),
     )
 
 
 def _read_terms(options: argparse.Namespace) -> CostTerms:
     given = {}
-    for flag, name in _TERMS.items():
-        what = f"--{flag.replace('_', '-')}"
-        amount = _decimal(getattr(options, flag), what, "number, such as 0.5")
-        if amount is not None:
-            given[name] = amount
+    for flag, (name, read) in _TERMS.items():
+        text = getattr(options, flag)
+        if text is not None:
+            given[name] = read(text, f"--{flag.replace('_', '-')}")
     try:
         return CostTerms(**given)
     except ValueError as error:
         raise InputError(str(error)) from None
-
-
-def _decimal(text: str | None, what: str, unit: str) -> Decimal | None:
-    if text is None:
-        return None
-    return parse_decimal(text, what, unit)
 
 
 def answer_cost(store: Store, options: argparse.Namespace) -> list[str]:
@@ -88,12 +102,9 @@ def answer_cost(store: Store, options: argparse.Namespace) -> list[str]:
     if options.format == "json":
         verdict = {"sentence": cost_sentence(owned), "doubts": doubt_objects(cost_doubts(owned))}
         return [to_json({"verdict": verdict, "build": owned.heading, "terms": rows})]
-    table = render_rows(rows, options.format)
     if options.format == "csv":
-        return [table]
-    width = terminal_width()
-    doubts = doubt_block("Before you rely on it", cost_doubts(owned), width)
-    return [fill(cost_sentence(owned), width), owned.heading, table, *doubts]
+        return [render_rows(rows, "csv")]
+    return [cost_text(owned, terminal_width())]
 
 
 def answer_rent(store: Store, options: argparse.Namespace) -> list[str]:
@@ -107,7 +118,9 @@ def answer_rent(store: Store, options: argparse.Namespace) -> list[str]:
         raise InputError(
             f"nobody's rental price of {owned.build.gpu.name} is known: advisor prices refresh"
         )
-    number = _decimal(options.experiments, "--experiments", "number of training runs")
+    number = None
+    if options.experiments is not None:
+        number = Decimal(parse_whole(options.experiments, "--experiments"))
     rows = [rent_row(owned, even, days, number) for even in evens]
     if options.svg is not None:
         from advisor.answers.break_even_svg import break_even_svg
@@ -119,9 +132,11 @@ def answer_rent(store: Store, options: argparse.Namespace) -> list[str]:
             raise InputError(f"{options.svg} is already there: name a new file") from None
     if options.format == "json":
         own = {"life_usd": owned.own.life_usd, "experiment_usd": owned.own.experiment_usd(days)}
-        verdict = {"sentence": rent_sentence(owned, evens), "doubts": []}
+        verdict = {
+            "sentence": rent_sentence(owned, evens),
+            "doubts": doubt_objects(rent_doubts(owned, evens)),
+        }
         return [to_json({"verdict": verdict, "build": owned.heading, "own": own, "rent": rows})]
     if options.format == "csv":
         return [render_rows(rows, "csv")]
-    first = fill(rent_sentence(owned, evens), terminal_width())
-    return [first, owned.heading, life_words(owned), render_rows(rows, "table"), *even_words(evens)]
+    return [rent_text(owned, evens, number, terminal_width())]

@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
     if options.format == "table" and not options.details:
         from advisor.answers.rank_answer import rank_answer
 
-        print(rank_answer(answer, rentals, key.supply, width=terminal_width()))
+        print(rank_answer(answer, rentals, key, width=terminal_width()))
         return ANSWERED if len(answer) else NO_ANSWER
     from advisor.answers.ranking import ranking_csv, ranking_object, ranking_text
     from advisor.tables import to_json
@@ -90,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
     if key.evidence == "sound":
         at_face_value = rank(candidates.at_face_value(), question)
     if options.format == "json":
-        doubts = doubts_of(answer, rentals, key.supply)
+        doubts = doubts_of(answer, rentals, key)
         print(to_json(ranking_object(answer, at_face_value, options.prices, doubts)))
     elif options.format == "csv":
         print(ranking_csv(answer))

@@ -241,7 +241,13 @@ class _Form:
         try:
             price = parse_budget(cells["price"], "price").quantize(_CENT)
         except InputError as error:
-            self._wrong("price", str(error))
+            wrong = str(error)
+            if "not in US dollars" in wrong:
+                wrong = (
+                    f"{shown(cells['price'])} is in another currency: write the number alone, the "
+                    "currency as EUR and the US dollars of one unit as 1.08"
+                )
+            self._wrong("price", wrong)
             return None, None
         rate = cells["usd_per_unit"]
         usd: Decimal | None = price

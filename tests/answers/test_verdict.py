@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.answers.doubts import doubts_of
-from advisor.answers.verdict import HARDLY, verdict
-from advisor.answers.wording import chance_words, counted_days, gpus_words
+from advisor.answers.verdict import HARDLY, kinds_words, verdict
+from advisor.answers.wording import chance_words, counted_days, gpus_words, short_gpus_words
 from advisor.costs.amounts import days_rounded, usd_rounded
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.question import Question
@@ -89,7 +89,7 @@ def test_the_sentence_says_what_to_buy_its_price_and_age_days_chance_and_doubt(
     assert found.sentence.count(".  ") == 0
     assert found.sentence.endswith(".")
     count = len(ranking.uncertainty.tied)
-    assert (f"{count} other" in found.sentence) == (count > 0)
+    assert ("may be as fast" in found.sentence) == (count > 0)
     assert found.chance is not None
     assert 0.5 <= found.chance < 1
 
@@ -124,16 +124,31 @@ def test_where_nothing_is_sold_that_keeps_the_limits_what_can_be_ordered_is_name
     first = dear if late.chance < HARDLY else slow
     assert found.orderable[0].position == first
     start = (
-        f"Nobody is known to sell what trains Pythia 1B for ${budget:,} within 45 days; to order"
+        f"No machine on sale trains Pythia 1B for ${budget:,} within 45 days; the nearest to order"
     )
-    assert found.sentence.startswith(f"{start} today, ")
+    assert found.sentence.startswith(f"{start} is ")
     assert f"{gpus_words(pythia.builds[first])} in the " in found.sentence
     assert counted_days(pythia.days[first]) in found.sentence
     price = next(doubt.words for doubt in doubts_of(told, (), None) if doubt.about == "price")
     both = f"{found.sentence} {price}"
-    assert f"more than the budget, {gpus_words(pythia.builds[dear])} in the " in both
+    assert f"{gpus_words(pythia.builds[dear])} in the " in both
+    assert f"{usd_rounded(pythia.cents[dear] / 100 - budget)} over the budget" in both
     assert "to order: " in found.short
     assert len(found.short) < len(found.sentence)
+
+
+def test_who_may_be_first_is_named_by_its_gpus_not_counted_by_its_boxes(
+    pythia: Candidates,
+) -> None:
+    for usd in (10_000, 20_000, 40_000, 100_000, 1_000_000):
+        ranking = rank(pythia, Question(budget_usd=Decimal(usd)))
+        tied = ranking.uncertainty.tied
+        kinds = {short_gpus_words(pythia.builds[i]) for i in tied}
+        words = kinds_words(ranking, tied)
+        if 0 < len(kinds) <= 2:
+            assert all(kind in verdict(ranking).sentence for kind in kinds)
+        else:
+            assert words == ("" if not kinds else f"{len(kinds)} other sets of GPUs")
 
 
 def test_what_is_sold_and_keeps_the_limits_needs_no_other(pythia: Candidates) -> None:

@@ -20,7 +20,8 @@ from advisor.parse import InputError, shown
 from price_catalog.csv_table import nearest
 
 MAX_MINUTES = 60 * 24 * 14
-_COUNTS = {"cpus_per_gpu": 256, "memory_gib": 100_000, "time_minutes": MAX_MINUTES}
+MAX_NODE_GIB = 100_000
+_COUNTS = {"cpus_per_gpu": 256, "memory_gib": MAX_NODE_GIB, "time_minutes": MAX_MINUTES}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -343,7 +343,7 @@ class RankingSession:
             return self._doubts[1]
         from advisor.answers.doubts import doubts_of  # late: not for the first screen
 
-        return doubts_of(self.answer.ranking, self.rentals, self.asked.key.supply)
+        return doubts_of(self.answer.ranking, self.rentals, self.asked.key)
 
     def counted(self) -> str:
         """How many builds answer, and how many are left out for which reason."""

@@ -191,7 +191,7 @@ class StoreReader:
         for rule in RANK_RULES:
             # Sorts the candidates now, in this thread, and not at the first key press.
             _ = rank(candidates, replace(asked.question, rule=rule)).uncertainty.tied
-        doubts = doubts_of(rank(candidates, asked.question), self._rentals, key.supply)
+        doubts = doubts_of(rank(candidates, asked.question), self._rentals, key)
         view = None
         if len(candidates.builds) > MANY_BUILDS:
             from advisor.tui.program.candidates_view import CandidatesView

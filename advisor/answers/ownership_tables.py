@@ -1,0 +1,182 @@
+"""What owning and renting cost, as tables for a person: three digits, what is not counted last."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from decimal import Decimal
+from textwrap import fill
+from typing import TYPE_CHECKING
+
+from advisor.answers.before import Doubt, doubt_block, quoted
+from advisor.answers.ownership import Ownership, cost_rows, cost_sentence, rent_row, rent_sentence
+from advisor.answers.wording import age_words, estimate_mark, price_day_words
+from advisor.costs.amounts import usd_and_cents, usd_rounded
+from advisor.tables import to_table
+
+if TYPE_CHECKING:
+    from advisor.costs.rental import BreakEven
+
+OLD_RENT_DAYS = 120
+"""From which age on a rental price is worth asking for anew: rents fall within months."""
+_FLAGS = {
+    "resale": "--resale 20%",
+    "financing": "--financing 5%",
+    "hosting": "--hosting 30",
+    "staff": "--staff 2000",
+    "electricity": "--electricity 0.15",
+}
+"""How each term is counted."""
+
+
+def cost_text(owned: Ownership, width: int) -> str:
+    """What owning costs: the answer, the terms that are counted, then what is not."""
+    mark = _mark(owned)
+    counted = [row for row in cost_rows(owned) if row["life_usd"] is None or row["life_usd"]]
+    years = f"{owned.own.terms.lifetime_years:f} years"
+    table = to_table(
+        [
+            {
+                "": row["term"],
+                years: _usd(row["life_usd"]),
+                "a year": _usd(row["year_usd"]),
+                "a run": _usd(row["experiment_usd"], mark),
+            }
+            for row in counted
+        ],
+        ("", years, "a year", "a run"),
+        frozenset({years, "a year", "a run"}),
+    )
+    how = [
+        fill(f"{row['term']}: {row['how']}", width, initial_indent="  ", subsequent_indent="    ")
+        for row in counted
+        if row["term"] not in ("whole", "hardware")
+    ]
+    facts = [fill(f"  {_price_line(owned)}", width, subsequent_indent="    "), *how]
+    blocks = [fill(cost_sentence(owned), width), table, "\n".join(facts)]
+    return "\n\n".join([*blocks, *doubt_block("Not counted", cost_doubts(owned), width)])
+
+
+def _price_line(owned: Ownership) -> str:
+    candidates, i = owned.candidates, owned.position
+    gpu, host = candidates.gpu_quotes[i], candidates.host_quotes[i]
+    assert gpu is not None and host is not None  # only builds with a price are asked about
+    age = price_day_words(min(gpu.quoted_on, host.quoted_on), owned.as_of)
+    use = owned.own.terms.utilisation
+    trains = "it trains all the time" if use == 1 else f"it trains {use:.0%} of its life"
+    return f"hardware: {age}; {trains}"
+
+
+def cost_doubts(owned: Ownership) -> list[Doubt]:
+    """What the sum leaves out, with the flag that counts it."""
+    own, terms = owned.own, owned.own.terms
+    command = _command("cost", owned)
+    if not terms.electricity_usd_per_kwh:
+        watts = "" if own.wall_w is None else f" of {own.wall_w:,.0f} W at the wall"
+        words = f"electricity{watts}: state what a kWh costs you"
+        doubts = [Doubt(about="power", words=words, command=f"{command} --electricity 0.15")]
+    else:
+        doubts = []
+    left = [
+        flag
+        for term, flag in _FLAGS.items()
+        if term != "electricity" and not getattr(own, f"{term}_usd")
+    ]
+    if terms.hosting_usd_per_u_month and not own.hosting_usd:
+        words = "hosting: this machine stands on the floor; in a rack it takes some units"
+        hosting = f"--hosting {terms.hosting_usd_per_u_month:f} --rack-units 4"
+        doubts.append(Doubt(about="room", words=words, command=f"{command} {hosting}"))
+        left.remove(_FLAGS["hosting"])
+    if left:
+        names = [flag.partition(" ")[0].removeprefix("--") for flag in left]
+        words = f"{', '.join(names)}: 0 until you say"
+        doubts.append(Doubt(about="other", words=words, command=f"{command} {' '.join(left)}"))
+    return doubts
+
+
+def rent_text(owned: Ownership, evens: list[BreakEven], number: Decimal | None, width: int) -> str:
+    """What renting costs beside owning: the answer, a row for each way to rent, the doubts."""
+    days = owned.training_days
+    assert days is not None  # else there is nothing to compare
+    mark, runs = _mark(owned), "" if number is None else f"{number:,f} runs"
+    life = f"{owned.own.terms.lifetime_years:f} years"
+    rows = []
+    for even in evens:
+        offer, exact = even.offer, rent_row(owned, even, days, number)
+        row = {
+            "": offer.kind,
+            "an hour": usd_and_cents(offer.price_per_hour_usd),
+            "others ask": f"{usd_and_cents(offer.low_usd)} to {usd_and_cents(offer.high_usd)}",
+            "a run": _usd(even.rent_per_experiment_usd, mark),
+            "buying pays": _pays(even),
+            life: _usd(exact["whole_life_usd"]),
+            "price": age_words(offer.middle.priced_on, owned.as_of),
+        }
+        if number is not None:
+            row[runs] = _usd(exact[f"{number:f}_experiments_usd"], mark)
+        rows.append(row)
+    own = {name: "" for name in rows[0]} | {
+        "": "own",
+        "a run": _usd(owned.own.experiment_usd(days), mark),
+        life: _usd(owned.own.life_usd),
+    }
+    # A cell that is not asked for is left blank, not said to be missing.
+    rows = [{name: text or "–" for name, text in row.items()} for row in (*rows, own)]
+    columns = [name for name in rows[0] if name != "price"] + ["price"]
+    right = frozenset({"an hour", "a run", life, runs})
+    table = to_table(rows, columns, right)
+    blocks = [fill(rent_sentence(owned, evens), width), table]
+    doubts = rent_doubts(owned, evens)
+    return "\n\n".join([*blocks, *doubt_block("Before you decide", doubts, width)])
+
+
+def _pays(even: BreakEven) -> str:
+    if even.experiments is None:
+        return "never"
+    if even.offer.kind == "reserved":
+        return "from the first run"
+    assert even.utilisation is not None  # it comes with the experiments
+    if even.utilisation > 1:
+        return "not in its life"
+    runs = max(1, math.ceil(even.experiments))
+    return f"from {runs:,} run{'s' if runs > 1 else ''} ({even.utilisation:.0%} use)"
+
+
+def rent_doubts(owned: Ownership, evens: Sequence[BreakEven]) -> list[Doubt]:
+    """How old the rents are, what is billed on top, and what owning leaves out."""
+    doubts = []
+    rental = evens[0].offer.middle
+    words = []
+    if (owned.as_of - rental.priced_on).days >= OLD_RENT_DAYS:
+        words.append(f"the price is {age_words(rental.priced_on, owned.as_of)} old")
+    if rental.leaves_out:
+        words.append(f"{rental.leaves_out} are billed on top")
+    if words:
+        text = f"{', '.join(words)} ({rental.provider})"
+        doubts.append(Doubt(about="rent", words=text, command="advisor prices refresh"))
+    if not owned.own.terms.electricity_usd_per_kwh:
+        doubts.append(
+            Doubt(
+                about="power",
+                words="owning does not count electricity here: state what a kWh costs you",
+                command=f"{_command('rent', owned)} --electricity 0.15",
+            )
+        )
+    return doubts
+
+
+def _command(name: str, owned: Ownership) -> str:
+    build = owned.build
+    return (
+        f"advisor prices {name} --model {quoted(owned.candidates.model.recipe_id)} "
+        f"--gpu {quoted(build.gpu.gpu_id)} --count {build.gpu_count}"
+    )
+
+
+def _mark(owned: Ownership) -> str:
+    best = owned.candidates.times[owned.position]
+    return "" if best is None or best.chosen is None else estimate_mark(best.chosen)
+
+
+def _usd(amount: Decimal | None, mark: str = "") -> str:
+    return "not known" if amount is None else f"{mark}{usd_rounded(amount)}"
