@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from advisor.cli.command import ANSWERED, add_format, open_store
+from advisor.cli.command import ANSWERED, add_format, open_store, terminal_width
 
 add_arguments = add_format
 
@@ -12,9 +12,13 @@ add_arguments = add_format
 def run(options: argparse.Namespace) -> int:
     """Compute and print them. Raises StoreError."""
     from advisor.answers.paper.findings import find
+    from advisor.answers.paper.findings_text import findings_text
     from advisor.tables import render_rows
 
     with open_store(options).reading() as reader:
         found = find(reader)
-    print(render_rows([finding.as_row() for finding in found], options.format))
+    if options.format == "table":
+        print(findings_text(found, terminal_width()))
+    else:
+        print(render_rows([finding.as_row() for finding in found], options.format))
     return ANSWERED

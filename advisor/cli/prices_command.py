@@ -15,6 +15,7 @@ from advisor.cli.command import (
     NO_ANSWER,
     WRONG_INPUT,
     open_store,
+    terminal_width,
 )
 from advisor.cli.prices_arguments import add_arguments
 from advisor.costs.amounts import usd_as_quoted
@@ -218,7 +219,16 @@ def _builds(options: argparse.Namespace, store: Store) -> int:
     gpu_ids = None if options.gpus is None else match_gpus(options.gpus, snapshot)
     supply = None if options.circuit is None else parse_circuit(options.circuit)
     rows = build_rows(snapshot, gpu_ids, supply)
-    print(render_rows(rows, options.format))
+    if options.format == "table" and rows:
+        from advisor.answers.before import quoted
+        from advisor.answers.price_tables import builds_text
+
+        flags = {"--gpus": options.gpus, "--circuit": options.circuit}
+        asked = "".join(f" {flag} {quoted(text)}" for flag, text in flags.items() if text)
+        command = f"advisor prices builds{asked} --format csv"
+        print(builds_text(rows, command, terminal_width()))
+    else:
+        print(render_rows(rows, options.format))
     return ANSWERED if rows else NO_ANSWER
 
 
@@ -229,7 +239,12 @@ def _parts(options: argparse.Namespace, store: Store) -> int:
     rule = parse_price_rule(options.prices)
     book = snapshot.prices(rule)
     rows = part_rows(book, snapshot.hosts, rule, today=date.today())
-    print(render_rows(rows, options.format))
+    if options.format == "table" and rows:
+        from advisor.answers.price_tables import parts_text
+
+        print(parts_text(rows, terminal_width()))
+    else:
+        print(render_rows(rows, options.format))
     return ANSWERED if rows else NO_ANSWER
 
 

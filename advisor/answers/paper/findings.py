@@ -32,6 +32,11 @@ class Finding:
     paper_says: str
     how: str
 
+    @property
+    def is_impossible(self) -> bool:
+        """Whether it rests on a published time that no hardware reaches."""
+        return self.how.endswith("the time is implausible")
+
     def as_row(self) -> dict[str, Any]:
         """As one row of a table."""
         return {

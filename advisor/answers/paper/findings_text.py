@@ -1,0 +1,33 @@
+"""The paper's conclusions beside what they come to here, as text for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import fill
+
+from advisor.answers.paper.findings import Finding
+
+
+def findings_text(found: Sequence[Finding], width: int) -> str:
+    """What does not stand first, then each conclusion with both figures and how it was computed."""
+    blocks = [fill(_head(found), width)]
+    for each in found:
+        title = f"{each.finding[:1].upper()}{each.finding[1:]}"
+        figures = f"here {each.recomputed}; the paper: {each.paper_says}"
+        lines = [
+            fill(title, width),
+            fill(figures, width, initial_indent="  ", subsequent_indent="    "),
+            fill(each.how, width, initial_indent="  ", subsequent_indent="  "),
+        ]
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)
+
+
+def _head(found: Sequence[Finding]) -> str:
+    impossible = [each.finding.partition(":")[0] for each in found if each.is_impossible]
+    if not impossible:
+        return f"{len(found)} conclusions of the paper, each with what it comes to here."
+    return (
+        f"One conclusion falls: the time of {' and '.join(impossible)}, the paper's choice for "
+        f"$40,000, is physically impossible. All {len(found)} stand beside what they come to here."
+    )
