@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from advisor.prediction.fitted import (
     Reach,
@@ -12,6 +13,12 @@ from advisor.prediction.fitted import (
 )
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip, gpu_type
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
 
 WIDENING = 0.15
 """Standard deviation (of the logarithm) that a unit of distance adds. A judgement, not a fit: the
@@ -48,10 +55,21 @@ def _nearest(reach: Iterable[Reach], kind: str, coordinates: tuple[float, ...]) 
     return min(apart, default=float("inf"))
 
 
-def model_distance(reach: Iterable[Reach], workload: Workload) -> float:
+def model_distances(reach: Iterable[Reach], workloads: Sequence[Workload]) -> Floats:
     """From the nearest measured model of the family; infinite where there is none."""
-    here = workload_coordinates(workload.parameters, workload.tokens)
-    return _nearest(reach, workload.family, here)
+    import numpy as np
+
+    measured: dict[str, list[tuple[float, ...]]] = {}
+    for seen in reach:
+        measured.setdefault(seen.kind, []).append(seen.coordinates)
+    apart = np.full(len(workloads), np.inf)
+    here = np.array([workload_coordinates(w.parameters, w.tokens) for w in workloads])
+    families = np.array([w.family for w in workloads])
+    for family in {w.family for w in workloads} & measured.keys():
+        rows = families == family
+        there = np.array(measured[family])
+        apart[rows] = np.abs(here[rows, None, :] - there).max(axis=2).min(axis=1)
+    return apart
 
 
 def chip_distance(

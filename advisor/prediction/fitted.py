@@ -14,7 +14,7 @@ from typing import Any
 from advisor.prediction.intervals import Tail
 from advisor.prediction.physics.memory import MemoryCosts
 
-VERSION = 7
+VERSION = 8
 """Counts up when the factors or effects change their meaning: an older fit is then fitted anew."""
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
-from advisor.prediction.distance import FARTHEST, WIDENING, chip_distance, model_distance
+from advisor.prediction.distance import FARTHEST, WIDENING, chip_distance, model_distances
 from advisor.prediction.fitted import (
     KNOWN,
     OF_GPU,
@@ -157,7 +157,7 @@ def _distinct(
         for start in (effect_name("gpu", ""), effect_name("source x gpu", OWN_STACK, ""))
     )
     far = (
-        np.array([model_distance(fitted.reach, w) for w in workloads]),
+        model_distances(fitted.reach, workloads),
         np.array([chip_distance(fitted.reach, gpus, own, c) for c in chips]),
     )
     distance = far[0][workload_index] + far[1][chip_index]
@@ -316,13 +316,13 @@ def _factors(fitted: Fitted, columns: Columns, *, naive: bool) -> list[Floats | 
         elementwise = np.where(
             columns.compiles, elementwise, elementwise * value["uncompiled elementwise"]
         )
-    cached = value["elementwise in a large cache"]
-    elementwise = elementwise * np.where(columns.large_cache, cached, 1.0)
+    cached = np.where(columns.large_cache, value["traffic in a large cache"], 1.0)
+    elementwise = elementwise * cached
     compute = value[prefix + "compute"] * np.where(
         columns.half_rate, value["compute of GeForce"], 1.0
     )
     attention: Floats | float = value["naive compute"]
-    scores: Floats | float = value[prefix + "scores"]
+    scores: Floats | float = value[prefix + "scores"] * cached
     plain = value["issue of plain convnets"]
     issue = value["issue"] * np.where(columns.plain_convnet, plain, 1.0)
     if naive:
@@ -408,7 +408,7 @@ def _residuals(
             places("lean", [(name,) for name in models]),
             -1,
         )[:, None],
-        "pair": np.stack([places("pair", [(m, name) for name in types]) for m in models]),
+        "pair": _pair_places(position, models, types),
     }
     widths = dict(zip(KNOWN, fitted.widths, strict=True))
     far = WIDENING * np.minimum(distance[0][:, None] + distance[1][None, :], FARTHEST)
@@ -419,9 +419,10 @@ def _residuals(
     def half(kinds: Sequence[str], widening: Floats, new: Sequence[str] = ()) -> Floats:
         """With what is known of these kinds, and nothing of the software of ``new`` kinds."""
         at = [places_of[kind] for kind in kinds]
-        known = base + sum(
-            np.where((x < 0) | (y < 0), 0.0, covariance[x, y]) for x in at for y in at
-        )
+        known = base.copy()
+        for i, x in enumerate(at):
+            for j, y in enumerate(at[: i + 1]):
+                known += (2.0 - (i == j)) * np.where((x < 0) | (y < 0), 0.0, covariance[x, y])
         # An effect of one measurement and its scatter are told apart by nothing else.
         parts = [(np.maximum(known, base) * tail.scale**2, tail.dof), (widening**2, MOST)]
         for kind, place in zip(kinds, at, strict=True):
@@ -438,3 +439,23 @@ def _residuals(
         foreign_half=half((*OF_MODEL, *OF_GPU, "lean", "pair"), far, new=OF_SOFTWARE),
         apart=half((*OF_GPU, "source x gpu", "pair"), far_gpu),
     )
+
+
+def _pair_places(position: Mapping[str, int], models: Sequence[str], types: Sequence[str]) -> Whole:
+    """Where the effect of each model (rows) on each type of GPU (columns) stands; beyond the last
+    where nobody measured the two. The effects are fewer than the pairs that may be asked for."""
+    import numpy as np
+
+    found = np.full((len(models), len(types)), len(position))
+    rows: dict[str, list[int]] = {}
+    columns: dict[str, list[int]] = {}
+    for i, name in enumerate(models):
+        rows.setdefault(name, []).append(i)
+    for i, name in enumerate(types):
+        columns.setdefault(name, []).append(i)
+    for name, place in position.items():
+        kind, _, key = name.partition(":")
+        model, _, gpu = key.rpartition("|")
+        if kind == "pair" and model in rows and gpu in columns:
+            found[np.ix_(rows[model], columns[gpu])] = place
+    return found

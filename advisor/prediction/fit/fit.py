@@ -15,7 +15,7 @@ from advisor.prediction.distance import (
     FARTHEST,
     WIDENING,
     chip_distance,
-    model_distance,
+    model_distances,
     reach_of,
 )
 from advisor.prediction.fit.calibrate import calibrate
@@ -101,12 +101,9 @@ class Posterior:
         reach = reach_of((o.workload, o.chip) for o in self.observations)
         gpus = {gpu_type(o.chip) for o in self.observations}
         own = {gpu_type(o.chip) for o in self.observations if o.harness == REFERENCE}
-        apart = {
-            (o.workload, o.chip): model_distance(reach, o.workload)
-            + chip_distance(reach, gpus, own, o.chip)
-            for o in asked
-        }
-        far = np.array([apart[o.workload, o.chip] for o in asked])
+        chips = {o.chip: chip_distance(reach, gpus, own, o.chip) for o in asked}
+        far = model_distances(reach, [o.workload for o in asked])
+        far = far + np.array([chips[o.chip] for o in asked])
         result: Floats = (WIDENING * np.minimum(far, FARTHEST)) ** 2
         return result
 

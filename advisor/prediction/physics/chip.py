@@ -58,12 +58,13 @@ class Chip:
     generation: str
     """Its compute capability, else its architecture: chips of one kind of multiprocessor."""
     reach: float
-    """Share of the dense peak that large matrix products reach, beside that of NVIDIA's."""
+    """Share of the dense peak that large matrix products reach, beside that of NVIDIA's: of these,
+    by the clock that the power limit leaves. It holds for whatever else follows the clock."""
     half_rate: bool
     """Whether its maker halves the rate of FP32 accumulation (GeForce): what is left is reached."""
     large_cache: bool
     """Whether its second cache holds what one layer hands to the next (64 MB and more: Ada and
-    Blackwell), so that a part of that traffic never leaves the chip."""
+    Blackwell), so that a part of that traffic never leaves the chip, and goes at its clock."""
     tensor_memory: bool
     """Whether its matrix units are fed asynchronously (Hopper and the large Blackwell): attention
     kernels keep fewer of them busy."""
@@ -125,27 +126,30 @@ _REACH = {"CDNA 3.0": 0.67, "CDNA 4.0": 0.77}
 """Measured maxima over the dense peaks (668 of 1,300 TFLOP/s on MI300X, 785 on MI325X, 1,565 of
 2,500 on MI355X) over that of an A100, H100 and B200 (0.87, 0.80, 0.78): stas00/ml-engineering."""
 _TFLOP_A_JOULE = {
-    "7.0": 0.4,
-    "7.5": 0.4,
+    "7.0": 0.36,
+    "7.5": 0.55,
     "8.0": 0.9,
     "8.6": 0.5,
-    "8.9": 0.7,
-    "9.0": 1.3,
-    "10.0": 1.95,
-    "10.3": 1.95,
-    "12.0": 0.9,
+    "8.9": 0.9,
+    "9.0": 1.35,
+    "10.0": 1.9,
+    "10.3": 1.9,
+    "12.0": 0.8,
 }
 """What matrix products in half precision reach for a watt where the power limit holds them back,
-by compute capability. Of 8.0, 9.0 and 10.0 it follows from measured maxima: 271 TFLOP/s of an A100
-at 400 W and 253 at 300 W, 794 of an H100 at 700 W, 1,745 of a B200 at 1,000 W
-(stas00/ml-engineering). The others are a judgement: no maximum was measured, and they are of an
-older process (12 and 8 nm) or read their operands through registers (Ada, RTX Blackwell)."""
+by compute capability: what makes `_reach` give the most that one program saw of square products on
+cards of each, the middle where there are several (zzc0721/torch-performance-test-data, 9d82827):
+95 TFLOP/s on a V100 (300 W), 42 and 59 on T4 (70 W) and T10 (150 W), 265 and 234 on A100 (400 and
+250 W), 123 and 65 on RTX A6000 (300 W) and A4000 (140 W), 269 and 71 on L40S (350 W) and L4 (72 W),
+797 and 496 on H100 (700 and 350 W), 1,696 on B200 (1,000 W), 418 on RTX PRO 6000 (600 W). No
+training speed went into it. 10.3 is taken to be as 10.0."""
 _SHARPNESS = 4.0
 """How suddenly the power limit takes over from the peak: a p-norm, in which both matter between."""
 
 
 def _reach(gpu: Gpu) -> float:
-    """Share of the dense peak that large matrix products reach."""
+    """Share of the dense peak that large matrix products reach, by the clock that the power limit
+    leaves."""
     measured = _REACH.get(gpu.architecture or "")
     if measured is not None:
         return measured

@@ -71,12 +71,15 @@ class Columns:
     memory_gib: Floats
     bandwidth: Floats
     """Bytes a second."""
+    layer_bandwidth: Floats
+    """The same for what one layer hands to the next: where a large cache holds much of it, as the
+    clock of the chip goes."""
     tdp_w: Floats
     peak: Floats
     """FLOP a second with free-lunch settings."""
     naive_peak: Floats
     load_rate: Floats
-    """FLOP a second in FP32 of 64 lanes a multiprocessor."""
+    """FLOP a second in FP32 of 64 lanes a multiprocessor, at the clock that the power leaves."""
     pcie: Floats
     """Bytes a second, one way; so are the links."""
     weight_bytes: Floats
@@ -129,6 +132,8 @@ class WorkloadTable:
             * np.array([[chip.reach] for chip in chips])
             for lunch in (True, False)
         )
+        self.clock = np.array([chip.reach for chip in chips])
+        self.layer_clock = np.array([chip.reach if chip.large_cache else 1.0 for chip in chips])
         self.half_rate = np.array([chip.half_rate for chip in chips], dtype=bool)
         self.large_cache = np.array([chip.large_cache for chip in chips], dtype=bool)
         self.tensor_memory = np.array([chip.tensor_memory for chip in chips], dtype=bool)
@@ -178,10 +183,11 @@ class WorkloadTable:
             tensor_memory=self.tensor_memory[chip_index],
             memory_gib=rates[0],
             bandwidth=bandwidth,
+            layer_bandwidth=bandwidth * self.layer_clock[chip_index],
             tdp_w=rates[5],
             peak=self.peaks[chip_index, precision],
             naive_peak=self.naive_peaks[chip_index, precision],
-            load_rate=rates[6] * 1e12,
+            load_rate=rates[6] * self.clock[chip_index] * 1e12,
             pcie=rates[2] * 1e9,
             weight_bytes=np.where(flags[0], 2.0, 4.0),
             share=batch / count,

@@ -46,7 +46,7 @@ FACTORS = (
     Factor(name="attention", start=2.2, spread=0.3),
     Factor(name="attention of Hopper", start=1.3, spread=0.3),
     Factor(name="elementwise", start=4.0, spread=0.4),
-    Factor(name="elementwise in a large cache", start=0.8, spread=0.2),
+    Factor(name="traffic in a large cache", start=0.8, spread=0.2),
     Factor(name="issue", start=100.0, spread=0.5),
     Factor(name="logits", start=4.0, spread=0.6),
     Factor(name="scores", start=10.0, spread=0.6),
@@ -80,6 +80,8 @@ which encoders and vision models lack. Depthwise convolutions run in half precis
 the FP32 peak of 64 lanes a multiprocessor; in FP32 cuDNN has no specialised kernel for their weight
 gradient, and all three passes together reach a thirtieth (profiled on an H200, PyTorch 2.11, 7 x 7:
 8.6 and 1.07 of 33.5 TFLOP/s). The last four are the paper's harness: see `harness`."""
+CACHED = ("elementwise", "scores")
+"""Terms of what one kernel hands to the next, of which a large cache keeps a part."""
 NAMES = tuple(factor.name for factor in FACTORS)
 _INDEX = {name: i for i, name in enumerate(NAMES)}
 LEAST_SEEN = 0.15
@@ -171,9 +173,10 @@ class StepModel:
         logs[:, TERMS.index("elementwise")] += (
             self.plain_decoder * theta[_INDEX["naive elementwise of decoders"]]
         )
-        logs[:, TERMS.index("elementwise")] += (
-            self.columns.large_cache * theta[_INDEX["elementwise in a large cache"]]
-        )
+        for term in CACHED:
+            logs[:, TERMS.index(term)] += (
+                self.columns.large_cache * theta[_INDEX["traffic in a large cache"]]
+            )
         plain_convnet = self.columns.plain_convnet
         logs[:, TERMS.index("issue")] += plain_convnet * theta[_INDEX["issue of plain convnets"]]
         logs[:, TERMS.index("attention")] += self.hopper * theta[_INDEX["attention of Hopper"]]
@@ -207,9 +210,8 @@ class StepModel:
         jacobian[:, _INDEX["uncompiled elementwise"]] = (
             shares[:, TERMS.index("elementwise")] * self.uncompiled
         )
-        jacobian[:, _INDEX["elementwise in a large cache"]] = (
-            shares[:, TERMS.index("elementwise")] * self.columns.large_cache
-        )
+        cached = shares[:, [TERMS.index(term) for term in CACHED]].sum(axis=1)
+        jacobian[:, _INDEX["traffic in a large cache"]] = cached * self.columns.large_cache
         jacobian[:, _INDEX["naive elementwise of decoders"]] = (
             shares[:, TERMS.index("elementwise")] * self.plain_decoder
         )

@@ -75,6 +75,7 @@ def work_terms(columns: Columns, *, free_lunch: bool) -> list[Floats]:
 
     share, width = columns.share, columns.weight_bytes
     per_byte = share / columns.bandwidth
+    per_layer_byte = share / columns.layer_bandwidth
     per_flop = 3.0 * share / (columns.peak if free_lunch else columns.naive_peak)
     operand_bytes = columns.linear_flops * width * (1.5 / OPERAND_REUSE)  # 3 passes, 2-byte base
     fused = columns.fused & free_lunch
@@ -85,10 +86,10 @@ def work_terms(columns: Columns, *, free_lunch: bool) -> list[Floats]:
         operand_bytes * per_byte,
         columns.linear_flops * width * (1.5 * share / FLOPS_A_JOULE) / columns.tdp_w,
         columns.attention_flops * square * per_flop,
-        columns.layer_elements * width * per_byte,
+        columns.layer_elements * width * per_layer_byte,
         columns.layer_elements * share / columns.load_rate,
         columns.logit_elements * 4.0 * per_byte,
-        np.where(fused, 0.0, columns.score_elements * width * per_byte),
+        np.where(fused, 0.0, columns.score_elements * width * per_layer_byte),
         np.where(
             columns.convnet,
             columns.scan_elements * (6.0 * share) / columns.load_rate,  # 2 FLOPs, 3 passes
