@@ -13,6 +13,8 @@ from bench_runner.records import Compilation, Settings
 from bench_runner.space import STAGES
 
 _TF32_SINCE = (8, 0)
+_LEARNING_RATE = 5e-5
+"""What TrainingArguments takes where nobody says one."""
 
 
 def zero_stage(settings: Settings) -> int | None:
@@ -171,9 +173,12 @@ def _schedule(recipe: Recipe) -> dict[str, Any]:
     training = recipe.training
     if training.scheduler is None:
         return {}
-    floor = {"min_lr": training.min_lr, "min_lr_rate": training.min_lr_rate}
-    floor = {name: value for name, value in floor.items() if value is not None}
-    if training.scheduler == "cosine" and floor:
+    share = training.min_lr_rate
+    if training.min_lr is not None:
+        # As a share: transformers asks the optimiser for the peak, and DeepSpeed's does not know it.
+        share = training.min_lr / (training.learning_rate or _LEARNING_RATE)
+    if training.scheduler == "cosine" and share is not None:
+        floor = {"min_lr_rate": share}
         return {"lr_scheduler_type": "cosine_with_min_lr", "lr_scheduler_kwargs": floor}
     return {
         "lr_scheduler_type": training.scheduler

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from bench_runner import export, space
+from bench_runner import configure, export, space
+from bench_runner.arguments import parse_settings
 from bench_runner.recipes import ModelSource, load_recipes
 from bench_runner.records import Measurement
 
@@ -83,3 +84,19 @@ def test_the_paper_s_settings_need_no_file_of_ours(tmp_path: Path) -> None:
     export.write(pythia, WINNER, tmp_path)
     assert not (tmp_path / "lean_loss.py").exists()
     assert "lean" not in (tmp_path / "train.py").read_text(encoding="utf-8")
+
+
+def test_the_end_of_a_cosine_is_a_share_of_its_peak() -> None:
+    # DeepSpeed's optimiser does not tell the peak, which transformers asks for where it is given
+    # the end as a learning rate: ZeRO-1 of Mamba failed by that.
+    recipe = next(recipe for recipe in load_recipes() if recipe.recipe_id == "mamba")
+    arguments = configure.training_arguments(
+        recipe,
+        parse_settings("zero-1"),
+        micro_batch_size=1,
+        accumulation_steps=128,
+        device="cuda",
+        compute_capability=(9, 0),
+    )
+    assert arguments["lr_scheduler_type"] == "cosine_with_min_lr"
+    assert arguments["lr_scheduler_kwargs"] == {"min_lr_rate": pytest.approx(1e-5 / 8e-4)}
