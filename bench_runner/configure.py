@@ -175,7 +175,7 @@ def _schedule(recipe: Recipe) -> dict[str, Any]:
         return {}
     share = training.min_lr_rate
     if training.min_lr is not None:
-        # As a share: transformers asks the optimiser for the peak, and DeepSpeed's does not know it.
+        # As a share: transformers asks the optimiser for its peak, which DeepSpeed's does not tell.
         share = training.min_lr / (training.learning_rate or _LEARNING_RATE)
     if training.scheduler == "cosine" and share is not None:
         floor = {"min_lr_rate": share}
