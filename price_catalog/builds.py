@@ -54,6 +54,13 @@ class Build(NamedTuple):
     """What would have to be known to say that it can be; () where it can, or cannot."""
     limit: PowerLimit | None = None
     """The limit on its cards under which the lab's circuit carries it; None: none is needed."""
+    machines: int = 1
+    """So many alike, for one model, each with ``gpu_count`` GPUs in such a host."""
+
+    @property
+    def cards(self) -> tuple[str, int, int]:
+        """What tells its GPUs from those of another build: which, how many a machine, machines."""
+        return self.gpu.gpu_id, self.gpu_count, self.machines
 
     @property
     def host_owned(self) -> bool:

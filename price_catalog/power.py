@@ -88,7 +88,8 @@ def power_figures(
     """A build's figures: GPUs at their TDP, unless a measured power of one GPU is given.
 
     ``base_w`` counts where the host's own is not known; without it the rest is estimated. Of a
-    server whose maker states one figure only the GPUs' share changes with a measurement.
+    server whose maker states one figure only the GPUs' share changes with a measurement. Several
+    machines draw what they draw together.
     """
     host, tdp_w = build.host, build.gpu.tdp_w
     if measured_gpu_w is None and build.limit is not None:
@@ -107,14 +108,16 @@ def power_figures(
         known = _exact(_estimated_rest_w(build))
     elif known is not None and stated_w is None:
         efficiency = _exact(host.psu_efficiency or LEAST_EFFICIENCY)
+    together = Decimal(build.machines)
+    stated = _exact(stated_w)
     return PowerFigures(
         gpu_w=_exact(gpu_w),
-        gpu_count=build.gpu_count,
-        base_w=known,
+        gpu_count=build.gpu_count * build.machines,
+        base_w=None if known is None else known * together,
         psu_efficiency=efficiency,
-        stated_w=_exact(stated_w),
+        stated_w=None if stated is None else stated * together,
         estimated=estimated,
-        beside_w=beside,
+        beside_w=None if beside is None else beside * together,
         efficiency_estimated=efficiency is not None and host.psu_efficiency is None,
     )
 

@@ -15,6 +15,7 @@ from advisor.answers.uncertainty_lines import bench_command, minutes_words
 from advisor.answers.verdict import kinds_words, offer_words, orderable
 from advisor.answers.wording import (
     age_words,
+    bench_words,
     counted_days,
     estimate_mark,
     gpus_words,
@@ -96,20 +97,22 @@ def _time(ranking: Ranking, row: RankedRow) -> Doubt | None:
         words = "published, timed without waiting for the GPU: it may take longer"
     else:
         return None
-    command = f"advisor bench --model {quoted(model.recipe_id)} --gpus {build.gpu_count}"
+    command = f"advisor bench --model {quoted(model.recipe_id)} {bench_words(build)}"
     return Doubt(about="time", words=words, command=command)
 
 
 def _power(row: RankedRow, supply: Supply | None) -> Doubt | None:
     """What it draws, against the lab's circuit or, where none is stated, an ordinary outlet."""
-    watts = wall_w(row.build)
+    build = row.build._replace(machines=1)  # each hangs on an outlet of its own
+    watts = wall_w(build)
     check = f"advisor prices builds --gpus {quoted(row.build.gpu.gpu_id)}"
     if watts is None:
-        words = f"nobody states what {gpus_words(row.build)} draw: ask the vendor"
+        words = f"nobody states what {gpus_words(build)} draw: ask the vendor"
         return Doubt(about="power", words=words, command=check)
-    about = "≈" if is_estimated(row.build) else ""
+    about = "≈" if is_estimated(build) else ""
+    about = about if row.build.machines == 1 else f"each machine: {about}"
     if supply is not None:
-        if not is_estimated(row.build):
+        if not is_estimated(build):
             return None
         words = f"{about}{watts:,.0f} W, an estimate, of your circuit's {supply.watts:,.0f} W"
         return Doubt(about="power", words=words, command=check)
@@ -132,7 +135,7 @@ def _price(ranking: Ranking, row: RankedRow) -> Doubt | None:
     i = ranking.order[row.rank - 1]
     if candidates.overtaken[i]:
         card = candidates.prices["gpu", row.build.gpu.gpu_id]
-        alone = card.price_usd * row.build.gpu_count
+        alone = card.price_usd * row.build.gpu_count * row.build.machines
         words.append(
             f"its GPUs alone cost {usd_rounded(alone)} since ({card.label}, {card.quoted_on:%B %Y})"
         )
@@ -187,7 +190,7 @@ def _cheaper_box(ranking: Ranking, row: RankedRow) -> str | None:
     own = cents[ranking.order[row.rank - 1]]
     cheaper = [
         (cents[i], i)
-        for i in candidates.alike[build.gpu.gpu_id, build.gpu_count]
+        for i in candidates.alike[build.cards]
         if cents[i] < own
         and (limit is None or candidates.days[i] <= limit)
         and (ranking.all_alike or candidates.offered[i])
@@ -237,6 +240,8 @@ def _rent(
     from advisor.costs.rental import rent_offers, rented_usd
 
     build = row.build
+    if build.machines > 1:
+        return None  # offers are of one machine; nobody says what joins two
     offers = rent_offers(rentals, build.gpu.gpu_id, build.gpu_count, today=date.today())
     offer = next((offer for offer in offers if offer.kind == "on-demand"), None)
     if offer is None:

@@ -25,11 +25,13 @@ from advisor.answers.wording import (
     KIND_WORDS,
     RULE_WORDS,
     age_words,
+    bench_words,
     chance_words,
     counted_days,
     estimate_mark,
     gpus_words,
     machine_words,
+    over_words,
     price_day_words,
     reason_words,
     short_gpus_words,
@@ -204,7 +206,10 @@ def _time(one: OneBuild) -> list[Said]:
         first = f"{days_words(row)}; {trust_words(time)}"
     else:
         first = f"{estimate_mark(time)}{counted_days(time.training_days)}; {trust_words(time)}"
+    over = over_words(one.build, one.ranking.candidates.network)
     said = [Said(first)]
+    if over:
+        said.append(Said(f"{over.strip()}; the doubt of that is in the interval"))
     best = one.ranking.candidates.times[one.index]
     if time.comparison_factor is not None:
         within = f"{time.comparison_factor - 1:.0%}"
@@ -238,6 +243,8 @@ def _price(one: OneBuild) -> list[Said]:
         bought = build.gpu_count - build.gpus_owned
         parts = [f"{machine_words(build)} {_asked(host, one.today)}"]
         parts.append(f"{bought} × {_asked(gpu, one.today)} a GPU")
+    if build.machines > 1:
+        parts = [f"{build.machines} times {', '.join(parts)}; what joins them is not counted"]
     said = [Said(f"{usd_rounded(cost)}: {', '.join(parts)}")]
     low, high = candidates.cents_range(one.index)
     if low != high:
@@ -292,6 +299,8 @@ def _running(one: OneBuild) -> list[Said]:
 
 def _rent(one: OneBuild) -> list[Said]:
     owned = one.owned
+    if one.build.machines > 1:
+        return [Said("nothing to compare: offers are of one machine")]
     if owned is None or owned.training_days is None:
         return [Said(f"nothing to compare: {one.problem or 'no time is known'}", True)]
     evens = list(one.evens)
@@ -306,13 +315,14 @@ def _rent(one: OneBuild) -> list[Said]:
 
 
 def _power(one: OneBuild) -> list[Said]:
-    build = one.build
+    build = one.build._replace(machines=1)
     watts = wall_w(build)
     if watts is None:
         return [Said("nobody states what it draws: ask the vendor", True)]
     mark = "≈" if is_estimated(build) else ""
     heat = heat_btu_per_h(watts)
-    said = [Said(f"{mark}{watts:,.0f} W at the wall, {mark}{heat:,.0f} BTU/h of heat")]
+    each = "" if one.build.machines == 1 else ", each machine"
+    said = [Said(f"{mark}{watts:,.0f} W at the wall, {mark}{heat:,.0f} BTU/h of heat{each}")]
     supply = one.supply or OUTLET
     whose = "your circuit" if one.supply is not None else "an ordinary outlet"
     named = f"{whose} ({supply.volts} V {supply.breaker_a} A, {supply.watts:,.0f} W for hours)"
@@ -329,7 +339,9 @@ def _power(one: OneBuild) -> list[Said]:
 def measure_commands(one: OneBuild) -> dict[str, str]:
     """Where it can be measured, and the command that does it there."""
     model = quoted(one.ranking.candidates.model.recipe_id)
-    bench = f"advisor bench --model {model} --gpus {one.build.gpu_count}"
+    bench = f"advisor bench --model {model} {bench_words(one.build)}"
+    if one.build.machines > 1:
+        return {"on a cluster": bench, "records from elsewhere": "advisor merge FILE"}
     return {
         "here": bench,
         "on a cluster": f"{bench} --on slurm",
@@ -341,6 +353,8 @@ def measure_commands(one: OneBuild) -> dict[str, str]:
 def _measure(one: OneBuild) -> list[Said]:
     wanted = one.ranking.uncertainty.wanted
     first = "here, on a cluster (SLURM), or on a rented machine"
+    if one.build.machines > 1:
+        first = "on a cluster (SLURM)"
     if wanted is not None and wanted.build == one.index:
         first += (
             f"; about {max(1, round(wanted.minutes))} min, which would settle most of the doubt"

@@ -28,14 +28,28 @@ def first_sentence(answer: Prediction) -> str:
 
 
 def _predicted(answer: Prediction) -> str:
-    machine = f"{answer.gpu_count} × {answer.gpu}"
+    machine = _machine_words(answer)
     days, low, high = answer.training_days, answer.training_days_low, answer.training_days_high
     if days is None or low is None or high is None:
         return f"{answer.target} on {machine}: {answer.reason}."
+    one = answer.one_machine_days
+    slower = "" if one is None or days < one else " That is no faster than one of the machines."
     return (
         f"{answer.target} trains on {machine} in {PREDICTED_MARK}{counted_days(days)} "
         f"({days_rounded(low)}–{days_rounded(high)}): predicted, not measured, with 9 in 10 such "
-        "runs inside the interval."
+        f"runs inside the interval.{slower}"
+    )
+
+
+def _machine_words(answer: Prediction) -> str:
+    if answer.network is None:
+        return f"{answer.gpu_count} × {answer.gpu}"
+    from advisor.ranking.fabric import fabric_words  # late: most ask for one machine
+
+    each = answer.gpu_count // answer.machines
+    return (
+        f"{answer.machines} machines of {each} × {answer.gpu} with "
+        f"{fabric_words(answer.network)} between them"
     )
 
 
@@ -54,7 +68,7 @@ def _paper_words(answer: Prediction) -> str:
     """What the paper's settings would take, where ours take less."""
     paper, days = answer.paper_settings_days, answer.training_days
     low, high = answer.paper_settings_days_low, answer.paper_settings_days_high
-    if answer.method != "optimal" or days is None:
+    if answer.method != "optimal" or days is None or answer.network is not None:
         return ""
     if paper is None or low is None or high is None:
         return "does not fit with the paper's settings, only with those that we write out"
@@ -76,7 +90,7 @@ def prediction_doubts(answer: Prediction, bench: str) -> list[Doubt]:
     if answer.measured:
         words = "measured elsewhere; 10 minutes tell what your own machine takes"
         return [Doubt(about="time", words=words, command=bench)]
-    words = f"nobody measured it on {answer.gpu_count} × {answer.gpu}; 10 minutes there settle it"
+    words = f"nobody measured it on {_machine_words(answer)}; 10 minutes there settle it"
     return [Doubt(about="time", words=words, command=bench)]
 
 
@@ -106,8 +120,13 @@ def as_text(answer: Prediction, bench: str, width: int = WIDTH) -> str:
         if ends[0] is not None and ends[1] is not None:
             other = f"{days_rounded(ends[0])}–{days_rounded(ends[1])} days with software not ours"
             facts.append(("elsewhere", other))
+    if answer.one_machine_days is not None:
+        alone = f"{PREDICTED_MARK}{counted_days(answer.one_machine_days)} on one of the machines"
+        facts.append(("alone", alone))
     if answer.settings is not None:
-        best = f"{settings_words(answer.settings)}; the fastest of {len(answer.fitting)} that fit"
+        best = settings_words(answer.settings)
+        if answer.fitting:
+            best += f"; the fastest of {len(answer.fitting)} that fit"
         facts.append(("settings", best))
     if answer.analytic_days is not None:
         least = counted_days(answer.analytic_days)

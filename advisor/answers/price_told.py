@@ -34,7 +34,7 @@ def prices_told(row: RankedRow, today: date) -> list[PriceTold]:
         return []
     host = PriceTold(
         build.host.label,
-        1,
+        build.machines,
         row.host_quote,
         row.host_range,
         row.host_newer,
@@ -44,7 +44,7 @@ def prices_told(row: RankedRow, today: date) -> list[PriceTold]:
         return [host]
     gpu = PriceTold(
         build.gpu.name,
-        build.gpu_count - build.gpus_owned,
+        (build.gpu_count - build.gpus_owned) * build.machines,
         row.gpu_quote,
         row.gpu_range,
         row.gpu_newer,

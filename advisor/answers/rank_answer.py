@@ -75,12 +75,11 @@ def shown_places(ranking: Ranking, most: int = MOST_ROWS) -> list[int]:
     if count <= most:
         return list(range(count))
     candidates = ranking.candidates
-    cheapest: dict[tuple[str, int], int] = {}
+    cheapest: dict[tuple[str, int, int], int] = {}
     found = []
     for place in range(count):
         i = ranking.order[place]
-        build = candidates.builds[i]
-        key = (build.gpu.gpu_id, build.gpu_count)
+        key = candidates.builds[i].cards
         if candidates.cents[i] >= cheapest.get(key, candidates.cents[i] + 1):
             continue
         cheapest[key] = candidates.cents[i]
@@ -168,7 +167,24 @@ def _percent(chance: float) -> str:
 
 def _foot(ranking: Ranking, shown: int, width: int) -> list[str]:
     """How many there are, how many are left out and why, and where all of them stand."""
+    lines = fill(_several_words(ranking), width).splitlines() if ranking.candidates.network else []
     words = count_words(len(ranking), len(ranking.candidates.builds), ranking.excluded_counts)
     if shown < len(ranking):
         words = f"{shown} are shown, without dearer boxes for the same GPUs. {words}"
-    return fill(f"{words} For all of them add --details.", width).splitlines()
+    return [*lines, *fill(f"{words} For all of them add --details.", width).splitlines()]
+
+
+def _several_words(ranking: Ranking) -> str:
+    """What the rows of two machines are, and where they stand."""
+    from advisor.ranking.fabric import fabric_words  # late: most ask for one machine
+
+    builds, fabric = ranking.candidates.builds, ranking.candidates.network
+    assert fabric is not None  # it was asked for
+    between = f"with {fabric_words(fabric)} between them"
+    place = next((n for n, i in enumerate(ranking.order, 1) if builds[i].machines > 1), None)
+    if place is None:
+        return f"No two machines {between} answer the question."
+    return (
+        f"Two machines for one model {between}: predicted, the best at place {place}. What joins "
+        "them is not in the price."
+    )

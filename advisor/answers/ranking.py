@@ -51,6 +51,7 @@ def ranked_object(row: RankedRow) -> dict[str, Any]:
         "rank": row.rank,
         "gpu": row.build.gpu.name,
         "gpu_count": row.build.gpu_count,
+        "machines": row.build.machines,
         "host": row.build.host.name,
         "overall_cost_usd": row.overall_cost_usd,
         "overall_cost_low_usd": row.overall_cost_low_usd,
@@ -115,6 +116,7 @@ def excluded_object(row: ExcludedRow) -> dict[str, Any]:
     return {
         "gpu": row.build.gpu.name,
         "gpu_count": row.build.gpu_count,
+        "machines": row.build.machines,
         "host": row.build.host.name,
         "own_machine": row.build.host.is_own_quote,
         "reason": row.reason,
@@ -163,6 +165,7 @@ CSV_COLUMNS = (
     "own_price",
     "reason",
     "detail",
+    "machines",
 )
 
 
@@ -251,7 +254,12 @@ def _offer_object(candidates: Candidates, offer: Offer) -> dict[str, Any]:
 
 
 def _build_object(build: Build) -> dict[str, Any]:
-    return {"gpu": build.gpu.name, "gpu_count": build.gpu_count, "host": build.host.name}
+    return {
+        "gpu": build.gpu.name,
+        "gpu_count": build.gpu_count,
+        "machines": build.machines,
+        "host": build.host.name,
+    }
 
 
 def ranking_object(
@@ -272,6 +280,7 @@ def ranking_object(
         "lifetime_years": question.lifetime_years,
         "prices": prices,
         "evidence": answer.candidates.evidence,
+        "network": answer.candidates.network,
         "ranked": [ranked_object(row) for row in answer.rows()],
         "excluded": [excluded_object(row) for row in [*answer.excluded(), *answer.refused]],
         "price_rule": PRICE_RULE_WORDS,
@@ -345,6 +354,10 @@ def headline(candidates: Candidates, question: Question, prices: str) -> str:
     words.append(RULE_WORDS[question.rule])
     words.append(f"prices {prices}")
     words.append(f"{candidates.evidence} evidence")
+    if candidates.network is not None:
+        from advisor.ranking.fabric import fabric_words  # late: most ask for one machine
+
+        words.append(f"also two machines, {fabric_words(candidates.network)} between them")
     return " · ".join(words)
 
 

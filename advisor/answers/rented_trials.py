@@ -52,6 +52,8 @@ def first_gpus(ranking: Ranking) -> list[str]:
     found: dict[tuple[str, int], None] = {}
     for at in ranking.order:
         build = ranking.candidates.builds[at]
+        if build.machines > 1:
+            continue
         found[build.gpu.gpu_id, build.gpu_count] = None
         if len(found) >= MOST:
             break
@@ -73,6 +75,8 @@ def first_trials(
     seen: set[tuple[str, int]] = set()
     for at in ranking.order:
         build = ranking.candidates.builds[at]
+        if build.machines > 1:
+            continue
         key = (build.gpu.gpu_id, build.gpu_count)
         if key in seen:
             continue

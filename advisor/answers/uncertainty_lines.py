@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any
 
 from advisor.answers.price_told import newer_words, prices_told
-from advisor.answers.wording import build_words, gpus_words
+from advisor.answers.wording import bench_words, build_words, gpus_words
 from advisor.costs.amounts import days_exact, days_short, usd_whole
 from advisor.ranking.price_ranges import LOOKED_AT, rank_spans
 from advisor.ranking.rank import Ranking
@@ -141,7 +141,7 @@ def minutes_from(wanted: Wanted) -> str:
 def bench_command(ranking: Ranking, wanted: Wanted) -> str:
     """What to type on the machine that is to be measured."""
     build = ranking.candidates.builds[wanted.build]
-    return f"advisor bench --model {ranking.candidates.model.recipe_id} --gpus {build.gpu_count}"
+    return f"advisor bench --model {ranking.candidates.model.recipe_id} {bench_words(build)}"
 
 
 def settle_object(ranking: Ranking) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from advisor.answers.wording import (
     estimate_mark,
     gpus_words,
     machine_words,
+    over_words,
     price_day,
     price_day_words,
     short_gpus_words,
@@ -73,7 +74,8 @@ def verdict(ranking: Ranking) -> Verdict:
     per_run = ranking.question.rule == "experiment-cost"
     mark = estimate_mark(row.time)
     run = [f"{mark}{usd_rounded(row.experiment_cost_usd)} a run"] if per_run else []
-    facts = [days_words(row), *limit, *run]
+    over = over_words(row.build, ranking.candidates.network)
+    facts = [f"{days_words(row)}{over}", *limit, *run]
     sure = how_sure(ranking)
     model = ranking.candidates.model.name
     offers = orderable(ranking)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from itertools import takewhile
+from typing import TYPE_CHECKING
 
 from advisor.costs.amounts import (
     days_exact,
@@ -23,6 +24,9 @@ from advisor.ranking.times import TrainingTime
 from bench_runner.records import Settings
 from price_catalog.builds import Build
 from price_catalog.model import OWN_QUOTE, Gpu, Host, Quote
+
+if TYPE_CHECKING:
+    from advisor.ranking.fabric import Fabric
 
 RULE_WORDS = {
     "days": "fastest first",
@@ -214,8 +218,30 @@ def days_and_interval(row: RankedRow) -> str:
 
 def gpus_words(build: Build) -> str:
     """``4 × A6000``; a machine that the user entered is marked."""
-    words = f"{build.gpu_count} × {build.gpu.name}{limit_words(build)}"
+    words = f"{several_words(build)}{build.gpu_count} × {build.gpu.name}{limit_words(build)}"
     return f"{words} ({OWN_QUOTE})" if build.host.is_own_quote else words
+
+
+def several_words(build: Build) -> str:
+    """``2 machines of ``, where they train one model together; else nothing."""
+    return "" if build.machines == 1 else f"{build.machines} machines of "
+
+
+def over_words(build: Build, fabric: Fabric | None) -> str:
+    """`` over 2 machines with 25 Gbit/s Ethernet, predicted``; nothing for one machine."""
+    if build.machines == 1 or fabric is None:
+        return ""
+    from advisor.ranking.fabric import fabric_words  # late: most ask for one machine
+
+    return f" over {build.machines} machines with {fabric_words(fabric)}, predicted"
+
+
+def bench_words(build: Build) -> str:
+    """The flags of `advisor bench` that measure it: ``--gpus 8 --nodes 2 --on slurm``."""
+    if build.machines == 1:
+        return f"--gpus {build.gpu_count}"
+    count = build.gpu_count * build.machines
+    return f"--gpus {count} --nodes {build.machines} --on slurm"
 
 
 def limit_words(build: Build) -> str:
@@ -229,7 +255,7 @@ _PAPER_HOSTS = ("desktop-1gpu", "desktop-2gpu", "server-4gpu", "server-8gpu")
 
 def build_words(build: Build) -> str:
     """``4 × A6000``; an upgrade says so, and so does every machine but the paper's."""
-    words = f"{build.gpu_count} × {build.gpu.name}{limit_words(build)}"
+    words = f"{several_words(build)}{build.gpu_count} × {build.gpu.name}{limit_words(build)}"
     if build.host.gpu_id is not None:
         mark = f", {OWN_QUOTE}" if build.host.is_own_quote else ""
         return f"{words} ({build.host.name}{mark})"
@@ -257,7 +283,7 @@ def short_gpus_words(build: Build) -> str:
     chips = (gpu.architecture or "").partition(" ")[0]  # "Blackwell" of "Blackwell 2.0"
     short = gpu.name.replace(f" {chips}", "") if chips else gpu.name
     name = short if short in gpu.aliases else gpu.name
-    words = f"{build.gpu_count} × {name}{limit_words(build)}"
+    words = f"{several_words(build)}{build.gpu_count} × {name}{limit_words(build)}"
     return f"{words} ({OWN_QUOTE})" if build.host.is_own_quote else words
 
 

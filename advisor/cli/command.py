@@ -37,6 +37,8 @@ def add_format(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", default="table", help="table (default), json or csv")
 
 
+MOST_MACHINES = 16
+"""For one model: as many as most of the public measurements have."""
 WIDTH = 100
 """Columns of an answer; fewer where the terminal has fewer."""
 
@@ -61,3 +63,19 @@ def open_store(options: argparse.Namespace) -> Store:
     from advisor.store import Store
 
     return Store(store_path(options))
+
+
+def network_of(nodes: str, fabric: str | None, most: int) -> tuple[int, str | None]:
+    """How many machines, and what joins them; neither without the other. Raises InputError."""
+    from advisor.parse import InputError
+
+    if nodes.strip() == "1" and fabric is None:
+        return 1, None
+    from advisor.ranking.fabric import FABRICS, parse_machines
+
+    machines = parse_machines(nodes, most)
+    if machines == 1:
+        raise InputError("--fabric joins several machines: add --nodes 2")
+    if fabric is None:
+        raise InputError(f"--fabric is missing: name one of {', '.join(FABRICS)}")
+    return machines, fabric

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING
 
 from advisor.answers.before import quoted
 from advisor.answers.prediction import as_object, as_text
-from advisor.cli.command import ANSWERED, NO_ANSWER, open_store, terminal_width
+from advisor.cli.command import (
+    ANSWERED,
+    MOST_MACHINES,
+    NO_ANSWER,
+    network_of,
+    open_store,
+    terminal_width,
+)
 from advisor.parse import InputError, parse_choice, parse_count, parse_positive, parse_whole, shown
 from price_catalog.builds import GPU_COUNTS
 
@@ -31,6 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--model", help="a recipe, a .toml, a config.json or its folder, or a timm name")
     add("--gpu", help="a GPU of the catalogue, such as H100")
     add("--count", default="1", metavar="N", help="how many GPUs (default: 1)")
+    add("--nodes", default="1", metavar="N", help="so many machines share the GPUs (default: 1)")
+    add("--fabric", metavar="NET", help="between them: ethernet-25, infiniband-ndr and others")
     add("--tokens", metavar="T", help="tokens of the whole run, such as 300B")
     add("--images", metavar="I", help="images of the whole run, such as 1.28B")
     add("--batch", metavar="B", help="samples an optimiser step, over all GPUs")
@@ -89,14 +98,27 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
         if options.gpu is not None:
             chip = chip_of(find_gpu(options.gpu, index_gpus(load_catalog().gpus)))
         count = _whole(options.count, "--count") or 1
+        machines, network = network_of(options.nodes, options.fabric, MOST_MACHINES)
+        if count % machines:
+            raise InputError(
+                f"{count} GPUs cannot be shared by {machines} machines alike: --count is of all "
+                f"machines together, such as {machines * 4}"
+            )
         target = _target(options, store)
         if options.keep is not None:
             target = _keep(target, options.keep, options.force, store)
         if chip is None:
             return ANSWERED
-        wanted = _wanted(options, count)
-        answer = predict(target, chip, count, load_fit(), method=options.method, wanted=wanted)
-        answer = beside_measured(answer, _measured(store, target, chip.gpu_id, count))
+        each = count // machines
+        wanted = _wanted(options, each)
+        answer = predict(target, chip, each, load_fit(), method=options.method, wanted=wanted)
+        if network is None:
+            answer = beside_measured(answer, _measured(store, target, chip.gpu_id, count))
+        else:
+            from advisor.prediction.predict_machines import over_machines
+            from advisor.ranking.fabric import parse_fabric
+
+            answer = over_machines(answer, target, machines, parse_fabric(network))
     except ValueError as error:
         raise InputError(str(error)) from None
     bench = _bench_command(options, target, count)
@@ -118,7 +140,8 @@ def _bench_command(options: argparse.Namespace, target: Target, count: int) -> s
             words = [quoted(word) for word in sys.argv[1:]]
             return " ".join(["advisor", *words, "--keep my-model"])
         name = recipe.recipe_id
-    return f"advisor bench --model {quoted(name)} --gpus {count}"
+    several = f" --nodes {options.nodes} --on slurm" if options.fabric is not None else ""
+    return f"advisor bench --model {quoted(name)} --gpus {count}{several}"
 
 
 def _target(options: argparse.Namespace, store: Store) -> Target:

@@ -5,7 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store, terminal_width
+from advisor.cli.command import (
+    ANSWERED,
+    NO_ANSWER,
+    add_format,
+    network_of,
+    open_store,
+    terminal_width,
+)
 from advisor.parse import InputError, parse_price_rule
 
 if TYPE_CHECKING:
@@ -33,6 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--gpus", metavar="NAMES", help='only these, as in "RTX 3090,H100"')
     add("--circuit", metavar="V/A", help="the lab's circuit, as in 120V/15A")
+    add("--nodes", default="1", metavar="N", help="2: also two machines of a kind for one model")
+    add("--fabric", metavar="NET", help="between them: ethernet-25, infiniband-ndr and others")
     add("--details", action="store_true", help="everything: all builds, reasons, sources")
     add_format(parser)
 
@@ -54,6 +63,7 @@ def run(options: argparse.Namespace) -> int:
         evidence=options.evidence,
         gpus=options.gpus,
         circuit=options.circuit,
+        network=network_of(options.nodes, options.fabric, most=2)[1],
     )
     prices = parse_price_rule(options.prices)  # of all quotes, the store hands out what it chooses
     with open_store(options).reading() as reader:
@@ -70,6 +80,7 @@ def run(options: argparse.Namespace) -> int:
             evidence=key.evidence,
             gpu_ids=key.gpu_ids,
             supply=key.supply,
+            network=key.network,
         )
         answer = rank(candidates, question)
         rentals: tuple[Rental, ...] = ()

@@ -17,6 +17,7 @@ from bench_runner.typed_numbers import count_words
 
 if TYPE_CHECKING:
     from advisor.prediction.physics.memory import Option
+    from advisor.ranking.fabric import Fabric
 
 MOST_GPUS = 1024
 """Beyond it nobody whom the evidence knows trained; above 64 each doubling widens the interval."""
@@ -73,6 +74,11 @@ class Prediction:
     """FLOPs over the peak: the paper's analytic estimate, which no real training reaches."""
     measured: tuple[MeasuredTime, ...] = ()
     """What was measured of this model on these GPUs, the fastest first."""
+    machines: int = 1
+    """That share the GPUs, joined by ``network``."""
+    network: Fabric | None = None
+    one_machine_days: float | None = None
+    """Of several machines: what one of them takes."""
 
 
 def analytic_days(workload: Workload, chip: Chip, count: int, *, naive: bool) -> float | None:

@@ -8,9 +8,10 @@ milliseconds.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from advisor.costs.cost import CENT, overall_cost_usd
 from advisor.costs.price_book import PriceBook, PriceRange
@@ -18,6 +19,9 @@ from advisor.ranking.question import RankRule
 from advisor.ranking.times import BestTime, EvidenceRule, Model, at_face_value, on_host, under_limit
 from price_catalog.builds import Build
 from price_catalog.model import Quote
+
+if TYPE_CHECKING:
+    from advisor.ranking.fabric import Fabric
 
 NO_PRICE = -1
 WHOLE_WORTH = 1.5
@@ -48,9 +52,14 @@ class Candidates:
         times: Iterable[BestTime],
         prices: Mapping[tuple[str, str], Quote],
         evidence: EvidenceRule,
+        network: Fabric | None = None,
     ) -> None:
-        """A build that cannot be put together is left out; `builds` says which those are."""
+        """A build that cannot be put together is left out; `builds` says which those are.
+
+        ``network`` joins the machines of builds of several.
+        """
         self.model = model
+        self.network = network
         self.evidence = evidence
         self.prices = prices
         self.builds = builds
@@ -79,6 +88,8 @@ class Candidates:
                 time = on_host(time, build.host.memory_gib)
             if time is not None and build.limit is not None:
                 time = under_limit(time, build.limit)
+            if time is not None and build.machines > 1:
+                time = self._over_machines(time, build.machines)
             gpu_key, host_key = price_keys(build)
             gpu_quote, host_quote = prices.get(gpu_key), prices.get(host_key)
             cents = NO_PRICE
@@ -106,6 +117,13 @@ class Candidates:
             self.gap.append(gap)
         self._leave_out_old_prices()
 
+    def _over_machines(self, time: BestTime, machines: int) -> BestTime:
+        from advisor.ranking.fabric import over_machines  # late: most ask for one machine
+
+        assert self.network is not None  # nobody asks for several without
+        chosen = time.chosen and over_machines(time.chosen, self.model, machines, self.network)
+        return replace(time, chosen=chosen, published=None, naive=None, with_host=None)
+
     def _leave_out_old_prices(self) -> None:
         """While some builds are sold at prices of the last year, older prices say nothing.
 
@@ -124,7 +142,7 @@ class Candidates:
     def at_face_value(self) -> Candidates:
         """The same builds and prices with the times that the published evidence would use."""
         times = at_face_value(self._given)  # not those under a power limit: it is applied anew
-        return Candidates(self.model, self.builds, times, self.prices, "published")
+        return Candidates(self.model, self.builds, times, self.prices, "published", self.network)
 
     @cached_property
     def rankable(self) -> list[int]:
@@ -142,17 +160,17 @@ class Candidates:
         one seller answers for, before the same cards from parts, unless they cost much more; then
         the cheaper."""
         days, cents, builds = self.days, self.cents, self.builds
-        from_parts: dict[tuple[str, int], int] = {}
+        from_parts: dict[tuple[str, int, int], int] = {}
         for i in self.rankable:
             if builds[i].host.gpu_id is None:
-                cards = (builds[i].gpu.gpu_id, builds[i].gpu_count)
+                cards = builds[i].cards
                 from_parts[cards] = min(cents[i], from_parts.get(cards, cents[i]))
 
         def place(i: int) -> int:
             build = builds[i]
             if build.host.gpu_id is None:
                 return 1
-            parts = from_parts.get((build.gpu.gpu_id, build.gpu_count))
+            parts = from_parts.get(build.cards)
             return 0 if parts is None or cents[i] <= WHOLE_WORTH * parts else 2
 
         return sorted(self.rankable, key=lambda i: (days[i], place(i), cents[i]))
@@ -259,13 +277,11 @@ class Candidates:
         return staircase(sold, self.cents, self.days)
 
     @cached_property
-    def alike(self) -> Mapping[tuple[str, int], Sequence[int]]:
-        """The rankable builds of each GPU and count: several where only their hosts tell them
-        apart."""
-        found: dict[tuple[str, int], list[int]] = {}
+    def alike(self) -> Mapping[tuple[str, int, int], Sequence[int]]:
+        """The rankable builds of the same cards: several where only their hosts tell them apart."""
+        found: dict[tuple[str, int, int], list[int]] = {}
         for i in self.rankable:
-            build = self.builds[i]
-            found.setdefault((build.gpu.gpu_id, build.gpu_count), []).append(i)
+            found.setdefault(self.builds[i].cards, []).append(i)
         return found
 
     def order(self, rule: RankRule) -> list[int]:
@@ -316,11 +332,12 @@ def price_keys(build: Build) -> tuple[tuple[str, str], tuple[str, str]]:
 
 
 def build_cents(build: Build, gpu_price_usd: Decimal, host_price_usd: Decimal) -> int:
-    """The overall cost in US cents: the whole server, or the host and the GPUs to be bought."""
+    """The overall cost in US cents: the whole server, or the host and the GPUs to be bought, of
+    each of the machines. What joins several is not in it."""
     if build.host.gpu_id is not None:
-        return int(host_price_usd * 100)
+        return int(host_price_usd * 100) * build.machines
     count = build.gpu_count - build.gpus_owned
-    return int(overall_cost_usd(host_price_usd, gpu_price_usd, count) * 100)
+    return int(overall_cost_usd(host_price_usd, gpu_price_usd, count) * 100) * build.machines
 
 
 def _gap(time: BestTime | None, cents: int, evidence: EvidenceRule) -> tuple[Reason | None, float]:

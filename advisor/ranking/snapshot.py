@@ -23,6 +23,7 @@ from price_catalog.gpu_names import find_gpu, index_gpus
 from price_catalog.model import Gpu, Host, Quote, Source
 
 if TYPE_CHECKING:
+    from advisor.ranking.fabric import Fabric
     from price_catalog.power import Supply
 
 
@@ -135,6 +136,7 @@ def make_candidates(
     evidence: EvidenceRule,
     gpu_ids: frozenset[str] | None = None,
     supply: Supply | None = None,
+    network: Fabric | None = None,
 ) -> Candidates:
     """Every build with its cost and its time for the model, as the open store knows them."""
     times = reader.best_times(model.recipe_id, evidence)
@@ -146,6 +148,7 @@ def make_candidates(
         evidence=evidence,
         gpu_ids=gpu_ids,
         supply=supply,
+        network=network,
     )
 
 
@@ -158,10 +161,12 @@ def candidates_of(
     evidence: EvidenceRule,
     gpu_ids: frozenset[str] | None = None,
     supply: Supply | None = None,
+    network: Fabric | None = None,
 ) -> Candidates:
     """Every build with its cost and its time for the model; only of these GPUs, where given.
 
-    What the lab's circuit does not carry, where one is given, cannot be built.
+    What the lab's circuit does not carry, where one is given, cannot be built. With a network two
+    machines of each kind are candidates as well.
 
     A GPU that the price rule knows no price for and that nobody timed with this model is no
     candidate: the catalogue's specification alone says nothing about buying it.
@@ -183,4 +188,12 @@ def candidates_of(
         from price_catalog.power_limits import on_circuit
 
         builds = on_circuit(builds, supply)
-    return Candidates(model, builds, times, book, evidence)
+    if network is not None:
+        builds += tuple(build._replace(machines=2) for build in builds if _sold_twice(build))
+    return Candidates(model, builds, times, book, evidence, network)
+
+
+def _sold_twice(build: Build) -> bool:
+    """Whether two of it may be bought: nothing of it is there already."""
+    there = build.host_owned or build.gpus_owned
+    return not there and build.obstacle is None and not build.unknown

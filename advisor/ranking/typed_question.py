@@ -33,6 +33,7 @@ from price_catalog.gpu_names import index_gpus, normalise
 from price_catalog.power import Supply
 
 if TYPE_CHECKING:
+    from advisor.ranking.fabric import Fabric
     from advisor.ranking.snapshot import Snapshot
     from advisor.ranking.times import Model
 
@@ -50,6 +51,8 @@ class TypedQuestion:
     lifetime: str | None = None
     gpus: str | None = None
     circuit: str | None = None
+    network: str | None = None
+    """Between two machines of a kind, which are then candidates too; None: one machine."""
     rule: str = "days"
     prices: str = "latest"
     evidence: str = "sound"
@@ -65,6 +68,8 @@ class CandidatesKey(NamedTuple):
     """None: all."""
     supply: Supply | None
     """The lab's circuit; None: any."""
+    network: Fabric | None = None
+    """Between two machines for one model; None: one machine."""
 
 
 class RankRequest(NamedTuple):
@@ -118,9 +123,16 @@ def read_question(
         prices=read("prices", typed.prices, parse_price_rule, "latest"),
         evidence=read("evidence", typed.evidence, parse_evidence_rule, "sound"),
         supply=read("circuit", typed.circuit, parse_circuit, None),
+        network=read("network", typed.network, _network, None),
         gpu_ids=read("gpus", typed.gpus, lambda text: match_gpus(text, snapshot), None),
     )
     return (None, errors) if errors else (RankRequest(key, question), errors)
+
+
+def _network(text: str) -> Fabric:
+    from advisor.ranking.fabric import parse_fabric  # late: most ask for one machine
+
+    return parse_fabric(text)
 
 
 def matching_models(text: str, snapshot: Snapshot, measured: Mapping[str, int]) -> list[Model]:

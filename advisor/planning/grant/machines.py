@@ -64,6 +64,7 @@ def run_time(time: TrainingTime, grant: Grant) -> RunTime | None:
         verdict_reason=time.verdict_reason,
         source_id=time.source_id,
         measured_on=time.measured_on,
+        settings=time.settings,
     )
 
 

@@ -9,10 +9,8 @@ from decimal import Decimal
 from advisor.planning.grant.grant import Grant
 from advisor.planning.grant.machines import Best, times_of
 from advisor.planning.solver.problem import Machine, RunTime
+from advisor.ranking.fabric import link_of_speed, scaled_days, shared_settings
 from advisor.ranking.times import Model
-
-GRADIENT_BYTES = 4
-"""Of one parameter's gradient, as it goes over the network in single precision."""
 
 
 def parts_of(
@@ -38,8 +36,10 @@ def parts_of(
         if grant.network_gbit is None or whole.upgrade_of is not None or whole.owned == 1:
             continue
         pair = {
-            recipe: over_two(time, models[recipe], grant.network_gbit)
+            recipe: joined
             for recipe, time in whole.times.items()
+            if models[recipe].batch_size >= 2 * whole.gpu_count
+            and (joined := over_two(time, models[recipe], grant.network_gbit)) is not None
         }
         if pair:
             label = f"two of {whole.label} (scaling predicted)"
@@ -62,21 +62,29 @@ def _part(whole: Machine, count: int, label: str, times: Mapping[str, RunTime]) 
     )
 
 
-def over_two(time: RunTime, model: Model, gbit: Decimal) -> RunTime:
-    """The time on two machines with one network between them, predicted.
-
-    Each step takes half as long, and then every gradient goes over the network once (an
-    all-reduce between two: Thakur et al., 2005), with nothing hidden behind computing. A faster
-    way is half the time, the slowest none saved.
-    """
-    sent = model.training_steps * model.parameters * GRADIENT_BYTES * 8 / (float(gbit) * 1e9)
-    days = time.days / 2 + sent / 86_400
+def over_two(time: RunTime, model: Model, gbit: Decimal) -> RunTime | None:
+    """The time on two machines with one network between them, predicted as `advisor.ranking.fabric`
+    says; None where they are no faster."""
+    one = time.days, time.days_low or time.days, time.days_high or time.days
+    scaled = scaled_days(
+        one,
+        shared_settings(time.settings, 2),
+        model.parameters,
+        model.training_steps,
+        model.precision,
+        2,
+        link_of_speed(float(gbit)),
+    )
+    if scaled.days >= time.days:
+        return None
     return replace(
         time,
         measurement_id=f"{time.measurement_id}:two machines",
-        days=days,
-        days_low=(time.days_low or time.days) / 2,
-        days_high=max(days, time.days_high or time.days),
+        days=scaled.days,
+        days_low=scaled.low,
+        days_high=scaled.high,
         basis="predicted",
-        verdict_reason="half the time of one machine, and every gradient over the network",
+        verdict_reason=(
+            f"over two machines, predicted: {scaled.slowdown.middle:.2f} times half the time of one"
+        ),
     )

@@ -14,6 +14,7 @@ from decimal import Decimal
 from math import ceil
 from typing import Literal, get_args
 
+from bench_runner.records import Settings
 from price_catalog.power import PowerFigures
 
 Objective = Literal["cheapest", "most-runs", "soonest"]
@@ -38,6 +39,8 @@ class RunTime:
     verdict_reason: str | None
     source_id: str
     measured_on: date | None
+    settings: Settings | None = None
+    """That reach it; what goes over a network follows from them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

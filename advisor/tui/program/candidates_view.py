@@ -25,7 +25,10 @@ BuildKey = tuple[str, int, str]
 
 def build_key(build: Build) -> BuildKey:
     """What tells a build from every other one."""
-    return (build.gpu.gpu_id, build.gpu_count, build.host.host_id)
+    host = build.host.host_id
+    if build.machines > 1:
+        host = f"{build.machines} x {host}"
+    return build.gpu.gpu_id, build.gpu_count, host
 
 
 class CandidatesView:

@@ -23,7 +23,7 @@ MAX_NAME = 60
 MAX_NOTES = 8
 MAX_NOTE_CHARACTERS = 60_000
 QUESTION_FIELDS = (
-    *("budget", "model", "max_days", "lifetime", "gpus", "circuit"),
+    *("budget", "model", "max_days", "lifetime", "gpus", "circuit", "network"),
     *("rule", "prices", "evidence", "cost_basis"),
 )
 _CHOICES: dict[str, tuple[str, ...]] = {

@@ -40,6 +40,8 @@ class State:
     """Which cost the table and the picture show: of the machine, or of one experiment on it."""
     circuit: str = ""
     """The room's, as ``208V/30A``; empty for any."""
+    network: str = ""
+    """Between two machines for one model, as ``ethernet-25``; empty for one machine."""
     electricity: str = ""
     pue: str = ""
     hosting: str = ""
@@ -84,6 +86,7 @@ class State:
             lifetime=self.lifetime,
             gpus=self.gpus if self.gpus.strip(" ,") else None,
             circuit=self.circuit if self.circuit.strip() else None,
+            network=self.network.strip() or None,
             rule=self.rule,
             prices=self.prices,
             evidence=self.evidence,

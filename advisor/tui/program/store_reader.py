@@ -187,6 +187,7 @@ class StoreReader:
             evidence=key.evidence,
             gpu_ids=key.gpu_ids,
             supply=key.supply,
+            network=key.network,
         )
         for rule in RANK_RULES:
             # Sorts the candidates now, in this thread, and not at the first key press.

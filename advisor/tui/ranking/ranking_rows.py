@@ -204,7 +204,7 @@ class RankedRows:
     def _name_all_like(self, row: RankedRow) -> None:
         """Cut the names of all machines with these GPUs so that they stay apart."""
         builds = self.view.candidates.builds
-        alike = self.view.candidates.alike.get((row.build.gpu.gpu_id, row.build.gpu_count), ())
+        alike = self.view.candidates.alike.get(row.build.cards, ())
         names = [_full_name(builds[i], several=len(alike) > 1) for i in alike]
         room = max(self._widths["build"] - GLYPH_WIDTH, 8)
         marks = [f" ({OWN_QUOTE})" if builds[i].host.is_own_quote else "" for i in alike]

@@ -41,7 +41,8 @@ LABEL_WIDTH = 9
 KEY_COLUMN = 12
 """Cells at the right of the page for each section's key."""
 ACTS = {
-    "time": "Enter opens the records of these GPUs; 3 there adds the estimates.",
+    "time": "Enter opens the records of these GPUs; 3 there adds the estimates. With a network "
+    "below two machines for one model are offered as well.",
     "price": "a adds a quote; Enter opens the list, where c corrects and d deletes.",
     "measure": "Enter measures on this computer, and asks first. y copies the commands.",
     "rent": "Enter draws where owning and renting break even.",
@@ -92,6 +93,9 @@ beside it in the ranking.
         with Grid(id="room"):
             yield Static("Circuit of the room", classes="label")
             yield Field(state.circuit, placeholder="any; such as 208V/30A", id="circuit")
+        with Grid(id="together"):
+            yield Static("Two machines, joined by", classes="label")
+            yield Field(state.network, placeholder="one machine; such as ethernet-25", id="network")
         yield Static("", id="said", markup=False)
         yield KeyBar(BUILD)
         yield TooSmall()
@@ -133,6 +137,7 @@ beside it in the ranking.
         self._section = section
         self.query_one("#terms").display = section == "running"
         self.query_one("#room").display = section == "power"
+        self.query_one("#together").display = section == "time"
         self.query_one("#said", Static).update(ACTS.get(section, ""))
         self.query_one("#page", LinesView).top = 0
         self.show()
