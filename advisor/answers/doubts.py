@@ -214,7 +214,7 @@ def _try_rented(
 ) -> Doubt | None:
     """What it costs at most to measure the first places on rented GPUs before buying one; None
     where the command would rank other machines than were asked for."""
-    if key is not None and key[1:] != ("latest", "sound", None, None):
+    if key is not None and key[1:] != ("latest", "sound", None, None, None):
         return None
     from advisor.answers.rented_trials import FIRST, first_trials
 
@@ -262,7 +262,7 @@ def _rent(
         f"--gpu {quoted(build.gpu.gpu_id)} --count {build.gpu_count}"
     )
     candidates, i = ranking.candidates, ranking.order[row.rank - 1]
-    same = candidates.alike[build.gpu.gpu_id, build.gpu_count]
+    same = candidates.alike[build.cards]
     usual = min(same, key=lambda j: (not candidates.offered[j], candidates.cents[j]))
     if i != usual or not candidates.offered[i]:
         command += f" --machine {quoted(build.host.host_id)}"
