@@ -156,6 +156,8 @@ def from_measurements(
             continue
         days = record.training_days
         settings = record.settings
+        if not paper and settings is not None and settings.attention is not None:
+            workload = replace(workload, fused_attention=settings.attention != "eager")
         observation = Observation(
             observation_id=record.measurement_id,
             source_id=record.source_id,
@@ -178,7 +180,10 @@ def from_measurements(
         if record.method in ("naive", "optimal"):
             searched.add(record.measurement_id)
         lean = _is_lean(observation)
-        key = (workload.workload_id, chip.gpu_id, record.gpu_count, observation.method, lean)
+        key = (
+            *(workload.workload_id, workload.fused_attention, chip.gpu_id, record.gpu_count),
+            *(observation.method, lean),
+        )
         slower = observation
         if key not in fastest:
             fastest[key] = observation
