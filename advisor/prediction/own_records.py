@@ -132,7 +132,7 @@ def shipped_and_own_rows(
         rows += predicted_rows(moved, [model.recipe for model in own], gpus, sizes)
     if moved.own_observations:
         cells = own_cells([*published, *records], gpus)
-        anew = predicted_rows(moved, recipes, gpus, measured=cells)
+        anew = predicted_rows(moved, recipes, gpus, measured=cells, gains_by=shipped_fit())
         rows += [row for row in anew if row["status"] == "ok"]
     theirs = [gpu for gpu in gpus if gpu.gpu_id in {gpu_id for gpu_id, _ in machines}]
     if theirs:

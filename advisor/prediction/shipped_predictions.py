@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from advisor.prediction.distance import FARTHEST
 from advisor.prediction.fitted import Fitted
@@ -23,8 +23,14 @@ from bench_runner.flops import count_flops
 from bench_runner.recipes import TEXT_FAMILIES, Recipe
 from bench_runner.records import Measurement
 from price_catalog.builds import GPU_COUNTS
-from price_catalog.gpu_names import index_gpus
+from price_catalog.gpu_names import index_gpus, normalise
 from price_catalog.model import Gpu, Source
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
 
 FITTED = Path(__file__).with_name("fitted.json")
 SOURCE_ID = "prediction"
@@ -65,13 +71,16 @@ def predicted_rows(
     sizes: Mapping[str, int | None] | None = None,
     counts: Sequence[int] = GPU_COUNTS,
     measured: Mapping[Cell, float] | None = None,
+    gains_by: Fitted | None = None,
 ) -> list[dict[str, Any]]:
     """One row for every recipe on each count of every GPU; no row where nothing is promised.
 
     Times are of a synchronised run of our own stack with the settings that the program writes out;
     beside each the same with the paper's settings. ``sizes`` are the parameters of recipes of which
     only the size is known; ``measured`` are days that our own stack took with the paper's settings:
-    there the time is the measured one, less what the further settings gain. A row with
+    there the time is the measured one, less what the further settings gain by ``gains_by``, the fit
+    that the user's records did not move: one that took as long as was estimated changes nothing,
+    and a slower one never makes the estimate faster. A row with
     ``host_memory_gib`` is for hosts of at least so much memory, where that is more than is assumed
     of any and the model fits by it, or trains faster.
     """
@@ -95,15 +104,22 @@ def predicted_rows(
     ]
     own = ", your own records counted in" if fitted.own_observations else ""
 
-    def predicted(wanted: Wanted) -> tuple[Predictions, Predictions]:
+    def predicted(wanted: Wanted, by: Fitted = fitted) -> tuple[Predictions, Predictions]:
         """With the settings that we write out, and with the paper's."""
-        asked = (workloads, made, which, chips, numbers, fitted)
+        asked = (workloads, made, which, chips, numbers, by)
         return (
             predict_many(*asked, wanted=wanted),
             predict_many(*asked, method="paper", wanted=wanted),
         )
 
-    def row_of(i: int, many: Predictions, plain: Predictions) -> dict[str, Any] | None:
+    def gain(wanted: Wanted, made_here: tuple[Predictions, Predictions]) -> Floats:
+        """Which share of the days with the paper's settings the further ones take."""
+        many, plain = predicted(wanted, gains_by) if measured and gains_by else made_here
+        return np.fmin(many.days / plain.days, 1.0)
+
+    def row_of(
+        i: int, many: Predictions, plain: Predictions, shares: Floats
+    ) -> dict[str, Any] | None:
         r, g, count = pairs[i]
         if plain.fits[i] and plain.days[i] < many.days[i]:
             many = (
@@ -136,7 +152,7 @@ def predicted_rows(
         if measured and cell in measured and plain.fits[i]:
             half = math.log(high / days) if workloads[r].family in TEXT_FAMILIES else 0.0
             half = min(half, OWN_HALF_WIDTH)
-            days = measured[cell] * min(days / float(plain.days[i]), 1.0)
+            days = measured[cell] * float(shares[i])
             low, high = days / math.exp(half), days * math.exp(half)
             paper = [_round(measured[cell])] * 3
             factor = min(factor, math.exp(half))
@@ -173,15 +189,18 @@ def predicted_rows(
         }
 
     usual = predicted(ANY)
-    rows = [row for i in range(len(pairs)) if (row := row_of(i, *usual)) is not None]
-    more = predicted(Wanted(host_gib=MOST_HOST_GIB))
+    shares = gain(ANY, usual)
+    rows = [row for i in range(len(pairs)) if (row := row_of(i, *usual, shares)) is not None]
+    large = Wanted(host_gib=MOST_HOST_GIB)
+    more = predicted(large)
+    shares = gain(large, more)
     gains = ~usual[0].fits | (more[0].days < GAIN * usual[0].days)
     for i in map(int, np.flatnonzero(more[0].fits & gains)):
         r, _, count = pairs[i]
         option = more[0].options[int(more[0].option[i])]
         half_precision = recipes[r].training.precision != "fp32"
         needed = host_gib_needed(option, workloads[r].parameters, half=half_precision)
-        larger = row_of(i, *more)
+        larger = row_of(i, *more, shares)
         if larger is not None and needed > HOST_GIB_A_GPU * count:
             rows.append(larger | {"host_memory_gib": float(math.ceil(needed))})
     return rows
@@ -194,11 +213,11 @@ def own_cells(records: Iterable[Measurement], gpus: Sequence[Gpu]) -> dict[Cell,
     for record in records:
         if record.timing != "synchronised" or record.method != "optimal":
             continue
-        if record.training_days is None or record.gpu.strip().lower() not in index:
+        gpu = index.get(normalise(record.gpu))
+        if record.training_days is None or gpu is None:
             continue
         if record.settings is not None and record.settings.loss == "fused":
             continue
-        gpu = index[record.gpu.strip().lower()]
         cell = (record.recipe_id, gpu.gpu_id, record.gpu_count)
         found[cell] = min(record.training_days, found.get(cell, math.inf))
     return found

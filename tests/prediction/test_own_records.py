@@ -16,12 +16,14 @@ import pytest
 from advisor.benchmark.recorder import MEASURED_HERE
 from advisor.prediction.fit.observations import chips_by_name
 from advisor.prediction.model.workload import workload_of
-from advisor.prediction.own_records import conditioned, own_observations
-from advisor.prediction.shipped_predictions import shipped_fit
+from advisor.prediction.own_records import conditioned, fit_with, own_observations
+from advisor.prediction.shipped_predictions import own_cells, predicted_rows, shipped_fit
 from advisor.store import Store, build_store, check_store
 from bench_runner.journal import to_json
+from bench_runner.published import load_published
 from bench_runner.recipes import load_recipes
 from bench_runner.records import Measurement
+from price_catalog.load import load_catalog
 from tests.store_for_tests import look, record
 
 GPU = "l4"
@@ -85,6 +87,37 @@ def test_an_own_record_moves_its_neighbours_and_narrows_them(own_store: Path) ->
         assert "your own records" in after[cell]["reason"]
     near, middle, far = ratios.values()
     assert near > middle > far  # same model and GPU, same GPU, neither
+
+
+@pytest.mark.parametrize(
+    ("gpu", "count"), [("RTX 4090", 4), ("NVIDIA H100 80GB HBM3", 1), ("NVIDIA H100 80GB HBM3", 4)]
+)
+def test_a_slow_search_of_ones_own_never_makes_its_estimate_faster(gpu: str, count: int) -> None:
+    (recipe,) = [r for r in load_recipes() if r.recipe_id == "pythia-1b"]
+    (bought,) = [g for g in load_catalog().gpus if gpu in (g.name, *g.aliases)]
+    published = load_published()
+
+    def estimate(*records: Measurement) -> dict[str, Any]:
+        cells = own_cells([*published, *records], [bought])
+        asked = {"counts": [count], "measured": cells, "gains_by": shipped_fit()}
+        (row,) = predicted_rows(fit_with(records), [recipe], [bought], **asked)[:1]
+        return row
+
+    before = estimate()
+    paper = before["paper_settings_days"]
+    taken = [
+        estimate(own(1, "pythia-1b", gpu, count, share * paper))["training_days"]
+        for share in (0.9, 1.0, 1.02, 1.1, 1.3)
+    ]
+    assert taken == sorted(taken)
+    assert taken[0] == pytest.approx(0.9 * before["training_days"], rel=1e-3)
+    assert taken[1] == pytest.approx(before["training_days"], rel=1e-3)  # one starting point
+
+
+def test_our_own_times_are_found_by_the_drivers_name_of_a_gpu() -> None:
+    cells = own_cells(load_published(), load_catalog().gpus)
+    assert cells["pythia-1b", "h100-sxm5-80gb", 1] == pytest.approx(46.3, abs=0.1)
+    assert {gpu for _, gpu, _ in cells} == {"h100-sxm5-80gb", "h200-sxm-141gb"}
 
 
 def test_many_records_bring_the_prediction_to_what_they_say(own_store: Path) -> None:
