@@ -15,7 +15,7 @@ from advisor.planning.grant.orderable import OVERTAKEN, gone, sold
 from advisor.planning.solver.problem import Machine, PriceLine, RunTime
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.snapshot import Snapshot
-from advisor.ranking.times import BestTime, Model, TrainingTime
+from advisor.ranking.times import BestTime, Model, TrainingTime, on_host
 from price_catalog.builds import Build, rest_w
 from price_catalog.model import Gpu, Quote
 from price_catalog.power import PowerFigures, power_figures
@@ -80,14 +80,18 @@ Best = Mapping[str, Sequence[BestTime]]
 """The times that stand, by model."""
 
 
-def times_of(best: Best, gpu_id: str, gpu_count: int, grant: Grant) -> dict[str, RunTime]:
+def times_of(
+    best: Best, gpu_id: str, gpu_count: int, grant: Grant, memory_gib: float | None = None
+) -> dict[str, RunTime]:
+    """The usable times of each model on these GPUs, on a host with so much memory for them: None
+    where nobody knows how much it has."""
     found: dict[str, RunTime] = {}
     for recipe, times in best.items():
         for each in times:
-            chosen = standing(each, grant)
-            if (each.gpu_id, each.gpu_count) != (gpu_id, gpu_count) or chosen is None:
+            if (each.gpu_id, each.gpu_count) != (gpu_id, gpu_count):
                 continue
-            time = run_time(chosen, grant)
+            chosen = standing(on_host(each, memory_gib), grant)
+            time = None if chosen is None else run_time(chosen, grant)
             if time is not None:
                 found[recipe] = time
     return found

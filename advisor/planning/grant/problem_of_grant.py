@@ -96,7 +96,7 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
 
     def with_parts(bought: Sequence[Machine]) -> tuple[Machine, ...]:
         wholes = [*lab, *bought]
-        return (*wholes, *parts_of(wholes, grant, best, by_recipe))
+        return (*wholes, *parts_of(wholes, grant, best, by_recipe, builds))
 
     allocations, allocated = allocations_of(snapshot, grant, best, left_out)
     problem = PlanningProblem(

@@ -11,25 +11,34 @@ from advisor.planning.grant.machines import Best, times_of
 from advisor.planning.solver.problem import Machine, RunTime
 from advisor.ranking.fabric import link_of_speed, scaled_days, shared_settings
 from advisor.ranking.times import Model
+from price_catalog.builds import Build
 
 
 def parts_of(
-    machines: Sequence[Machine], grant: Grant, best: Best, models: Mapping[str, Model]
+    machines: Sequence[Machine],
+    grant: Grant,
+    best: Best,
+    models: Mapping[str, Model],
+    builds: Mapping[str, Build],
 ) -> list[Machine]:
-    """Parts with fewer GPUs that somebody has timed, and pairs where the network is known.
+    """Parts with fewer GPUs that somebody has timed, each with its share of the memory of its
+    build's host, and pairs where the network is known.
 
     An owned machine that may be given more GPUs has none: it is another one by then.
     """
     upgraded = {m.upgrade_of for m in machines if m.upgrade_of is not None}
     found: list[Machine] = []
-    timed: dict[tuple[str, int], dict[str, RunTime]] = {}
+    timed: dict[tuple[str, int, float | None], dict[str, RunTime]] = {}
     for whole in machines:
         if whole.machine_id in upgraded:
             continue
+        build = builds.get(whole.machine_id)
+        held = None if build is None else build.host.memory_gib
         for count in range(1, whole.gpu_count) if grant.share_gpus else ():
-            key = (whole.gpu_id, count)
+            share = None if held is None else held * count / whole.gpu_count
+            key = (whole.gpu_id, count, share)
             if key not in timed:
-                timed[key] = times_of(best, whole.gpu_id, count, grant)
+                timed[key] = times_of(best, whole.gpu_id, count, grant, share)
             if timed[key]:
                 label = f"{count} of the GPUs of {whole.label}"
                 found.append(_part(whole, count, label, timed[key]))
