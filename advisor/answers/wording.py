@@ -278,12 +278,15 @@ def machine_words(build: Build) -> str:
 
 
 def short_gpus_words(build: Build) -> str:
-    """``2 × RTX PRO 6000 Max-Q``: without the architecture's name, where a column is narrow."""
+    """``2 × RTX PRO 6000 Max-Q``: without the architecture's name, where a column is narrow; two
+    machines of it are ``2 × [2 × RTX PRO 6000 Max-Q]``."""
     gpu = build.gpu
     chips = (gpu.architecture or "").partition(" ")[0]  # "Blackwell" of "Blackwell 2.0"
     short = gpu.name.replace(f" {chips}", "") if chips else gpu.name
     name = short if short in gpu.aliases else gpu.name
-    words = f"{several_words(build)}{build.gpu_count} × {name}{limit_words(build)}"
+    words = f"{build.gpu_count} × {name}{limit_words(build)}"
+    if build.machines > 1:
+        words = f"{build.machines} × [{words}]"
     return f"{words} ({OWN_QUOTE})" if build.host.is_own_quote else words
 
 

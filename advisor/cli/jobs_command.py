@@ -54,8 +54,12 @@ def run(options: argparse.Namespace) -> int:
     if action == "cancel":
         from advisor.benchmark.jobs import slurm
 
-        slurm.cancel(job.number)
-        print(f"{job.name}: cancelled; what it measured is kept", file=sys.stderr)
+        ended = slurm.look(job.number)
+        if ended.has_ended:
+            print(f"{job.name}: ended before ({ended.state.lower()})", file=sys.stderr)
+        else:
+            slurm.cancel(job.number)
+            print(f"{job.name}: cancelled; what it measured is kept", file=sys.stderr)
         return _merge(open_store(options), job)
     return follow(open_store(options), job)
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.answers.verdict import verdict
+from advisor.cli.main import main
 from advisor.parse import InputError
 from advisor.planning.grant.split_machines import over_two
 from advisor.prediction.fit.observations import EVIDENCE_FOLDER
@@ -35,6 +36,7 @@ from advisor.ranking.fabric import (
 from advisor.ranking.question import Question
 from advisor.ranking.rank import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
+from advisor.ranking.times import Model
 from advisor.store import Store
 from bench_runner.records import SHARDINGS, Settings
 from tests.facts_for_tests import make_time
@@ -123,7 +125,7 @@ def test_a_shared_batch_first_takes_fewer_passes_then_smaller_ones() -> None:
 
 
 def test_a_batch_that_is_too_small_for_two_machines_does_not_fit(store_path: Path) -> None:
-    model = next(m for m in Store(store_path).models() if m.recipe_id == "pythia-1b")
+    model = _model(store_path)
     time = make_time("h100-sxm", 8, 10.0)
     small = over_machines(time, replace(model, batch_size=15), 2, "infiniband-ndr")
     assert (small.status, small.training_days) == ("infeasible", None)
@@ -140,6 +142,11 @@ def test_a_batch_that_is_too_small_for_two_machines_does_not_fit(store_path: Pat
 def test_a_network_that_is_none_is_refused_with_those_there_are(text: str) -> None:
     with pytest.raises(InputError, match="ethernet-25"):
         parse_fabric(text)
+
+
+def _model(store: Path) -> Model:
+    with Store(store).reading() as reader:
+        return next(model for model in reader.models() if model.recipe_id == "pythia-1b")
 
 
 def _asked(store: Path, network: Fabric | None) -> Candidates:
@@ -187,7 +194,7 @@ def test_the_first_sentence_marks_two_machines(store_path: Path) -> None:
 def test_a_plan_takes_two_machines_where_they_are_faster(store_path: Path) -> None:
     from decimal import Decimal
 
-    model = next(m for m in Store(store_path).models() if m.recipe_id == "pythia-1b")
+    model = _model(store_path)
     time = make_run_time(30.0)
     fast, slow = (over_two(time, model, Decimal(speed)) for speed in ("400", "10"))
     assert fast is not None
@@ -199,3 +206,56 @@ def test_a_plan_takes_two_machines_where_they_are_faster(store_path: Path) -> No
     # A run of little computing and much to exchange gains nothing.
     assert over_two(make_run_time(0.6), model, Decimal(10)) is None
     assert math.isclose(time.days, 30.0)
+
+
+def test_the_commands_answer_and_mark_it(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = ["--model", "pythia-1b", "--store", str(store_path)]
+    joined = ["--nodes", "2", "--fabric", "ethernet-25"]
+    assert main(["rank", *model, "--budget", "100k", *joined]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "2 × [2 × RTX" in said
+    assert "Two machines for one model with 25 Gbit/s Ethernet between them: predicted" in said
+    assert main(["predict", *model, "--gpu", "H100", "--count", "8", *joined]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "2 machines of 4 × H100 with 25 Gbit/s Ethernet between them in ≈" in said
+    assert "advisor bench --model pythia-1b --gpus 8 --nodes 2 --on slurm" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "mends"),
+    [
+        (["--nodes", "2"], "name one of ethernet-10, ethernet-25"),
+        (["--fabric", "ethernet-25"], "add --nodes 2"),
+        (["--nodes", "0", "--fabric", "ethernet-25"], "not one of 1 to"),
+        (["--nodes", "two", "--fabric", "ethernet-25"], "not one of 1 to"),
+        (["--nodes", "2", "--fabric", "wifi"], "infiniband-ndr"),
+        (["--nodes", "2", "--fabric", ""], "infiniband-ndr"),
+    ],
+)
+@pytest.mark.parametrize("command", [["rank"], ["predict", "--gpu", "H100", "--count", "8"]])
+def test_wrong_words_are_one_line(
+    store_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    command: list[str],
+    words: list[str],
+    mends: str,
+) -> None:
+    asked = [*command, "--model", "pythia-1b", "--store", str(store_path), *words]
+    assert main(asked) == 2
+    printed, said = capsys.readouterr()
+    assert not printed
+    assert len(said.splitlines()) == 1
+    assert mends in said
+
+
+def test_gpus_that_machines_alike_cannot_share_are_refused(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["predict", "--model", "pythia-1b", "--gpu", "H100", "--store", str(store_path)]
+    words += ["--fabric", "infiniband-hdr"]
+    assert main([*words, "--count", "8", "--nodes", "3"]) == 2
+    assert "such as 12" in capsys.readouterr().err
+    assert main([*words, "--count", "32", "--nodes", "16", "--batch", "8"]) == 2
+    assert "larger --batch or fewer --nodes" in capsys.readouterr().err

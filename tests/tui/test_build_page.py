@@ -117,6 +117,26 @@ class TestBuildPage:
             await settled(pilot)
             assert len(rows(pilot)) == before
 
+    async def test_a_network_offers_two_machines_for_one_model(self, store_path: Path) -> None:
+        async with running(store_path, state=ASKED_NOW) as pilot:
+            before = len(rows(pilot))
+            await pilot.press("enter", "e", "tab")
+            await paste(pilot, "infiniband-n")
+            await settled(pilot)
+            said = pilot.app.screen.query_one("#said", Static)
+            assert "infiniband-ndr" in str(said.content)
+            await paste(pilot, "infiniband-ndr")
+            await settled(pilot)
+            await pilot.press("escape", "escape", "escape")
+            assert len(rows(pilot)) > before
+            assert any("2 × [" in " ".join(map(str, row)) for row in rows(pilot))
+            pair = next(
+                n for n, row in enumerate(rows(pilot)) if "2 × [" in " ".join(map(str, row))
+            )
+            await pilot.press("home", *["down"] * pair, "enter", "e")
+            await settled(pilot)
+            assert "over 2 machines with InfiniBand NDR, predicted" in shown(pilot)
+
     async def test_the_builds_beside_it(self, store_path: Path) -> None:
         async with running(store_path, state=ASKED_NOW) as pilot:
             await pilot.press("enter")

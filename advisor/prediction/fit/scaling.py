@@ -32,6 +32,7 @@ from advisor.ranking.fabric import (
     fabric_words,
     link_of,
     slowdown,
+    wire_s,
 )
 
 LEAST_LOSS = 0.005
@@ -114,27 +115,19 @@ def fit_scaling(pairs: Sequence[Pair]) -> Scaling:
 
 def _middle(pairs: Sequence[Pair]) -> Scaling:
     """The least weighted absolute error of the losses' logarithms; no interval (loads scipy)."""
+    import numpy as np
     from scipy.optimize import minimize
 
-    weights = _weights(pairs)
-
-    def made(logs: Sequence[float]) -> Scaling:
-        wait, direct, tcp = (math.exp(value) for value in logs)
-        return Scaling(
-            wait=wait,
-            direct_cost=direct,
-            tcp_cost=tcp,
-            spread=0.0,
-            t90=0.0,
-            direct_gbit=(),
-            tcp_gbit=(),
-            rows=0,
-            sources=0,
-        )
+    weights = np.array(_weights(pairs))
+    doublings = np.log2([pair.machines for pair in pairs])
+    wires = np.array([wire_s(p.sent, p.machines, p.link) / p.compute_s for p in pairs])
+    direct = np.array([pair.link.direct for pair in pairs])
+    measured = np.log(np.maximum([pair.loss for pair in pairs], LEAST_LOSS))
 
     def error(logs: Sequence[float]) -> float:
-        scaling = made(logs)
-        far = sum(w * abs(off_by(p, scaling)) for p, w in zip(pairs, weights, strict=True))
+        wait, of_direct, of_tcp = np.exp(logs)
+        losses = wait * doublings + np.where(direct, of_direct, of_tcp) * wires  # as in `slowdown`
+        far = float(weights @ np.abs(measured - np.log(np.maximum(losses, LEAST_LOSS))))
         # A weak prior: a share of a hundredth lost a doubling, a second shown a second on the wire.
         return far + 0.01 * sum(
             (a - b) ** 2 for a, b in zip(logs, (math.log(0.01), 0.0, 0.0), strict=True)
@@ -142,8 +135,18 @@ def _middle(pairs: Sequence[Pair]) -> Scaling:
 
     start = (math.log(0.01), 0.0, 0.0)
     found = minimize(error, start, method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-9})
-    wait, direct, tcp = (_digits(math.exp(float(value))) for value in found.x)
-    return replace(made(start), wait=wait, direct_cost=direct, tcp_cost=tcp)
+    wait, of_direct, of_tcp = (_digits(math.exp(float(value))) for value in found.x)
+    return Scaling(
+        wait=wait,
+        direct_cost=of_direct,
+        tcp_cost=of_tcp,
+        spread=0.0,
+        t90=0.0,
+        direct_gbit=(),
+        tcp_gbit=(),
+        rows=0,
+        sources=0,
+    )
 
 
 def off_by(pair: Pair, scaling: Scaling) -> float:

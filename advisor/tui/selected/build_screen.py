@@ -41,8 +41,8 @@ LABEL_WIDTH = 9
 KEY_COLUMN = 12
 """Cells at the right of the page for each section's key."""
 ACTS = {
-    "time": "Enter opens the records of these GPUs; 3 there adds the estimates. With a network "
-    "below two machines for one model are offered as well.",
+    "time": "Enter opens the records of these GPUs; 3 there adds the estimates. A network "
+    "offers two machines for one model as well.",
     "price": "a adds a quote; Enter opens the list, where c corrects and d deletes.",
     "measure": "Enter measures on this computer, and asks first. y copies the commands.",
     "rent": "Enter draws where owning and renting break even.",
