@@ -22,7 +22,7 @@ def nearest(word: str, known: Collection[str]) -> str:
     close = get_close_matches(word.casefold(), list(by_folded), n=3, cutoff=0.5)
     if close:
         return "did you mean " + " or ".join(f"'{by_folded[name]}'" for name in close) + "?"
-    if len(known) <= 12:
+    if len(known) <= 40:
         return "known: " + ", ".join(sorted(known))
     return f"{len(known)} are known, none is near"
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import date
+from textwrap import fill
 from typing import Any
 
-from advisor.answers.before import Doubt, doubt_objects
+from advisor.answers.before import WIDTH, Doubt, doubt_objects
 from advisor.answers.circuit import circuit_line
 from advisor.answers.price_told import machine_object, price_objects, prices_told, told_words
 from advisor.answers.uncertainty_lines import (
@@ -22,14 +23,17 @@ from advisor.answers.wording import (
     build_words,
     count_words,
     days_and_interval,
+    estimate_mark,
     gpus_words,
     is_own_price,
+    machine_words,
     price_day,
     price_marks,
     price_note,
     rank_words,
     rests_on_words,
     settings_words,
+    short_gpus_words,
     trust_words,
 )
 from advisor.costs.amounts import days_exact, usd_and_cents, usd_whole
@@ -367,9 +371,15 @@ def ranking_text(
     prices: str,
     sources: Iterable[Source],
     supply: Supply | None,
+    *,
+    width: int = WIDTH,
 ) -> str:
-    """The whole answer for a person: the builds, what is open, what is left out, the sources."""
+    """The whole answer for a person: the builds, what is open, what is left out, the sources.
+
+    Prose is as wide as the terminal, tables as wide as they are.
+    """
     blocks = [verdict(answer).sentence, headline(answer.candidates, answer.question, prices)]
+    blocks = [fill(text, width) for text in blocks]
     rows = answer.rows()
     if rows:
         blocks.append(
@@ -377,14 +387,13 @@ def ranking_text(
                 [
                     {
                         "#": rank_words(row),
-                        "build": build_words(row.build),
-                        "cost": usd_whole(row.overall_cost_usd),
-                        "days": days_and_interval(row),
-                        "per experiment": usd_and_cents(row.experiment_cost_usd),
+                        "machine": f"{short_gpus_words(row.build)}, {machine_words(row.build)}",
+                        "price": usd_whole(row.overall_cost_usd),
+                        "days": estimate_mark(row.time) + days_and_interval(row),
+                        "a run": estimate_mark(row.time) + usd_and_cents(row.experiment_cost_usd),
                         "front": "*" if row.on_pareto_front else "-",
                         "time": trust_words(row.time),
                         "prices of": price_note(row, date.today()),
-                        "settings": settings_words(row.time.settings),
                     }
                     for row in rows
                 ],
@@ -392,30 +401,34 @@ def ranking_text(
             )
         )
         lifetime = answer.question.lifetime_years
-        blocks.append(
-            "* on the Pareto front: no other build here is both cheaper and faster. = cannot be "
-            "told from first place: the doubt is larger than the difference; what two predictions "
-            "share, the software above all, cancels. Days come with their interval. "
-            f"Per experiment = cost × days / ({lifetime:g} years × 365). "
-            "Unsynchronised: timed without waiting for the GPU, so possibly too low. MFU: the "
-            "share of the GPUs' peak that the time implies."
-        )
+        meanings = [
+            "≈  estimated: nobody measured it. In brackets the interval of nine runs in ten.",
+            "*  on the Pareto front: no other build here is both cheaper and faster.",
+            "=  cannot be told from first place: the doubt is larger than the difference. What two "
+            "estimates share, the software above all, cancels.",
+            f"a run  costs the price × days / ({lifetime:g} years × 365).",
+            "MFU  the share of the GPUs' peak that the time implies.",
+        ]
+        if any(row.time.timing == "unsynchronised" for row in rows):
+            meanings.append(
+                "unsynchronised  timed without waiting for the GPU, so possibly too low."
+            )
+        blocks.append("\n".join(fill(line, width, subsequent_indent="   ") for line in meanings))
     sure = [uncertainty_line(answer), wanted_line(answer), *limit_lines(answer)]
     if any(sure):
-        blocks.append("What the times leave open:\n" + "\n".join(f"  {x}" for x in sure if x))
-    blocks.append(count_words(len(answer), len(answer.candidates.builds), answer.excluded_counts))
-    blocks += _grounds(rows)
+        blocks += _listed("What the times leave open:", [x for x in sure if x], width)
+    counts = count_words(len(answer), len(answer.candidates.builds), answer.excluded_counts)
+    blocks.append(fill(counts, width))
+    blocks += _grounds(rows, width)
     if prices != "paper":
-        blocks.append(f"Which price counts: {PRICE_RULE_WORDS}")
+        blocks.append(fill(f"Which price counts: {PRICE_RULE_WORDS}", width))
     if supply is None:
-        blocks += circuit_line(row.build for row in rows)
-    blocks += _told(rows)
-    doubts = doubt_lines(answer)
-    if doubts:
-        blocks.append("What the prices leave open:\n" + "\n".join(f"  {line}" for line in doubts))
+        blocks += [fill(line, width) for line in circuit_line(row.build for row in rows)]
+    blocks += _told(rows, width)
+    blocks += _listed("What the prices leave open:", doubt_lines(answer), width)
     note = published_note(answer, at_face_value)
     if note:
-        blocks.append(note)
+        blocks.append(fill(note, width))
     left = _grouped([*answer.excluded(), *answer.refused])
     if left:
         blocks.append(render_rows(left, "table"))
@@ -424,24 +437,36 @@ def ranking_text(
     for source in sources:
         if source.source_id in used:
             where = f", {source.url}" if source.url else ""
-            blocks.append(f"{source.source_id}: {source.title}{where}. {source.how_measured}")
+            said = f"{source.source_id}: {source.title}{where}. {source.how_measured}"
+            blocks.append(fill(said, width, break_long_words=False, break_on_hyphens=False))
     return "\n\n".join(blocks)
 
 
-def _grounds(rows: Iterable[RankedRow]) -> list[str]:
+def _listed(title: str, lines: Iterable[str], width: int) -> list[str]:
+    """Lines under a title as one block, each indented; [] where there are none."""
+    filled = [
+        fill(line, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+        for line in lines
+    ]
+    return ["\n".join([title, *filled])] if filled else []
+
+
+def _grounds(rows: Iterable[RankedRow], width: int) -> list[str]:
     """What each time rests on, once for each number of one GPU that takes as long."""
     lines = dict.fromkeys(
-        f"  {gpus_words(row.build)}: {days_words(row)}; {rests_on_words(row.time)}" for row in rows
+        f"{gpus_words(row.build)}: {days_words(row)}; {rests_on_words(row.time)}; with "
+        f"{settings_words(row.time.settings)}"
+        for row in rows
     )
-    return ["What the times rest on:\n" + "\n".join(lines)] if lines else []
+    return _listed("What the times rest on, and the settings:", lines, width)
 
 
-def _told(rows: Iterable[RankedRow]) -> list[str]:
+def _told(rows: Iterable[RankedRow], width: int) -> list[str]:
     """Each price of what ranks once: what was chosen, its age, and what others as good ask."""
     today = date.today()
     told = (told for row in rows for told in prices_told(row, today))
-    lines = dict.fromkeys(f"  {each.item}: {told_words(each, today)}" for each in told)
-    return ["Prices, each with others as good:\n" + "\n".join(lines)] if lines else []
+    lines = dict.fromkeys(f"{each.item}: {told_words(each, today)}" for each in told)
+    return _listed("Prices, each with others as good:", lines, width)
 
 
 def _grouped(left: Iterable[ExcludedRow]) -> list[dict[str, str]]:

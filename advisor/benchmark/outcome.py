@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from textwrap import fill
 
 from advisor.benchmark.progress import (
     LEFT_OUT,
@@ -13,6 +14,7 @@ from advisor.benchmark.progress import (
     Tried,
     time_words,
 )
+from advisor.tables import to_table
 from bench_runner import space
 
 NAIVE = "naive"
@@ -54,6 +56,48 @@ def shown_first(progress: Progress) -> tuple[list[Tried], list[Tried]]:
     best = progress.best_row
     timed.sort(key=lambda row: best is None or row.label != best.label)
     return [*timed, *(row for row in rows if row.label not in names)], folded
+
+
+def outcome_text(
+    progress: Progress, model: str, device: str, gpu_count: int, *, details: bool, width: int
+) -> str:
+    """What a search found: the winner with its gains, what was timed, and the rest counted."""
+    won = gains(progress, gpu_count)
+    if won is None:
+        head = f"{model} on {device}: nothing has a time."
+    else:
+        head = f"{model} on {device}, the fastest settings are {won}."
+    blocks = [fill(head, width)]
+    shown, folded = shown_first(progress)
+    rows = [
+        {
+            "settings": row.label,
+            "time": _state(row),
+            "a step": "–" if row.step_s is None else f"{row.step_s:.3g} s",
+            "memory": "–" if row.peak_memory_gib is None else f"{row.peak_memory_gib:.1f} GiB",
+            "MFU": "–" if row.mfu is None else f"{row.mfu:.0%}",
+        }
+        for row in (*shown, *(folded if details else ()))
+    ]
+    if rows:
+        columns = tuple(rows[0])
+        blocks.append(to_table(rows, columns, frozenset({"a step", "memory", "MFU"})))
+    why = [
+        fill(f"{row.label}: {row.detail}", width, initial_indent="  ", subsequent_indent="    ")
+        for row in (*shown, *(folded if details else ()))
+        if row.training_days is None and row.detail
+    ]
+    if why:
+        blocks.append("\n".join(["Without a time:", *why]))
+    if (rest := folded_words(folded)) is not None and not details:
+        blocks.append(f"{rest}: --details shows them.")
+    return "\n\n".join(blocks)
+
+
+def _state(row: Tried) -> str:
+    if row.state == TIME and row.training_days is not None:
+        return time_words(row.training_days)
+    return row.state
 
 
 def folded_words(folded: list[Tried]) -> str | None:

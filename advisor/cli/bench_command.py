@@ -25,6 +25,7 @@ from advisor.cli.command import (
     WRONG_INPUT,
     add_format,
     open_store,
+    terminal_width,
 )
 from advisor.cli.job_words import MAX_GIB, MAX_MINUTES, SEARCHES
 from advisor.parse import InputError, parse_positive, shown
@@ -49,8 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="naive, free-lunch, paper or all (default); several by commas",
     )
     add("--search", default="fast", help="fast (default) or exhaustive")
-    add("--minutes", metavar="M", help="stop after so long with the best so far")
-    add("--memory-limit-gib", metavar="G", help="as if each GPU had only so much memory")
+    add("--minutes", metavar="M", help="stop after 90 or 2h with the best so far")
+    add("--memory-limit-gib", metavar="G", help="as if each GPU had only 24 or 24GiB")
     add("--again", action="store_true", help="measure what was measured before, too")
     add("--yes", action="store_true", help="start without asking")
     add("--device", default="cuda", help="cuda (default), or cpu to see the path work")
@@ -91,12 +92,16 @@ def run(options: argparse.Namespace) -> int:
     _say_ending(ending, progress, recorder, plan)
     if ending.kind == "refused":
         return WRONG_INPUT
-    from advisor.tables import render_rows
-
-    rows = table(progress, plan)
     if options.format == "table":
-        rows = _folded(rows, progress, plan, options.details)
-    print(render_rows(rows, options.format, COLUMNS))
+        from advisor.benchmark.outcome import outcome_text
+
+        asked = (progress, plan.recipe_id, plan.device_words, plan.request.gpu_count)
+        text = outcome_text(*asked, details=options.details, width=terminal_width())
+        print("\n".join(map(_clean, text.split("\n"))))
+    else:
+        from advisor.tables import render_rows
+
+        print(render_rows(table(progress, plan), options.format, COLUMNS))
     if ending.kind == "cancelled":
         return CANCELLED
     return ANSWERED if progress.best_row is not None else NO_ANSWER
@@ -231,22 +236,6 @@ def _say_ending(ending: Ending, progress: Progress, recorder: Recorder, plan: Pl
 
 def _clean(text: str) -> str:
     return "".join(ch if ch.isprintable() else "?" for ch in text)
-
-
-def _folded(
-    rows: list[dict[str, Any]], progress: Progress, plan: Plan, details: bool
-) -> list[dict[str, Any]]:
-    """The winner first, then what was tried; its gains and what is folded are told on stderr."""
-    from advisor.benchmark.outcome import folded_words, gains, shown_first
-
-    shown, folded = shown_first(progress)
-    if (won := gains(progress, plan.request.gpu_count)) is not None:
-        print(_clean(f"winner: {won}"), file=sys.stderr)
-    if (rest := folded_words(folded)) is not None and not details:
-        print(f"{rest}: --details shows them", file=sys.stderr)
-    by_label = {row["settings"]: row for row in rows}
-    wanted = [*shown, *(folded if details else ())]
-    return [by_label[row.label] for row in wanted]
 
 
 COLUMNS = (

@@ -37,7 +37,11 @@ _SHOWN: dict[str, tuple[str, str]] = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of the command."""
-    parser.add_argument("table", metavar="times|predictions|settings|prices|gpus|sources")
+    parser.add_argument(
+        "table",
+        metavar="|".join(_SHOWN),
+        help="; ".join(f"{name}: {what}" for name, (what, _) in _SHOWN.items()),
+    )
     add_format(parser)
 
 

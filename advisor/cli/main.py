@@ -29,19 +29,19 @@ from advisor.parse import InputError, parse_choice
 
 COMMANDS = {
     "rank": "rank the machines that a budget can buy for one model",
-    "data": "print the evidence itself",
-    "findings": "recompute what the paper concludes, beside what it says",
+    "data": "the evidence itself: times, predictions, settings, prices, GPUs, sources",
+    "findings": "the paper's conclusions, computed anew beside what it says",
     "rebuild": "build the store from the text tables; your own rows are kept",
-    "bench": "measure this machine: how long would it train, with which settings",
+    "bench": "measure how long a model trains on this machine, and with which settings",
     "jobs": "measurements on a cluster or a rented GPU: list, follow, cancel, merge",
     "merge": "bring records or another store in; twice is the same as once",
-    "export": "write your own rows as a file that merge reads",
-    "predict": "predict a time that nobody measured, with its interval",
+    "export": "write your own times as a file that merge reads, or the paper's figures",
+    "predict": "how long a model takes on GPUs that you do not have",
     "plan": "plan a grant: what to buy, rent and run, when, and its report",
-    "prices": "the ledger of prices; what can be built; owning against renting",
-    "peers": "the hardware that other academics have, beside yours",
+    "prices": "quotes of your own and others; what can be built; owning against renting",
+    "peers": "the GPUs that other academics have, beside yours",
     "doctor": "check this installation: store, terminal, GPUs, what a benchmark needs",
-    "paths": "print where the store and your settings lie",
+    "paths": "where the store and your settings lie",
     "serve": "open the terminal program in a browser (this machine only)",
 }
 """What each does, in words; the module NAME_command does it."""
@@ -60,6 +60,7 @@ def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
         prog="advisor",
         description="Which GPU machine to buy for the model you want to pre-train. "
         "Without a command, the terminal program opens.",
+        epilog="Begin with: advisor rank --model pythia-1b --budget 40k",
     )
     add_store(parser)
     parser.add_argument("--version", action="store_true", help="print the version and stop")

@@ -42,7 +42,9 @@ def add_arguments(plan: argparse.ArgumentParser) -> None:
     add(
         "--by", metavar="DATE", help="with these two: to be over by then (default: the grant's end)"
     )
-    add("--seconds", metavar="S", default="120", help="time for a search (default: 120)")
+    add(
+        "--seconds", metavar="S", default="120", help="time for a search: 120, 2 min (default: 120)"
+    )
     add("--quick", action="store_true", help="do not try what would change the decision")
     add(
         "--allocations",

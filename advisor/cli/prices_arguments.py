@@ -10,14 +10,18 @@ from advisor.costs.own_machines import MACHINE_COLUMNS
 from advisor.costs.own_quotes import COLUMNS, INCLUDES, KINDS
 
 _TERMS = (
-    ("lifetime-years", "Y", "how long the machine serves (default: 5)"),
-    ("utilisation", "SHARE", "share of that time in which it trains, 0 to 1 (default: 1)"),
+    ("lifetime-years", "Y", "how long the machine serves: 4, 4y or 18 months (default: 5)"),
+    ("utilisation", "SHARE", "share of that time in which it trains: 0.6 or 60%% (default: 1)"),
     ("electricity", "USD", "US dollars a kWh (default: 0, not counted)"),
     ("pue", "X", "what the room draws for each watt of the machine (default: 1)"),
     ("hosting", "USD", "US dollars a rack unit and month (default: 0)"),
-    ("staff", "USD", "US dollars a year (default: 0)"),
-    ("resale", "SHARE", "what it still brings at the end, as a share (default: 0)"),
-    ("financing", "RATE", "interest a year on a loan over the lifetime (default: off)"),
+    ("staff", "USD", "US dollars a year, such as 2000 or $40k (default: 0)"),
+    ("resale", "SHARE", "what it still brings at the end: 0.2 or 20%% of its price (default: 0)"),
+    (
+        "financing",
+        "RATE",
+        "yearly interest on a loan over that time: 0.05 or 5%% (default: none)",
+    ),
 )
 
 
@@ -90,12 +94,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         one.add_argument("--model", required=True, help="a recipe, such as pythia-1b")
         one.add_argument("--gpu", required=True, help="as in A100")
         one.add_argument("--count", required=True, metavar="N", help="how many GPUs")
-        one.add_argument("--machine", metavar="NAME", help="in this machine (default: cheapest)")
+        one.add_argument("--machine", metavar="NAME", help="this machine (default: the cheapest)")
         one.add_argument("--prices", default="latest", help="paper, latest (default), or a day")
         one.add_argument("--evidence", default="sound", help="sound (default) or published")
         for term, metavar, words in _TERMS:
             one.add_argument(f"--{term}", metavar=metavar, help=words)
-        one.add_argument("--power", metavar="W", help="measured power of one GPU, instead of TDP")
+        one.add_argument("--power", metavar="W", help="of one GPU as measured, such as 310 W")
         one.add_argument("--rack-units", metavar="U", help="of the machine, where none are known")
         if name == "rent":
             one.add_argument("--experiments", metavar="N", help="compare for so many training runs")
@@ -151,6 +155,32 @@ _HELP = {
 }
 
 
+_WORDS = {
+    "item": "NAME",
+    "machine": "NAME",
+    "vendor": "NAME",
+    "price": "AMOUNT",
+    "date": "DAY",
+    "valid_until": "DAY",
+    "kind": "KIND",
+    "item_kind": "KIND",
+    "currency": "CODE",
+    "usd_per_unit": "RATE",
+    "url": "URL",
+    "file": "FILE",
+    "corrects": "ID",
+    "gpu": "GPU",
+    "count": "N",
+    "fits": "GPUS",
+    "watts": "W",
+    "rack_units": "U",
+    "host_memory": "GIB",
+    "noise": "DBA",
+    "weight": "KG",
+}
+"""What stands for the value of each flag in its help."""
+
+
 def _add_cells(
     parser: argparse.ArgumentParser, names: Iterable[str], without: Collection[str] = ()
 ) -> None:
@@ -158,5 +188,5 @@ def _add_cells(
         if name not in without:
             flag = f"--{name.replace('_', '-')}"
             parser.add_argument(
-                flag, dest=f"cell_{name}", metavar=name.upper(), help=_HELP.get(name)
+                flag, dest=f"cell_{name}", metavar=_WORDS.get(name, "WORDS"), help=_HELP.get(name)
             )

@@ -22,16 +22,20 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of the command."""
     add = parser.add_argument
-    add("--model", required=True, help="a recipe, such as pythia-1b")
+    add("--model", required=True, help="a recipe, such as pythia-1b, or a model that you keep")
     add("--budget", metavar="USD", help="40000, 40k or $40,000; without it, no limit")
-    add("--max-days", metavar="D", help="longest acceptable training time, in days")
+    add("--max-days", metavar="D", help="longest acceptable training time: 60, 8w or 2 months")
     add(
         "--by",
         metavar="RULE",
         default="days",
-        help="days (default: fastest first), cost or experiment-cost",
+        help="days (default: fastest first), cost (cheapest) or experiment-cost (cheapest a run)",
     )
-    add("--lifetime-years", metavar="Y", help="how long the machine serves (default: 5)")
+    add(
+        "--lifetime-years",
+        metavar="Y",
+        help="how long the machine serves: 4 or 18 months (default: 5)",
+    )
     add("--prices", default="latest", help="paper, latest (default), or as known on YYYY-MM-DD")
     add(
         "--evidence",
@@ -39,7 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="sound (default: never ranks an impossible time) or published (at face value)",
     )
     add("--gpus", metavar="NAMES", help='only these, as in "RTX 3090,H100"')
-    add("--circuit", metavar="V/A", help="the lab's circuit, as in 120V/15A")
+    add(
+        "--circuit",
+        metavar="V/A",
+        help="only what the lab's circuit carries, as in 120V/15A",
+    )
     add("--nodes", default="1", metavar="N", help="2: also two machines of a kind for one model")
     add("--fabric", metavar="NET", help="between them: ethernet-25, infiniband-ndr and others")
     add("--details", action="store_true", help="everything: all builds, reasons, sources")
@@ -106,5 +114,14 @@ def run(options: argparse.Namespace) -> int:
     elif options.format == "csv":
         print(ranking_csv(answer))
     else:
-        print(ranking_text(answer, at_face_value, options.prices, sources, key.supply))
+        print(
+            ranking_text(
+                answer,
+                at_face_value,
+                options.prices,
+                sources,
+                key.supply,
+                width=terminal_width(),
+            )
+        )
     return ANSWERED if len(answer) else NO_ANSWER

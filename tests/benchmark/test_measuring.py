@@ -423,6 +423,22 @@ def test_the_command_measures_and_prints_rows(
     assert "23 records of this run" in err
 
 
+def test_a_person_reads_the_winner_first_and_the_rest_folded(
+    own_store: Path, tmp_path: Path, fake_command: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fake_command("good")
+    assert main(flags(own_store, tmp_path, "--yes")) == 0
+    out = capsys.readouterr().out
+    head, table, *rest = out.split("\n\n")
+    assert head.startswith(
+        f"pythia-160m on 2 × NVIDIA H200, the fastest settings are {LEAN}: 3 days"
+    )
+    assert table.splitlines()[1].startswith(f"{LEAN}  ")
+    assert rest[-1].rstrip().endswith("--details shows them.")
+    assert max(map(len, out.splitlines())) <= 100
+    assert "cannot win" not in table
+
+
 def test_without_a_terminal_and_without_yes_it_is_one_line(
     own_store: Path, tmp_path: Path, fake_command: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
