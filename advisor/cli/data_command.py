@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "table",
         metavar="|".join(_SHOWN),
-        help="; ".join(f"{name}: {what}" for name, (what, _) in _SHOWN.items()),
+        help="; ".join(f"{name}: {what}" for name, (what, _) in _SHOWN.items()).replace("%", "%%"),
     )
     add_format(parser)
 

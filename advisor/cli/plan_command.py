@@ -42,9 +42,7 @@ def add_arguments(plan: argparse.ArgumentParser) -> None:
     add(
         "--by", metavar="DATE", help="with these two: to be over by then (default: the grant's end)"
     )
-    add(
-        "--seconds", metavar="S", default="120", help="time for a search: 120, 2 min (default: 120)"
-    )
+    add("--seconds", metavar="S", default="120", help="for a search: 120 or 2 min (default: 120)")
     add("--quick", action="store_true", help="do not try what would change the decision")
     add(
         "--allocations",
