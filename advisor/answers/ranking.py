@@ -402,18 +402,18 @@ def ranking_text(
         )
         lifetime = answer.question.lifetime_years
         meanings = [
-            "≈  estimated: nobody measured it. In brackets the interval of nine runs in ten.",
-            "*  on the Pareto front: no other build here is both cheaper and faster.",
-            "=  cannot be told from first place: the doubt is larger than the difference. What two "
+            "≈ estimated: nobody measured it. In brackets the interval of nine runs in ten.",
+            "* on the Pareto front: no other build here is both cheaper and faster.",
+            "= cannot be told from first place: the doubt is larger than the difference. What two "
             "estimates share, the software above all, cancels.",
-            f"a run  costs the price × days / ({lifetime:g} years × 365).",
-            "MFU  the share of the GPUs' peak that the time implies.",
+            f"A run costs the price × days / ({lifetime:g} years × 365).",
+            "MFU: the share of the GPUs' peak that the time implies.",
         ]
         if any(row.time.timing == "unsynchronised" for row in rows):
             meanings.append(
-                "unsynchronised  timed without waiting for the GPU, so possibly too low."
+                "Unsynchronised: timed without waiting for the GPU, so possibly too low."
             )
-        blocks.append("\n".join(fill(line, width, subsequent_indent="   ") for line in meanings))
+        blocks.append("\n".join(fill(line, width, subsequent_indent="  ") for line in meanings))
     sure = [uncertainty_line(answer), wanted_line(answer), *limit_lines(answer)]
     if any(sure):
         blocks += _listed("What the times leave open:", [x for x in sure if x], width)
@@ -442,12 +442,25 @@ def ranking_text(
     return "\n\n".join(blocks)
 
 
+KEPT = "\u00a0"
+"""A space at which no line is broken."""
+
+
 def _listed(title: str, lines: Iterable[str], width: int) -> list[str]:
     """Lines under a title as one block, each indented; [] where there are none."""
-    filled = [
-        fill(line, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
-        for line in lines
-    ]
+    filled = []
+    for line in lines:
+        words, named, command = line.partition("advisor ")
+        whole = (named + command).replace(" ", KEPT)  # a command is never broken
+        text = fill(
+            words + whole,
+            width,
+            initial_indent="  ",
+            subsequent_indent="    ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        filled.append(text.replace(KEPT, " "))
     return ["\n".join([title, *filled])] if filled else []
 
 

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any
 
 from advisor.answers.price_told import newer_words, prices_told
-from advisor.answers.wording import bench_words, build_words, gpus_words
+from advisor.answers.wording import bench_words, build_words, chance_words, gpus_words
 from advisor.costs.amounts import days_exact, days_short, usd_whole
 from advisor.ranking.price_ranges import LOOKED_AT, rank_spans
 from advisor.ranking.rank import Ranking
@@ -106,17 +106,20 @@ def wanted_line(ranking: Ranking) -> str | None:
         return "No measurement is left to settle it: these times are synchronised ones."
     build = build_words(ranking.candidates.builds[wanted.build])
     count = _open(ranking)
-    lead, after = "The cheapest measurement that would settle it", ""
-    if wanted.left >= 0.05 and count == 1:
-        lead += f" in {1 - wanted.left:.0%} of the cases"
-    elif wanted.left >= 0.05:
-        lead = "The cheapest of the measurements that leave least open"
-        after = f", after which {wanted.left:.2g} of {count} would still be open on average"
+    if wanted.left < 0.05:
+        after = "That settles who is first."
+    elif count == 1 and wanted.left < 0.97:
+        after = f"That settles it {chance_words(1 - wanted.left)} times."
+    else:
+        open_ = max(1, round(wanted.left))
+        after = (
+            f"About {open_} of {count:,} may stay open."
+            if wanted.left >= 0.5
+            else ("That settles most of it.")
+        )
     return (
-        f"{lead}: benchmark {ranking.candidates.model.name} on {build}, "
-        f"{minutes_words(wanted)}{after}. "
-        f"The estimate: {minutes_from(wanted)}. "
-        f"There: {bench_command(ranking, wanted)}"
+        f"Measure {ranking.candidates.model.name} on {build} first: {minutes_words(wanted)} "
+        f"({minutes_from(wanted)}). {after} There: {bench_command(ranking, wanted)}"
     )
 
 
