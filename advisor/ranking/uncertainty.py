@@ -230,7 +230,8 @@ class RankUncertainty:
             low=low * per_day,
             high=high * per_day,
             factor=factor,
-            gpu=f"{build.gpu.gpu_id}{watts}",
+            # Two machines have a network between them, of which one knows nothing.
+            gpu=f"{build.gpu.gpu_id}{watts}" if build.machines == 1 else None,
         )
 
     def _may_beat(self, i: int, first: int, high: float) -> bool:
