@@ -75,7 +75,10 @@ def _ties(ranking: Ranking) -> Doubt | None:
     if wanted is None or not (tied or outside):
         return None
     build = ranking.candidates.builds[wanted.build]
-    rest = "settles most of it" if wanted.left < 1 else f"leaves about {wanted.left:.0f} open"
+    open_ = round(wanted.left)
+    rest = "settles most of it" if wanted.left < 1 else f"leaves about {open_} open"
+    if open_ >= len({ranking.candidates.builds[i].cards for i in tied or outside}):
+        rest = "is the best first step"
     others = kinds_words(ranking, tied or outside)
     alike = f"too close to call: {others}" if tied else f"perhaps in time: {others}"
     words = f"{alike}; measuring {short_gpus_words(build)} ({minutes_words(wanted)}) {rest}"

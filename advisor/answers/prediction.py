@@ -14,28 +14,29 @@ if TYPE_CHECKING:
     from advisor.prediction.predict_one import Prediction
 
 
-def first_sentence(answer: Prediction) -> str:
-    """The answer in one sentence that could stand alone; what was measured is quoted first."""
+def first_sentence(answer: Prediction, name: str) -> str:
+    """The answer in one sentence that could stand alone; what was measured is quoted first.
+    ``name`` is what a person calls the model."""
     if not answer.measured:
-        return _predicted(answer)
+        return _predicted(answer, name)
     best = answer.measured[0]
     when = f" on {best.measured_on}" if best.measured_on else ""
     return (
-        f"{answer.target} trains on {answer.gpu_count} × {answer.gpu} in "
+        f"{name} trains on {answer.gpu_count} × {answer.gpu} in "
         f"{counted_days(best.training_days)}, measured {'here' if best.here else 'elsewhere'}"
         f"{when}."
     )
 
 
-def _predicted(answer: Prediction) -> str:
+def _predicted(answer: Prediction, name: str) -> str:
     machine = _machine_words(answer)
     days, low, high = answer.training_days, answer.training_days_low, answer.training_days_high
     if days is None or low is None or high is None:
-        return f"{answer.target} on {machine}: {answer.reason}."
+        return f"{name} on {machine}: {answer.reason}."
     one = answer.one_machine_days
     slower = "" if one is None or days < one else " That is no faster than one of the machines."
     return (
-        f"{answer.target} trains on {machine} in {PREDICTED_MARK}{counted_days(days)} "
+        f"{name} trains on {machine} in {PREDICTED_MARK}{counted_days(days)} "
         f"({days_rounded(low)}–{days_rounded(high)}): predicted, not measured, with 9 in 10 such "
         f"runs inside the interval.{slower}"
     )
@@ -94,20 +95,20 @@ def prediction_doubts(answer: Prediction, bench: str) -> list[Doubt]:
     return [Doubt(about="time", words=words, command=bench)]
 
 
-def as_object(answer: Prediction, bench: str) -> Mapping[str, Any]:
+def as_object(answer: Prediction, bench: str, name: str) -> Mapping[str, Any]:
     """The JSON of the command: stable names, numbers as they are."""
     from dataclasses import asdict
 
     content = asdict(answer)
     content["model"] = content.pop("target")
     content["verdict"] = {
-        "sentence": first_sentence(answer),
+        "sentence": first_sentence(answer, name),
         "doubts": doubt_objects(prediction_doubts(answer, bench)),
     }
     return content
 
 
-def as_text(answer: Prediction, bench: str, width: int = WIDTH) -> str:
+def as_text(answer: Prediction, bench: str, name: str, width: int = WIDTH) -> str:
     """The answer in words: the sentence, what it rests on, what would make it surer."""
     facts = []
     if answer.measured and answer.measured[0].settings is not None:
@@ -133,7 +134,7 @@ def as_text(answer: Prediction, bench: str, width: int = WIDTH) -> str:
         facts.append(("at best", f"{least} with all FLOPs at the peak: the optimist's figure"))
     if answer.assumptions:
         facts.append(("assumed", "; ".join(answer.assumptions)))
-    blocks = [fill(first_sentence(answer), width)]
+    blocks = [fill(first_sentence(answer, name), width)]
     if answer.measured:
         blocks[0] += f"\n{fill(_beside(answer), width)}"
     lines = [

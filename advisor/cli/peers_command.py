@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from textwrap import fill
 
-from advisor.cli.command import ANSWERED, add_format, open_store
+from advisor.cli.command import ANSWERED, add_format, open_store, terminal_width
 
 add_arguments = add_format
 
@@ -21,13 +22,15 @@ def run(options: argparse.Namespace) -> int:
         return ANSWERED
     with open_store(options).reading() as reader:
         own = own_words(reader)
-    lines = [SURVEY]
+    width = terminal_width()
+    lines = [fill(SURVEY, width)]
     topic = ""
     for peer in found:
         if peer.topic != topic:
             topic = peer.topic
             lines += ["", topic]
-        lines.append(f"  {share_words(peer)} ({peer.where})")
+        words = f"  {share_words(peer)} ({peer.where})"
+        lines.append(fill(words, width, subsequent_indent="    "))
     lines += ["", "Yours"]
     lines += [f"  {words}" for words in own] or [
         '  none known: advisor prices own "2 x A6000", or measure one by advisor bench'

@@ -122,12 +122,13 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
     except ValueError as error:
         raise InputError(str(error)) from None
     bench = _bench_command(options, target, count)
+    name = answer.target if target.recipe is None else target.recipe.name
     if options.format == "json":
         from advisor.tables import to_json
 
-        print(to_json(as_object(answer, bench)))
+        print(to_json(as_object(answer, bench, name)))
     else:
-        print(as_text(answer, bench, terminal_width()))
+        print(as_text(answer, bench, name, terminal_width()))
     return ANSWERED if answer.training_days is not None else NO_ANSWER
 
 

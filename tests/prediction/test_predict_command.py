@@ -145,7 +145,7 @@ def test_the_answer_comes_first_and_is_the_same_in_json(
     answer = json.loads(capsys.readouterr().out)
     first = " ".join(out.partition("\n\n")[0].split())
     assert first == answer["verdict"]["sentence"]
-    assert first.startswith("pythia-1b trains on 4 × H100 in ≈")
+    assert first.startswith("Pythia 1B trains on 4 × H100 in ≈")
     (doubt,) = answer["verdict"]["doubts"]
     assert doubt["command"] == "advisor bench --model pythia-1b --gpus 4"
     assert doubt["command"] in out
