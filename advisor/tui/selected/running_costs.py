@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.costs.tco import PAPER_TERMS, CostTerms
-from advisor.parse import InputError, parse_decimal, parse_lifetime_years
+from advisor.parse import InputError, parse_decimal, parse_lifetime_years, parse_share, shown
 
 if TYPE_CHECKING:
     from advisor.tui.program.settings import State
@@ -100,9 +100,17 @@ def read_terms(state: State) -> tuple[CostTerms, dict[str, str]]:
 
 
 def _years(text: str) -> Decimal:
-    return Decimal(str(parse_lifetime_years(text)))
+    return Decimal(f"{parse_lifetime_years(text):.6g}")
 
 
 def _amount(field: TermField, text: str) -> Decimal:
-    value = parse_decimal(text.rstrip(" %") if field.percent else text, field.label, field.unit)
-    return value / 100 if field.percent else value
+    if not field.percent:
+        return parse_decimal(text, field.label, field.unit)
+    if text.endswith("%"):
+        return parse_share(text, field.label)
+    value = parse_decimal(text, field.label, field.unit)
+    if 0 < value < 1:
+        raise InputError(
+            f"{shown(text)} could mean {float(value) * 100:g}% or {float(value):g}%: write which"
+        )
+    return value / 100
