@@ -66,6 +66,8 @@ def to_csv(rows: Sequence[Row], columns: Sequence[str]) -> str:
 
 
 def _csv_cell(value: Any) -> Any:
+    if type(value) is str and value[:1].isalnum() and value.isprintable():
+        return value  # most cells of a long table: nothing in it steers, runs or breaks a line
     if isinstance(value, (dict, list, tuple)):
         return to_json(value).replace("\n", "")
     if isinstance(value, bool):
@@ -81,15 +83,29 @@ def to_table(
 ) -> str:
     """Aligned columns; those named in ``right`` are flush right, else those of numbers alone. None
     shows as "no data"."""
-    padded = []
+    cells, formats = [], []
     for column in columns:
         values = [row.get(column) for row in rows]
         numbers = column in right if right is not None else _all_numbers(values)
-        cells = [column, *map(_shown, values)]
-        width = max(map(len, cells))
-        pad = str.rjust if numbers else str.ljust
-        padded.append([pad(cell, width) for cell in cells])
-    return "\n".join("  ".join(line).rstrip() for line in zip(*padded, strict=True))
+        texts = [column, *_shown_column(values)]
+        width = max(map(len, texts))
+        cells.append(texts)
+        formats.append(f"%{width}s" if numbers else f"%-{width}s")
+    line = "  ".join(formats)
+    return "\n".join([(line % texts).rstrip() for texts in zip(*cells, strict=True)])
+
+
+def _shown_column(values: Sequence[Any]) -> list[str]:
+    """`_shown` of each; a column of one kind of value, as of 100,000 rows most are, at once."""
+    kinds = set(map(type, values))
+    if kinds == {str} and "" not in values and "".join(values).isprintable():
+        return list(values)
+    if kinds == {Decimal}:
+        return list(map(str, values))
+    if kinds == {date} or kinds == {bool}:
+        texts = {value: _shown(value) for value in set(values)}
+        return [texts[value] for value in values]
+    return list(map(_shown, values))
 
 
 def _all_numbers(values: Sequence[Any]) -> bool:

@@ -34,7 +34,7 @@ class TooLargeError(OutsideError):
 
 def read_outside(path: str | Path, limit: int) -> bytes:
     """All of a file or pipe of at most ``limit`` bytes. Raises OutsideError and OSError."""
-    return b"".join(_chunks(path, limit))
+    return b"".join(chunks_outside(path, limit))
 
 
 def text_outside(path: str | Path, limit: int, encoding: str = "utf-8") -> str:
@@ -65,7 +65,7 @@ def lines_outside(path: str | Path, limit: int, longest: int) -> Iterator[bytes]
     """
     rest = b""
     number = 1
-    for chunk in _chunks(path, limit):
+    for chunk in chunks_outside(path, limit):
         *whole, rest = (rest + chunk).split(b"\n")
         for line in whole:
             yield line + b"\n"
@@ -81,7 +81,8 @@ def is_plain_file(path: str | Path) -> bool:
     return stat.S_ISREG(os.stat(path).st_mode)
 
 
-def _chunks(path: str | Path, limit: int) -> Iterator[bytes]:
+def chunks_outside(path: str | Path, limit: int) -> Iterator[bytes]:
+    """A file or pipe of at most ``limit`` bytes by the MiB. Raises OutsideError and OSError."""
     # Without blocking: opening a pipe that nobody writes to would wait for ever.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     try:

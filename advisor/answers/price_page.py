@@ -12,6 +12,7 @@ from advisor.parse import InputError
 from advisor.ranking.snapshot import Snapshot
 from advisor.tables import to_markdown
 from price_catalog.model import Quote
+from price_catalog.not_found import load_not_found
 
 BEGIN, END = "<!-- prices -->", "<!-- /prices -->"
 """Between these two lines of a page the short table stands."""
@@ -92,12 +93,23 @@ def checked_prices(snapshot: Snapshot) -> str:
         for each in problems
     ]
     columns = ("problem", "item", "price", "date", "vendor", "counts", "detail")
+    missing = [
+        {
+            "item": each.item,
+            "looked_on": each.looked_on,
+            "found": each.found,
+            "pages": " ".join(each.pages),
+        }
+        for each in load_not_found()
+    ]
     return (
         shipped_prices(shipped)
         + f"\n## To be mended, as of {today}\n\n"
         + "".join(f"- {name}: {words}\n" for name, words in _PROBLEM_WORDS.items())
         + "\n"
         + to_markdown(rows, columns)
+        + "\n## Looked for and not found\n\n"
+        + to_markdown(missing, ("item", "looked_on", "found", "pages"))
     )
 
 

@@ -88,10 +88,10 @@ def entry() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="plain")
-    if sys.argv[1:2] not in (["rank"], ["data"]):
+    if sys.argv[1:2] not in (["rank"], ["data"]) and sys.argv[1:3] != ["prices", "list"]:
         sys.exit(main())
-    # A short question: collecting garbage and taking the interpreter apart would be a seventh of
-    # its time, and nothing is left to be closed.
+    # A short question, or many rows: collecting garbage and taking the interpreter apart would be
+    # a seventh of its time, and nothing is left to be closed.
     gc.disable()
     code = main()
     try:

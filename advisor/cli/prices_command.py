@@ -97,14 +97,23 @@ def _add(options: argparse.Namespace, store: Store) -> int:
     snapshot = _snapshot(store)
     made = make_quote(cells, ledger_items(snapshot), today=date.today())
     if isinstance(made, list):
-        raise InputError("; ".join(str(problem) for problem in made))
+        new = any(problem.column == "item" for problem in made) and cells.get("item")
+        raise InputError(
+            "; ".join(str(problem) for problem in made)
+            + (
+                '; a machine that is new is entered with --machine "NAME" --gpu H200 --count 8 in '
+                "place of --item"
+                if new
+                else ""
+            )
+        )
     added = store.add_quotes([made], [OWN])
     again = "" if added else " (it was there already)"
     print(
         f"{made.quote_id}: {_quote_words(made, item_names(snapshot.gpus, snapshot.hosts))}{again}",
         file=sys.stderr,
     )
-    _tell_unused_parts([made], snapshot)
+    _tell_unused_parts([made.item_id] if made.item_kind == "part" else [], snapshot)
     return ANSWERED
 
 
@@ -120,12 +129,10 @@ def _delete(options: argparse.Namespace, store: Store) -> int:
     return delete(options, store)
 
 
-def _tell_unused_parts(quotes: Iterable[Quote], snapshot: Snapshot) -> None:
-    """Say which quotes for parts no build can use."""
+def _tell_unused_parts(quoted: Iterable[str], snapshot: Snapshot) -> None:
+    """Say for which of these parts no build can use a quote."""
     parts = ledger_items(snapshot).parts
-    unused = sorted(
-        {q.item_id for q in quotes if q.item_kind == "part" and q.item_id.casefold() not in parts}
-    )
+    unused = sorted(part for part in quoted if part.casefold() not in parts)
     if unused:
         more = f" and {len(unused) - 3} more" if len(unused) > 3 else ""
         print(
@@ -146,32 +153,35 @@ def _import(options: argparse.Namespace, store: Store) -> int:
     from advisor.costs.own_quotes_csv import read_quotes
 
     path = Path(options.file)
-    snapshot = _snapshot(store)
-    preview = read_quotes(path, ledger_items(snapshot), today=date.today())
-    if len(preview.problems) == 1:
-        name = shown(path.name, 80)[1:-1]
-        raise InputError(f"{name}: {preview.problems[0]}; nothing was imported")
-    if preview.problems:
-        for problem in preview.problems:
-            print(f"advisor: {shown(path.name, 80)[1:-1]}: {problem}", file=sys.stderr)
-        least = "at least " if preview.stopped else ""
-        print(
-            f"advisor: {least}{len(preview.problems)} problems; nothing was imported",
-            file=sys.stderr,
-        )
-        return WRONG_INPUT
-    if options.dry_run:
-        names = item_names(snapshot.gpus, snapshot.hosts)
-        for quote in preview.quotes:
-            print(_quote_words(quote, names))
-        print(f"{len(preview.quotes)} quotes can be read; none was kept", file=sys.stderr)
-        return ANSWERED
-    known = ledger_items(snapshot).quote_ids
-    new = sum(quote.quote_id not in known for quote in preview.quotes)
-    store.add_quotes(preview.quotes, [OWN])
-    _tell_unused_parts(preview.quotes, snapshot)
-    there = len(preview.quotes) - new
-    print(f"{path}: {new} new quotes" + (f", {there} were there" if there else ""), file=sys.stderr)
+    with store.reading() as reader:
+        snapshot = take_snapshot(reader, "latest")
+    with store.quote_draft() as draft:
+        preview = read_quotes(path, ledger_items(snapshot), draft, today=date.today())
+        if len(preview.problems) == 1:
+            name = shown(path.name, 80)[1:-1]
+            raise InputError(f"{name}: {preview.problems[0]}; nothing was imported")
+        if preview.problems:
+            for problem in preview.problems:
+                print(f"advisor: {shown(path.name, 80)[1:-1]}: {problem}", file=sys.stderr)
+            least = "at least " if preview.stopped else ""
+            print(
+                f"advisor: {least}{len(preview.problems)} problems; nothing was imported",
+                file=sys.stderr,
+            )
+            return WRONG_INPUT
+        if options.dry_run:
+            names = item_names(snapshot.gpus, snapshot.hosts)
+            for quote in draft.quotes():
+                print(_quote_words(quote, names))
+            print(f"{preview.count:,} quotes can be read; none was kept", file=sys.stderr)
+            return ANSWERED
+        new = store.add_draft(draft, [OWN])
+    _tell_unused_parts(preview.parts, snapshot)
+    there = preview.count - new
+    print(
+        f"{path}: {new:,} new quotes" + (f", {there:,} were there" if there else ""),
+        file=sys.stderr,
+    )
     return ANSWERED
 
 

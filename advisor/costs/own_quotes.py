@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, fields, replace
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
@@ -91,7 +92,13 @@ class Items:
             for part in host.parts
         }
         """The parts of the machines' parts lists as they are written there, by folded spelling."""
-        self.quote_ids = frozenset(quote_ids)
+        self.quote_ids: Container[str] = frozenset(quote_ids)
+
+    def correcting(self, quote_ids: Container[str]) -> Items:
+        """The same items, where these quotes may be corrected."""
+        items = copy(self)
+        items.quote_ids = quote_ids
+        return items
 
     def find(self, spelling: str, kind: str) -> tuple[str, str]:
         """The item's kind and id. Raises InputError with the nearest names."""
@@ -184,9 +191,7 @@ class _Form:
             self._wrong("url", f"{shown(cells['url'])} is no web address: begin it with https://")
         corrects = cells["corrects"] or None
         if corrects is not None and corrects not in self._items.quote_ids:
-            self._wrong(
-                "corrects", f"no quote is called {shown(corrects)}: see advisor prices list"
-            )
+            self._wrong("corrects", no_such_quote(corrects))
         if self.problems or kind is None or day is None or usd is None:
             return self.problems
         return _identified(
@@ -284,6 +289,11 @@ class _Form:
             if word not in INCLUDES:
                 self._wrong("includes", f"{shown(word)} is not known; {nearest(word, INCLUDES)}")
         return "; ".join(sorted(set(words))) or None
+
+
+def no_such_quote(quote_id: str) -> str:
+    """What is said of a correction of a quote that is not there."""
+    return f"no quote is called {shown(quote_id)}: see advisor prices list"
 
 
 def _identified(quote: Quote) -> Quote:

@@ -4,42 +4,75 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from codecs import getincrementaldecoder
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from itertools import chain
 from pathlib import Path
+from typing import Protocol
 
-from advisor.costs.own_quotes import COLUMNS, NEEDED, Items, RowError, make_quote
+from advisor.costs.own_quotes import COLUMNS, NEEDED, Items, RowError, make_quote, no_such_quote
 from advisor.parse import shown
 from advisor.tables import to_csv
-from bench_runner.outside import MIB, OutsideError, read_outside
+from bench_runner.outside import MIB, OutsideError, chunks_outside
 from price_catalog.csv_table import nearest
 from price_catalog.model import Quote
 
-MAX_FILE_MB = 32
-MAX_QUOTES = 200_000
-"""A file of more would take memory without end; each needs about a kilobyte."""
+MAX_FILE_MB = 256
+MAX_QUOTES = 1_000_000
+MAX_LINE = 2 * MIB
+"""Characters of one line: more is no row of quotes, and would have to be held whole."""
 MAX_PROBLEMS = 100
 """After so many, reading stops: there is something wrong with all of the file."""
+SHOWN = 200
+"""So many quotes of a file are shown before it is read in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """What an import would do: all of ``quotes``, or, with any problem, nothing."""
+    """What an import would do: keep all ``count`` quotes, or, with any problem, nothing."""
 
+    count: int
     quotes: tuple[Quote, ...]
+    """The first SHOWN of them."""
+    parts: frozenset[str]
+    """The first SHOWN parts that they are for."""
     problems: tuple[RowError, ...]
     stopped: bool = False
     """Whether reading stopped at MAX_PROBLEMS."""
 
 
-def read_quotes(path: Path, items: Items, *, today: date) -> Preview:
-    """Read a CSV file of quotes, every row of it. Never raises for what the file holds."""
+class Draft(Protocol):
+    """Where quotes wait until all of a file was read (`advisor.store.QuoteDraft`)."""
+
+    def add(self, row: int, quote: Quote) -> None:
+        """Hold a quote of this row of the file."""
+
+    def repeated(self, limit: int) -> list[tuple[int, int]]:
+        """Rows that say the same as an earlier one, with that one; not more than ``limit``."""
+
+    def unknown_corrections(self, limit: int) -> list[tuple[int, str]]:
+        """Rows that correct a quote which neither the store nor the file has, and its id."""
+
+
+class _AnyId(Container[str]):
+    """While a file is read, the quotes that it may correct are not known yet."""
+
+    def __contains__(self, quote_id: object) -> bool:
+        return True
+
+
+def read_quotes(path: Path, items: Items, draft: Draft, *, today: date) -> Preview:
+    """Read a CSV file of quotes into a draft, row by row, in memory that does not grow with it.
+
+    Never raises for what the file holds.
+    """
     try:
-        return _Reading(items, today).read(path)
+        return _Reading(items.correcting(_AnyId()), draft, today).read(path)
     except _Unreadable as error:
-        return Preview(quotes=(), problems=(error.problem,))
+        return Preview(count=0, quotes=(), parts=frozenset(), problems=(error.problem,))
 
 
 class _Unreadable(Exception):
@@ -53,42 +86,56 @@ class _Unreadable(Exception):
 class _Reading:
     """One file while it is read."""
 
-    def __init__(self, items: Items, today: date) -> None:
+    def __init__(self, items: Items, draft: Draft, today: date) -> None:
         self._items = items
+        self._draft = draft
         self._today = today
         self._problems: list[RowError] = []
-        self._stopped = False
 
     def read(self, path: Path) -> Preview:
-        quotes: dict[str, int] = {}
-        found: list[Quote] = []
-        for row, cells in self._rows(_text(path)):
-            if len(quotes) >= MAX_QUOTES:
+        count, first, parts = 0, list[Quote](), set[str]()
+        stopped = False
+        for row, cells in self._rows(_lines(path)):
+            if count >= MAX_QUOTES:
                 raise _Unreadable(f"holds more than {MAX_QUOTES:,} quotes: split it")
             if len(self._problems) >= MAX_PROBLEMS:
-                self._stopped = True
+                stopped = True
                 break
             made = make_quote(cells, self._items, today=self._today, row=row)
             if isinstance(made, list):
                 self._problems += made
-            elif made.quote_id in quotes:
-                message = f"says the same as row {quotes[made.quote_id]}: keep one of them"
-                self._problems.append(RowError(row=row, column="item", message=message))
-            else:
-                quotes[made.quote_id] = row
-                found.append(made)
-        if not found and not self._problems:
+                continue
+            count += 1
+            if not self._problems:
+                self._draft.add(row, made)
+            if count <= SHOWN:
+                first.append(made)
+            if made.item_kind == "part" and len(parts) < SHOWN:
+                parts.add(made.item_id)
+        if not self._problems:
+            self._problems += self._judged_together()
+        if not count and not self._problems:
             raise _Unreadable("holds no quotes: write one a row under the header")
         return Preview(
-            quotes=() if self._problems else tuple(found),
-            problems=tuple(self._problems),
-            stopped=self._stopped,
+            count=0 if self._problems else count,
+            quotes=() if self._problems else tuple(first),
+            parts=frozenset() if self._problems else frozenset(parts),
+            problems=tuple(sorted(self._problems, key=lambda problem: problem.row or 0)),
+            stopped=stopped,
         )
 
-    def _rows(self, text: str) -> Iterator[tuple[int, dict[str, str]]]:
-        first_line = text[: text.find("\n")] if "\n" in text else text
-        mark = max(",;\t", key=first_line[:10_000].count)
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
+    def _judged_together(self) -> Iterator[RowError]:
+        """What only shows when all rows are there."""
+        for row, earlier in self._draft.repeated(MAX_PROBLEMS):
+            message = f"says the same as row {earlier}: keep one of them"
+            yield RowError(row=row, column="item", message=message)
+        for row, quote_id in self._draft.unknown_corrections(MAX_PROBLEMS):
+            yield RowError(row=row, column="corrects", message=no_such_quote(quote_id))
+
+    def _rows(self, lines: Iterator[str]) -> Iterator[tuple[int, dict[str, str]]]:
+        first = next(lines, "")
+        mark = max(",;\t", key=first[:10_000].count)
+        reader = csv.reader(chain([first] if first else [], lines), delimiter=mark, strict=True)
         header: list[str] | None = None
         start = 1
         while True:
@@ -119,23 +166,47 @@ class _Reading:
             raise _Unreadable("is empty: its first row names the columns " + ", ".join(NEEDED), 1)
 
 
-def _text(path: Path) -> str:
+def _lines(path: Path) -> Iterator[str]:
+    """The lines of a file or pipe with their ends, decoded a MiB at a time."""
+    rest, number = "", 1
+    for text in _texts(path):
+        rest += text
+        # A carriage return at the very end may belong to a line feed that is still to come.
+        end = max(rest.rfind("\n"), rest.rfind("\r", 0, len(rest) - 1)) + 1
+        for line in io.StringIO(rest[:end], newline=""):
+            yield line
+            number += 1
+        rest = rest[end:]
+        if len(rest) > MAX_LINE:
+            raise _Unreadable(f"has a line of more than {MAX_LINE:,} characters: split it", number)
+    yield from io.StringIO(rest, newline="")
+
+
+def _texts(path: Path) -> Iterator[str]:
+    chunks = chunks_outside(path, MAX_FILE_MB * MIB)
     try:
-        data = read_outside(path, MAX_FILE_MB * MIB)
+        first = next(chunks, b"")
+        encoding = "utf-16" if first[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+        decoder = getincrementaldecoder(encoding)()
+        before = row = 0
+        for chunk in chain([first], chunks, [b""]):
+            try:
+                yield decoder.decode(chunk, final=not chunk)
+            except UnicodeDecodeError as error:
+                # The decoder may hold the beginning of a character back, or have dropped a mark.
+                at = before + len(chunk) - len(error.object) + error.start
+                row += error.object.count(b"\n", 0, error.start) + 1
+                raise _Unreadable(
+                    f"byte {at} is not {encoding.removesuffix('-sig').upper()}: save the file as "
+                    "CSV UTF-8",
+                    row,
+                ) from None
+            before += len(chunk)
+            row += chunk.count(b"\n")
     except OutsideError as error:
         raise _Unreadable(str(error)) from None
     except OSError as error:
         raise _Unreadable(f"cannot be read ({error.strerror}): name a CSV file") from None
-    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-    try:
-        return data.decode(encoding)
-    except UnicodeDecodeError as error:
-        row = data.count(b"\n", 0, error.start) + 1
-        raise _Unreadable(
-            f"byte {error.start} is not {encoding.removesuffix('-sig').upper()}: save the file as "
-            "CSV UTF-8",
-            row,
-        ) from None
 
 
 def _header(cells: Sequence[str]) -> list[str]:

@@ -235,7 +235,10 @@ def outlying_quotes(quotes: Iterable[AnyQuote]) -> frozenset[str]:
             items.setdefault((quote.item_kind, quote.item_id), []).append(quote)
     found: set[str] = set()
     for rivals in items.values():
-        if len(rivals) >= OUTLYING_FROM:
+        if len(rivals) < OUTLYING_FROM:
+            continue
+        prices = [quote.price_usd for quote in rivals]
+        if max(prices) > min(prices) * OUTLYING:  # else none is far from any middle
             found.update(_outlying_of(rivals))
     return frozenset(found)
 

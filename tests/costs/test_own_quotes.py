@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from advisor.cli.main import main
 from advisor.costs.own_quotes import COLUMNS, NEEDED, OWN, Items, make_quote
-from advisor.costs.own_quotes_csv import MAX_PROBLEMS, quotes_csv, read_quotes
+from advisor.costs.own_quotes_csv import MAX_LINE, MAX_PROBLEMS, Preview, quotes_csv, read_quotes
 from advisor.store import Store
 from advisor.tables import guarded
 from price_catalog.load import load_catalog
@@ -135,10 +135,34 @@ def test_a_correction_keeps_the_old_row(own_store: Path) -> None:
 # CSV
 
 
+class Held:
+    """A draft of some quotes: the store's own keeps to the same promises."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, list[int]] = {}
+        self.corrections: list[tuple[int, str]] = []
+
+    def add(self, row: int, quote: Quote) -> None:
+        self.rows.setdefault(quote.quote_id, []).append(row)
+        if quote.corrects is not None:
+            self.corrections.append((row, quote.corrects))
+
+    def repeated(self, limit: int) -> list[tuple[int, int]]:
+        return [(row, rows[0]) for rows in self.rows.values() for row in rows[1:]][:limit]
+
+    def unknown_corrections(self, limit: int) -> list[tuple[int, str]]:
+        known = {*self.rows, *(quote.quote_id for quote in CATALOG.quotes)}
+        return [(row, named) for row, named in self.corrections if named not in known][:limit]
+
+
+def previewed(path: Path) -> Preview:
+    return read_quotes(path, ITEMS, Held(), today=TODAY)
+
+
 def read(path: Path, text: str | bytes) -> list[str]:
     """The problems of a file with this content; [] where all of it can be read."""
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    preview = read_quotes(path, ITEMS, today=TODAY)
+    preview = previewed(path)
     assert not (preview.quotes and preview.problems)
     return [str(problem) for problem in preview.problems]
 
@@ -194,14 +218,18 @@ def test_a_line_of_a_hundred_megabytes_is_refused_at_once(tmp_path: Path) -> Non
     with path.open("wb") as file:
         file.write(b"item,price,vendor,date,kind\n")
         file.truncate(100_000_000)
-    (problem,) = read_quotes(path, ITEMS, today=TODAY).problems
-    assert "larger than 32 MiB" in str(problem)
+    (problem,) = previewed(path).problems
+    assert str(problem) == f"row 2: has a line of more than {MAX_LINE:,} characters: split it"
+    with path.open("ab") as file:
+        file.truncate(20_000_000_000)
+    (problem,) = previewed(path).problems
+    assert "larger than 256 MiB" in str(problem)
 
 
 def test_reading_stops_where_all_is_wrong(tmp_path: Path) -> None:
     path = tmp_path / "q.csv"
     path.write_text("item,price,vendor,date,kind\n" + "x,y,z,w,v\n" * 50_000)
-    preview = read_quotes(path, ITEMS, today=TODAY)
+    preview = previewed(path)
     assert preview.stopped
     assert MAX_PROBLEMS <= len(preview.problems) <= MAX_PROBLEMS + len(COLUMNS)
 
@@ -255,7 +283,7 @@ def test_ten_thousand_bad_files(tmp_path: Path) -> None:
     refused = 0
     for _ in range(10_000):
         path.write_bytes(bad_file(rng))
-        preview = read_quotes(path, ITEMS, today=TODAY)
+        preview = previewed(path)
         assert bool(preview.quotes) != bool(preview.problems)
         refused += bool(preview.problems)
         for problem in preview.problems:
@@ -276,7 +304,7 @@ def test_arbitrary_bytes_are_told_apart_or_refused(lines: list[bytes]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "q.csv")
         path.write_bytes(b"item,price,vendor,date,kind\n" + b"\n".join(lines))
-        preview = read_quotes(path, ITEMS, today=TODAY)
+        preview = previewed(path)
     assert not preview.quotes
     assert preview.problems
 
@@ -297,7 +325,7 @@ def test_export_and_import_bring_the_same_quotes_back(vendor: str, note: str) ->
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "q.csv")
         path.write_text(text, encoding="utf-8", newline="")
-        preview = read_quotes(path, ITEMS, today=TODAY)
+        preview = previewed(path)
     assert preview.problems == ()
     assert preview.quotes == (quote,)
 
@@ -306,7 +334,7 @@ def test_foreign_money_survives_the_round_trip(tmp_path: Path) -> None:
     quote = made(price="1234.56", currency="EUR", usd_per_unit="1.0834")
     path = tmp_path / "q.csv"
     path.write_text(quotes_csv([quote], {}), encoding="utf-8")
-    (back,) = read_quotes(path, ITEMS, today=TODAY).quotes
+    (back,) = previewed(path).quotes
     assert back == quote
 
 

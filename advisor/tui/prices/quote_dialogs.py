@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from advisor.ranking.snapshot import Snapshot
     from advisor.store import Store
+    from advisor.store.quote_draft import QuoteDraft
 
 FIELDS = (
     ("item", "Item", "RTX 3090, or a machine's name"),
@@ -194,12 +196,15 @@ would be read and what is wrong, row by row. `Enter` again reads it in: all of i
 
         path: Path
         preview: Preview
+        draft: QuoteDraft
+        held: ExitStack
+        """Closes the draft."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         super().__init__()
         self._items = ledger_items(snapshot)
         self._names = item_names(snapshot.gpus, snapshot.hosts)
-        self._ready: tuple[Path, Preview] | None = None
+        self._ready: ImportScreen.Read | None = None
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="page tall") as box:
@@ -209,18 +214,33 @@ would be read and what is wrong, row by row. `Enter` again reads it in: all of i
             yield LinesView(id="preview")
             yield DialogKeys(IMPORT)
 
+    def on_unmount(self) -> None:
+        """What was read and not kept is gone."""
+        self._drop()
+
+    def _drop(self) -> None:
+        if self._ready is not None:
+            self._ready.held.close()
+            self._ready = None
+
+    def _named(self) -> Path:
+        return Path(self.query_one("#path", Input).value.strip()).expanduser()
+
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
-        self._ready = None
+        self._drop()
 
     @on(Input.Submitted)
     def action_go_on(self) -> None:
         """Look at the file; once that was good, read it in."""
-        path = Path(self.query_one("#path", Input).value.strip()).expanduser()
-        if self._ready is not None:
-            quotes = self._ready[1].quotes
-            self.keep(quotes, f"Imported {len(quotes)} quotes of {path.name}.")
+        path = self._named()
+        ready = self._ready
+        if ready is not None:
+            self.write(
+                lambda store: store.add_draft(ready.draft, [OWN]),
+                f"Imported {ready.preview.count:,} quotes of {path.name}.",
+            )
         elif not path.name:
             self.say("no file is named: write one such as quotes.csv")
         else:
@@ -229,20 +249,35 @@ would be read and what is wrong, row by row. `Enter` again reads it in: all of i
 
     @work(thread=True, exclusive=True, group="look", exit_on_error=False)
     def _look(self, path: Path) -> None:
-        self.post_message(self.Read(path, read_quotes(path, self._items, today=self.app.today)))
+        from advisor.store import StoreError
+
+        held = ExitStack()
+        try:
+            draft = held.enter_context(self.app.store_reader.patient_store().quote_draft())
+            preview = read_quotes(path, self._items, draft, today=self.app.today)
+        except StoreError as error:
+            held.close()
+            self.post_message(self.Failed(str(error)))
+        else:
+            self.post_message(self.Read(path, preview, draft, held))
 
     @on(Read)
     def _read(self, event: Read) -> None:
         preview = event.preview
+        if event.path != self._named():
+            event.held.close()
+            self.say("Enter shows what would be read.", wrong=False)
+            return
         self.query_one("#preview", LinesView).show(
             lambda width: self._page(preview, width), from_top=True
         )
         if preview.problems:
+            event.held.close()
             least = "at least " if preview.stopped else ""
             self.say(f"{least}{len(preview.problems)} problems: nothing will be read")
         else:
-            self._ready = (event.path, preview)
-            self.say(f"{len(preview.quotes)} quotes: Enter again reads them in", wrong=False)
+            self._ready = event
+            self.say(f"{preview.count:,} quotes: Enter again reads them in", wrong=False)
 
     def _page(self, preview: Preview, width: int) -> list[Line]:
         lines: list[Line] = [(str(problem), WARNING) for problem in preview.problems]
@@ -253,4 +288,6 @@ would be read and what is wrong, row by row. `Enter` again reads it in: all of i
                 (f"{item}  {usd_exact(quote.price_usd)}{known}", STRONG if not known else FAINT)
             )
             lines.append((f"  {quote.kind}, {quote.vendor}, {quote.quoted_on}", PLAIN))
+        if more := preview.count - len(preview.quotes):
+            lines.append((f"and {more:,} more", PLAIN))
         return wrapped(lines, width)

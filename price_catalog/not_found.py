@@ -1,0 +1,35 @@
+"""What was looked for and is sold by nobody whose price and day are known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from price_catalog.csv_table import read_rows
+
+_PATH = Path(__file__).with_name("not_found.csv")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotFound:
+    """A machine or a card without a price that can be kept."""
+
+    item: str
+    looked_on: date
+    found: str
+    """What there was instead, and why it is no quote."""
+    pages: tuple[str, ...]
+
+
+def load_not_found(path: Path = _PATH) -> tuple[NotFound, ...]:
+    """What is missing, in the order of the table. Raises ValueError."""
+    return tuple(
+        NotFound(
+            item=row.text("item"),
+            looked_on=row.day("looked_on"),
+            found=row.text("found"),
+            pages=tuple((row.optional_text("page") or "").split()),
+        )
+        for row in read_rows(path, ("item", "looked_on", "found", "page"))
+    )
