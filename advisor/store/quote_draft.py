@@ -14,9 +14,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 from advisor.store.connection import StoreError, can_write, created, opened, transaction
+from advisor.store.engine import duckdb
 from advisor.store.rows import insert_missing, plain_values
 from bench_runner.leftovers import in_use, sweep
 from price_catalog.model import Quote, Source
