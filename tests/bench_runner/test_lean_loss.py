@@ -163,6 +163,25 @@ def test_it_survives_regional_compilation() -> None:
     )
 
 
+def test_whether_the_loss_is_the_library_s_is_asked_without_tf32() -> None:
+    # With TF32 Mamba 2.8B was refused on an H100: 22.87 and 22.94 for the same loss.
+    from bench_runner.worker.lean_loss import lean_model
+
+    before = torch.backends.fp32_precision
+    torch.backends.fp32_precision = "tf32"
+    try:
+        asked: list[str] = []
+        model = build(DECODERS["GPTNeoX"]())
+        model.gpt_neox.register_forward_pre_hook(
+            lambda *_: asked.append(torch.backends.cuda.matmul.fp32_precision)
+        )
+        lean_model(model)
+        assert asked == ["ieee", "ieee"]
+        assert torch.backends.cuda.matmul.fp32_precision == "tf32"
+    finally:
+        torch.backends.fp32_precision = before
+
+
 def test_logits_are_still_there_for_who_gives_no_labels() -> None:
     from bench_runner.worker.lean_loss import lean_model
 
