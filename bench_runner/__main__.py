@@ -237,6 +237,7 @@ def _measure(arguments: argparse.Namespace) -> int:
     )
     # Records that cannot be read are an error before anything is measured.
     journal.read(options.records_file)
+    journal.check_place(options.records_file)
     offloading = any(settings.offloading for settings in candidates)
     concerns = hardware.concerns(
         setup.machine, setup.gpu_count, _parameters(setup.recipe), offloading

@@ -6,6 +6,7 @@ import errno
 import hashlib
 import json
 import os
+import tempfile
 from collections.abc import Iterable
 from dataclasses import asdict, fields, replace
 from datetime import date
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bench_runner.locks import writing
-from bench_runner.outside import MIB, OutsideError, lines_outside
+from bench_runner.outside import MIB, OutsideError, is_plain_file, lines_outside
 from bench_runner.record_checks import check_record
 from bench_runner.records import (
     ATTENTIONS,
@@ -127,6 +128,27 @@ def said_settings(settings: Settings | None) -> dict[str, Any]:
         if row.get(name) == nothing:
             del row[name]
     return row
+
+
+def check_place(path: Path) -> None:
+    """Raise ValueError where no record could be kept at ``path``, before hours go into one."""
+    real = Path(os.path.realpath(path))
+    folder = real.parent
+    try:
+        while not folder.exists() and folder != folder.parent:
+            folder = folder.parent  # append makes those that are missing
+        if real.is_symlink() or (real.exists() and not is_plain_file(real)):
+            raise ValueError(f"{path} is no plain file: name a file for the records")
+        if real.exists():
+            os.close(os.open(real, os.O_RDWR))
+        else:
+            # Rights tell nothing of a file system that takes no new files, such as /proc.
+            tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        said = error.strerror or error
+        raise ValueError(
+            f"no records can be kept at {path} ({said}): name a file in a folder of yours"
+        ) from None
 
 
 def append(path: Path, measurement: Measurement) -> None:

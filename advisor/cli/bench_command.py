@@ -118,6 +118,7 @@ def _plan(options: argparse.Namespace) -> Plan:
     from advisor.benchmark.packages import check_packages
     from advisor.benchmark.request import Request
     from advisor.benchmark.runner_process import look_here
+    from bench_runner import journal
     from bench_runner.space import METHODS
 
     if options.search not in SEARCHES:
@@ -139,6 +140,10 @@ def _plan(options: argparse.Namespace) -> Plan:
             )
     minutes, gib = options.minutes, options.memory_limit_gib
     records, work = bench_folders()
+    for flag in ("records", "work"):
+        if getattr(options, flag) == "":
+            # An unset variable in a script must not end up in the user's own records.
+            raise InputError(f"--{flag} is empty: name one, or leave it out")
     request = Request(
         recipe=options.model,
         gpu_count=count or 1,
@@ -155,6 +160,11 @@ def _plan(options: argparse.Namespace) -> Plan:
         records_file=Path(options.records or records).expanduser(),
         work_directory=Path(options.work or work).expanduser(),
     )
+    try:
+        journal.read(request.records_file)
+        journal.check_place(request.records_file)
+    except ValueError as error:
+        raise InputError(str(error)) from None
     check_packages()
     here = look_here(request.work_directory, count, _runner())
     return make_plan(open_store(options), request, here, gpu_count=count)

@@ -143,6 +143,10 @@ def _answer(argv: Sequence[str] | None) -> int:
         return CANCELLED
     except OSError as error:
         return _refuse(_os_words(error))
+    except RecursionError:
+        return _refuse(
+            "something that was read is nested too deeply (a store's row, a file): leave it out"
+        )
     except Exception as error:
         if os.environ.get("ADVISOR_DEBUG"):
             raise

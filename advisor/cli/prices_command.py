@@ -307,6 +307,7 @@ def _check(options: argparse.Namespace, store: Store) -> int:
 def _table(options: argparse.Namespace, store: Store) -> int:
     from advisor.answers.price_page import between_marks, shipped_prices, short_prices
     from advisor.files import write_whole
+    from bench_runner.outside import MIB, OutsideError, text_outside
 
     snapshot = _snapshot(store)
     text = short_prices(snapshot) if options.short else shipped_prices(snapshot)
@@ -316,9 +317,9 @@ def _table(options: argparse.Namespace, store: Store) -> int:
     path = Path(options.out)
     if options.short:
         try:
-            text = between_marks(path.read_text(encoding="utf-8"), text)
-        except UnicodeDecodeError:
-            raise InputError(f"{path} is no text in UTF-8: name a Markdown page") from None
+            text = between_marks(text_outside(path, 16 * MIB), text)
+        except OutsideError as error:
+            raise InputError(f"{path} {error}") from None
     write_whole(path, text, overwrite=True)
     return ANSWERED
 

@@ -168,16 +168,26 @@ def read_tables(path: Path, *, wait_s: float) -> Tables:
 
     with _as_new_as_we(path, wait_s) as connection:
         tables = local_tables(connection)
+    records = []
     for table, rows in tables.items():
-        for row in rows if table != "measurement" else ():
+        for row in rows:
             try:
-                check_words(table, row)
-            except ValueError as error:
+                if table == "measurement":
+                    records.append(_checked_record(row))
+                else:
+                    check_words(table, row)
+            except (ValueError, TypeError, RecursionError) as error:
                 named = " ".join(str(row[column]) for column in KEYS[table])
+                said = "is nested too deeply" if isinstance(error, RecursionError) else error
                 raise StoreError(
-                    f"{path}: {table} {shown(named)}: {error}; mend it there; nothing was added"
+                    f"{path}: {table} {shown(named)}: {said}; mend it there; nothing was added"
                 ) from None
-    return tables
+    return {**tables, **record_tables(records, ())} | {"source": tables["source"]}
+
+
+def _checked_record(row: Values) -> Measurement:
+    """A record of somebody else's store, held to what a file of records is. Raises ValueError."""
+    return from_json(json.loads(json.dumps(_journal_record(row), default=_as_text)))
 
 
 @contextmanager

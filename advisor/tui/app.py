@@ -108,6 +108,13 @@ class AdvisorApp(Program):
         self.set_interval(LOOK_EVERY_S, self.look_at_store)
         end_from_outside(self)
 
+    def action_command_palette(self) -> None:
+        """Everything that can be done, to be searched."""
+        from advisor.tui.program.palette import Palette
+
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette())
+
     @property
     def inputs(self) -> State:
         """What stands in the fields of the main screen."""

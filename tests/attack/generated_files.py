@@ -7,7 +7,9 @@ exit code that there is none of, a changed store after a refusal, a control char
 from __future__ import annotations
 
 import contextlib
+import csv
 import io
+import itertools
 import json
 import math
 import os
@@ -19,6 +21,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from copy import deepcopy
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +31,7 @@ from tests.store_for_tests import record
 
 TESTS = Path(__file__).parents[1]
 STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+SIGNS = b"0123456789eE+-._\"'{}[]=,:;#\n\t abcntu\\/$"
 ODD: tuple[Any, ...] = (
     None, True, False, 0, -1, 1, 2**31, 2**63, 10**30, -0.0, 0.5, 1e308, float("nan"),
     float("inf"), "", " ", "x" * 5000, "\x1b[2J", "\u202e", "\ud800", "../../etc/passwd", "=1+1",
@@ -47,9 +51,27 @@ def paths(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return found
 
 
+def near(value: Any, dice: random.Random) -> Any:
+    """Another value of the same kind, which a check of types alone lets through."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return dice.choice((value + 1, value - 1, value * 2, value * 1000, -value, value // 2))
+    if isinstance(value, float):
+        return value * dice.choice((0.5, 1.001, 2.0, 1e6, 1e-6, -1.0))
+    if isinstance(value, str):
+        odd = (value + "x", value.upper(), value[1:], value * 2, f" {value}\n", "H200")
+        return dice.choice(odd)
+    if isinstance(value, date):
+        return dice.choice((date(1, 1, 1), date(9999, 12, 31), value + timedelta(days=1000)))
+    if isinstance(value, list):
+        return dice.choice((value[::-1], value * 2, value * 300, value[1:]))
+    return value
+
+
 def spoiled(value: Any, dice: random.Random) -> Any:
     """The same with one to three things changed, taken out or put in."""
-    value = json.loads(json.dumps(value))
+    value = deepcopy(value)
     for _ in range(dice.choice((1, 1, 1, 2, 3))):
         places = paths(value)
         if not places:
@@ -59,7 +81,9 @@ def spoiled(value: Any, dice: random.Random) -> Any:
         for step in way:
             inner = inner[step]
         what = dice.random()
-        if what < 0.6:
+        if what < 0.35:
+            inner[last] = near(inner[last], dice)
+        elif what < 0.65:
             inner[last] = deepcopy(dice.choice(ODD))
         elif what < 0.8:
             del inner[last]
@@ -80,7 +104,8 @@ def scratched(text: str, dice: random.Random) -> bytes:
         at = dice.randrange(len(raw))
         what = dice.random()
         if what < 0.5:
-            raw[at] = dice.randrange(256)
+            # Mostly signs that mean something: what is not UTF-8 is refused before it is looked at.
+            raw[at] = dice.choice(SIGNS) if dice.random() < 0.9 else dice.randrange(256)
         elif what < 0.7:
             del raw[at : at + dice.randint(1, 40)]
         elif what < 0.9:
@@ -112,7 +137,7 @@ def _toml(path: Path) -> dict[str, Any]:
             return {name: plain(inner) for name, inner in value.items()}
         if isinstance(value, list):
             return [plain(inner) for inner in value]
-        return value if isinstance(value, int | float | str | bool) else str(value)
+        return value if isinstance(value, int | float | str | bool | date) else str(value)
 
     found: dict[str, Any] = plain(tomllib.loads(path.read_text(encoding="utf-8")))
     return found
@@ -126,7 +151,8 @@ LLAMA = {
 CSV = [
     ["item", "price", "vendor", "date", "kind", "currency", "usd_per_unit", "includes", "note"],
     ["RTX 3090", "900", "a shop", "2026-11-01", "used", "EUR", "1.08", "", "a note"],
-    ["H100", "$25,000.00", "another", "2026-10-01", "street", "", "", "", ""],
+    ["H100", "$25,000.00", "another", "2026-10-01", "street", "USD", "", "tax", ""],
+    ["RTX 4090", "1700", "a third", "2026-09-30", "used", "", "", "", "=1+1"],
 ]
 
 Make = Callable[[random.Random], bytes]
@@ -165,11 +191,15 @@ def _config(dice: random.Random) -> bytes:
 def _csv(dice: random.Random) -> bytes:
     rows = [list(row) for row in CSV]
     for _ in range(dice.randint(1, 3)):
-        row = dice.choice(rows)
-        if row:
-            row[dice.randrange(len(row))] = str(dice.choice(ODD))
-    text = "\n".join(",".join(row) for row in rows) + "\n"
-    return text.encode("utf-8", "replace") if dice.random() < 0.7 else scratched(text, dice)
+        row = dice.choice(rows if dice.random() < 0.1 else rows[1:])
+        at = dice.randrange(len(row))
+        odd = row[at] if dice.random() < 0.4 else dice.choice(ODD)
+        row[at] = str(near(odd, dice) if dice.random() < 0.5 else odd)
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    if dice.random() < 0.7:
+        return text.getvalue().encode("utf-8", "replace")
+    return scratched(text.getvalue(), dice)
 
 
 def _rows(dice: random.Random) -> bytes:
@@ -349,12 +379,16 @@ def attack(
     """So many files of a kind, or as many as the time allows; how many were tried and accepted,
     and what went wrong with which."""
     from advisor.planning import solver_process
+    from advisor.store import exchange
 
     name, make, words = KINDS[kind]
     accepted, tried, faults = 0, 0, []
     ends = time.monotonic() + seconds
-    search = solver_process.Search.run
+    search, anew = solver_process.Search.run, exchange.predict_anew
     solver_process.Search.run = no_solver  # type: ignore[assignment,method-assign]
+    times = itertools.count()
+    # All is predicted anew after each tenth only: that takes a second, and the checks none.
+    exchange.predict_anew = lambda at: anew(at) if next(times) % 10 == 0 else None
     try:
         for number in range(count):
             if time.monotonic() > ends:
@@ -381,4 +415,5 @@ def attack(
                 faults.append(f"{kept}: {problem}: {err.strip()[:300]}")
     finally:
         solver_process.Search.run = search  # type: ignore[method-assign]
+        exchange.predict_anew = anew
     return tried, accepted, faults

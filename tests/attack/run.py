@@ -29,6 +29,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=1e9, help="of files: for each kind")
     parser.add_argument("--kinds", help="of files: by commas (default: all)")
+    parser.add_argument("--screens", default="f2,f3,f6,f7,f8", help="of keys: by commas")
     parser.add_argument("--folder", type=Path, help="where what went wrong is kept")
     options = parser.parse_args()
     folder = options.folder or Path(tempfile.mkdtemp(prefix="attack-"))
@@ -67,7 +68,9 @@ def main() -> int:
             "damage": commands_and_stores.damage,
             "keys": random_keys.keys,
         }[options.attack]
-        faults = attack(whole, folder, options.count, options.seed)
+        screens = options.screens.split(",") if options.attack == "keys" else ()
+        with_screens = {"screens": screens} if screens else {}
+        faults = attack(whole, folder, options.count, options.seed, **with_screens)
         # Of the kills at each write there are as many as there are; it says itself how many.
         what = "writes, at most" if options.attack == "writes" else options.attack
         _tell(what, options.count, faults, began)

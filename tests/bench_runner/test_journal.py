@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -122,6 +123,30 @@ def test_a_choice_that_there_is_none_of_is_named(tmp_path: Path, key: str) -> No
     path.write_text(json.dumps(row) + "\n")
     with pytest.raises(ValueError, match=f":1: {key} 'quickly' is not one of "):
         journal.read(path)
+
+
+@pytest.mark.parametrize(
+    "place", ["/proc/self/x", "/proc/self/new/x", "folder", "pipe", "file/x", "ring", "gone/x"]
+)
+def test_a_place_that_keeps_no_records_is_refused_before_anything_is_measured(
+    tmp_path: Path, place: str
+) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "ring").symlink_to("ring")
+    (tmp_path / "gone").symlink_to("/proc/self/nowhere")
+    with pytest.raises(ValueError, match=r"no records can be kept|no plain file"):
+        journal.check_place(tmp_path / place)
+
+
+@pytest.mark.parametrize("place", ["r.jsonl", "new/er/r.jsonl", "link.jsonl"])
+def test_a_place_for_records_is_looked_at_without_a_trace(tmp_path: Path, place: str) -> None:
+    (tmp_path / "link.jsonl").symlink_to("elsewhere.jsonl")
+    journal.check_place(tmp_path / place)
+    assert [path.name for path in tmp_path.iterdir()] == ["link.jsonl"]
+    journal.append(tmp_path / place, record())
+    journal.check_place(tmp_path / place)
 
 
 def test_no_file_is_no_record_and_a_folder_is_an_error(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -10,13 +11,16 @@ from pathlib import Path
 import pytest
 
 from advisor.benchmark.jobs.cluster_profile import ClusterProfile, read_profiles
-from advisor.benchmark.jobs.job_folder import write_folder
+from advisor.benchmark.jobs.job_folder import kept_jobs, write_folder
 from advisor.benchmark.jobs.job_plan import JobPlan, make_job_plan
+from advisor.benchmark.jobs.job_records import output_events
 from advisor.benchmark.jobs.sbatch_file import SCRIPT, lines_to_type, sbatch_text
 from advisor.benchmark.request import Request
 from advisor.cli.main import main
 from advisor.parse import InputError
 from advisor.store import Store
+from advisor.tui.program.settings import load_state
+from bench_runner import outside
 
 FAKE = Path(__file__).parent.parent / "fake_runner.py"
 HOSTILE = [
@@ -140,6 +144,9 @@ def test_what_is_typed_wrong_is_one_line_and_writes_nothing(
         '[slurm.x]\ncontainer = "a.sif"\nvenv = "/v"',
         'slurm = "gpu"',
         "[slurm.x",
+        "[slurm.x]\nmodules = " + "[" * 50_000,
+        "[slurm." + "a." * 100_000 + "b]",
+        "#" * 2**20,
         '[slurm.x]\nlogin = "you@host; touch pwned"',
     ],
 )
@@ -149,6 +156,22 @@ def test_settings_are_held_to_the_same(tmp_path: Path, text: str) -> None:
     with pytest.raises(InputError) as caught:
         read_profiles(file)
     assert str(caught.value).isprintable()
+
+
+def test_settings_and_lists_that_are_pipes_are_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outside, "PATIENCE_S", 0.1)
+    for name in ("settings.toml", "state.json", "job.out"):
+        os.mkfifo(tmp_path / name)
+    with pytest.raises(InputError, match="is a pipe"):
+        read_profiles(tmp_path / "settings.toml")
+    assert "no plain file" in (load_state(tmp_path / "state.json")[1] or "")
+    assert output_events(tmp_path / "job.out") == ([], 0)
+    monkeypatch.setenv("ADVISOR_JOBS", str(tmp_path))
+    (tmp_path / "deep.json").write_text("[" * 100_000)
+    os.mkfifo(tmp_path / "pipe.json")
+    assert kept_jobs() == []
 
 
 ODD = 'it\'s $(touch pwned) `touch pwned` "x" & ; #SBATCH é'

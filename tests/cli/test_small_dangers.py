@@ -135,3 +135,16 @@ def test_a_terminal_that_cannot_draw_is_told_so_at_once(store_path: Path) -> Non
     assert b"TERM=dumb" in said
     assert b"\x1b" not in said
     os.close(terminal)
+
+
+@pytest.mark.parametrize(
+    "words", ["--records=/proc/self/x", "--records=", "--work=", "--records=."]
+)
+def test_a_benchmark_that_could_keep_nothing_does_not_ask_to_be_confirmed(
+    store_path: Path, capsys: pytest.CaptureFixture[str], words: str
+) -> None:
+    line = ["bench", "--store", str(store_path), "--model", "pythia-14m", "--device", "cpu", words]
+    assert main(line) == 2
+    said = capsys.readouterr().err
+    assert words.partition("=")[0] in said or words.partition("=")[2] in said
+    assert "confirmed" not in said and said.count("\n") == 1

@@ -185,3 +185,28 @@ def test_a_table_of_more_rows_than_anybody_has_is_refused(tmp_path: Path) -> Non
         opened(path, write=False, wait_s=5),
     ):
         pass
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (f"environment = '{'[' * 100_000}'", "nested too deeply"),
+        ("environment = 'no JSON'", "Expecting value"),
+        ("step_s = -1", "step_s"),
+        ("pass_s = ['nan'::DOUBLE]", "pass_s"),
+        ("method = 'magic'", "method"),
+        ("lab = repeat('x', 100000)", "lab"),
+    ],
+)
+def test_a_record_in_a_store_is_held_to_what_a_file_of_records_is(
+    store_path: Path, tmp_path: Path, change: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own, other = (Path(shutil.copy(store_path, tmp_path / name)) for name in ("a.db", "b.db"))
+    Store(other).append_measurements([record("m-x")])
+    spoil(other, f"UPDATE measurement SET {change} WHERE origin = 'local'")
+    assert main(["--store", str(own), "merge", str(other)]) == 2
+    said = capsys.readouterr().err
+    assert words in said and "nothing was added" in said and said.count("\n") == 1
+    assert "\x1b" not in said and len(said) < 1000
+    with Store(own).reading() as reader:
+        assert not reader.times(origin="local")

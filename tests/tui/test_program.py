@@ -601,7 +601,7 @@ async def test_the_palette_opens_in_a_terminal_of_a_few_rows(
         assert isinstance(pilot.app.screen, CommandPalette)
         await pilot.press(*"quit")
         await pilot.pause(0.3)
-        await pilot.press("down", "up", "enter", "enter")
+        await pilot.press("down", "up", "pageup", "pagedown", "enter", "enter")
         await settled(pilot)
         assert pilot.app._exception is None
 

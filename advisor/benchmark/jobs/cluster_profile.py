@@ -17,8 +17,10 @@ from advisor.benchmark.jobs.safe_words import (
     checked_path,
 )
 from advisor.parse import InputError, shown
+from bench_runner.outside import MIB, OutsideError, check_depth, text_outside
 from price_catalog.csv_table import nearest
 
+MAX_BYTES = MIB
 MAX_MINUTES = 60 * 24 * 14
 MAX_NODE_GIB = 100_000
 _COUNTS = {"cpus_per_gpu": 256, "memory_gib": MAX_NODE_GIB, "time_minutes": MAX_MINUTES}
@@ -88,11 +90,15 @@ def read_profiles(path: Path) -> dict[str, ClusterProfile]:
     ``[slurm]`` with keys of its own is the only cluster; ``[slurm.NAME]`` are several.
     """
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8")).get("slurm", {})
+        text = text_outside(path, MAX_BYTES)
+        check_depth(text)
+        table = tomllib.loads(text).get("slurm", {})
     except FileNotFoundError:
         return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, OutsideError, tomllib.TOMLDecodeError, RecursionError) as error:
         why = getattr(error, "strerror", None) or str(error)
+        if isinstance(error, RecursionError):
+            why = "is nested too deeply"
         raise InputError(f"the settings {path} cannot be read ({why}): mend the file") from None
     if not isinstance(table, dict):
         raise InputError(f"{path}: slurm is not a table: begin it with [slurm]")

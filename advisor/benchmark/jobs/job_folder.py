@@ -14,6 +14,7 @@ from advisor.benchmark.benchmark_plan import bench_folders
 from advisor.benchmark.jobs.job_plan import RECIPE, RECORDS, JobPlan, Where
 from advisor.files import write_whole
 from advisor.parse import InputError, shown
+from bench_runner.outside import MIB, text_outside
 
 _JOB = "job.json"
 NODE = "node"
@@ -113,12 +114,12 @@ def kept_jobs() -> list[Job]:
     found = []
     for path in jobs_folder().glob("*.json"):
         try:
-            row = json.loads(path.read_text(encoding="utf-8"))
+            row = json.loads(text_outside(path, MIB))
             known = {field.name for field in fields(Job)}
             job = Job(**{key: value for key, value in row.items() if key in known})
             if job.where in get_args(Where) and job.name == path.stem:
                 found.append(job)
-        except (OSError, ValueError, TypeError, AttributeError):
+        except (OSError, ValueError, TypeError, AttributeError, RecursionError):
             continue
     return sorted(found, key=lambda job: (job.submitted_at or job.made_at, job.name), reverse=True)
 

@@ -15,6 +15,7 @@ from advisor.benchmark.recorder import MEASURED_HERE
 from advisor.parse import InputError
 from bench_runner import journal
 from bench_runner.journal import MAX_FILE_BYTES
+from bench_runner.outside import is_plain_file
 from bench_runner.processes import log_tail
 from bench_runner.records import Measurement
 from bench_runner.run_output import events_in
@@ -36,6 +37,8 @@ def output_events(path: Path, since: int = 0) -> tuple[list[dict[str, Any]], int
     """
     found: list[dict[str, Any]] = []
     try:
+        if not is_plain_file(path):
+            return found, since  # a pipe would be waited for
         with path.open("rb") as file:
             while since < MAX_FILE_BYTES:
                 file.seek(since)

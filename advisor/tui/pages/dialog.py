@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from textual.events import Click
 from textual.screen import ModalScreen, ScreenResultType
 
+from advisor.tui.widgets.closed_once import ClosedOnce
+
 if TYPE_CHECKING:
     from advisor.tui.program.program import Program
 
 
-class Dialog(ModalScreen[ScreenResultType]):
+class Dialog(ClosedOnce, ModalScreen[ScreenResultType]):
     """A page over the screen that it came from; a click beside it closes it without a result."""
 
     app: Program

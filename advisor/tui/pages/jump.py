@@ -15,11 +15,12 @@ from textual.widgets import Static
 
 from advisor.tui.program.actions import bindings_of
 from advisor.tui.program.dialog_actions import JUMP
+from advisor.tui.widgets.closed_once import ClosedOnce
 
 LETTERS = "asdfghjklqwertyuiopzxcvbnm"
 
 
-class JumpScreen(ModalScreen[Widget | None]):
+class JumpScreen(ClosedOnce, ModalScreen[Widget | None]):
     """Shows the letters; closes with the widget whose letter was pressed."""
 
     WHERE = JUMP

@@ -15,6 +15,7 @@ from textual.message import Message
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
+from advisor.tui.widgets.steady_options import SteadyOptions
 from advisor.tui.widgets.text_input import Field
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class ModelPicker(Vertical):
         self._search = search
         self._times = times
         self._input_id = id
-        self._list: OptionList | None = None
+        self._list: SteadyOptions | None = None
 
     def compose(self) -> ComposeResult:
         yield ModelInput(self._text, id=self._input_id, max_length=60, select_on_focus=True)
@@ -126,7 +127,7 @@ class ModelPicker(Vertical):
     async def _open(self, models: Sequence[Model]) -> None:
         if self._list is None:
             # Made when first needed: most starts go without.
-            self._list = OptionList(markup=False)
+            self._list = SteadyOptions(markup=False)
             self._list.can_focus = False
             await self.mount(self._list)
         self._list.clear_options()

@@ -11,6 +11,8 @@ from textual.events import Resize, ScreenResume
 from textual.geometry import Size
 from textual.screen import Screen
 
+from advisor.tui.widgets.closed_once import ClosedOnce
+
 MIN_WIDTH, MIN_HEIGHT = 60, 16
 SLIM = 72
 """Below, a line has room for two fields and not for three."""
@@ -25,7 +27,7 @@ def size_class(size: Size) -> str:
     return "-wide" if size.width >= WIDE and size.height >= TALL else "-narrow"
 
 
-class SizedScreen(Screen[None]):
+class SizedScreen(ClosedOnce, Screen[None]):
     """A screen that knows from its start how much fits."""
 
     def __init__(self, size: Size) -> None:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from textual.command import Hit, Hits, Provider
+from textual import work
+from textual.app import ComposeResult
+from textual.command import CommandList, CommandPalette, Hit, Hits, Provider
+from textual.css.query import NoMatches
 
 from advisor.answers.wording import RULE_CHOICES, item_names
 from advisor.costs.amounts import usd_exact
+from advisor.tui.widgets.closed_once import ClosedOnce
+from advisor.tui.widgets.steady_options import SteadyOptions
 
 if TYPE_CHECKING:
     from advisor.tui.program.program import Program
@@ -23,6 +30,36 @@ class Found(NamedTuple):
     title: str
     text: str
     run: Callable[[], None]
+
+
+_GATHER: Any = inspect.unwrap(CommandPalette._gather_commands)
+
+
+class FoundList(SteadyOptions, CommandList, can_focus=False):
+    """What the palette found."""
+
+
+class Palette(ClosedOnce, CommandPalette):
+    """Textual's, with a list that lives through quick hands."""
+
+    def compose(self) -> ComposeResult:
+        for widget in super().compose():
+            yield FoundList() if isinstance(widget, CommandList) else widget
+
+    # Keys may come before there is a list, and after it is gone.
+
+    def _action_command_list(self, action: str) -> None:
+        with suppress(NoMatches):
+            super()._action_command_list(action)
+
+    def _action_cursor_down(self) -> None:
+        with suppress(NoMatches):
+            super()._action_cursor_down()
+
+    @work(exclusive=True, group=CommandPalette._GATHER_COMMANDS_GROUP)
+    async def _gather_commands(self, search_value: str) -> None:
+        with suppress(NoMatches):
+            await _GATHER(self, search_value)
 
 
 class WholeProgram(Provider):

@@ -12,6 +12,7 @@ from advisor.parse import NAMED_PRICES, NamedPrices
 from advisor.ranking.question import RANK_RULES, RankRule
 from advisor.ranking.times import EVIDENCE_RULES, EvidenceRule
 from advisor.ranking.typed_question import TypedQuestion
+from bench_runner.outside import is_plain_file
 
 APP_NAME = "gpu-grant-advisor"
 MAX_STATE_BYTES = 64 * 1024
@@ -118,6 +119,8 @@ def read_object(path: Path, most_bytes: int) -> dict[str, Any]:
     Raises ValueError with the reason where it cannot be used.
     """
     try:
+        if not is_plain_file(path):
+            raise ValueError("it is no plain file")
         with path.open("rb") as file:
             raw = file.read(most_bytes + 1)
         if len(raw) > most_bytes:

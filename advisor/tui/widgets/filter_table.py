@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.lines import Line
 from advisor.tui.widgets.rank_table import RankTable
-from advisor.tui.widgets.table_rows import Column, RowSource
+from advisor.tui.widgets.table_rows import Column, NoRows, RowSource
 from advisor.tui.widgets.text_input import FilterInput
 
 Cells = Sequence["str | Text"]
@@ -204,6 +204,10 @@ class FilterTable(Vertical):
             known = any(column.sort_key == sort for column in rows.columns)
             self._sort, self._descending = (sort, descending) if known else (None, False)
             self.table.columns = rows.columns
+            if rows.in_thread and not isinstance(rows, type(self.rows)):
+                # Until they are found: the rows of another list are none of this one.
+                self.table.source = NoRows()
+                self.table.empty_message = "Reading …"
         self.rows = rows
         self.find()
 
