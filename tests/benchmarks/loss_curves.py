@@ -156,6 +156,12 @@ def train(task: dict[str, Any]) -> list[float]:
     return [float(torch.stack(step).sum()) for step in steps]
 
 
+def _named(recipe: Path) -> str:
+    """Without the machine's folders where it is one of ours."""
+    path = recipe.resolve()
+    return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
+
+
 def _recipe(task: dict[str, Any]) -> Any:
     from bench_runner.recipes import load_recipe
 
@@ -281,7 +287,7 @@ def main() -> int:
         return 0
     deadline = time.monotonic() + given.minutes * 60
     common = {
-        "recipe": os.path.relpath(given.recipe, ROOT),
+        "recipe": _named(given.recipe),
         "precision": given.precision,
         "steps": given.steps,
         "device": given.device,
