@@ -6,11 +6,13 @@ import json
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.widgets import Input, Static
 
 from advisor.answers.one_build import SECTION_WORDS
+from advisor.tui.pages.evidence_lines import source_lines
 from advisor.tui.program.kept import (
     MAX_NAMED,
     MAX_RECENT,
@@ -24,6 +26,7 @@ from advisor.tui.selected.build_screen import BuildScreen
 from advisor.tui.selected.compare_screen import CompareScreen
 from advisor.tui.selected.running_costs import read_terms
 from advisor.tui.widgets.lines_view import LinesView
+from tests.facts_for_tests import make_time
 from tests.tui.program import (
     NARROW,
     field,
@@ -340,3 +343,25 @@ LLAMA = {
     "vocab_size": 32000,
     "max_position_embeddings": 2048,
 }
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {"basis": "predicted", "timing": "none", "rests_on": "estimated"},
+            "predicted, not measured: estimated from 71 measured times, the nearest pythia-1b on "
+            "1 x H100",
+        ),
+        ({"rests_on": "measured-here"}, "measured here, synchronised timers"),
+        (
+            {"rests_on": "measured-elsewhere", "timing": "unsynchronised"},
+            "measured elsewhere on the same hardware, unsynchronised timers",
+        ),
+    ],
+)
+def test_the_pages_say_what_a_time_rests_on(changes: dict[str, Any], said: str) -> None:
+    known: dict[str, Any] = {"timing": "synchronised", "evidence_pieces": 71}
+    known |= {"evidence_nearest": "pythia-1b on 1 x H100"} | changes
+    time = make_time("card", 1, 3.0, **known)
+    assert next(iter(source_lines(time, None)))[0] == said

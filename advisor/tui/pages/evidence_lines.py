@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from advisor.answers.wording import VERDICT_MARKS
+from advisor.answers.wording import VERDICT_MARKS, rests_on_words
 from advisor.tui.widgets.lines import FAINT, PLAIN, WARNING, Line
 
 if TYPE_CHECKING:
@@ -22,10 +22,16 @@ def verdict_line(time: TrainingTime) -> Line:
 
 
 def source_lines(time: TrainingTime, source: Source | None) -> Iterable[Line]:
-    """Where a time comes from: source, how it was measured, when."""
-    predicted = time.basis == "predicted"
-    how = "predicted, not measured" if predicted else f"{time.basis}, {time.timing} timers"
-    yield how, PLAIN
+    """What a time rests on and where it comes from: source, how it was measured, when."""
+    if time.basis == "predicted":
+        rests = f": {rests_on_words(time)}" if time.evidence_nearest is not None else ""
+        yield f"predicted, not measured{rests}", PLAIN
+    else:
+        place = {
+            "measured-here": "measured here",
+            "measured-elsewhere": "measured elsewhere on the same hardware",
+        }.get(time.rests_on or "", time.basis)
+        yield f"{place}, {time.timing} timers", PLAIN
     if source is None:
         yield f"source {time.source_id}", PLAIN
         return
