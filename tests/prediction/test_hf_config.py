@@ -420,3 +420,16 @@ def test_a_wrong_size_or_run_is_one_line(
 def test_a_kind_that_is_no_text_is_named(tmp_path: Path, kind: object) -> None:
     with pytest.raises(ValueError, match="key 'model_type'"):
         target_of_config(write(tmp_path, {**LLAMA_32_1B, "model_type": kind}), TEXT)
+
+
+def test_relative_attention_is_read_as_a_text_or_as_the_list_that_the_library_writes(
+    tmp_path: Path,
+) -> None:
+    plain = {"model_type": "deberta-v2", "relative_attention": True, "position_buckets": 256}
+    counted = [
+        target_of_config(write(tmp_path, {**plain, "pos_att_type": kinds}), TEXT).workload
+        for kinds in ("p2c|c2p", ["p2c", "c2p"])
+    ]
+    assert counted[0] == counted[1]
+    with pytest.raises(ValueError, match="pos_att_type"):
+        target_of_config(write(tmp_path, {**plain, "pos_att_type": [1]}), TEXT)

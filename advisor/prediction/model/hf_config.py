@@ -59,7 +59,7 @@ def _plain(value: Any) -> Any:
 def target_of_config(path: Path, run: Run) -> Target:
     """The model that a config.json describes, trained as ``run`` says; ValueError of one line."""
     path = Path(path)
-    file = _File(path.name, _read(path))
+    file = _File(path.name, _one_spelling(_read(path)))
     for key in CODE_KEYS:
         if file.content.get(key):
             raise file.error(
@@ -113,6 +113,14 @@ def target_of_config(path: Path, run: Run) -> Target:
         positions_end=issubclass(kin.kind, Gpt2 | Bert | Deberta),
         said=lambda length: _said(file, kin, length),
     )
+
+
+def _one_spelling(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """DeBERTa's kinds of relative attention in one text, where the library wrote them as a list."""
+    kinds = content.get("pos_att_type")
+    if not isinstance(kinds, list) or not all(isinstance(kind, str) for kind in kinds):
+        return content
+    return {**content, "pos_att_type": "|".join(kinds)}
 
 
 def _said(file: _File, kin: Kin, length: int) -> list[str]:
