@@ -52,8 +52,8 @@ from price_catalog.load import load_catalog
 
 ROOT = Path(__file__).parents[2]
 HANDS = 4
-"""Into how many hands models and GPU types are dealt here: fewer than in docs/prediction.md. More is
-left out at a time then, which is harder and takes half as long."""
+"""Into how many hands models and GPU types are dealt here: fewer than in docs/prediction.md. More
+is left out at a time then, which is harder and takes half as long."""
 CHIPS = chips_by_name()
 WORKLOADS = {recipe.recipe_id: workload_of(recipe) for recipe in load_recipes()}
 
