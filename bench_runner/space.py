@@ -7,7 +7,7 @@ GPU and 22 on several. Light on purpose: the advisor imports it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from bench_runner import records
 from bench_runner.records import Method, Settings, Sharding
@@ -35,8 +35,7 @@ OFFLOADING_NEEDS_SHARDING = "offloading is a part of ZeRO and FSDP, so it needs 
 SHARDING_NEEDS_GPUS = "over one GPU the paper shards to offload states and for nothing else"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class Choice(NamedTuple):
     """One combination, with the rule that leaves it out (None where it is in the space)."""
 
     settings: Settings

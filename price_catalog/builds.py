@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from price_catalog.model import Gpu, Host
@@ -23,8 +22,7 @@ _CARD = "PCIe"
 _OPEN = ("open-air", "flow-through")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PowerLimit:
+class PowerLimit(NamedTuple):
     """A limit on what each card may draw, and what that costs in speed."""
 
     watts: float

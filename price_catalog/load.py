@@ -53,9 +53,7 @@ QUOTE_EXTRA_COLUMNS = (
 QUOTE_COLUMNS = tuple(
     name for name in Quote.__dataclass_fields__ if name not in (*QUOTE_EXTRA_COLUMNS, "origin")
 )
-RENTAL_COLUMNS = tuple(
-    name for name in Rental.__dataclass_fields__ if name not in ("leaves_out", "origin")
-)
+RENTAL_COLUMNS = tuple(name for name in Rental._fields if name not in ("leaves_out", "origin"))
 _HUNDREDTH_OF_A_CENT = Decimal("0.0001")
 
 

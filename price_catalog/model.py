@@ -79,8 +79,7 @@ class Gpu:
     (into the case); None where it is no card or nothing is known."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Part(NamedTuple):
     """One line of a host's parts list."""
 
     role: str
@@ -231,8 +230,7 @@ class QuoteLine(NamedTuple):
 AnyQuote = Quote | QuoteLine
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rental:
+class Rental(NamedTuple):
     """What one instance with so many GPUs cost an hour, on one day."""
 
     rental_id: str

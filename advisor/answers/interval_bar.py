@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from advisor.costs.amounts import days_rounded
 
@@ -19,8 +19,7 @@ WORTH_SAYING = 1.05
 """An interval too narrow to be drawn has its ends written where they are so far apart."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Axis:
+class Axis(NamedTuple):
     """Which days stand in which column; logarithmic, for an interval is a factor either way."""
 
     low: float

@@ -6,9 +6,8 @@ Every surface begins with `verdict`: the command line, JSON and the terminal pro
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from advisor.answers.wording import (
     build_words,
@@ -35,8 +34,7 @@ HARDLY = 0.05
 """A machine that keeps the days with a smaller chance is named after one over the budget."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(NamedTuple):
     """The first line of an answer."""
 
     sentence: str
@@ -52,8 +50,7 @@ class Verdict:
     and the cheapest that misses the budget."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
+class Offer(NamedTuple):
     """A machine on sale that misses one of the limits."""
 
     position: int

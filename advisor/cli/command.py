@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import argparse
+
     from advisor.store import Store
 
 FORMATS = ("table", "json", "csv")
@@ -23,10 +24,12 @@ CANCELLED = 130
 
 def add_store(parser: argparse.ArgumentParser) -> None:
     """The flag that names the store, before and after the command."""
+    from argparse import SUPPRESS  # late: to open the program, nothing is parsed
+
     parser.add_argument(
         "--store",
         metavar="PATH",
-        default=argparse.SUPPRESS,
+        default=SUPPRESS,
         help="the evidence: a results.duckdb (else $ADVISOR_STORE, else ./results.duckdb, "
         "else the one in your data folder)",
     )
@@ -51,7 +54,7 @@ def terminal_width() -> int:
         return WIDTH
 
 
-def store_path(options: argparse.Namespace) -> Path:
+def store_path(options: argparse.Namespace | None) -> Path:
     """Where the store lies, whether or not it exists."""
     from advisor.store import find_store
 

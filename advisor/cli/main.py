@@ -6,79 +6,26 @@ it does not use.
 
 from __future__ import annotations
 
-import argparse
 import codecs
 import gc
 import os
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from advisor.cli.command import (
     ANSWERED,
     CANCELLED,
     FORMATS,
     WRONG_INPUT,
-    add_store,
     store_path,
 )
 from advisor.cli.safe_output import safe_output
 from advisor.parse import InputError, parse_choice
 
-COMMANDS = {
-    "rank": "rank the machines that a budget can buy for one model",
-    "data": "the evidence itself: times, predictions, settings, prices, GPUs, sources",
-    "findings": "the paper's conclusions, computed anew beside what it says",
-    "rebuild": "build the store from the text tables; your own rows are kept",
-    "bench": "measure how long a model trains on this machine, and with which settings",
-    "jobs": "measurements on a cluster or a rented GPU: list, follow, cancel, merge",
-    "merge": "bring records or another store in; twice is the same as once",
-    "export": "write your own times as a file that merge reads, or the paper's figures",
-    "predict": "how long a model takes on GPUs that you do not have",
-    "plan": "plan a grant: what to buy, rent and run, when, and its report",
-    "prices": "quotes of your own and others; what can be built; owning against renting",
-    "peers": "the GPUs that other academics have, beside yours",
-    "doctor": "check this installation: store, terminal, GPUs, what a benchmark needs",
-    "paths": "where the store and your settings lie",
-    "serve": "open the terminal program in a browser (this machine only)",
-}
-"""What each does, in words; the module NAME_command does it."""
-
-
-class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
-
-    def error(self, message: str) -> NoReturn:
-        raise InputError(f"{message} (see: {self.prog} --help)")
-
-
-def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
-    """Every command by name; with its flags where ``words`` call it."""
-    parser = _Parser(
-        prog="advisor",
-        description="Which GPU machine to buy for the model you want to pre-train. "
-        "Without a command, the terminal program opens.",
-        epilog="Begin with: advisor rank --model pythia-1b --budget 40k",
-    )
-    add_store(parser)
-    parser.add_argument("--version", action="store_true", help="print the version and stop")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
-    # A dozen parsers are only made for somebody who is to choose among them.
-    named = words[0] if words and words[0] in COMMANDS else None
-    for name, text in COMMANDS.items():
-        if named is not None and name != named:
-            continue
-        command = commands.add_parser(name, help=text, description=text)
-        if name in words:
-            add_store(command)
-            _module(name).add_arguments(command)
-    return parser
-
-
-def _module(command: str) -> Any:
-    return import_module(f"advisor.cli.{command}_command")
+if TYPE_CHECKING:
+    import argparse
 
 
 def entry() -> NoReturn:
@@ -126,9 +73,11 @@ def _answer(argv: Sequence[str] | None) -> int:
     try:
         words = sys.argv[1:] if argv is None else argv
         _check_words(words)
-        # To open the program, no parser of a dozen commands has to be made first.
-        plain = argparse.Namespace(command=None, version=False)
-        options = build_parser(words).parse_args(words) if words else plain
+        if not words:
+            return _open_program(None)  # for which no parser of a dozen commands is needed
+        from advisor.cli.command_parser import build_parser
+
+        options = build_parser(words).parse_args(words)
         if not getattr(options, "store", "-").strip():
             # An unset variable in a script must not end up in the user's own store.
             raise InputError("--store is empty: name a file, such as --store results.duckdb")
@@ -190,16 +139,17 @@ def _run(options: argparse.Namespace) -> int:
         return _open_program(options)  # it shows what is wrong with a store itself
     if hasattr(options, "format"):
         parse_choice(options.format, FORMATS, "format")
+    from advisor.cli.command_parser import command_module
     from advisor.store import StoreError
 
     try:
-        code: int = _module(options.command).run(options)
+        code: int = command_module(options.command).run(options)
     except StoreError as error:
         return _refuse(str(error))
     return code
 
 
-def _open_program(options: argparse.Namespace) -> int:
+def _open_program(options: argparse.Namespace | None) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise InputError(
             "the terminal program needs a terminal: use a command such as advisor rank, "
@@ -210,6 +160,7 @@ def _open_program(options: argparse.Namespace) -> int:
             "this terminal (TERM=dumb) cannot draw the program, nor hand on its keys: use a "
             "command such as advisor rank, or set TERM=xterm-256color where it can"
         )
+    gc.disable()  # as `run` says
     from advisor.tui.start import run
 
     return run(store_path(options))

@@ -142,7 +142,6 @@ def _rental(offer: Any, names: CloudNames, today: date) -> Rental | None:
 
 def _marked(rentals: Iterable[Rental]) -> tuple[Rental, ...]:
     """The same, with those marked that are far from the middle of their GPU and kind."""
-    from dataclasses import replace
 
     groups: dict[tuple[str, str], list[Rental]] = {}
     for rental in rentals:
@@ -154,7 +153,7 @@ def _marked(rentals: Iterable[Rental]) -> tuple[Rental, ...]:
         for rental in group:
             price = rental.price_per_hour_usd / rental.gpu_count
             far = len(each) >= 3 and not middle / OUTLYING <= price <= middle * OUTLYING
-            found.append(replace(rental, outlier=far))
+            found.append(rental._replace(outlier=far))
     return tuple(sorted(found, key=lambda rental: rental.rental_id))
 
 

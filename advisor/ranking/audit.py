@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from price_catalog.model import Gpu
 
@@ -16,8 +15,7 @@ DOUBTFUL_MFU = 0.75
 SECONDS_PER_DAY = 86_400
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Audit:
+class Audit(NamedTuple):
     """The share of the GPUs' peak that a time implies, and what to think of it."""
 
     implied_mfu: float | None
@@ -28,8 +26,7 @@ class Audit:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Peak:
+class Peak(NamedTuple):
     """A dense rate in TFLOP/s per GPU, and what it is the peak of, in words."""
 
     tflops: float | None

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from typing import NamedTuple
 
 from advisor.costs.cost import CENT, experiment_cost_usd
 from advisor.costs.price_book import PriceRange
@@ -22,8 +22,7 @@ from price_catalog.builds import Build
 from price_catalog.model import Gpu, Quote
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankedRow:
+class RankedRow(NamedTuple):
     """One build that answers the question."""
 
     rank: int
@@ -53,8 +52,7 @@ class RankedRow:
     host_newer: Quote | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExcludedRow:
+class ExcludedRow(NamedTuple):
     """One build that is left out, with the reason."""
 
     build: Build

@@ -6,6 +6,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 NORMAL_90 = 1.645
 """Standard deviations from the middle to either end of a 90 % interval."""
@@ -50,8 +51,7 @@ class Contender(Doubt):
     """What a measurement costs, in any unit."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contest:
+class Contest(NamedTuple):
     """How sure first place is."""
 
     tied: tuple[int, ...]

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from advisor.costs.cost import DEFAULT_LIFETIME_YEARS
@@ -41,8 +40,7 @@ T = TypeVar("T")
 _CIRCUIT = re.compile(r"\s*(\d{2,3})\s*V?\s*[/x×,; ]\s*(\d{1,3})\s*A?\s*", re.ASCII | re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TypedQuestion:
+class TypedQuestion(NamedTuple):
     """The texts as typed; None where nothing was asked."""
 
     model: str

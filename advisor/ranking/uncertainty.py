@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.ranking.ties import Contender, Doubt, alike, settle
 from bench_runner.space import FAST_TRIES, KERNEL_TRIALS, estimated_minutes, space
@@ -31,8 +30,7 @@ settle, five of three to be timed."""
 SECONDS_PER_DAY = 86_400
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class Wanted(NamedTuple):
     """The cheapest measurement that would tell who is first."""
 
     build: int

@@ -78,6 +78,8 @@ def _count(connection: duckdb.DuckDBPyConnection, table: str) -> int:
 
 def plain_values(record: Source | Gpu | Quote | Rental | Model) -> Values:
     """A record whose fields are the columns of its table."""
+    if isinstance(record, tuple):
+        return record._asdict()
     return {field.name: getattr(record, field.name) for field in fields(record)}
 
 

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from advisor.cli.main import build_parser
+from advisor.cli.command_parser import build_parser
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

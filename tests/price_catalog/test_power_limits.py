@@ -105,7 +105,7 @@ def test_the_limit_is_the_highest_that_the_circuit_carries(
     (judged,) = on_circuit([build], supply)
     if judged.limit is not None:
         least = wall_w(judged)
-        more = wall_w(judged._replace(limit=replace(judged.limit, watts=judged.limit.watts + 2)))
+        more = wall_w(judged._replace(limit=judged.limit._replace(watts=judged.limit.watts + 2)))
         assert least is not None
         assert more is not None
         assert least <= supply.watts + 1e-6 < more

@@ -19,7 +19,7 @@ from advisor.tui.benchmark.benchmark_rows import BoardRows, columns
 from advisor.tui.benchmark.benchmark_screen import BenchmarkScreen
 from advisor.tui.benchmark.elsewhere_screen import ElsewhereScreen
 from advisor.tui.pages.confirm import ConfirmScreen
-from advisor.tui.pages.model_picker import ModelInput
+from advisor.tui.pages.model_picker import ModelPicker
 from advisor.tui.pages.record import RecordScreen
 from advisor.tui.program.settings import State
 from advisor.tui.widgets.choice import Choice
@@ -310,7 +310,7 @@ async def test_a_model_that_is_kept_is_listed_and_measured(
         assert main([*keeping, "--store", str(own_store)]) == 0
     async with open_screen("good", (120, 40)) as driven:
         await driven.ready()
-        name = driven.screen.query_one(ModelInput)
+        name = driven.screen.query_one(ModelPicker).field
         screen = driven.screen
         for kept in ("a-bare-size", "ours"):
             name.value = kept

@@ -17,7 +17,7 @@ from advisor.benchmark.benchmark_plan import CPU
 from advisor.benchmark.request import MachineState, Request
 from advisor.parse import InputError, parse_positive
 from advisor.ranking.typed_question import matching_models
-from advisor.tui.pages.model_picker import ModelInput, ModelPicker
+from advisor.tui.pages.model_picker import ModelPicker
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.text_input import Field
 
@@ -61,7 +61,7 @@ class BenchmarkSetup(Grid):
         yield Field(placeholder="no limit", id="bench_minutes", max_length=12)
 
     def on_mount(self) -> None:
-        self.query_one(ModelInput).max_length = 300  # a path, too
+        self.query_one(ModelPicker).field.max_length = 300  # a path, too
 
     @on(ModelPicker.Changed)
     @on(Choice.Changed)

@@ -26,8 +26,11 @@ MAX_SHOWN = 50
 Search = Callable[[str], "Sequence[Model]"]
 
 
-class ModelInput(Field):
-    """The text; the arrow keys move through the list, which never takes the focus."""
+class ModelPicker(Vertical):
+    """A text field with a list of what fits; its text is the answer.
+
+    The arrow keys move through the list, which never takes the focus.
+    """
 
     HELP = """\
 ## The model
@@ -39,22 +42,6 @@ first in the list below. `↓` and `↑` take another, `Enter` or a click comple
         Binding("down", "move(1)", "next model", show=False),
         Binding("up", "move(-1)", "model before", show=False),
     ]
-
-    class Moved(Message):
-        """The arrow keys ask for another entry of the list."""
-
-        def __init__(self, by: int) -> None:
-            super().__init__()
-            self.by = by
-
-    def action_move(self, by: int) -> None:
-        """Take the entry ``by`` places on."""
-        self.post_message(self.Moved(by))
-
-
-class ModelPicker(Vertical):
-    """A text field with a list of what fits; its text is the answer."""
-
     DEFAULT_CSS = """
     ModelPicker { height: 1; width: 1fr; }
     ModelPicker OptionList {
@@ -93,16 +80,21 @@ class ModelPicker(Vertical):
         self._list: SteadyOptions | None = None
 
     def compose(self) -> ComposeResult:
-        yield ModelInput(self._text, id=self._input_id, max_length=60, select_on_focus=True)
+        yield Field(self._text, id=self._input_id, max_length=60, select_on_focus=True)
+
+    @property
+    def field(self) -> Field:
+        """Where the text is typed."""
+        return self.query_one(Field)
 
     @property
     def text(self) -> str:
         """What stands in the field."""
-        return self.query_one(ModelInput).value
+        return self.field.value
 
     def write(self, text: str) -> None:
         """Put a text into the field without asking anything."""
-        field = self.query_one(ModelInput)
+        field = self.field
         self._text = text
         field.value = text
         field.cursor_position = len(text)
@@ -147,9 +139,8 @@ class ModelPicker(Vertical):
     def _submitted(self, event: Input.Submitted) -> None:
         self.complete()  # bubbles on: the screen moves the focus
 
-    @on(ModelInput.Moved)
-    async def _moved(self, event: ModelInput.Moved) -> None:
-        event.stop()
+    async def action_move(self, by: int) -> None:
+        """Take the entry ``by`` places on."""
         if not self.is_open:
             await self._open(self._search(""))
             assert self._list is not None
@@ -159,7 +150,7 @@ class ModelPicker(Vertical):
         assert self._list is not None
         count = self._list.option_count
         if count:
-            at = ((self._list.highlighted or 0) + event.by) % count
+            at = ((self._list.highlighted or 0) + by) % count
             self._list.highlighted = at
             self._take(self._list.get_option_at_index(at))
 

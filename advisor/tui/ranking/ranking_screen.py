@@ -15,7 +15,6 @@ from textual.geometry import Size
 from textual.widgets import Input, Static
 
 from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar, TooSmall
-from advisor.tui.pages.model_picker import ModelInput
 from advisor.tui.pages.sized_screen import SizedScreen
 from advisor.tui.program.actions import RANKING, bindings_of
 from advisor.tui.program.messages import (
@@ -87,9 +86,6 @@ class RankingScreen(SizedScreen):
         )
         yield Static("reading the store …", id="message", markup=False)
         yield Static("", id="note", markup=False)
-        with Horizontal(id="filtering"):
-            yield Static("/ filter", classes="label")
-            yield FilterInput(placeholder="all", max_length=100, id="filter")
         yield Tabs(PANELS, "show_panel")
         yield BuildPanels(self.session)
         yield Static("", id="counts", markup=False)
@@ -317,8 +313,13 @@ class RankingScreen(SizedScreen):
 
     # The filter of the table
 
-    def action_focus_filter(self) -> None:
+    async def action_focus_filter(self) -> None:
         """Type words that a machine must have."""
+        if not self.query("#filtering"):
+            # Made when first needed: most starts go without.
+            label = Static("/ filter", classes="label")
+            field = FilterInput(placeholder="all", max_length=100, id="filter")
+            await self.mount(Horizontal(label, field, id="filtering"), before="Tabs")
         self.query_one("#filtering").add_class("-on")
         self.panels.bring("table")
         self.query_one(Tabs).here = "table"
@@ -501,7 +502,7 @@ class RankingScreen(SizedScreen):
             self.action_whole_screen()
             return
         picker = self.fields.picker
-        if picker.is_open and isinstance(self.focused, ModelInput):
+        if picker.is_open and self.focused is picker.field:
             picker.close()
         else:
             self.action_leave_field()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -26,7 +25,7 @@ def selected_page(session: RankingSession) -> Callable[[int], Sequence[Line]]:
         place = next(n for n, (index, _) in enumerate(order) if index == i)
         return partial(excluded_lines, shown.ranking, shown.ranking.excluded_row(place), snapshot)
     row, best = shown.ranking.row(position), shown.view.candidates.times[i]
-    starred = replace(row, on_pareto_front=i in shown.front)
+    starred = row._replace(on_pareto_front=i in shown.front)
     lifetime = shown.ranking.question.lifetime_years
     return partial(ranked_lines, shown.ranking, starred, best, lifetime, snapshot)
 

@@ -119,7 +119,7 @@ it, click a row to select it, double-click to open it.
     ascii: reactive[bool] = reactive(False, init=False)
     """Draw with ASCII alone, for terminals without Unicode."""
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class TableMessage(Message):
         """What a table tells; its ``control`` is that table."""
 
@@ -129,19 +129,19 @@ it, click a row to select it, double-click to open it.
         def control(self) -> RankTable:
             return self.table
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class RowHighlighted(TableMessage):
         """The cursor came to another row: by the user, or because new rows lack the old one."""
 
         index: int
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class RowOpened(TableMessage):
         """The user asked for everything about a row."""
 
         index: int
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class HeaderClicked(TableMessage):
         """The user clicked the header of a column that can be sorted by."""
 

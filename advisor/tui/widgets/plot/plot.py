@@ -189,7 +189,7 @@ With a mouse: hover to read a point, click to select it; click again where sever
     view: reactive[View | None] = reactive(None, init=False)
     """What the person zoomed or moved to; None while the picture chooses."""
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class PointSelected(Message):
         """The user selected a point, by key or by click."""
 
@@ -200,7 +200,7 @@ With a mouse: hover to read a point, click to select it; click again where sever
         def control(self) -> CostTimePlot:
             return self.plot
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class PointHovered(Message):
         """The mouse came over a point, or left it (``index`` is None)."""
 
@@ -211,7 +211,7 @@ With a mouse: hover to read a point, click to select it; click again where sever
         def control(self) -> CostTimePlot:
             return self.plot
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class PointOpened(Message):
         """The user asked for everything about the selected point."""
 

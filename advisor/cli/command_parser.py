@@ -1,0 +1,65 @@
+"""The parser of the command line: every command by name, with its flags where it is called."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, NoReturn
+
+from advisor.cli.command import add_store
+from advisor.parse import InputError
+
+COMMANDS = {
+    "rank": "rank the machines that a budget can buy for one model",
+    "data": "the evidence itself: times, predictions, settings, prices, GPUs, sources",
+    "findings": "the paper's conclusions, computed anew beside what it says",
+    "rebuild": "build the store from the text tables; your own rows are kept",
+    "bench": "measure how long a model trains on this machine, and with which settings",
+    "jobs": "measurements on a cluster or a rented GPU: list, follow, cancel, merge",
+    "merge": "bring records or another store in; twice is the same as once",
+    "export": "write your own times as a file that merge reads, or the paper's figures",
+    "predict": "how long a model takes on GPUs that you do not have",
+    "plan": "plan a grant: what to buy, rent and run, when, and its report",
+    "prices": "quotes of your own and others; what can be built; owning against renting",
+    "peers": "the GPUs that other academics have, beside yours",
+    "doctor": "check this installation: store, terminal, GPUs, what a benchmark needs",
+    "paths": "where the store and your settings lie",
+    "serve": "open the terminal program in a browser (this machine only)",
+}
+"""What each does, in words; the module NAME_command does it."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        raise InputError(f"{message} (see: {self.prog} --help)")
+
+
+def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """Every command by name; with its flags where ``words`` call it."""
+    parser = _Parser(
+        prog="advisor",
+        description="Which GPU machine to buy for the model you want to pre-train. "
+        "Without a command, the terminal program opens.",
+        epilog="Begin with: advisor rank --model pythia-1b --budget 40k",
+    )
+    add_store(parser)
+    parser.add_argument("--version", action="store_true", help="print the version and stop")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
+    # A dozen parsers are only made for somebody who is to choose among them.
+    named = words[0] if words and words[0] in COMMANDS else None
+    for name, text in COMMANDS.items():
+        if named is not None and name != named:
+            continue
+        command = commands.add_parser(name, help=text, description=text)
+        if name in words:
+            add_store(command)
+            command_module(name).add_arguments(command)
+    return parser
+
+
+def command_module(command: str) -> Any:
+    """Where a command's flags and its answer are."""
+    return import_module(f"advisor.cli.{command}_command")
