@@ -71,7 +71,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from bench_runner import export, fabric, hardware, journal, kernels, search, space, whole_search
+from bench_runner import export, hardware, journal, kernels, node_links, search, space, whole_search
 from bench_runner.arguments import find_recipe, parse_peaks, parse_settings, parser
 from bench_runner.locks import DeviceInUseError, only_benchmark
 from bench_runner.processes import when_parent_ends
@@ -151,7 +151,7 @@ def _setup(arguments: argparse.Namespace) -> Setup:
         )
     nodes = 1
     if arguments.launcher == "slurm":
-        nodes = max(1, fabric.node_count(dict(os.environ)))
+        nodes = max(1, node_links.node_count(dict(os.environ)))
         if arguments.device == "cuda" and 0 < found < arguments.gpus // nodes:
             raise ValueError(
                 f"--gpus {arguments.gpus} over {nodes} nodes is {arguments.gpus // nodes} each, "

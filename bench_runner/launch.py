@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any, Literal
 
-from bench_runner import configure, fabric, processes
+from bench_runner import configure, node_links, processes
 from bench_runner.events import BadEventError, EventTail
 from bench_runner.leftovers import in_use
 from bench_runner.processes import (
@@ -69,14 +69,14 @@ def command(
         ]
     if launcher != "slurm":
         raise ValueError(f"--launcher is {launcher!r}: choose local or slurm")
-    nodes = fabric.node_count(environment)
+    nodes = node_links.node_count(environment)
     if not nodes:
         raise ValueError("--launcher slurm outside a SLURM job: start it inside salloc or sbatch")
     if gpu_count % nodes:
         raise ValueError(
             f"{gpu_count} GPUs cannot be shared evenly by the job's {nodes} nodes: change --gpus"
         )
-    head = environment.get("SLURM_LAUNCH_NODE_IPADDR") or fabric.node_address(
+    head = environment.get("SLURM_LAUNCH_NODE_IPADDR") or node_links.node_address(
         _first_host(environment.get("SLURM_JOB_NODELIST", ""))
     )
     # Above the ephemeral range of most clusters' firewalls, and different for each job.
@@ -130,7 +130,7 @@ def child_environment(
     if launcher == "local":
         environment[PARENT] = str(os.getpid())
     # torchrun gives each process one thread unless told; offloaded updates run on the CPU.
-    here = spec.gpu_count // max(1, fabric.node_count(base) if launcher == "slurm" else 1)
+    here = spec.gpu_count // max(1, node_links.node_count(base) if launcher == "slurm" else 1)
     threads = max(1, (os.cpu_count() or 1) // max(1, here))
     environment.setdefault("OMP_NUM_THREADS", str(threads))
     if launcher == "slurm" and spec.device == "cuda":
@@ -175,7 +175,7 @@ def run_group(
     started = time.monotonic()
     ended_by: EndedBy | None = None
     wrong: str | None = None
-    nodes = fabric.NodeWatch(environment if launcher == "slurm" else {})
+    nodes = node_links.NodeWatch(environment if launcher == "slurm" else {})
     try:
         directory.mkdir(parents=True)
         spec_file = directory / "spec.json"

@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from price_catalog.gpu_names import normalise
 from price_catalog.load import Catalog
-from price_catalog.model import Gpu, Host, Quote
+from price_catalog.model import Gpu, Host
 
 LOWEST_PRICE_USD = {
     "gpu": Decimal(20),
@@ -89,20 +89,6 @@ def check_catalog(catalog: Catalog, *, today: date) -> tuple[CatalogIssue, ...]:
             _rates(catalog.gpus),
         )
         for problem in check
-    )
-
-
-def stale_quotes(
-    quotes: Iterable[Quote], *, today: date, max_age_days: int = 180
-) -> tuple[Quote, ...]:
-    """The newest quote of each item, where even that one is older than ``max_age_days``."""
-    newest: dict[tuple[str, str], Quote] = {}
-    for quote in quotes:
-        held = newest.setdefault((quote.item_kind, quote.item_id), quote)
-        if quote.quoted_on > held.quoted_on:
-            newest[quote.item_kind, quote.item_id] = quote
-    return tuple(
-        quote for quote in newest.values() if (today - quote.quoted_on).days > max_age_days
     )
 
 

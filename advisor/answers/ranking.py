@@ -322,22 +322,6 @@ def published_note(answer: Ranking, at_face_value: Ranking) -> str | None:
     )
 
 
-def published_note_short(answer: Ranking, at_face_value: Ranking) -> str | None:
-    """The same for a line of a screen."""
-    first = _published_first(answer, at_face_value)
-    if first is None:
-        return None
-    why = ""
-    if first.time.implied_mfu is not None and first.time.verdict != "plausible":
-        why = f": {first.time.implied_mfu:.0%} of peak"
-    elif len(answer) and answer.row(0).time.basis == "predicted":
-        why = ": they have no time for the first here"
-    return (
-        f"Published times would put {gpus_words(first.build)} first "
-        f"({days_exact(first.training_days)} d, {usd_whole(first.overall_cost_usd)}){why}"
-    )
-
-
 def _published_first(answer: Ranking, at_face_value: Ranking) -> RankedRow | None:
     """What the published times put first, where sound evidence does not."""
     if answer.candidates.evidence != "sound" or not len(at_face_value):

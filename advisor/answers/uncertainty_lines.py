@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any
 
 from advisor.answers.price_told import newer_words, prices_told
-from advisor.answers.wording import bench_words, build_words, chance_words, gpus_words
+from advisor.answers.wording import bench_words, build_words, chance_words
 from advisor.costs.amounts import days_exact, days_short, usd_whole
 from advisor.ranking.price_ranges import LOOKED_AT, rank_spans
 from advisor.ranking.rank import Ranking
@@ -54,26 +54,6 @@ def uncertainty_line(ranking: Ranking) -> str | None:
     if "unsynchronised" in caveat and not uncertainty.first_is_impossible:
         reasons.append(f"and {build_words(ranking.candidates.builds[first])}'s {caveat}")
     return f"First place is not sure: {'; '.join(reasons)}."
-
-
-def uncertainty_note(ranking: Ranking) -> str | None:
-    """The same in a few words, with what to measure; None where first place is sure."""
-    uncertainty = ranking.uncertainty
-    if uncertainty.first is None or uncertainty.is_sure:
-        return None
-    count = len(uncertainty.tied)
-    if count:
-        per_run = ranking.question.rule == "experiment-cost"
-        text = f"= {count:,} may be as {'cheap a run' if per_run else 'fast'}"
-    elif uncertainty.first_is_impossible:
-        return "First place goes by an impossible time: choose sound evidence"
-    else:
-        text = "First place hangs on the limit of days"
-    wanted = uncertainty.wanted
-    if wanted is None:
-        return text
-    build = ranking.candidates.builds[wanted.build]
-    return f"{text}: measure {gpus_words(build)}, {minutes_words(wanted)}"
 
 
 def limit_lines(ranking: Ranking) -> list[str]:

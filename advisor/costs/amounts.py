@@ -55,11 +55,6 @@ def days_short(days: float) -> str:
     return f"{days:.0f}" if days >= 100 else f"{days:.3g}"
 
 
-def days_short_grouped(days: float) -> str:
-    """The same with thousands set apart: ``1,992``."""
-    return f"{days:,.0f}" if days >= 100 else f"{days:.3g}"
-
-
 def days_to_a_tenth(days: float) -> str:
     """For a column: ``33.5``, ``34``, ``1,992``."""
     return f"{days:,.0f}" if days >= 1000 else f"{days:.1f}".removesuffix(".0")

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from bench_runner import fabric
+from bench_runner import node_links
 from bench_runner.worker.ranks import Ranks
 
 LARGEST_BYTES = 256 * 1024**2
@@ -26,7 +26,7 @@ def exchange(ranks: Ranks, device: torch.device, parameters: int) -> dict[str, A
     nodes = int(os.environ.get("GROUP_WORLD_SIZE", "1"))
     if nodes < 2 or not dist.is_initialized():
         return None
-    found = ranks.gather((os.environ.get("GROUP_RANK", "0"), ranks.rank, fabric.ports()))
+    found = ranks.gather((os.environ.get("GROUP_RANK", "0"), ranks.rank, node_links.ports()))
     firsts: dict[str, int] = {}
     for node, rank, _ in found:
         firsts.setdefault(node, rank)
@@ -39,7 +39,7 @@ def exchange(ranks: Ranks, device: torch.device, parameters: int) -> dict[str, A
     slowest = max((s for s in ranks.gather(between_s) if s), key=sorted)
     middle = sorted(slowest)[len(slowest) // 2]
     share = 2 * (nodes - 1) / nodes
-    fabrics = sorted({fabric.fabric_words(ports) or "not told" for _, _, ports in found})
+    fabrics = sorted({node_links.fabric_words(ports) or "not told" for _, _, ports in found})
     return {
         "event": "exchange",
         "node_count": nodes,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_runner import fabric
+from bench_runner import node_links
 from bench_runner.trial import Outcome
 
 JOB = {"SLURM_JOB_ID": "7", "SLURM_NNODES": "2", "SLURM_JOB_NODELIST": "n[1-2]"}
@@ -29,7 +29,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    monkeypatch.setattr(fabric, "_FAREWELL_S", 0.0)
+    monkeypatch.setattr(node_links, "_FAREWELL_S", 0.0)
     path = tmp_path / "log.txt"
     path.write_text("step 7\n")
     return path
@@ -41,7 +41,7 @@ def asked(log: Path) -> int:
 
 
 def test_nothing_is_asked_while_nothing_is_wrong(log: Path) -> None:
-    watch = fabric.NodeWatch(JOB)
+    watch = node_links.NodeWatch(JOB)
     assert not watch.lost_by([{"event": "started"}], log)
     log.write_text("the model says: srun: error: is a word\nsrun: job 7 queued\n")
     assert not watch.lost_by([], log)
@@ -49,7 +49,7 @@ def test_nothing_is_asked_while_nothing_is_wrong(log: Path) -> None:
 
 
 def test_a_lost_node_is_found_by_a_ranks_error_and_asked_for_once(log: Path) -> None:
-    watch = fabric.NodeWatch(JOB)
+    watch = node_links.NodeWatch(JOB)
     assert watch.lost_by([ERROR], log)
     assert asked(log) == 2
     assert not watch.lost_by([ERROR], log)
@@ -58,7 +58,7 @@ def test_a_lost_node_is_found_by_a_ranks_error_and_asked_for_once(log: Path) -> 
 
 def test_a_lost_leader_whose_ranks_never_spoke_is_found_by_what_srun_says(log: Path) -> None:
     log.write_text("RendezvousConnectionError: the store has failed\n" * 500 + SRUN_SAYS)
-    watch = fabric.NodeWatch(JOB)
+    watch = node_links.NodeWatch(JOB)
     assert watch.lost_by([], log)
     failed = Outcome(status="failed", reason="exit code 1", events=(), log_tail="", wall_s=1.0)
     judged = watch.judged(failed, log)
@@ -69,11 +69,11 @@ def test_a_lost_leader_whose_ranks_never_spoke_is_found_by_what_srun_says(log: P
 def test_a_failure_of_a_whole_job_is_no_nodes_and_outside_a_job_nobody_is_asked(log: Path) -> None:
     for name in ("srun", "asked"):
         log.with_name(name).write_text("#!/bin/sh\n")
-    watch = fabric.NodeWatch(JOB)
+    watch = node_links.NodeWatch(JOB)
     assert not watch.lost_by([ERROR], log)
     failed = Outcome(status="failed", reason="no", events=(), log_tail="", wall_s=1.0)
     assert watch.judged(failed, log) == failed
-    assert not fabric.NodeWatch({}).lost_by([ERROR], log)
+    assert not node_links.NodeWatch({}).lost_by([ERROR], log)
 
 
 def test_a_search_that_lost_a_node_goes_on_with_the_next_setting_in_the_same_job(

@@ -30,8 +30,6 @@ from advisor.costs import amounts
         (amounts.days_short, 0.15349, "0.153"),
         (amounts.days_short, 36.34, "36.3"),
         (amounts.days_short, 1992.4, "1992"),
-        (amounts.days_short_grouped, 36.34, "36.3"),
-        (amounts.days_short_grouped, 1992.4, "1,992"),
         (amounts.days_to_a_tenth, 34.0, "34"),
         (amounts.days_to_a_tenth, 33.47, "33.5"),
         (amounts.days_to_a_tenth, 1992.4, "1,992"),

@@ -7,9 +7,10 @@ import math
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 # Small matrices: threads that wait for each other cost more than they do.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -27,8 +28,8 @@ from advisor.prediction.fit.cross_validate import (
     Guess,
     dealt,
     folds_of,
+    guess,
     guesses_of,
-    hold_out,
     is_paper_optimal,
     is_truth,
 )
@@ -427,6 +428,15 @@ def test_nothing_of_what_is_held_out_reaches_the_prediction(
     blind = {g.observation.observation_id: g.days for g in hold_out(spoilt, tested, key)}
     assert len(honest) == {"a whole model": 16, "a whole GPU type": 35}[cut]
     assert blind == pytest.approx(honest, rel=1e-9)
+
+
+def hold_out(
+    observations: Sequence[Observation],
+    tested: Callable[[Observation], bool],
+    key: Callable[[Observation], Any],
+) -> list[Guess]:
+    """Predict every tested observation from those that do not share its key."""
+    return [g for fold in folds_of(observations, tested, key) for g in guess(fold)]
 
 
 def is_tested(o: Observation) -> bool:

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from price_catalog.checks import check_catalog, stale_quotes
+from price_catalog.checks import check_catalog
 from price_catalog.load import Catalog
 from price_catalog.model import Gpu, Quote
 from price_catalog.power import MARGIN_SOURCES
@@ -160,15 +160,3 @@ def test_a_rate_with_sparsity_or_fp16_accumulate(catalog: Catalog) -> None:
     assert ("rate", "gpu h100-sxm5-80gb") in rules(
         with_gpu(catalog, "h100-sxm5-80gb", tf32_tflops=1979.0)
     )
-
-
-def test_stale_is_the_newest_quote_of_an_item_that_is_old(catalog: Catalog) -> None:
-    quoted_on = date(2024, 9, 21)
-    paper = tuple(quote for quote in catalog.quotes if quote.source_id.startswith("paper-"))
-    assert stale_quotes(paper, today=quoted_on + timedelta(days=180)) == ()
-    later = quoted_on + timedelta(days=181)
-    assert len(stale_quotes(paper, today=later)) == 8
-    fresh = replace(paper[0], quote_id="fresh", quoted_on=later)
-    stale = stale_quotes((*paper, fresh), today=later)
-    assert len(stale) == 7
-    assert "rtx-3090" not in {quote.item_id for quote in stale}

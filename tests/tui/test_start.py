@@ -35,7 +35,7 @@ run()
     ("module", "words"),
     [
         ("advisor.cli.main", ["paths"]),
-        ("argparse", ["paths"]),
+        ("advisor.tables", ["paths"]),
         ("advisor.parse", ["paths"]),
         ("textual.app", []),
         ("advisor.tui.ranking.ranking_screen", []),
@@ -58,9 +58,10 @@ def test_ctrl_c_while_loading_ends_it_without_a_word(module: str, words: list[st
     assert (done.returncode, done.stderr) == (-signal.SIGINT, b"")
 
 
-def test_later_on_it_is_an_exit_code() -> None:
+@pytest.mark.parametrize("module", ["argparse", "_duckdb"])
+def test_later_on_it_is_an_exit_code(module: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED.format(module="duckdb", words=["data", "gpus"])],
+        [sys.executable, "-c", INTERRUPTED.format(module=module, words=["data", "gpus"])],
         capture_output=True,
         check=False,
         timeout=60,

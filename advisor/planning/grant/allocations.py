@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import date
-from decimal import Decimal
 
 from advisor.parse import InputError
 from advisor.planning.grant.checked_toml import exact, wrong
@@ -75,20 +73,6 @@ def _gpu(snapshot: Snapshot, grant: Grant, number: int, asked: GrantAllocation) 
     except InputError as error:
         raise wrong(grant.file, f"allocations[{number}].gpu", str(error)) from None
     return gpu_id, next(gpu.name for gpu in snapshot.gpus if gpu.gpu_id == gpu_id)
-
-
-def gpu_hours_used(
-    allocation_id: str, rentals: Iterable[Rental], runs: Iterable[tuple[str, str, int]]
-) -> Decimal:
-    """GPU-hours that runs, each of a rental, a model and so many, take of an allocation."""
-    own = {r.rental_id: r for r in rentals if r.allocation == allocation_id}
-    total = Decimal(0)
-    for rental_id, model, count in runs:
-        if rental_id in own:
-            rental = own[rental_id]
-            days = Decimal(str(rental.times[model].days))
-            total += days * 24 * rental.gpu_count * count
-    return total
 
 
 def first_day(asked: GrantAllocation, grant: Grant) -> date:

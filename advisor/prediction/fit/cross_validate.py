@@ -184,13 +184,6 @@ def guess(fold: Fold, like: Posterior | None = None) -> list[Guess]:
     return guesses_of(fit_posterior(fold.seen, like), list(fold.asked))
 
 
-def hold_out(observations: Sequence[Observation], tested: Tested, key: Key) -> list[Guess]:
-    """Predict every tested observation from those that do not share its key."""
-    if key is cell:
-        return [g for start in range(BLOCKS) for g in hold_out_block(observations, tested, start)]
-    return [g for fold in folds_of(observations, tested, key) for g in guess(fold)]
-
-
 def hold_out_block(
     observations: Sequence[Observation], tested: Tested, start: int, like: Posterior | None = None
 ) -> list[Guess]:

@@ -46,11 +46,6 @@ class KeptQuestion:
     name: str = ""
     """The person's own; empty for one of the last ones."""
 
-    def put_into(self, state: State) -> State:
-        """The state with this question in its fields."""
-        changes: dict[str, Any] = dict(self.fields)
-        return replace(state, **changes)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptNote:
