@@ -176,7 +176,9 @@ class Judge:
         return Judged(
             record=record,
             standing="single",
-            reason=f"inside the prediction ({words})",
+            reason=f"inside the prediction ({words})"
+            if days <= high
+            else f"slower than the fastest settings, as others may be ({words})",
             expected=expected,
         )
 
