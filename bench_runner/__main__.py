@@ -79,6 +79,7 @@ from bench_runner.recipes import Recipe
 from bench_runner.records import Measurement, Settings
 from bench_runner.results import Setup
 from bench_runner.runner import Options, Search
+from bench_runner.streams import fill_closed_streams
 
 VALIDATED_WITHIN = 0.03
 NODE_LOST = 75
@@ -384,4 +385,5 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    fill_closed_streams()
     sys.exit(main())

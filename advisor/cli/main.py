@@ -7,6 +7,7 @@ it does not use.
 from __future__ import annotations
 
 import codecs
+import errno
 import gc
 import os
 import sys
@@ -23,6 +24,7 @@ from advisor.cli.command import (
 )
 from advisor.cli.safe_output import safe_output
 from advisor.parse import InputError, parse_choice
+from bench_runner.streams import fill_closed_streams
 
 if TYPE_CHECKING:
     import argparse
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
 def entry() -> NoReturn:
     """The console script."""
+    fill_closed_streams()
     # A terminal that cannot show × or ≈ gets the nearest plain sign instead of no answer.
     codecs.register_error("plain", _plain)
     for stream in (sys.stdout, sys.stderr):
@@ -115,7 +118,9 @@ def _check_words(words: Sequence[str]) -> None:
 def _os_words(error: OSError) -> str:
     """What the system refused, and what to do about it."""
     if not error.filename:
-        return str(error.strerror or error)
+        full = error.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+        what = "the answer could not be written: " if full else ""
+        return f"{what}{error.strerror or error}"
     path = Path(os.fsdecode(error.filename))
     if isinstance(error, FileNotFoundError) and not path.parent.is_dir():
         return f"there is no folder {path.parent}: make it first, or name a file in another folder"

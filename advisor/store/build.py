@@ -55,9 +55,14 @@ def build_store(path: str | Path, *, wait_s: float | None = None) -> None:
     with scratch as folder, in_use(Path(folder)):
         shipped = read_shipped()
         fresh = Path(folder, path.name)
-        with created(fresh) as connection:
-            migrate(connection, 0, migrations())
-            replace_shipped(connection, shipped, shipped_digest())
+        try:
+            with created(fresh) as connection:
+                migrate(connection, 0, migrations())
+                replace_shipped(connection, shipped, shipped_digest())
+        except StoreError as error:
+            # The draft's name says nothing to anybody, and nothing of it is left.
+            said = str(error).replace(str(fresh.absolute()), str(path.absolute()))
+            raise StoreError(said.replace(str(fresh), str(path))) from None
         _put_in_place(fresh, path)
 
 

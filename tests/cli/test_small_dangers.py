@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -148,3 +149,37 @@ def test_a_benchmark_that_could_keep_nothing_does_not_ask_to_be_confirmed(
     said = capsys.readouterr().err
     assert words.partition("=")[0] in said or words.partition("=")[2] in said
     assert "confirmed" not in said and said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("shell", "said"),
+    [
+        ("2>&-", b""),  # not on stdout in its place
+        ("<&- 2>&-", b""),
+        ("<&- >&- 2>&-", b""),
+        ("<&-", b""),
+        ("<&- 2>&1", b"advisor: model"),
+    ],
+)
+def test_closed_streams_are_neither_answered_into_nor_given_to_the_store(
+    store_path: Path, shell: str, said: bytes
+) -> None:
+    line = f"exec advisor --store {store_path} predict --model nope --gpu H100 {shell}"
+    run = subprocess.run(["bash", "-c", line], env=_found(), stdout=subprocess.PIPE, timeout=60)
+    assert run.returncode == 2
+    assert run.stdout[: len(said) or None] == said
+
+
+def test_a_full_disk_names_the_store_and_never_its_draft(tmp_path: Path) -> None:
+    line = f"ulimit -f 100; exec advisor rebuild --store {tmp_path}/new.duckdb"
+    run = subprocess.run(["bash", "-c", line], env=_found(), capture_output=True, timeout=120)
+    said = run.stderr.decode()
+    assert (run.returncode, run.stdout) == (2, b"")
+    assert f"the store {tmp_path}/new.duckdb could not be written" in said
+    assert "/.new" not in said and said.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def _found() -> dict[str, str]:
+    tools = str(Path(sys.executable).parent)
+    return {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}
