@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import secrets
 import signal
 import socket
@@ -16,7 +17,7 @@ from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
 from string import Template
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import textual_serve
 from aiohttp import WSCloseCode, WSMsgType, web
@@ -31,6 +32,8 @@ from bench_runner.processes import module_command
 MAX_VISITORS = 8
 MAX_MESSAGE_BYTES = 256 * 1024
 """Of one message of a page; a longer paste ends its connection."""
+_HOST = re.compile(r"[\w.\-]+(:\d{1,5})?|\[[0-9a-fA-F:.]+\](:\d{1,5})?", re.ASCII)
+"""What the page and its policy may repeat; a browser sends nothing else."""
 _STATIC = Path(textual_serve.__path__[0], "static")
 _PAGE = Path(__file__).with_name("serve.html")
 _SCRIPT = Path(__file__).with_name("serve.js")
@@ -148,12 +151,14 @@ class AdvisorServer:
         return answer
 
     def _refuse_strangers(self, request: web.Request) -> None:
-        called = urlsplit(f"//{request.host}").hostname or ""
+        if not _HOST.fullmatch(request.host):
+            raise web.HTTPBadRequest(text="no host is called so")
+        called = _split(f"//{request.host}").hostname or ""
         # A name that somebody else points at this machine is no name of ours.
         if is_loopback(self._host) and not is_loopback(called):
             raise web.HTTPForbidden(text=f"open this as http://{self._host} with its port")
         origin = request.headers.get("Origin")
-        if origin is not None and urlsplit(origin).netloc != request.host:
+        if origin is not None and _split(origin).netloc != request.host:
             raise web.HTTPForbidden(text="this page is not of the GPU advisor")
         given = request.match_info.get("token") or request.query.get("token", "")
         free = request.path.startswith(("/static/", "/download/"))  # a key is a secret of its own
@@ -232,6 +237,13 @@ class AdvisorServer:
             await answer.write(chunk)
         await answer.write_eof()
         return answer
+
+
+def _split(address: str) -> SplitResult:
+    try:
+        return urlsplit(address)
+    except ValueError:
+        raise web.HTTPBadRequest(text="this is no address") from None
 
 
 _USUAL_SIZE = (("width", "80"), ("height", "24"))

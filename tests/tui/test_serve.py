@@ -348,6 +348,24 @@ def test_other_sites_pages_are_refused(served: Served, headers: dict[str, str]) 
         urllib.request.urlopen(request, timeout=20)
 
 
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "[::1"},
+        {"Host": '127.0.0.1"><script>alert(1)</script>'},
+        {"Host": "127.0.0.1:80; script-src *"},
+        {"Origin": "http://[::"},
+    ],
+)
+def test_headers_that_are_no_address_are_refused_in_a_word(
+    served: Served, headers: dict[str, str]
+) -> None:
+    request = urllib.request.Request(served.page(), headers=headers)
+    with pytest.raises(urllib.error.HTTPError, match="400") as refused:
+        urllib.request.urlopen(request, timeout=20)
+    assert b"script" not in refused.value.read()
+
+
 def test_a_taken_port_is_one_line(server: str, paper_store: Path) -> None:
     port = server.rpartition(":")[2]
     done = subprocess.run(
