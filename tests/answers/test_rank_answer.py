@@ -188,7 +188,8 @@ def test_every_surface_begins_with_the_same_sentence_and_counts_the_same(
         assert verdict["doubts"] == []
         return
     best = answer["ranked"][0]
-    assert verdict["build"] == {key: best[key] for key in ("gpu", "gpu_count", "host")}
+    named = ("gpu", "gpu_count", "machines", "host")
+    assert verdict["build"] == {key: best[key] for key in named}
     assert verdict["price"]["usd"] == best["overall_cost_usd"]
     assert verdict["days"]["training_days"] == best["training_days"]
     assert len(verdict["ties"]) == sum(row["tied_with_first"] for row in answer["ranked"])
