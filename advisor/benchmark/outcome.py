@@ -71,8 +71,10 @@ def outcome_text(
     shown, folded = shown_first(progress)
     rows = [
         {
-            "settings": row.label,
-            "time": _state(row),
+            "settings": row.label
+            if len(row.label) <= width - 34
+            else row.label.replace(" + ", "+"),
+            "time": "–" if row.training_days is None else time_words(row.training_days),
             "a step": "–" if row.step_s is None else f"{row.step_s:.3g} s",
             "memory": "–" if row.peak_memory_gib is None else f"{row.peak_memory_gib:.1f} GiB",
             "MFU": "–" if row.mfu is None else f"{row.mfu:.0%}",
@@ -83,9 +85,14 @@ def outcome_text(
         columns = tuple(rows[0])
         blocks.append(to_table(rows, columns, frozenset({"a step", "memory", "MFU"})))
     why = [
-        fill(f"{row.label}: {row.detail}", width, initial_indent="  ", subsequent_indent="    ")
+        fill(
+            f"{row.label}: {row.detail or row.state}",
+            width,
+            initial_indent="  ",
+            subsequent_indent="    ",
+        )
         for row in (*shown, *(folded if details else ()))
-        if row.training_days is None and row.detail
+        if row.training_days is None
     ]
     if why:
         blocks.append("\n".join(["Without a time:", *why]))
@@ -94,10 +101,9 @@ def outcome_text(
     return "\n\n".join(blocks)
 
 
-def _state(row: Tried) -> str:
-    if row.state == TIME and row.training_days is not None:
-        return time_words(row.training_days)
-    return row.state
+def _label(label: str, room: int) -> str:
+    """Without its blanks where it is long: cut it would look like others."""
+    return label if len(label) <= room else label.replace(" + ", "+")
 
 
 def folded_words(folded: list[Tried]) -> str | None:
