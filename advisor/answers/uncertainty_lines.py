@@ -136,6 +136,7 @@ def settle_object(ranking: Ranking) -> dict[str, Any]:
         measure = {
             "gpu": build.gpu.name,
             "gpu_count": build.gpu_count,
+            "machines": build.machines,
             "host": build.host.name,
             "minutes": round(wanted.minutes, 1),
             "minutes_from": minutes_from(wanted),
