@@ -30,8 +30,7 @@ OWN_QUOTE = "your quote"
 """What marks a machine or a price that the user entered, wherever it is shown."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(NamedTuple):
     """Who says so, and how they know. Every fact in the store names one of these."""
 
     source_id: str

@@ -132,7 +132,7 @@ def _gpus(reader: Reader) -> list[dict[str, Any]]:
 
 
 def _sources(reader: Reader) -> list[dict[str, Any]]:
-    return [asdict(source) for source in reader.sources()]
+    return [source._asdict() for source in reader.sources()]
 
 
 _ROWS = {

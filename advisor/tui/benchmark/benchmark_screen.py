@@ -44,7 +44,7 @@ from advisor.tui.benchmark.benchmark_rows import (
     plan_lines,
 )
 from advisor.tui.benchmark.benchmark_setup import BenchmarkSetup
-from advisor.tui.pages.bars import KeyBar, TitleBar, TooSmall
+from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.confirm import ConfirmScreen
 from advisor.tui.pages.sized_screen import SizedScreen
 from advisor.tui.program.actions import BENCHMARK, bindings_of
@@ -103,7 +103,6 @@ class BenchmarkScreen(SizedScreen):
         yield Static("looking at this machine …", id="here", markup=False)
         yield BenchmarkBoard()
         yield KeyBar(BENCHMARK)
-        yield TooSmall()
 
     def on_mount(self) -> None:
         self.read_store()

@@ -19,7 +19,7 @@ from advisor.tui.evidence.evidence_rows import (
     peer_rows,
     source_rows,
 )
-from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar, TooSmall
+from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar
 from advisor.tui.pages.list_page import ListScreen
 from advisor.tui.program.actions import EVIDENCE, bindings_of
 from advisor.tui.program.messages import StoreRead, StoreTrouble
@@ -63,7 +63,6 @@ class EvidenceScreen(ListScreen):
         yield Static(ABOUT["times"], id="about", markup=False)
         yield FilterTable(empty="The store holds none.")
         yield KeyBar(EVIDENCE)
-        yield TooSmall()
 
     @work(thread=True, exclusive=True, group="read", exit_on_error=False)
     def read_store(self) -> None:
@@ -109,8 +108,8 @@ class EvidenceScreen(ListScreen):
                 partial(evidence_exports.times_rows, self.app.store_reader, rows, source),
             )
         elif isinstance(source, MemorySource) and self._snapshot is not None:
-            kind: type[Source | Peer] = Peer if self.tab == "peers" else Source
-            columns = tuple(field.name for field in fields(kind))
+            peers = tuple(field.name for field in fields(Peer))
+            columns = peers if self.tab == "peers" else Source._fields
             records = [source.record(index) for index in range(len(source))]
             make = partial(evidence_exports.record_rows, records, columns)
         else:

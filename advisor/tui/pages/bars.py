@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 from advisor.tui.program.actions import ACTIONS, EVERYWHERE, Action, actions_of
 
 if TYPE_CHECKING:
-    from advisor.tui.program.program import Program
+    pass
 
 SCREENS = (
     ("F2", "ranking", "Ranking"),
@@ -193,17 +193,3 @@ class DialogKeys(Static):
             ),
             classes="keys",
         )
-
-
-class TooSmall(Static):
-    """Stands in for a screen that would not fit: the answer itself."""
-
-    DEFAULT_CSS = "TooSmall { width: 100%; height: 1fr; display: none; }"
-    app: Program
-
-    def __init__(self) -> None:
-        super().__init__(markup=False)
-
-    def render(self) -> Content:
-        """The answer in a line or, where there is less room, what fits of it."""
-        return Content(self.app.answer_line)

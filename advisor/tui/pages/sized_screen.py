@@ -6,10 +6,17 @@ anything is seen, and are not looked at when a screen comes back after the termi
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual import on
+from textual.content import Content
 from textual.events import Resize, ScreenResume
 from textual.geometry import Size
 from textual.screen import Screen
+from textual.widgets import Static
+
+if TYPE_CHECKING:
+    from advisor.tui.program.program import Program
 
 from advisor.tui.widgets.closed_once import ClosedOnce
 
@@ -47,6 +54,22 @@ class SizedScreen(ClosedOnce, Screen[None]):
     def fit(self) -> None:
         """Set the class for the present size."""
         wanted = size_class(self.app.size)
+        if wanted == "-tiny" and not self.query(TooSmall):
+            self.mount(TooSmall())  # made when first needed: most terminals are large enough
         for name in ("-tiny", "-narrow", "-wide"):
             self.set_class(name == wanted, name)
         self.set_class(self.app.size.width < SLIM, "-slim")
+
+
+class TooSmall(Static):
+    """Stands in for a screen that would not fit: the answer itself."""
+
+    DEFAULT_CSS = "TooSmall { width: 100%; height: 1fr; display: none; }"
+    app: Program
+
+    def __init__(self) -> None:
+        super().__init__(markup=False)
+
+    def render(self) -> Content:
+        """The answer in a line or, where there is less room, what fits of it."""
+        return Content(self.app.answer_line)

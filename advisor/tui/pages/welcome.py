@@ -16,7 +16,7 @@ from advisor.answers.wording import PREDICTED_MARK, experiment_line, gpus_words
 from advisor.costs.amounts import days_short, usd_exact, usd_whole
 from advisor.ranking.question import Question
 from advisor.ranking.rank import RankedRow, rank
-from advisor.tui.pages.bars import KeyBar, TitleBar, TooSmall
+from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.sized_screen import SizedScreen
 from advisor.tui.program.actions import bindings_of
 from advisor.tui.program.dialog_actions import WELCOME
@@ -47,7 +47,6 @@ class WelcomeScreen(SizedScreen):
         yield TitleBar("welcome")
         yield LinesView(lambda width: wrapped(introduction(), width), id="welcome")
         yield KeyBar(WELCOME)
-        yield TooSmall()
 
     def on_mount(self) -> None:
         self.read_store()

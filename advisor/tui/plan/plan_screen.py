@@ -17,7 +17,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from advisor.parse import InputError
-from advisor.tui.pages.bars import KeyBar, TitleBar, TooSmall
+from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.sized_screen import SizedScreen
 from advisor.tui.program.actions import PLAN, bindings_of
 from advisor.tui.widgets.fetch_error import FetchError
@@ -112,7 +112,6 @@ class PlanScreen(SizedScreen):
         with ScrollableContainer(id="scroll"):
             yield Static(EMPTY, id="answer", markup=False)
         yield KeyBar(PLAN)
-        yield TooSmall()
 
     def on_mount(self) -> None:
         """Show the plan of an earlier run, which took its time."""

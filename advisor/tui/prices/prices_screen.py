@@ -15,7 +15,7 @@ from textual.widgets import Static
 from advisor.costs.amounts import usd_exact
 from advisor.costs.price_book import RULE_WORDS
 from advisor.parse import InputError
-from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar, TooSmall
+from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar
 from advisor.tui.pages.list_page import ListScreen
 from advisor.tui.prices.prices_rows import Entry, quote_table
 from advisor.tui.program.actions import PRICES, bindings_of
@@ -98,7 +98,6 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         yield FilterTable(empty="The store holds no quotes: press a to add one.")
         yield LinesView(self._rent_page, id="rent")
         yield KeyBar(PRICES)
-        yield TooSmall()
 
     @work(thread=True, exclusive=True, group="read", exit_on_error=False)
     def read_store(self) -> None:

@@ -14,8 +14,8 @@ from textual.events import ScreenResume
 from textual.geometry import Size
 from textual.widgets import Input, Static
 
-from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar, TooSmall
-from advisor.tui.pages.sized_screen import SizedScreen
+from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar
+from advisor.tui.pages.sized_screen import SizedScreen, TooSmall
 from advisor.tui.program.actions import RANKING, bindings_of
 from advisor.tui.program.messages import (
     AnswerChanged,
@@ -90,7 +90,6 @@ class RankingScreen(SizedScreen):
         yield BuildPanels(self.session)
         yield Static("", id="counts", markup=False)
         yield KeyBar(RANKING)
-        yield TooSmall()
 
     def on_mount(self) -> None:
         self.watch(self.app, "theme", self._restyle, init=False)
@@ -214,7 +213,7 @@ class RankingScreen(SizedScreen):
         """The answer in one sentence, or what is wrong."""
         session, line = self.session, self.query_one("#message", Static)
         if self.has_class("-tiny"):
-            self.query_one(TooSmall).refresh()
+            self.query(TooSmall).refresh()
         answer = session.answer
         line.set_class(bool(session.errors or self._trouble), "-error")
         if session.errors:

@@ -21,7 +21,7 @@ from advisor.answers.one_build import (
     place_words,
     section_lines,
 )
-from advisor.tui.pages.bars import KeyBar, TitleBar, TooSmall
+from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line
 from advisor.tui.pages.sized_screen import SizedScreen
 from advisor.tui.program.actions import BUILD, actions_of, bindings_of
@@ -98,7 +98,6 @@ beside it in the ranking.
             yield Field(state.network, placeholder="one machine; such as ethernet-25", id="network")
         yield Static("", id="said", markup=False)
         yield KeyBar(BUILD)
-        yield TooSmall()
 
     def on_mount(self) -> None:
         self._show_section(self._section)

@@ -9,7 +9,7 @@ from textual.binding import BindingType
 from textual.widgets import Static
 
 from advisor.answers.one_build import SECTION_WORDS, OneBuild, place_words, section_lines
-from advisor.tui.pages.bars import KeyBar, TitleBar, TooSmall
+from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.sized_screen import SizedScreen
 from advisor.tui.program.actions import bindings_of
 from advisor.tui.program.dialog_actions import COMPARE
@@ -43,7 +43,6 @@ copies both.
         yield Static("Two builds side by side", id="head")
         yield LinesView(self._page, id="page")
         yield KeyBar(COMPARE)
-        yield TooSmall()
 
     def _page(self, width: int) -> list[Line]:
         session = self.app.session

@@ -164,6 +164,7 @@ it, click a row to select it, double-click to open it.
         self._widths: list[int] = []
         self._starts: list[int] = []
         self._lines: LRUCache[tuple[int, bool, bool], Strip] = LRUCache(512)
+        self._plain_style: Style | None = None
         self.set_reactive(RankTable.columns, tuple(columns))
         if source is not None:
             self.set_reactive(RankTable.source, source)
@@ -201,6 +202,7 @@ it, click a row to select it, double-click to open it.
     def notify_style_update(self) -> None:
         super().notify_style_update()
         self._lines.clear()
+        self._plain_style = None
 
     def on_resize(self) -> None:
         self._show_cursor()
@@ -218,6 +220,7 @@ it, click a row to select it, double-click to open it.
 
     def _forget_lines(self) -> None:
         self._lines.clear()
+        self._plain_style = None
         self.refresh()
 
     # Drawing
@@ -271,7 +274,11 @@ it, click a row to select it, double-click to open it.
                 "rank-table--cursor" if self.has_focus else "rank-table--cursor-blurred"
             )
         name = self.source.row_style(index) if isinstance(self.source, StyledRows) else None
-        return self.get_component_rich_style(f"rank-table--{name}") if name else self.rich_style
+        if name:
+            return self.get_component_rich_style(f"rank-table--{name}")
+        if self._plain_style is None:
+            self._plain_style = self.rich_style  # asks every widget above this one
+        return self._plain_style
 
     def _line(self, index: int) -> Strip:
         """One row in full width."""
