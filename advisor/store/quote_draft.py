@@ -20,10 +20,10 @@ from advisor.store.rows import insert_missing, plain_values
 from bench_runner.leftovers import in_use, sweep
 from price_catalog.model import Quote, Source
 
-BATCH_ROWS = 5_000
+BATCH_ROWS = 2_000
 _BUCKET_ROWS = 50_000
 """So many ids are held against each other at once."""
-MEMORY_MIB = 128
+MEMORY_MIB = 256
 """What DuckDB may keep in memory of either database."""
 _COLUMNS = tuple(field.name for field in fields(Quote) if field.name != "origin")
 

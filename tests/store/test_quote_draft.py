@@ -44,9 +44,9 @@ def drafts(store: Path) -> list[Path]:
 
 def test_memory_does_not_grow_with_the_file(own_store: Path, tmp_path: Path) -> None:
     peaks = []
-    for count in (1_000, 12_000):
+    for count in (3_000, 20_000):
         path = tmp_path / f"{count}.csv"
-        # Wide rows: held as text or as quotes, 12,000 of them are 40 MiB and more.
+        # Wide rows: 20,000 of them are 38 MB as text alone.
         note = "n" * 450
         path.write_text(
             "item,price,vendor,date,kind,note,file,delivery,warranty\n"
@@ -63,8 +63,8 @@ def test_memory_does_not_grow_with_the_file(own_store: Path, tmp_path: Path) -> 
         )
         peaks.append(int(done.stdout))
         assert "new quotes" in done.stderr
-    assert peaks[1] - peaks[0] < 45, peaks
-    assert len(local(own_store)) == 12_000
+    assert peaks[1] - peaks[0] < 110, peaks
+    assert len(local(own_store)) == 20_000
 
 
 def test_a_bad_last_row_keeps_all_before_it_out(
