@@ -193,8 +193,9 @@ def combinations(recipe: Recipe, gpu_count: int) -> tuple[Settings, ...]:
     There it shards nothing, but keeps half-precision weights and FP32 masters on the GPU, which
     the paper's rule passes over. As everywhere with ZeRO, DeepSpeed makes the masters from weights
     that it has rounded, so that a training begins half a last place off, and adds up the gradients
-    of a step's passes in half precision: its loss curves stray further from the plain ones than
-    those of half-weights (tests/benchmarks/loss_curves.py).
+    of a step's passes in half precision: its loss curves lie within the scatter of eight seeds, and
+    stray further from the plain ones than those of half-weights (tests/benchmarks/loss_curves.py,
+    docs/measurements.md).
     """
     found = space.space(gpu_count)
     if gpu_count > 1 or recipe.training.precision not in ("fp16", "bf16"):
