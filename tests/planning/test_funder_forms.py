@@ -30,6 +30,7 @@ from advisor.planning.report.report import Report
 from advisor.planning.report.sections import build_report
 from advisor.planning.report.write import check_targets, write_report
 from advisor.planning.solver.by_year import cents_by_year
+from advisor.planning.solver.problem import MachineExtra
 from advisor.store import Store
 
 TODAY = date(2026, 11, 22)
@@ -168,3 +169,48 @@ def test_every_rule_of_a_form_has_its_source() -> None:
     for funder in FUNDERS:
         form = funder_form(funder)
         assert set(form.before_you_send) <= set(form.sources), funder
+
+
+def test_what_is_read_is_in_the_currency_of_the_grant(planned: Planned) -> None:
+    euro = Currency(code="EUR", usd_per_unit=Decimal("1.25"), on=date(2026, 11, 1), source="a bank")
+    text = to_markdown(report_for(planned, currency=euro, funder="dfg").parts()[0])
+    asked = re.search(r"We ask for (EUR [\d,.]+)", text)
+    assert asked is not None and text.count(asked[1].rstrip(",.:")) >= 2  # in the table, too
+    before, _, quotes = text.partition("## Quotes")
+    assert "$" not in before.replace("$1.25 a EUR", "").replace("$0.15", "")
+    assert "$" in quotes  # as the vendor quotes it
+
+
+def test_depreciation_tax_and_the_share_of_the_funder_stand_as_arithmetic(
+    store_path: Path,
+) -> None:
+    grant = read_grant(EXAMPLE)
+    house = replace(grant.institution, equipment_as="depreciated", life_months=60)
+    house = replace(house, use_share=Decimal("0.8"), equipment_in_base=True)
+    grant = replace(grant, experiments=grant.experiments[1:2], owned=(), rent=False)
+    grant = replace(grant, institution=house, vat=Decimal("0.2"), usd_per_kwh=None)
+    loaded = load_grant(Store(store_path), replace(grant, pays_electricity=False), TODAY)
+    planned = plan_loaded(loaded, 60, quick=True)
+    assert planned.plan is not None
+    machine_id = planned.plan.purchases[0].machine_id
+    price = next(m for m in loaded.problem.machines if m.machine_id == machine_id).price_usd
+    text = to_markdown(report_for(planned, funder="ukri").parts()[0])
+    assert f"at ${price * Decimal('1.2'):,.2f}".removesuffix(".00") in text
+    assert f"quoted at ${price:,.2f}".removesuffix(".00") in text
+    assert "36 of 60 months at 80 % use" in text
+    charged = (price * Decimal("1.2") * 36 / 60 * Decimal("0.8")).quantize(Decimal("0.01"))
+    assert f"use: ${charged:,.2f}".removesuffix(".00") in text
+    cost = Decimal(planned.plan.cost_cents) / 100
+    paid = (cost * Decimal("0.8")).quantize(Decimal("0.01"))
+    assert f"pays 80 % of the total: ${paid:,.2f}".removesuffix(".00") in text
+    assert "include 20 % value-added tax" in text
+
+
+def test_warranty_within_a_price_is_named_and_no_paragraph_is_empty(planned: Planned) -> None:
+    extra = MachineExtra(key="costs[1]", name="Three years of support", usd=Decimal(100))
+    problem = planned.loaded.problem
+    rules = replace(problem.rules, machine_extras=(extra,))
+    loaded = replace(planned.loaded, problem=replace(problem, rules=rules))
+    text = to_markdown(report_for(replace(planned, loaded=loaded)).parts()[0])
+    assert "In the price of each machine: Three years of support." in text
+    assert not re.search(r"^(Upkeep|Data|Need|Choice)\.\s*$", text, re.MULTILINE)

@@ -50,7 +50,7 @@ def quote(**changes: object) -> Quote:
         ({"valid_until": date(2026, 11, 21)}, False, True),
         ({"valid_until": date(2026, 11, 20)}, True, False),
         ({"kind": "secondary"}, False, False),
-        ({"kind": "used"}, False, True),
+        ({"kind": "used"}, False, False),
         ({"quoted_on": date(2025, 6, 1)}, False, False),
         ({"valid_until": date(2026, 11, 20), "origin": "local"}, False, True),
         ({"kind": "secondary", "origin": "local"}, False, True),
@@ -124,7 +124,7 @@ def test_what_others_tell_of_is_bought_only_where_nothing_on_sale_does_the_work(
     assert not machine.on_sale
     assert heard[-1].told_too
     said = cautions(cheap.loaded.grant, cheap.loaded.problem, cheap.plan)[0]
-    assert said.startswith("Nobody is known to sell this") and machine.label in said
+    assert said.startswith("Nobody is known to sell this new") and machine.label in said
     assert "Nothing that is on sale does the work" in said
 
 
@@ -132,4 +132,4 @@ def test_a_grant_that_names_a_gpu_gets_it_with_a_word(store_path: Path) -> None:
     planned = planned_for(store_path, one_run(buy_gpus=("RTX 4090",), budget_usd=Decimal(30_000)))
     assert planned.plan is not None and planned.plan.purchases
     said = cautions(planned.loaded.grant, planned.loaded.problem, planned.plan)[0]
-    assert "Nobody is known to sell this" in said and "Nothing that is on sale" not in said
+    assert "Nobody is known to sell this new" in said and "Nothing that is on sale" not in said

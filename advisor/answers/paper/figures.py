@@ -291,7 +291,7 @@ def _scatter(evidence: Evidence, axes: Any, recipe_id: str, *, per_run: bool) ->
         )
     axes.set_xscale("log")
     axes.set_yscale("log")
-    few_ticks(axes.xaxis, thousands)
+    few_ticks(axes.xaxis, thousands())
     few_ticks(axes.yaxis, "{x:g}")
     axes.margins(0.12)
     return seen

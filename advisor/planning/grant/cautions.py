@@ -31,7 +31,7 @@ def _not_on_sale(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str
     bought = {p.machine_id for p in plan.purchases}
     labels = [m.label for m in problem.machines if m.machine_id in bought and not m.on_sale]
     return [
-        f"Nobody is known to sell this at its price, others only tell of it: {label}. "
+        f"Nobody is known to sell this new at its price: {label}. "
         f"{why}Ask for a quote before you submit."
         for label in dict.fromkeys(labels)
     ]

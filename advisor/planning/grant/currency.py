@@ -36,8 +36,12 @@ class Currency:
 
     def written(self, usd: Decimal) -> str:
         """US dollars as an amount of it, whole: ``$20,900``, ``€19,001``, ``CHF 18,500``."""
-        sign = _SIGNS.get(self.code, f"{self.code} ")
-        return f"{sign}{self.of_usd(usd):,.0f}"
+        return f"{self.sign}{self.of_usd(usd):,.0f}"
+
+    @property
+    def sign(self) -> str:
+        """What stands before an amount."""
+        return _SIGNS.get(self.code, f"{self.code} ")
 
     @property
     def note(self) -> str | None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from advisor.planning.grant.checked_toml import Line, read_toml
 from advisor.planning.grant.grant_file import Funder
@@ -40,6 +40,8 @@ class FunderForm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     name: Line
     paper: Paper
+    pays: Annotated[float, Meta(gt=0, lt=1)] | None = None
+    """The share of the total that the funder pays; None: all of it."""
     depreciates: bool = False
     """Whether only the depreciation of equipment is paid."""
     lines: BudgetLines

@@ -8,7 +8,7 @@ from advisor.costs.price_book import PriceBook
 from advisor.planning.solver.problem import Machine
 from price_catalog.model import Quote
 
-ONLY_TOLD = "others tell of its price, and nobody is known to sell at it"
+ONLY_TOLD = "others tell of its price or sold it used, and nobody is known to sell it new"
 OVERTAKEN = "its cards alone cost more by now: nobody sells it at its price any longer"
 
 
@@ -27,8 +27,14 @@ def gone(quotes: Iterable[Quote], book: PriceBook) -> str | None:
 
 
 def sold(quotes: Iterable[Quote], book: PriceBook) -> bool:
-    """Whether somebody is known to sell at each of these prices, or the user says so."""
-    return all(quote.origin == "local" or book.is_offered(quote) for quote in quotes)
+    """Whether somebody is known to sell at each of these prices, new, or the user says so.
+
+    What others sold a used card at is no price that a funder can be asked for.
+    """
+    return all(
+        quote.origin == "local" or (book.is_offered(quote) and quote.kind != "used")
+        for quote in quotes
+    )
 
 
 def orderable(

@@ -49,11 +49,15 @@ def svg_of(draw: Callable[[Any], None], width: float, height: float) -> str:
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 
-def thousands(value: float, _: int | None = None) -> str:
-    """A tick in dollars: ``$40k``."""
-    if value >= 1e6:
-        return f"${value / 1e6:g}M"
-    return f"${value / 1000:g}k" if value >= 1000 else f"${value:g}"
+def thousands(sign: str = "$") -> Callable[[float, int | None], str]:
+    """Writes ticks of money: ``$40k``."""
+
+    def written(value: float, _: int | None = None) -> str:
+        if value >= 1e6:
+            return f"{sign}{value / 1e6:g}M"
+        return f"{sign}{value / 1000:g}k" if value >= 1000 else f"{sign}{value:g}"
+
+    return written
 
 
 def few_ticks(axis: Any, form: Any) -> None:

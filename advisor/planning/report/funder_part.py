@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal
 
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.funder import FunderForm
-from advisor.planning.report.award_years import LINES, Entry, entries, is_equipment, year_spans
+from advisor.planning.report.award_years import LINES, Entry, entries, year_spans
+from advisor.planning.report.justification import justification, listed, runs_done
 from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.report import (
-    Block,
     Bullets,
     Cell,
     Paragraph,
@@ -19,25 +18,44 @@ from advisor.planning.report.report import (
     Section,
     Words,
 )
-from advisor.planning.report.sentences import solve_num
 from advisor.planning.solver.charges import overhead_rate
 
 
 def funder_sections(given: Material, form: FunderForm) -> tuple[Section, ...]:
     """Request and budget, justification, quotes."""
     found = entries(given)
+    to = _in_currency(given)
+
+    def local(words: Words) -> Paragraph:
+        """In the currency of the grant, as the table is."""
+        return Paragraph(
+            words=tuple(
+                to(word) if not isinstance(word, str) and word.unit == "usd" else word
+                for word in words
+            )
+        )
+
+    budget = budget_table(given, form, found)
+    names = {str(getattr(form.lines, kind)): kind for kind in LINES}
+    by_line = {
+        names[row[0]]: row[-1]
+        for row in budget.rows
+        if isinstance(row[0], str) and row[0] in names and isinstance(row[-1], Num)
+    }
+    total = budget.rows[-1][-1]
+    assert total is not None and not isinstance(total, str)  # a sum, always
     return (
         Section(
             title="Request",
             blocks=(
-                Paragraph(words=_request(given)),
-                budget_table(given, form, found),
-                *_budget_notes(given),
+                local(_request(given, total)),
+                budget,
+                *(local(words) for words in _budget_notes(given, form, total)),
             ),
         ),
         Section(
             title="Justification",
-            blocks=tuple(Paragraph(words=words) for words in justification(given) if words),
+            blocks=tuple(local(words) for words in justification(given, by_line) if words),
         ),
         *([_quotes(given)] if given.costs.equipment else []),
     )
@@ -117,12 +135,25 @@ def _in_currency(given: Material) -> Callable[[Num], Num]:
     return converted
 
 
-def _budget_notes(given: Material) -> list[Block]:
+def _budget_notes(given: Material, form: FunderForm, total: Num) -> list[Words]:
     spans = "; ".join(
-        f"year {n}: {first} to {last}" for n, (first, last) in enumerate(year_spans(given), 1)
+        f"year {n} from {first} to {last}" for n, (first, last) in enumerate(year_spans(given), 1)
     )
-    words: list[str | Num] = [f"Award years are {spans}."]
+    words: list[str | Num] = [f"Award years: {spans}."]
     rules = given.loaded.problem.rules
+    if rules.vat and (given.costs.equipment or any(r.rented for r in given.costs.running)):
+        vat = given.book.setting("budget.vat", rules.vat, "share", "value-added tax")
+        words += [" Prices of machines and rent include ", vat, " value-added tax."]
+    if form.pays is not None:
+        share = given.ledger.leaf(
+            "setting", form.pays, "share", "what the funder pays", key="form.pays"
+        )
+        paid = given.ledger.compute(
+            "product", [total, share], total.unit, "paid by the funder", decimals=2
+        )
+        rest = given.ledger.compute("difference", [total, paid], total.unit, "the remainder")
+        words += [" The funder pays ", share, " of the total: ", paid, ". The remainder, ", rest]
+        words.append(", is the institution's.")
     one_rate = rules.overhead_rate_cloud is None and rules.overhead_rate_electricity is None
     if given.costs.indirect.value and one_rate:
         rate = overhead_rate(given.ledger, rules)
@@ -130,168 +161,26 @@ def _budget_notes(given: Material) -> list[Block]:
         words.append(f", the part of direct costs that they are charged on by {_house(given)}.")
     if given.loaded.grant.currency.note is not None:
         words.append(f" {given.loaded.grant.currency.note}")
-    return [Paragraph(words=tuple(words))]
+    return [tuple(words)]
 
 
 def _house(given: Material) -> str:
     return f"the rules of {given.loaded.grant.institution.name}"
 
 
-def _request(given: Material) -> Words:
-    words: list[str | Num] = ["We ask for ", given.costs.total]
+def _request(given: Material, total: Num) -> Words:
+    between = f" between {given.loaded.grant.start} and {year_spans(given)[-1][1]}."
     items = [(e.count, f" ({e.machine.label})") for e in given.costs.equipment]
     rented = dict.fromkeys(r.label for r in given.costs.running if r.rented)
-    parts: list[Words] = [*items, *((f"time on {label}",) for label in rented)]
+    parts: list[Words] = [*items, *([(f"time on {listed(rented)}",)] if rented else [])]
+    if not parts and not total.value:
+        return ("We ask for no money: the machines that we have train ", runs_done(given), between)
+    words: list[str | Num] = ["We ask for ", total]
     for n, part in enumerate(parts):
-        words += [": " if n == 0 else ", ", *part]
+        words += [": " if n == 0 else "; ", *part]
     if not parts:
         words.append(": the machines that we have do the work")
-    words += [", to train ", _runs(given), f" between {given.loaded.grant.start} and "]
-    words.append(f"{year_spans(given)[-1][1]}.")
-    return tuple(words)
-
-
-def _runs(given: Material) -> Num:
-    return given.ledger.leaf("plan", given.plan.runs, "runs", "runs done", what="runs")
-
-
-def justification(given: Material) -> list[Words]:
-    """A short paragraph a question: need, choice, what exists, cloud, quotes, upkeep, data."""
-    return [
-        _need(given),
-        *_choices(given),
-        _existing(given),
-        _renting(given),
-        _upkeep(given),
-        _data(given),
-    ]
-
-
-def _need(given: Material) -> Words:
-    wanted = given.loaded.grant.experiments
-    models = dict.fromkeys(given.loaded.snapshot.model(each.model).name for each in wanted)
-    groups = dict.fromkeys(each.who for each in wanted if each.who is not None)
-    words: list[str | Num] = ["Need. The project trains ", ", ".join(models)]
-    if groups:
-        words.append(f" for {', '.join(groups)}")
-    words += [": ", _runs(given), " in all"]
-    if given.plan.left_out:
-        left = given.ledger.leaf(
-            "plan", sum(given.plan.left_out.values()), "runs", "runs left out", what="left out"
-        )
-        words += [", and ", left, " more for which the money does not reach"]
-    words.append(". Each run trains the whole model once, from random weights.")
-    return tuple(words)
-
-
-def _choices(given: Material) -> list[Words]:
-    found: list[Words] = []
-    options = given.loaded.problem.options()
-    for e in given.costs.equipment:
-        runs = [
-            p
-            for p in given.plan.placed
-            if (given.book.problem.whole(p.machine_id), p.order) == (e.machine.machine_id, e.order)
-        ]
-        models = [given.book.experiments[p.experiment_id].model for p in runs]
-        names = ", ".join(dict.fromkeys(given.loaded.models[model].name for model in models))
-        words: list[str | Num] = ["Choice. ", e.count, f" ({e.machine.label}) at ", e.charge.each]
-        words.append(" each")
-        kind = "equipment" if is_equipment(given, e) else "supplies, below the threshold"
-        words.append(f", counted as {kind}. ")
-        if names:
-            words.append(f"It trains {names}. ")
-            times = [
-                (options[p.machine_id].times[given.book.experiments[p.experiment_id].model], p)
-                for p in runs
-            ]
-            time, longest = max(times, key=lambda each: each[0].days)
-            model = given.book.experiments[longest.experiment_id].model
-            how = "an estimate" if time.basis == "predicted" else "measured"
-            words += [
-                f"The longest of these runs ({given.loaded.models[model].name}) takes ",
-                given.book.time(time, f"{model} on {options[longest.machine_id].label}"),
-                f" ({how}). ",
-            ]
-        words.append("No other plan that was compared does this work for less." * _cheapest(given))
-        found.append(tuple(words))
-    return found
-
-
-def _cheapest(given: Material) -> bool:
-    return given.plan.proven and given.loaded.problem.objective == "cheapest"
-
-
-def _existing(given: Material) -> Words:
-    owned = given.loaded.grant.owned
-    if not owned:
-        return ("What exists. We have no machine for this work.",)
-    labels = [
-        next(
-            m.label for m in given.loaded.problem.machines if m.machine_id.startswith(f"owned:{n}:")
-        )
-        for n in range(1, len(owned) + 1)
-    ]
-    mine = {
-        m.machine_id
-        for m in given.loaded.problem.machines
-        if given.loaded.problem.whole(m.machine_id).startswith("owned:")
-    }
-    done = sum(p.machine_id in mine for p in given.plan.placed)
-    count = given.ledger.leaf(
-        "plan", done, "runs", "runs on machines of the lab", what="runs on owned machines"
-    )
-    words: list[str | Num] = [f"What exists. We have {', '.join(labels)}, used for ", count, "."]
-    if given.costs.equipment and done < given.plan.runs and _cheapest(given):
-        words.append(" It cannot take the others in time, or only at a higher cost.")
-    return tuple(words)
-
-
-def _renting(given: Material) -> Words:
-    rented = [r for r in given.costs.running if r.rented]
-    if rented:
-        total = given.ledger.total([r.charge.direct for r in rented], "rental, direct")
-        labels = ", ".join(dict.fromkeys(r.label for r in rented))
-        return ("Rented computers. ", total, f" pays for time on {labels}.")
-    for other in given.explanation.alternatives:
-        if other.change.get("no_purchases") and other.plan is not None:
-            usd = solve_num(
-                given.ledger,
-                other.change,
-                Decimal(other.plan.cost_cents) / 100,
-                "usd",
-                f"cost, {other.label}",
-                "cost",
-            )
-            return ("Why not rent. Doing the same work on rented computers costs ", usd, ".")
-        if other.change.get("no_purchases"):
-            return ("Why not rent. Rented computers alone do not do this work in time.",)
-    return ()
-
-
-def _upkeep(given: Material) -> Words:
-    kept = [f for f in given.costs.fixed if f.fixed.kind in ("warranty", "staff", "racks")]
-    words: list[str | Num] = ["Upkeep. "]
-    power = [r for r in given.costs.running if not r.rented]
-    if power:
-        total = given.ledger.total([r.charge.direct for r in power], "electricity, direct")
-        words += ["Electricity costs ", total, ", at ", power[0].charge.price, ". "]
-    if kept:
-        total = given.ledger.total([f.charge.direct for f in kept], "upkeep, direct")
-        names = ", ".join(dict.fromkeys(f.fixed.name for f in kept))
-        words += [f"{names} cost ", total, "."]
-    elif not given.loaded.problem.rules.machine_extras:
-        words.append("No warranty, rack space or staff is asked for.")
-    return tuple(words)
-
-
-def _data(given: Material) -> Words:
-    kept = [f for f in given.costs.fixed if f.fixed.kind == "storage"]
-    if not kept:
-        return ("Data. No storage is asked for.",)
-    total = given.ledger.total([f.charge.direct for f in kept], "storage, direct")
-    names = ", ".join(dict.fromkeys(f.fixed.name for f in kept))
-    return (f"Data. {names}: ", total, ".")
+    return (*words, ", to train ", runs_done(given), between)
 
 
 def _quotes(given: Material) -> Section:

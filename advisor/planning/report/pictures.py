@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from decimal import Decimal
 from math import inf
 from typing import Any
 
@@ -165,7 +166,7 @@ def draw_cost_and_time(loaded: Loaded, plan: Plan, explanation: Explanation) -> 
             axes.set_xscale("log")
             axes.set_yscale("log")
             axes.set_title(loaded.models[model].name, fontsize=8.5)
-            few_ticks(axes.yaxis, thousands)
+            few_ticks(axes.yaxis, thousands())
             few_ticks(axes.xaxis, "{x:g}")
             axes.margins(0.1)
         for at in range(len(models), rows * columns):
@@ -205,39 +206,47 @@ def draw_alternatives(loaded: Loaded, plan: Plan, explanation: Explanation) -> P
     """What the plan and its runners-up cost, and when each is over."""
     points = [("recommended", plan)]
     points += [(a.label, a.plan) for a in explanation.alternatives if a.plan is not None]
-    budget = loaded.problem.budget_cents
+    budget, currency = loaded.problem.budget_cents, loaded.grant.currency
+    widest = max(len(line) for label, _ in points for line in in_two_lines(label).split("\n"))
+
+    def in_it(cents: int) -> float:
+        return float(currency.of_usd(Decimal(cents) / 100))
+
+    # Points of the page: what the longest name leaves, and what the words beside a bar need.
+    wide, words = 7.2 * 72 - 5.5 * widest - 24, 165
 
     def draw(figure: Any) -> None:
         axes = figure.add_subplot()
         for at, (_, each) in enumerate(points):
-            usd = each.cost_cents / 100
-            axes.barh(at, usd, height=0.62, color=OKABE_ITO[0] if at == 0 else "#9db4c4")
+            paid = Decimal(each.cost_cents) / 100
+            amount = in_it(each.cost_cents)
+            axes.barh(at, amount, height=0.62, color=OKABE_ITO[0] if at == 0 else "#9db4c4")
             day = loaded.problem.start + timedelta(days=int(each.finish_day))
             axes.annotate(
-                f"${usd:,.0f}, {each.runs} runs, over by {day}",
-                (usd, at),
+                f"{currency.written(paid)}, {each.runs} runs, over by {day}",
+                (amount, at),
                 xytext=(4, 0),
                 textcoords="offset points",
                 va="center",
                 fontsize=7,
             )
-        most = max(1.0, *(each.cost_cents / 100 for _, each in points))
-        if budget is not None and budget / 100 <= most * 4:
-            axes.axvline(budget / 100, color="#444444", linestyle="--", linewidth=1)
+        most = max(1.0, *(in_it(each.cost_cents) for _, each in points))
+        if budget is not None and in_it(budget) <= most * 4:
+            axes.axvline(in_it(budget), color="#444444", linestyle="--", linewidth=1)
             axes.annotate(
                 "budget",
-                (budget / 100, -0.55),
+                (in_it(budget), -0.55),
                 ha="right",
                 xytext=(-3, 0),
                 textcoords="offset points",
                 fontsize=7,
             )
-            most = max(most, budget / 100)
+            most = max(most, in_it(budget))
         axes.set_yticks(range(len(points)), [in_two_lines(label) for label, _ in points])
         axes.set_ylim(len(points) - 0.5, -0.9)
-        axes.set_xlim(0, most * 1.35)
+        axes.set_xlim(0, most / max(1 - words / wide, 0.3))
         axes.set_xlabel("cost with overhead")
-        axes.xaxis.set_major_formatter(thousands)
+        axes.xaxis.set_major_formatter(thousands(currency.sign))
         axes.grid(axis="y", visible=False)
 
     return Picture(
@@ -312,7 +321,7 @@ def draw_break_even(loaded: Loaded, plan: Plan) -> Picture | None:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlabel(f"runs of {loaded.models[e.model].name}")
         axes.set_ylabel("cost with overhead")
-        axes.yaxis.set_major_formatter(thousands)
+        axes.yaxis.set_major_formatter(thousands())
         axes.set_ylim(bottom=0)
         figure.legend(loc="outside lower center", ncols=1)
 

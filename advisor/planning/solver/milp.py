@@ -226,8 +226,9 @@ class Program:
             first, last = problem.year_of(low), problem.year_of(due - EPSILON)
             if problem.year_budget_cents is None or not run_usd[e.model]:
                 pieces.append(jobs[-1])
-            elif first == last:
-                self._spend(column, first)
+            elif first == last or problem.paid_early:
+                for year in [first] if problem.carry_over else range(first, last + 1):
+                    self._spend(column, year)
                 pieces.append(jobs[-1])
             else:
                 share = run_usd[e.model] / elapsed
@@ -334,8 +335,10 @@ class Program:
             if rental.allocation is not None:
                 used = hours.setdefault((rental.allocation, way.year), {})
                 used[column] = way.gpu_hours
-            if problem.year_budget_cents is None or way.ends_in == way.year or not usd:
-                self._spend(column, way.year)
+            ends_in = way.year if problem.carry_over and problem.paid_early else way.ends_in
+            if problem.year_budget_cents is None or ends_in == way.year or problem.paid_early:
+                for year in range(way.year, ends_in + 1):
+                    self._spend(column, year)
                 continue
             years = range(way.year, way.ends_in + 1)
             split = self._split(column, way.days, e.runs, years, usd / way.days)

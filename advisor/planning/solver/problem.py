@@ -256,6 +256,9 @@ class PlanningProblem:
     """None: no limit."""
     year_budget_cents: tuple[int, ...] | None = None
     carry_over: bool = True
+    paid_early: bool = False
+    """Whether every run's money counts whole in the first year in which it may run, or in each of
+    them where none is carried over: then no plan breaks a year's budget, and some are missed."""
     buy_years: tuple[int, ...] | None = None
     """In which years (0 is the first) something may be bought; None: in all."""
     max_machines: int | None = None

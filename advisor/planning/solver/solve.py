@@ -37,6 +37,7 @@ from advisor.planning.solver.problem import EPSILON, Plan, PlanningProblem
 from advisor.planning.solver.relaxation import Relaxation
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, clock_of
 from advisor.planning.solver.tied_plans import settle_ties
+from advisor.planning.solver.year_money import with_year_budgets
 
 DEFAULT_SECONDS = 120.0
 LESS = 0.005
@@ -79,11 +80,15 @@ def solve(
         elif problem.objective == "most-runs":
             plan = _most_runs(problem, clock, known)
         else:
-            plan = _optimise(problem, clock, "judged", known)
+            plan = with_year_budgets(problem, clock, known, _cheapest)
         return settle_ties(problem, plan, clock) if settle else plan
 
     plan = _of_alike(problem, clock or clock_of(seconds), known, best)
     return replace(plan, seconds=monotonic() - began)
+
+
+def _cheapest(problem: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> Plan:
+    return _optimise(problem, clock, "judged", known)
 
 
 def _of_alike(
