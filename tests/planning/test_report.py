@@ -93,6 +93,8 @@ def variant(request: pytest.FixtureRequest, store_path: Path) -> Planned:
         owned=(),
         rent=False,
         experiments=read_grant(EXAMPLE).experiments[1:4],
+        electricity_change=Decimal("0.03"),
+        vat=Decimal("0.1"),
     )
 
 
@@ -122,7 +124,8 @@ def setting(grant: Grant, key: str) -> Decimal:
     if match := re.fullmatch(r"budget\.per_year\[(\d+)\]", key):
         assert grant.year_budget_usd is not None
         return grant.year_budget_usd[int(match[1]) - 1]
-    name = {"budget.total": "budget_usd"}.get(key, key.partition(".")[2])
+    names = {"budget.total": "budget_usd", "electricity.price_change": "electricity_change"}
+    name = names.get(key, key.partition(".")[2])
     return Decimal(getattr(grant, name))
 
 
@@ -177,6 +180,10 @@ class Walk:
             return 24
         if origin["name"] == "W in a kW":
             return 1000
+        if origin["name"] == "one":
+            return 1
+        if origin["name"] == "middle":
+            return Decimal(self.grant.years * 365) / 2
         if origin["name"] == "GPUs of a job":
             rentals = {r.rental_id: r for r in self.problem.rentals}
             return rentals[origin["rental_id"]].gpu_count
@@ -307,6 +314,48 @@ def test_every_number_is_walked_back_to_its_rows(variant: Planned, store_path: P
         assert abs(again - value) <= (
             Decimal("0.005") if row["decimals"] is not None else abs(value) * Decimal("1e-12")
         ), row
+
+
+def test_dearer_electricity_is_added_up_by_hand(store_path: Path) -> None:
+    """5 % a year over three years: every kWh has the price of the middle, 1.05 to the 1.5."""
+    grant = read_grant(EXAMPLE)
+    planned = plan_loaded(
+        load_grant(
+            Store(store_path),
+            replace(
+                grant,
+                experiments=grant.experiments[1:2],
+                rent=False,
+                electricity_change=Decimal("0.05"),
+            ),
+            TODAY,
+        ),
+        60,
+        quick=True,
+    )
+    plan, problem = planned.plan, planned.loaded.problem
+    assert plan is not None
+    machines = {m.machine_id: m for m in problem.machines}
+    by_year = [Decimal(0)] * 3
+    overhead = 1 + grant.institution.overhead_rate
+    for placed in plan.placed:
+        machine = machines[placed.machine_id]
+        assert machine.running_w is not None
+        days = Decimal(str(machine.times["pythia-410m"].days)) * Decimal("1.05")
+        kwh = machine.running_w / 1000 * 24 * days * grant.pue
+        cost = kwh * Decimal("0.15") * Decimal(str(1.05**1.5)) * overhead
+        year = problem.year_of(placed.pieces[0][0])
+        assert problem.year_of(placed.pieces[-1][1] - 0.001) == year
+        by_year[year] += cost
+    bought = sum(
+        p.count * purchase_cents(machines[p.machine_id], problem.rules) for p in plan.purchases
+    )
+    assert sum(by_year) == pytest.approx(Decimal(plan.cost_cents - bought) / 100, abs=0.05)
+    found = json.loads(to_json_text(report_of(planned, pictures=False)), parse_float=Decimal)
+    budget = {line["line"]: line for line in found["budget"]["lines"]}
+    asked = next(line for name, line in budget.items() if "lectricity" in name)
+    for cell, mine in zip(asked["by_year"], by_year, strict=True):
+        assert cell["value"] == pytest.approx(mine / overhead, abs=Decimal("0.05"))
 
 
 def test_sentences_hold_no_number_that_has_no_row(report: Report, planned: Planned) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
+from advisor.planning.grant.cost_lines import not_asked_for
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.cost_book import CostBook, Costs
 from advisor.planning.report.number_ledger import Num, NumberLedger
@@ -85,6 +86,26 @@ def used_times(loaded: Loaded, plan: Plan) -> list[tuple[str, str, RunTime]]:
     return sorted(found.values(), key=lambda each: (each[0], each[1]))
 
 
+def _how_runs_lie(book: CostBook) -> list[str]:
+    """What a run may take, and when machines are ordered."""
+    grant = book.loaded.grant
+    runs = "A run takes one whole machine"
+    if grant.share_gpus:
+        runs = "A run takes a whole machine or some of its GPUs; those beside it do not slow it"
+    if grant.network_gbit is not None:
+        runs += ", or two machines, by a predicted scaling"
+    days = "on the first day of a year of the grant"
+    if grant.order_on is not None:
+        days = "on the days that the grant names"
+    elif grant.order_every_months != 12:
+        every = "month" if grant.order_every_months == 1 else "quarter"
+        days = f"on the first day of a {every}"
+    return [
+        f"{runs}. Runs pause at a checkpoint when a later one is due sooner.",
+        f"Machines are ordered {days}.",
+    ]
+
+
 def limits(book: CostBook, plan: Plan, costs: Costs) -> list[Words]:
     """What the evidence cannot say, counted from the rows that are used."""
     loaded, ledger = book.loaded, book.ledger
@@ -132,13 +153,7 @@ def limits(book: CostBook, plan: Plan, costs: Costs) -> list[Words]:
     days = [each.line.quoted_on for e in costs.equipment for each in e.lines]
     if days:
         found.append((f"The oldest quote is of {min(days)}; ask for a new one before the order.",))
-    found.append(
-        (
-            "One run uses one whole machine, also where a part of its GPUs would do; runs pause at "
-            "a checkpoint when a later one is due sooner.",
-        )
-    )
-    found.append(("Machines are bought on the first day of a year of the grant.",))
+    found += [(words,) for words in _how_runs_lie(book)]
     if any(e.machine.upgrade_of is not None for e in costs.equipment):
         found.append(
             (
@@ -150,7 +165,10 @@ def limits(book: CostBook, plan: Plan, costs: Costs) -> list[Words]:
         found.append(
             ("Rented instances are taken to be there when they are wanted, at the listed price.",)
         )
-    found.append(
-        ("Failures, storage, network, staff, tax and the disposal of machines are not counted.",)
-    )
+    missing = not_asked_for(book.loaded.grant)
+    left = [*missing, *([] if book.problem.rules.vat else ["tax"])]
+    left.append("what the machines bring when they are sold")
+    if not book.problem.rules.failures:
+        left.insert(0, "failures")
+    found.append((f"Not counted: {', '.join(left)}.",))
     return found

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from advisor.planning.solver.assemble import place, plan_of
+from advisor.planning.solver.known_counts import counts_of
 from advisor.planning.solver.milp import Cut, Program
 from advisor.planning.solver.packing_rows import PackingRow
 from advisor.planning.solver.problem import EPSILON, Plan
@@ -50,7 +51,7 @@ def known_plan(program: Program, costs: Sequence[float], known: Sequence[Plan]) 
     """The best of these plans that works here too; of equals the first."""
     best: Found | None = None
     for plan in known:
-        counts = program.counts_of(plan)
+        counts = counts_of(program, plan)
         if counts is None:
             continue
         cost = dot(costs, counts)

@@ -27,7 +27,7 @@ from advisor.planning.solver.charges import (
 )
 from advisor.planning.solver.groups import Group, groups, runs_that_fit
 from advisor.planning.solver.packing_rows import Interval, PackingRow, Room
-from advisor.planning.solver.problem import EPSILON, Experiment, Plan, PlanningProblem
+from advisor.planning.solver.problem import EPSILON, Experiment, PlanningProblem
 from advisor.planning.solver.rented import Way, rented_ways
 
 Row = tuple[dict[int, float], float, float]
@@ -495,54 +495,7 @@ class Program:
             },
         )
 
-    def counts_of(self, plan: Plan) -> list[int] | None:
-        """What the columns are in a plan made for a like problem; None where it breaks a row, or
-        where the days of each year would have to be found."""
-        if self.days:
-            return None
-        counts = [0] * len(self.cost)
-        rent = {(e, year): column for (e, _, year), column in self.rent.items()}
-        chosen: list[tuple[int | None, int]] = [
-            (self.count.get((p.machine_id, p.order)), p.count) for p in plan.purchases
-        ]
-        chosen += [
-            (self.work.get((w.experiment_id, w.machine_id, w.order)), w.runs) for w in plan.work
-        ]
-        for r in plan.rented:
-            same = self.rent.get((r.experiment_id, r.rental_id, r.year))
-            chosen.append((rent.get((r.experiment_id, r.year)) if same is None else same, r.runs))
-        chosen += [(self.skip.get(e), runs) for e, runs in plan.left_out.items()]
-        chosen += [
-            (self.count[g.key], g.machine.owned)
-            for g in self.groups
-            if g.machine.owned and g.key in self.count
-        ]
-        units: dict[tuple[str, int], int] = {}
-        for p in plan.placed:
-            key = (p.machine_id, p.order)
-            units[key] = max(units.get(key, 0), p.unit)
-        bought = {(p.machine_id, p.order) for p in plan.purchases}
-        for key, most in units.items():
-            if key in self.wholes:
-                chosen.append((self.wholes[key], most))
-            elif key in self.count and key not in bought and key[0] in self._parts:
-                chosen.append((self.count[key], most))
-        for column, count in chosen:
-            if column is None:
-                return None
-            counts[column] += count
-        matrix, low, high = self.constraints()
-        sums = matrix @ counts
-        kept = (sums >= low - EPSILON).all() and (sums <= high + EPSILON).all()
-        bounds = zip(self.lower, counts, self.upper, strict=True)
-        within = all(least <= count <= most for least, count, most in bounds)
-        return counts if kept and within else None
-
     @property
     def machines(self) -> set[int]:
         """The columns that count what is bought."""
         return {self.count[key] for key in set(self.block.values())}
-
-    @property
-    def _parts(self) -> set[str]:
-        return {g.machine.machine_id for g in self.groups if g.machine.part_of is not None}
