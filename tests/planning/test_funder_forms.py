@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from dataclasses import replace
@@ -29,6 +30,7 @@ from advisor.planning.report.pdf import to_pdf
 from advisor.planning.report.report import Report
 from advisor.planning.report.sections import build_report
 from advisor.planning.report.write import check_targets, write_report
+from advisor.planning.report.xlsx import to_xlsx
 from advisor.planning.solver.by_year import cents_by_year
 from advisor.planning.solver.problem import MachineExtra
 from advisor.store import Store
@@ -214,3 +216,17 @@ def test_warranty_within_a_price_is_named_and_no_paragraph_is_empty(planned: Pla
     text = to_markdown(report_for(replace(planned, loaded=loaded)).parts()[0])
     assert "In the price of each machine: Three years of support." in text
     assert not re.search(r"^(Upkeep|Data|Need|Choice)\.\s*$", text, re.MULTILINE)
+
+
+def test_every_sheet_prints_on_the_paper_of_the_funder(planned: Planned) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    for funder, paper in (("nsf", 1), ("dfg", 9)):
+        report = replace(report_for(planned, funder=funder), title="2 & more")
+        book = openpyxl.load_workbook(io.BytesIO(to_xlsx(report)))
+        for sheet in book:
+            setup = sheet.page_setup
+            assert (setup.paperSize, setup.fitToHeight) == (paper, 0), sheet.title
+            assert sheet.sheet_properties.pageSetUpPr.fitToPage
+            assert "2 && more" in sheet.oddFooter.left.text or "2 &" in sheet.oddFooter.left.text
+            assert (setup.orientation == "landscape") is (sheet.title != "Report")
+            assert bool(sheet.print_title_rows) is (sheet.title != "Report")

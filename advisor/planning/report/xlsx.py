@@ -25,6 +25,8 @@ from advisor.planning.report.report import (
 LEDGER = "Ledger"
 _FIRST = 3
 """Row 1 holds the hint, row 2 the header."""
+PAPERS = {"us-letter": 1, "a4": 9}
+"""The numbers that spreadsheets have for them."""
 _FORMATS = {
     "usd": "$#,##0.00",
     "usd-per-hour": "$#,##0.0000",
@@ -51,8 +53,8 @@ def to_xlsx(report: Report) -> bytes:
     formats = _Formats(book)
     _text_sheet(book, formats, report)
     for table in report.tables():
-        _table_sheet(book, formats, table)
-    _ledger_sheet(book, formats, report.rows)
+        _table_sheet(book, formats, report, table)
+    _ledger_sheet(book, formats, report)
     book.close()
     return out.getvalue()
 
@@ -68,7 +70,8 @@ class _Formats:
     def number(self, unit: str, *, total: bool = False, editable: bool = False) -> Any:
         key = (unit, total, editable)
         if key not in self._known:
-            style: dict[str, Any] = {"num_format": _FORMATS.get(unit, "General")}
+            own = f'"{unit}" #,##0.00' if len(unit) == 3 and unit.isupper() else "General"
+            style: dict[str, Any] = {"num_format": _FORMATS.get(unit, own)}
             if total:
                 style |= {"bold": True, "top": 1}
             if editable:
@@ -77,8 +80,23 @@ class _Formats:
         return self._known[key]
 
 
+def _to_print(sheet: Any, report: Report, *, head: int | None, wide: bool = True) -> None:
+    """Paper of the funder's country, one page wide, its head on every page and numbered."""
+    if wide:
+        sheet.set_landscape()
+    sheet.set_paper(PAPERS[report.paper])
+    sheet.fit_to_pages(1, 0)
+    sheet.set_margins(left=0.5, right=0.5, top=0.6, bottom=0.7)
+    # A title of somebody else's is data: & begins a code of a footer.
+    title = report.title[:80].replace("&", "&&")
+    sheet.set_footer(f"&L&8{' ' if title[:1].isdigit() else ''}{title}&C&8&A&R&8&P / &N")
+    if head is not None:
+        sheet.repeat_rows(head)
+
+
 def _text_sheet(book: Any, formats: _Formats, report: Report) -> None:
     sheet = book.add_worksheet("Report")
+    _to_print(sheet, report, head=None, wide=False)
     sheet.set_column(0, 0, 110)
     sheet.write_string(0, 0, report.title, formats.bold)
     sheet.write_string(
@@ -109,8 +127,9 @@ def _reference(row: int) -> str:
     return f"{LEDGER}!$C${row + _FIRST - 1}"
 
 
-def _table_sheet(book: Any, formats: _Formats, table: ReportTable) -> None:
+def _table_sheet(book: Any, formats: _Formats, report: Report, table: ReportTable) -> None:
     sheet = book.add_worksheet(table.name[:31])
+    _to_print(sheet, report, head=0)
     sheet.freeze_panes(1, 0)
     for at, column in enumerate(table.columns):
         sheet.write_string(0, at, column, formats.head)
@@ -130,8 +149,9 @@ def _write(sheet: Any, formats: _Formats, line: int, at: int, cell: Cell, total:
         sheet.write_string(line, at, shown(cell), formats.bold if total else None)
 
 
-def _ledger_sheet(book: Any, formats: _Formats, rows: tuple[LedgerRow, ...]) -> None:
-    sheet = book.add_worksheet(LEDGER)
+def _ledger_sheet(book: Any, formats: _Formats, report: Report) -> None:
+    sheet, rows = book.add_worksheet(LEDGER), report.rows
+    _to_print(sheet, report, head=1)
     sheet.freeze_panes(2, 0)
     sheet.write_string(0, 0, "Yellow: prices and settings that may be changed.", formats.wrap)
     for at, (column, width) in enumerate(
