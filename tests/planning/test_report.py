@@ -350,7 +350,8 @@ def test_dearer_electricity_is_added_up_by_hand(store_path: Path) -> None:
     bought = sum(
         p.count * purchase_cents(machines[p.machine_id], problem.rules) for p in plan.purchases
     )
-    assert sum(by_year) == pytest.approx(Decimal(plan.cost_cents - bought) / 100, abs=Decimal("0.05"))
+    paid = Decimal(plan.cost_cents - bought) / 100
+    assert sum(by_year) == pytest.approx(paid, abs=Decimal("0.05"))
     found = json.loads(to_json_text(report_of(planned, pictures=False)), parse_float=Decimal)
     budget = {line["line"]: line for line in found["budget"]["lines"]}
     asked = next(line for name, line in budget.items() if "lectricity" in name)
