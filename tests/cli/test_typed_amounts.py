@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from advisor.cli.main import build_parser
+from advisor.cli.command_parser import build_parser
 from advisor.cli.prices_cost_rent import read_request
 from advisor.parse import InputError
 from advisor.tui.program.settings import State
