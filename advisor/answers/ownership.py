@@ -156,17 +156,26 @@ def ownership_of(
 
 
 def own_or_rent(
-    reader: Reader, recipe: str, rule: PriceRule, evidence: EvidenceRule, most: int = 60
+    reader: Reader,
+    recipe: str,
+    rule: PriceRule,
+    evidence: EvidenceRule,
+    most: int = 60,
+    also: tuple[str, int, str] | None = None,
 ) -> list[tuple[Ownership, list[BreakEven]]]:
-    """Each build that has a time and that somebody rents out, fastest first."""
+    """The ``most`` fastest builds that somebody rents out, fastest first; ``also`` one more, by
+    its GPU, count and host."""
     snapshot = take_snapshot(reader, rule)
     model = snapshot.model(recipe)
     candidates = make_candidates(reader, snapshot, model, prices=rule, evidence=evidence)
     rentals = reader.rentals()
     measured = reader.measured_power_w()
     found = []
-    for i in candidates.by_days[:most]:
-        gpu_id = candidates.builds[i].gpu.gpu_id
+    for place, i in enumerate(candidates.by_days):
+        build = candidates.builds[i]
+        if place >= most and (build.gpu.gpu_id, build.gpu_count, build.host.host_id) != also:
+            continue
+        gpu_id = build.gpu.gpu_id
         owned = ownership_of(
             candidates, i, terms=PAPER_TERMS, rule=rule, measured_w=measured.get(gpu_id)
         )

@@ -12,10 +12,11 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
+from advisor.benchmark.progress import Progress
 from advisor.cli.main import main
 from advisor.store import Store
 from advisor.tui.app import AdvisorApp
-from advisor.tui.benchmark.benchmark_rows import BoardRows, columns
+from advisor.tui.benchmark.benchmark_rows import BoardRows, columns, longest_label
 from advisor.tui.benchmark.benchmark_screen import BenchmarkScreen
 from advisor.tui.benchmark.elsewhere_screen import ElsewhereScreen
 from advisor.tui.pages.confirm import ConfirmScreen
@@ -346,6 +347,33 @@ async def test_it_opens_at_every_size(open_screen: Callable, size: tuple[int, in
         await driven.ready()
         shown = columns(driven.screen.table.size.width)
         assert sum(2 + (column.width or 0) for column in shown) <= max(80, size[0])
+
+
+def _settings_at(width: int, *, reasons: bool) -> list[str]:
+    """How the rows name the settings of the whole space on a screen of that width."""
+    shardings = ("ZeRO-1", "zero-2", "zero-3", "fsdp-shard-grad-op", "fsdp-full-shard")
+    rest = "layers compiled + fused loss + trimmed"
+    labels = [f"{s} + offloading{c} + {rest}" for s in shardings for c in ("", " + checkpointing")]
+    progress = Progress(labels=labels, estimated_minutes=1.0, search="fast")
+    shown = columns(width - 1, longest_label(progress), reasons=reasons)
+    assert sum(2 + (column.width or 0) for column in shown) < max(80, width)
+    rows = BoardRows(progress, shown)
+    names = [rows.cells(i)[0] for i in range(len(rows))]
+    room = next(column.width or 0 for column in shown if column.key == "settings")
+    assert all(len(name) <= room for name in names)
+    return names
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+@pytest.mark.parametrize("reasons", [False, True])
+def test_settings_stay_apart_however_narrow(width: int, reasons: bool) -> None:
+    names = _settings_at(width, reasons=reasons)
+    assert len(set(names)) == len(names)
+
+
+def test_settings_stand_whole_where_nothing_else_needs_the_room() -> None:
+    assert not any("…" in name for name in _settings_at(120, reasons=False))
+    assert not any("…" in name for name in _settings_at(200, reasons=True))
 
 
 async def test_without_gpus_elsewhere_comes_first_and_shows_the_file(

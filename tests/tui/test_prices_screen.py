@@ -211,7 +211,7 @@ async def test_owning_against_renting_is_drawn(store_path: Path, size: tuple[int
         view = screen.query_one("#rent", LinesView)
         assert view.display
         text = page(view)
-        assert text.startswith("Pythia 1B on 8 ×")
+        assert text.startswith("Pythia 1B on 1 × RTX PRO 6000")  # the selected build
         assert "rent on-demand" in text
         assert "×" in text
         assert "training runs on" in text
@@ -224,6 +224,20 @@ async def test_owning_against_renting_is_drawn(store_path: Path, size: tuple[int
         assert page(view) == text
         await pilot.press("e")
         assert isinstance(pilot.app.screen, ExportScreen)
+
+
+async def test_own_or_rent_begins_with_the_selected_build(store_path: Path) -> None:
+    async with running(store_path, state=LATEST, size=NARROW) as pilot:
+        await pilot.press("down", "down")
+        await settled(pilot)
+        build = pilot.app.session.selected_build
+        await go(pilot)
+        await pilot.press("2")
+        await settled(pilot)
+        text = page(pilot.app.screen.query_one("#rent", LinesView))
+        assert build is not None
+        assert text.startswith(f"Pythia 1B on {build.gpu_count} × {build.gpu.name}")
+        assert "the selected build · " in text
 
 
 async def test_a_quote_opens_in_full_and_escape_leads_back(store_path: Path) -> None:

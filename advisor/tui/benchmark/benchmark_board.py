@@ -11,7 +11,13 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from advisor.benchmark.progress import Progress
-from advisor.tui.benchmark.benchmark_rows import BoardRows, columns, status_words, tried_lines
+from advisor.tui.benchmark.benchmark_rows import (
+    BoardRows,
+    columns,
+    longest_label,
+    status_words,
+    tried_lines,
+)
 from advisor.tui.pages.record import RecordScreen
 from advisor.tui.program.actions import BENCHMARK
 from advisor.tui.widgets.lines import Line, wrapped
@@ -84,15 +90,16 @@ class BenchmarkBoard(Widget):
     def _show_rows(self) -> None:
         if self._progress is None:
             return
-        shown = columns(self.table.size.width or 80)
+        reasons = any(row.detail for row in self._progress.rows.values())
+        whole = self._whole or not self._ended
+        longest = longest_label(self._progress, whole=whole)
+        shown = columns(self.table.size.width or 80, longest, reasons=reasons)
         if shown != self.table.columns:
             self.table.columns = shown
-        keys = [column.key for column in shown]
-        whole = self._whole or not self._ended
         column, descending = self.app.inputs.sort_of(BENCHMARK)
         self.table.sorted_by, self.table.sort_descending = column, descending
         self.table.source = BoardRows(
-            self._progress, keys, whole=whole, sort=column or "", descending=descending
+            self._progress, shown, whole=whole, sort=column or "", descending=descending
         )
 
     @on(RankTable.HeaderClicked)

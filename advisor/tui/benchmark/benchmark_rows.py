@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from advisor.answers.wording import cut_words
 from advisor.benchmark.benchmark_plan import CPU, CPU_REMARK
 from advisor.benchmark.outcome import folded_words, shown_first
 from advisor.benchmark.progress import (
@@ -40,14 +41,18 @@ NO_GPU = (
     "No GPU here. Press e: measure on your cluster (SLURM) or on a rented GPU, and bring the times "
     "here."
 )
-_WIDE = 100
+_WIDE, _MIDDLE = 100, 72
+_SETTINGS, _WHY = 33, 13
+"""The least that these two are wide, in cells; the settings take what the others leave."""
+_BESIDE, _MARK = 3, 2
+"""Cells of the scrollbar and the margins; of what stands before a label."""
 
 
-def columns(width: int) -> tuple[Column, ...]:
-    """The table's columns for so many cells."""
+def columns(width: int, longest: int = 0, *, reasons: bool = True) -> tuple[Column, ...]:
+    """The table's columns for so many cells, where the longest label has ``longest``; without
+    ``reasons`` the last column may go to the settings."""
     wide = width >= _WIDE
     found = [
-        Column(key="settings", title="Settings", width=38 if wide else 33),
         Column(key="state", title="State", width=14),
         Column(key="time", title="Training", width=9, align="right"),
     ]
@@ -58,10 +63,16 @@ def columns(width: int) -> tuple[Column, ...]:
             Column(key="mfu", title="MFU", width=4, align="right"),
             Column(key="took", title="Took", width=6, align="right"),
         ]
-    used = sum(2 + (column.width or 0) for column in found)
-    why = Column(key="why", title="Doing, or why", width=max(12, width - used - 3))
+    used = sum(2 + (column.width or 0) for column in found) + _BESIDE
+    room = width - used - 2
+    least = 2 + _WHY if reasons and width >= _MIDDLE else 0
+    settings = max(_SETTINGS, min(longest, room - least))
+    found.insert(0, Column(key="settings", title="Settings", width=settings))
+    if reasons or room - settings - 2 >= _WHY:
+        why = max(_WHY, room - settings - 2)
+        found.append(Column(key="why", title="Doing, or why", width=why))
     # Every column's header sorts by it; unsorted stand the settings as they are tried.
-    return tuple(column._replace(sort_key=column.key) for column in (*found, why))
+    return tuple(column._replace(sort_key=column.key) for column in found)
 
 
 _SORTED_BY: dict[str, Callable[[Tried], Any]] = {
@@ -76,7 +87,6 @@ _SORTED_BY: dict[str, Callable[[Tried], Any]] = {
 }
 
 
-_FITS = 36
 _SHORT = {
     "offloading": "offload",
     "checkpointing": "ckpt",
@@ -87,13 +97,27 @@ _SHORT = {
 }
 
 
+def short_label(label: str, between: str) -> str:
+    """The label in the words of ``--settings``; below the table it stands in full."""
+    words = [_SHORT.get(word, word) for word in label.split(" + ")]
+    if len(words) > 1 and words[0] == "free lunch":
+        del words[0]
+    return between.join(words)
+
+
+def longest_label(progress: Progress, *, whole: bool = True) -> int:
+    """Cells of the longest label that is shown, with its mark, its words close together."""
+    rows = progress.rows.values() if whole else shown_first(progress)[0]
+    return max((len(short_label(row.label, "+")) + _MARK for row in rows), default=0)
+
+
 class BoardRows:
     """The settings as they stand at one moment."""
 
     def __init__(
         self,
         progress: Progress,
-        keys: Sequence[str],
+        shown_columns: Sequence[Column],
         *,
         whole: bool = True,
         sort: str = "",
@@ -114,18 +138,17 @@ class BoardRows:
             self._rows = (*known, *(row for row in self._rows if key(row) is None))
         best = progress.best_row
         self._best = None if best is None else best.label
-        self._keys = keys
+        self._keys = [column.key for column in shown_columns]
+        room = next(c.width or 0 for c in shown_columns if c.key == "settings") - _MARK
+        labels = [row.label for row in self._rows]
+        wide = [short_label(label, " + ") for label in labels]
+        if max(map(len, wide), default=0) > room:
+            wide = [short_label(label, "+") for label in labels]
+        short = cut_words(wide, room)
+        self._short = dict(zip(labels, short, strict=True))
 
     def __len__(self) -> int:
         return len(self._rows)
-
-    def _short(self, label: str) -> str:
-        """The label so that it fits, in the words of ``--settings``; below it stands in full."""
-        words = [_SHORT.get(word, word) for word in label.split(" + ")]
-        if len(words) > 1 and words[0] == "free lunch":
-            del words[0]
-        wide = " + ".join(words)
-        return wide if "micro" in self._keys and len(wide) <= _FITS else "+".join(words)
 
     def row(self, index: int) -> Tried:
         """What is known of the setting in a row."""
@@ -149,7 +172,7 @@ class BoardRows:
             state = "✓ measured" if row.training_days is not None else "✓ fits"
             state = "✓ had before" if row.reused else state
         cells = {
-            "settings": ("★ " if row.label == self._best else "  ") + self._short(row.label),
+            "settings": ("★ " if row.label == self._best else "  ") + self._short[row.label],
             "state": state,
             "time": "" if row.training_days is None else time_words(row.training_days),
             "micro": "" if row.micro_batch_size is None else str(row.micro_batch_size),

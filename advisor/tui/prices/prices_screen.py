@@ -19,6 +19,7 @@ from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar
 from advisor.tui.pages.list_page import ListScreen
 from advisor.tui.prices.prices_rows import Entry, quote_table
 from advisor.tui.program.actions import PRICES, bindings_of
+from advisor.tui.program.candidates_view import build_key
 from advisor.tui.program.messages import StoreTrouble
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.filter_table import FilterTable, MemorySource
@@ -88,6 +89,8 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         self._evens: list[tuple[Ownership, list[BreakEven]]] = []
         self._problem: str | None = None
         self._at = 0
+        self._has_turned = False
+        """Whether the person went to another build than the selected one."""
 
     def compose(self) -> ComposeResult:
         yield TitleBar(PRICES)
@@ -107,7 +110,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         from advisor.ranking.snapshot import take_snapshot
 
         inputs, today = self.app.inputs, self.app.today
-        rule = inputs.prices
+        rule, selected = inputs.prices, self.app.session.selected_key
         try:
             with self.app.store_reader.visit() as reader:
                 snapshot = take_snapshot(reader)
@@ -115,7 +118,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
                     self.LedgerRead(snapshot, ledger_rows(snapshot, rule, today=today))
                 )
                 try:
-                    evens = own_or_rent(reader, inputs.model, rule, inputs.evidence)
+                    evens = own_or_rent(reader, inputs.model, rule, inputs.evidence, also=selected)
                 except InputError as error:
                     self.post_message(self.RentRead([], str(error)))
                 else:
@@ -133,6 +136,10 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
     @on(RentRead)
     def _rent_read(self, event: RentRead) -> None:
         self._evens, self._problem = event.evens, event.problem
+        selected = self.app.session.selected_key
+        builds = [build_key(asked.build) for asked, _ in event.evens]
+        if not self._has_turned:
+            self._at = builds.index(selected) if selected in builds else 0
         self._at = min(self._at, max(len(self._evens) - 1, 0))
         self._show_rent()
 
@@ -154,7 +161,13 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         asked, evens = self._evens[self._at]
         place = f"{self._at + 1} of {len(self._evens)} builds · n next, N before · e saves the SVG"
         height = max(self.size.height - 14, 8)
-        lines: list[Line] = wrapped([(asked.heading, STRONG), (place, FAINT)], width)
+        key = self.app.session.selected_key
+        said = place
+        if key is not None and build_key(asked.build) == key:
+            said = f"the selected build · {place}"
+        elif not self._has_turned:
+            said = f"nobody is known to rent out the selected build's GPUs · {place}"
+        lines: list[Line] = wrapped([(asked.heading, STRONG), (said, FAINT)], width)
         lines.append(("", PLAIN))
         lines += [(text, PLAIN) for text in break_even_text(asked, evens, width, height)]
         lines.append(("", PLAIN))
@@ -166,6 +179,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         if self.tab != "rent":
             self.action_show_tab("rent")
         elif self._evens:
+            self._has_turned = True
             self._at = (self._at + by) % len(self._evens)
             self._show_rent()
 
