@@ -136,6 +136,8 @@ def one_build(
             problem = str(error)
     build = candidates.builds[index]
     items = {build.gpu.gpu_id, build.host.host_id}
+    held = tuple(quotes)
+    corrected = {quote.corrects for quote in held}
     return OneBuild(
         ranking=ranking,
         index=index,
@@ -146,7 +148,7 @@ def one_build(
         evens=evens,
         supply=supply,
         quotes=sorted(
-            (quote for quote in quotes if quote.item_id in items),
+            (q for q in held if q.item_id in items and q.quote_id not in corrected),
             key=lambda quote: quote.quoted_on,
             reverse=True,
         ),
