@@ -18,6 +18,7 @@ from advisor.tui.program.settings import State
 from advisor.tui.ranking.left_out import ExcludedScreen
 from advisor.tui.selected.build_screen import BuildScreen
 from advisor.tui.widgets.filter_table import FilterTable
+from advisor.tui.widgets.plot.plot import CostTimePlot
 from tests.tui.program import (
     ASKED,
     NARROW,
@@ -532,3 +533,13 @@ class TestDoubt:
             assert not any("=" in row[0] for row in rows(pilot))
             assert "too close" not in note(pilot)
             assert "overall cost depends on no training time" in detail(pilot)
+
+
+async def test_a_point_that_a_newer_answer_no_longer_has_is_passed_over(paper_store: Path) -> None:
+    async with running(paper_store) as pilot:
+        selected, shown = ranking(pilot).session.selected, pilot.app.screen.query_one(CostTimePlot)
+        for message_of in (CostTimePlot.PointHovered, CostTimePlot.PointSelected):
+            shown.post_message(message_of(shown, 1_000_000))
+        await settled(pilot)
+        assert pilot.app._exception is None
+        assert ranking(pilot).session.selected == selected

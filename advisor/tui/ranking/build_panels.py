@@ -28,6 +28,7 @@ from advisor.tui.widgets.plot.style import ANSI_COLOURS, palette, series_marks
 from advisor.tui.widgets.rank_table import RankTable
 
 if TYPE_CHECKING:
+    from advisor.tui.program.candidates_view import Answer
     from advisor.tui.program.program import Program
 
 PANELS = {"table": "Builds", "picture": "Picture", "detail": "Selected build"}
@@ -222,7 +223,9 @@ class BuildPanels(Container):
         rows, answer = self.table.source, self._session.answer
         if answer is None or not isinstance(rows, RankedRows):
             return
-        i = answer.points.builds[event.index]
+        i = _build_at(answer, event.index)
+        if i is None:
+            return
         self._session.select(i)
         row = rows.row_of(i)
         if row is not None:
@@ -234,5 +237,11 @@ class BuildPanels(Container):
     def _point_hovered(self, event: CostTimePlot.PointHovered) -> None:
         answer = self._session.answer
         if answer is not None:
-            hovered = None if event.index is None else answer.points.builds[event.index]
+            hovered = _build_at(answer, event.index)
             self._show_point(self._session.selected if hovered is None else hovered)
+
+
+def _build_at(answer: Answer, point: int | None) -> int | None:
+    """The build of a point of the picture; None where a newer answer has fewer points."""
+    builds = answer.points.builds
+    return None if point is None or point >= len(builds) else builds[point]
