@@ -16,7 +16,7 @@ from textual.css.query import NoMatches
 from advisor.answers.wording import RULE_CHOICES, item_names
 from advisor.costs.amounts import usd_exact
 from advisor.tui.widgets.closed_once import ClosedOnce
-from advisor.tui.widgets.steady_options import SteadyOptions
+from advisor.tui.widgets.steady_options import Steady
 
 if TYPE_CHECKING:
     from advisor.tui.program.program import Program
@@ -35,7 +35,7 @@ class Found(NamedTuple):
 _GATHER: Any = inspect.unwrap(CommandPalette._gather_commands)
 
 
-class FoundList(SteadyOptions, CommandList, can_focus=False):
+class FoundList(Steady, CommandList, can_focus=False):
     """What the palette found."""
 
 
