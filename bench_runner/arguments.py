@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from bench_runner import search, space
-from bench_runner.recipes import PEAK_KINDS, Recipe, load_recipe, load_recipes
+from bench_runner.recipes import PEAK_KINDS, Recipe, load_recipe, load_recipes, nearest
 from bench_runner.records import ATTENTIONS, SHARDINGS, Settings
 from bench_runner.results import LOCAL_SOURCE
 from bench_runner.typed_numbers import read_measure, read_positive, read_whole
@@ -25,10 +25,10 @@ def find_recipe(name: str) -> Recipe:
         return load_recipe(Path(name))
     recipes = {recipe.recipe_id: recipe for recipe in load_recipes()}
     if name not in recipes:
-        from difflib import get_close_matches
-
-        close = get_close_matches(name, recipes, n=3) or sorted(recipes)
-        raise ValueError(f"no recipe is called {name!r}: try {', '.join(close)}, or a .toml file")
+        raise ValueError(
+            f"no recipe is called {name!r}, nor is it a .toml file; "
+            f"{nearest(name, sorted(recipes))}"
+        )
     return recipes[name]
 
 

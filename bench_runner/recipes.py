@@ -227,7 +227,7 @@ class _Table:
     def refuse_unknown(self, known: Collection[str]) -> None:
         for key in self.content:
             if key not in known:
-                raise self.error(key, f"is not a key of a recipe; {_nearest(key, known)}")
+                raise self.error(key, f"is not a key of a recipe; {nearest(key, known)}")
 
     def table(self, key: str) -> _Table:
         value = self.content.get(key, {})
@@ -261,7 +261,7 @@ class _Table:
         for each in known:
             if each == value:
                 return each
-        raise self.error(key, f"'{value}' is not known; {_nearest(value, known)}")
+        raise self.error(key, f"'{value}' is not known; {nearest(value, known)}")
 
     def optional_choice(self, key: str, known: Collection[str]) -> str | None:
         return self.choice(key, known) if key in self.content else None
@@ -310,7 +310,8 @@ def _shown(value: object) -> str:
     return clean if len(clean) <= 80 else clean[:79] + "…"
 
 
-def _nearest(word: str, known: Collection[str]) -> str:
+def nearest(word: str, known: Collection[str]) -> str:
+    """What is known instead of ``word``: the nearest spelling, or all of them."""
     from difflib import get_close_matches  # only a broken file pays for it
 
     close = get_close_matches(word.casefold(), sorted(known), n=1, cutoff=0.5)

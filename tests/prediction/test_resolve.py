@@ -53,7 +53,7 @@ def test_a_timm_name() -> None:
 @pytest.mark.parametrize(
     ("model", "ask", "words"),
     [
-        ("pythia-1bb", Ask(), "did you mean pythia-1b"),
+        ("pythia-1bb", Ask(), "did you mean 'pythia-1b'"),
         ("", Ask(), "known: "),
         ("nowhere/config.json", Ask(tokens=1e9), "is not there"),
         ("pythia-1b", Ask(images=1e9), "give --tokens"),

@@ -14,6 +14,7 @@ from bench_runner.architecture import Bert, Gpt2, Vit, read_architecture, whole
 from bench_runner.architecture_text import T5, Deberta, Experts, Starcoder2, target_length
 from bench_runner.outside import OutsideError, TooLargeError, read_outside
 from bench_runner.recipes import IMAGE_FAMILIES, Precision
+from price_catalog.csv_table import nearest
 
 LARGEST_FILE = 8 * 2**20
 """Bytes; the largest real ones name 21,841 classes in under two million."""
@@ -81,7 +82,7 @@ def target_of_config(path: Path, run: Run) -> Target:
         shown = kind if len(kind) <= 40 else kind[:37] + "..."
         raise file.error(
             "model_type",
-            f"'{shown}' is not an architecture that can be predicted; {_known(kind)}",
+            f"'{shown}' is not an architecture that can be predicted; {nearest(kind[:40], KIN)}",
         )
     kin = KIN[kind]
     counted = {
@@ -137,13 +138,6 @@ def _said(file: _File, kin: Kin, length: int) -> list[str]:
     if file.content.get("model_type") == "electra":
         said.append("trained as a masked language model, without ELECTRA's generator")
     return said
-
-
-def _known(kind: str) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(kind[:40], sorted(KIN), n=3)
-    return f"did you mean {' or '.join(close)}?" if close else "known: " + ", ".join(sorted(KIN))
 
 
 _OTHER_WORK = {

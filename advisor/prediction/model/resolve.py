@@ -15,6 +15,7 @@ from advisor.prediction.model.workload import sized
 from bench_runner.architecture import TextTransformer
 from bench_runner.recipes import PRECISIONS, TEXT_FAMILIES, Precision, Recipe, load_recipe
 from bench_runner.timm_models import timm_model
+from price_catalog.csv_table import nearest
 
 if TYPE_CHECKING:
     from advisor.prediction.model.own_model import OwnModel
@@ -140,9 +141,5 @@ def _of_recipe(recipe: Recipe, ask: Ask) -> Target:
 
 
 def _unknown(model: str, recipes: Sequence[Recipe]) -> str:
-    from difflib import get_close_matches
-
-    names = [recipe.recipe_id for recipe in recipes]
-    close = get_close_matches(model.casefold(), names, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(names)}"
+    hint = nearest(model, [recipe.recipe_id for recipe in recipes])
     return f"model '{model}' is no recipe, .toml, config.json or timm name; {hint}"

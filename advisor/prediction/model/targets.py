@@ -20,6 +20,7 @@ from bench_runner.timm_models import (
     timm_names,
 )
 from bench_runner.typed_numbers import count_words
+from price_catalog.csv_table import nearest
 
 DEFAULT_TEXT_LENGTH = 2048
 DEFAULT_IMAGE_SIZE = 224
@@ -165,10 +166,7 @@ def target_of_timm(name: str, run: Run) -> Target:
     """A timm model by its name: of the table that ships, or of a family whose sizes it gives."""
     found = timm_architecture(name, CLASSES)
     if found is None:
-        from difflib import get_close_matches
-
-        close = get_close_matches(plain_name(name), timm_names(), n=3)
-        hint = f"did you mean {' or '.join(close)}?" if close else "see timm.list_models()"
+        hint = nearest(plain_name(name), timm_names())
         raise ValueError(f"timm name {shown(name)}: timm has no such model; {hint}")
     architecture, size = found
     built = timm_model(name) is not None
