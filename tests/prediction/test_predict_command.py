@@ -226,5 +226,14 @@ def test_what_trains_something_else_is_not_quoted_as_measured(
     words = ["predict", "--store", str(own_store), "--model", "pythia-160m", "--gpu", "H200"]
     assert main([*words, "--format", "json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert answer["measured"][0]["training_days"] == pytest.approx(record.training_days)
+    same = ("free-lunch", "memory-saving", "optimal")
+    fastest = min(
+        r.training_days
+        for r in load_published()
+        if (r.recipe_id, r.gpu, r.gpu_count) == ("pythia-160m", record.gpu, 1)
+        and r.timing == "synchronised"
+        and r.method in same
+        and r.training_days is not None
+    )
+    assert answer["measured"][0]["training_days"] == pytest.approx(fastest)
     assert not any(time["here"] for time in answer["measured"])
