@@ -43,7 +43,9 @@ class ExcludedScreen(Dialog[None]):
         super().__init__()
         self._ranking = ranking
         self._snapshot = snapshot
-        self._counts = counts
+        impossible = len(ranking.refused)
+        beside = f" Beside them stand {impossible:,} times that no hardware could reach."
+        self._counts = counts + (beside if impossible else "")
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="page") as box:
