@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # Two workers, and the processes that they start, share two cores. Were each to take both for its
 # matrices, they would wait for one another: a fit of the predictions then takes ten times as long.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Where the shell forbids it, each of hundreds of child processes would compile what it imports.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 # Tests of two workers and of other trees measure at the same time: what they time is nobody's.
 os.environ["BENCH_RUNNER_LOCKS"] = f"tests-{os.getpid()}"
 
