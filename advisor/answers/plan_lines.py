@@ -247,7 +247,7 @@ def reach_rows(
     seconds: float,
 ) -> Sequence[dict[str, Any]]:
     """How many runs of a model, or of each model from the largest, the budget allows."""
-    from advisor.planning.capacity import MOST_RUNS, ReachTask, problem_of, timed_models
+    from advisor.planning.capacity import MOST_RUNS, ReachTask, problems_of, timed_models
 
     grant = read_grant(path)
     if by is not None and not grant.start < by <= grant.year_dates[-1]:
@@ -261,7 +261,8 @@ def reach_rows(
         snapshot = take_snapshot(reader)
         models = [snapshot.model(model)] if model else timed_models(reader, snapshot, grant)
         problems = tuple(
-            (each, problem_of(reader, snapshot, grant, each, by=by, today=today)) for each in models
+            (each, problems_of(reader, snapshot, grant, each, by=by, today=today))
+            for each in models
         )
     for found in Search(ReachTask(problems=problems, each_s=seconds)).run():
         plan = found.plan
@@ -294,7 +295,10 @@ def _bases(found: Reach, plan: Plan) -> str:
 
 def _takes(problem: PlanningProblem, plan: Plan) -> str:
     """What is bought and rented, in a line."""
-    labels = {m.machine_id: m.label for m in problem.machines}
+    labels = {
+        m.machine_id: m.label if m.on_sale else f"{m.label}, which nobody is known to sell new"
+        for m in problem.machines
+    }
     names = {r.rental_id: r.label for r in problem.rentals}
     does = [f"{p.count} × ({labels[p.machine_id]})" for p in plan.purchases]
     for rental_id in dict.fromkeys(r.rental_id for r in plan.rented):

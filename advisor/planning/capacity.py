@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
@@ -37,7 +37,7 @@ class Reach:
         return 0 if self.plan is None else self.plan.runs
 
 
-def problem_of(
+def problems_of(
     reader: Reader,
     snapshot: Snapshot,
     grant: Grant,
@@ -45,8 +45,9 @@ def problem_of(
     *,
     by: date | None,
     today: date,
-) -> PlanningProblem:
-    """As many runs of one model as can be asked for, with the grant's money and rules.
+) -> tuple[PlanningProblem, ...]:
+    """As many runs of one model as can be asked for, with the grant's money and rules: with what is
+    on sale, then with what others only tell of as well, where there is any.
 
     The experiments that the grant itself asks for are left aside.
     """
@@ -54,38 +55,44 @@ def problem_of(
         name=Line(model.name), model=Line(model.recipe_id), runs=MOST_RUNS, by=by
     )
     alone = replace(grant, experiments=(most,), objective="most-runs")
-    return load(reader, snapshot, alone, today).problem
+    loaded = load(reader, snapshot, alone, today)
+    wider = loaded.told_too()
+    return (loaded.problem,) if wider is None else (loaded.problem, wider.problem)
 
 
-def reach(model: Model, problem: PlanningProblem, seconds: float) -> Reach:
-    """The most runs of one model, and the cheapest way to them. Raises OutOfTime."""
-    try:
-        plan = solve(problem, seconds)
-    except NoPlan:
-        return Reach(model=model, problem=problem, plan=None)
-    return Reach(model=model, problem=problem, plan=plan if plan.runs else None)
+def reach(model: Model, problems: Sequence[PlanningProblem], seconds: float) -> Reach:
+    """The most runs of one model, and the cheapest way to them, by the first of the problems in
+    which it can be run at all. Raises OutOfTime."""
+    for problem in problems:
+        try:
+            plan = solve(problem, seconds)
+        except NoPlan:
+            continue
+        if plan.runs:
+            return Reach(model=model, problem=problem, plan=plan)
+    return Reach(model=model, problem=problems[-1], plan=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReachTask:
     """The question for several models, for a process of its own."""
 
-    problems: tuple[tuple[Model, PlanningProblem], ...]
+    problems: tuple[tuple[Model, tuple[PlanningProblem, ...]], ...]
     each_s: float
     """Seconds for each."""
 
     @property
     def seconds(self) -> float:
         """For all of it."""
-        return self.each_s * len(self.problems)
+        return self.each_s * sum(len(problems) for _, problems in self.problems)
 
     def run(self, say: Callable[[Any], None]) -> list[Reach]:
         """One answer a model. Raises InputError."""
         found = []
-        for model, problem in self.problems:
+        for model, problems in self.problems:
             say(Progress(trying=f"how many runs of {model.name}"))
             try:
-                found.append(reach(model, problem, self.each_s))
+                found.append(reach(model, problems, self.each_s))
             except OutOfTime:
                 raise InputError(
                     f"{model.recipe_id}: {self.each_s:g} seconds were not enough: give it more "

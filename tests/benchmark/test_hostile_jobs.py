@@ -114,7 +114,7 @@ def test_a_path_that_is_no_line_of_a_script_is_refused(name: str, text: str) -> 
         ("--time", "0"),
         ("--time", "1:00\n"),
         ("--cpus-per-gpu", "2 --uid=0"),
-        ("--memory-gib", "10G"),
+        ("--memory-gib", "10 --uid=0"),
         ("--methods", "naive; touch pwned"),
         ("--cluster", "$(touch pwned)"),
         ("--format", "json"),
