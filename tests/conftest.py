@@ -20,13 +20,13 @@ settings.load_profile("any machine")
 # A shell that starts the tests in the background has them ignore Ctrl-C, and so would every program
 # that they start; some of the tests send it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-# Two workers, and the processes that they start, share two cores. Were each to take both for its
+# The workers, and the processes that they start, share two cores. Were each to take both for its
 # matrices, they would wait for one another: a fit of the predictions then takes ten times as long.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Where the shell forbids it, each of hundreds of child processes would compile what it imports.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
-# Tests of two workers and of other trees measure at the same time: what they time is nobody's.
+# Tests of several workers and of other trees measure at the same time: what they time is nobody's.
 os.environ["BENCH_RUNNER_LOCKS"] = f"tests-{os.getpid()}"
 
 
