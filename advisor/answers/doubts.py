@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
@@ -21,6 +20,7 @@ from advisor.answers.wording import (
     gpus_words,
     machine_words,
     price_day,
+    runs_words,
     short_gpus_words,
 )
 from advisor.costs.amounts import usd_and_cents, usd_rounded
@@ -257,7 +257,7 @@ def _rent(
         f"{usd_and_cents(offer.price_per_hour_usd)} an hour"
     )
     if row.overall_cost_usd:
-        words += f"; buying pays from {math.ceil(runs):,} run{'s' if runs > 1 else ''}"
+        words += f"; buying pays from {runs_words(runs)}"
         if float(runs) * row.training_days > life * 365:
             words += f", more than it does in {life:g} years"
     command = (

@@ -311,7 +311,7 @@ def _rent(one: OneBuild) -> list[Said]:
     cheapest = min(evens, key=lambda even: even.rent_per_experiment_usd)
     run = usd_rounded(cheapest.rent_per_experiment_usd)
     said = [Said(f"≈{run} a run on {gpus_words(one.build)}; {even_words([cheapest])[0]}")]
-    said += [Said(words) for words in even_words(evens)]
+    said += [Said(words) for words in even_words([e for e in evens if e is not cheapest])]
     said += [Said(offer_words(even.offer)) for even in evens]
     return said
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -16,6 +15,7 @@ from advisor.answers.wording import (
     estimate_mark,
     gpus_words,
     machine_words,
+    runs_words,
 )
 from advisor.costs.amounts import days_exact, usd_and_cents, usd_rounded
 from advisor.costs.rental import (
@@ -371,16 +371,16 @@ def rent_sentence(owned: Ownership, evens: list[BreakEven]) -> str:
         return f"{words}; under these terms buying never pays."
     if even.utilisation > 1:
         return f"{words}; buying never pays in the {owned.own.terms.lifetime_years:f} years."
-    runs = max(1, math.ceil(even.experiments))
-    return f"{words}; buying pays from {runs:,} run{'s' if runs > 1 else ''} on."
+    return f"{words}; buying pays from {runs_words(even.experiments)} on."
 
 
 def offer_words(offer: RentOffer) -> str:
     """What renting costs, from whom and since when, in one sentence."""
+    offers = f"{offer.providers} offer{'s' if offer.providers > 1 else ''}"
     return (
         f"{offer.kind}: {usd_and_cents(offer.price_per_hour_usd)} an hour "
-        f"({usd_and_cents(offer.low_usd)} to {usd_and_cents(offer.high_usd)}, {offer.providers} "
-        f"offers), the middle one {offer.middle.provider} of {offer.middle.priced_on}"
+        f"({usd_and_cents(offer.low_usd)} to {usd_and_cents(offer.high_usd)}, {offers}), "
+        f"the middle one {offer.middle.provider} of {offer.middle.priced_on}"
         f"{left_out_words(offer.middle)}"
     )
 
@@ -391,18 +391,20 @@ def left_out_words(rental: Rental) -> str:
 
 
 def even_words(evens: list[BreakEven]) -> list[str]:
+    """From when buying pays beside each way to rent, as `rent_sentence` says of the first."""
     lines = []
     for even in evens:
         kind = even.offer.kind
         if even.experiments is None:
-            lines.append(f"{kind}: owning never gets cheaper under these terms.")
+            lines.append(f"{kind}: under these terms buying never pays.")
         elif kind == "reserved":
-            lines.append("reserved: owning is cheaper from the first training run on.")
+            lines.append("reserved: buying pays from the first run on.")
+        elif even.utilisation is not None and even.utilisation > 1:
+            lines.append(f"{kind}: buying never pays in the machine's life.")
         else:
             assert even.utilisation is not None  # it comes with the experiments
-            within = "" if even.utilisation <= 1 else ", which is longer than the machine serves"
             lines.append(
-                f"{kind}: owning is cheaper from {even.experiments:.1f} training runs on, a use of "
-                f"{even.utilisation:.0%} of the lifetime{within}."
+                f"{kind}: buying pays from {runs_words(even.experiments)} on, "
+                f"{even.utilisation:.0%} of the machine's life."
             )
     return lines

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from decimal import Decimal
 from textwrap import fill
 from typing import TYPE_CHECKING
 
 from advisor.answers.before import Doubt, doubt_block, quoted
-from advisor.answers.ownership import Ownership, cost_rows, cost_sentence, rent_row, rent_sentence
-from advisor.answers.wording import age_words, estimate_mark, price_day_words
+from advisor.answers.ownership import (
+    Ownership,
+    cost_rows,
+    cost_sentence,
+    rent_row,
+    rent_sentence,
+)
+from advisor.answers.wording import age_words, estimate_mark, price_day_words, runs_words
 from advisor.costs.amounts import usd_and_cents, usd_rounded
 from advisor.tables import to_table
 
@@ -138,8 +143,7 @@ def _pays(even: BreakEven) -> str:
     assert even.utilisation is not None  # it comes with the experiments
     if even.utilisation > 1:
         return "not in its life"
-    runs = max(1, math.ceil(even.experiments))
-    return f"from {runs:,} run{'s' if runs > 1 else ''} ({even.utilisation:.0%} use)"
+    return f"from {runs_words(even.experiments)} ({even.utilisation:.0%} use)"
 
 
 def rent_doubts(owned: Ownership, evens: Sequence[BreakEven]) -> list[Doubt]:

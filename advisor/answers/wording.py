@@ -5,8 +5,10 @@ The figures themselves, dollars and days, are written by advisor.costs.amounts.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
+from decimal import Decimal
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -396,3 +398,9 @@ def experiment_line(row: RankedRow, lifetime_years: float) -> str:
         f"{usd_exact(row.overall_cost_usd)} × {days_exact(row.training_days)} d / "
         f"({lifetime_years:g} y × 365 d) = {usd_and_cents(row.experiment_cost_usd)}"
     )
+
+
+def runs_words(runs: Decimal) -> str:
+    """So many whole runs at least: ``1 run``, ``24 runs``."""
+    whole = max(1, math.ceil(runs))
+    return f"{whole:,} run{'s' if whole > 1 else ''}"

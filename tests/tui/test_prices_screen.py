@@ -214,7 +214,7 @@ async def test_owning_against_renting_is_drawn(store_path: Path, size: tuple[int
         assert text.startswith("Pythia 1B on 1 × RTX PRO 6000")  # the selected build
         assert "rent on-demand" in text
         assert "×" in text
-        assert "training runs on" in text
+        assert "buying pays from" in text
         assert max(len(line) for line, _ in view.lines) <= size[0]
         await pilot.press("n")
         await settled(pilot)
