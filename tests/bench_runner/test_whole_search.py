@@ -227,7 +227,7 @@ machines = st.builds(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(machines)
 def test_fast_finds_the_best_of_all_for_a_tenth_of_the_trials(machine: Machine) -> None:
     candidates = kernels.whole_space(DECODER, machine.gpus, flash=False)

@@ -277,11 +277,11 @@ def bad_file(rng: random.Random) -> bytes:
     return data
 
 
-def test_ten_thousand_bad_files(tmp_path: Path) -> None:
+def test_two_thousand_bad_files(tmp_path: Path) -> None:
     rng = random.Random(20261121)
     path = tmp_path / "bad.csv"
     refused = 0
-    for _ in range(10_000):
+    for _ in range(2_000):
         path.write_bytes(bad_file(rng))
         preview = previewed(path)
         assert bool(preview.quotes) != bool(preview.problems)
@@ -294,7 +294,7 @@ def test_ten_thousand_bad_files(tmp_path: Path) -> None:
         for quote in preview.quotes:
             assert quote.price_usd >= 20
             assert date(2000, 1, 1) <= quote.quoted_on <= TODAY
-    assert refused > 8_000
+    assert refused > 1_600
 
 
 @given(st.lists(st.binary(max_size=60), max_size=6))

@@ -212,7 +212,7 @@ build_store(path)
 took_s = time.monotonic() - began_s
 os.unlink(path)
 made = 0
-for kill in range(6):
+for kill in range(4):
     child = os.fork()
     if child == 0:
         build_store(path)
