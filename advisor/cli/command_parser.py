@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from advisor.cli.command import add_store
 from advisor.parse import InputError
+from price_catalog.csv_table import nearest
 
 COMMANDS = {
     "rank": "rank the machines that a budget can buy for one model",
@@ -35,6 +36,21 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise InputError(f"{message} (see: {self.prog} --help)")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """What a command does not know is refused by the command itself: it knows what is meant."""
+        options, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{self._meant(unknown)}")
+        return options, unknown
+
+    def _meant(self, unknown: Sequence[str]) -> str:
+        flags = [flag for flag in self._option_string_actions if flag.startswith("--")]
+        word = next((each.split("=")[0] for each in unknown if each.startswith("--")), "")
+        # Somebody who types --days means --max-days, though others are spelled more alike.
+        parts = [flag for flag in flags if word and word[2:] in flag[2:].split("-")]
+        meant = nearest(word, parts or flags)
+        return f": {meant}" if word and meant.startswith("did you mean") else ""
 
 
 def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:

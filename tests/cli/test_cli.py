@@ -60,6 +60,8 @@ WRONG = [
     (["--model", ""], "no model is named"),
     (["--model", "a\nb\x1b[2J"], "not known"),
     (["--cheapest"], "unrecognized arguments"),
+    (["--days", "60"], "did you mean '--max-days'?"),
+    (["--experiments"], "see: advisor rank --help"),
 ]
 
 
