@@ -7,7 +7,9 @@ that Hugging Face's own model gives, term by term:
 
 - ``fused``: the last linear layer and the cross-entropy are computed together, a few thousand
   tokens at a time. The logits of a batch (tokens x vocabulary, written and read several times in
-  full precision) are never stored; their gradient is made in the same pass.
+  full precision) are never stored; their gradient is made in the same pass. A masked encoder's
+  tokens without a label (85 % of them, as RoBERTa is trained) count for nothing in its loss, so
+  no logits are computed for them.
 - ``trimmed``: a decoder that is given n tokens has n - 1 of them to predict. The last one is not
   fed, which also makes lengths such as 2,049 the power of two that GPUs like.
 
@@ -28,6 +30,10 @@ IGNORED = -100
 _CHANGES_LOGITS = ("final_logit_softcapping", "logit_scale", "logits_scaling")
 CHUNK_BYTES = 256 * 1024**2
 """About what one chunk's logits take; larger ones leave the caches, smaller ones starve the GPU."""
+ALIGNED = 64
+"""Tensor cores want rows of logits that begin at multiples of this; RoBERTa has 50,265 of them."""
+ROWS = 256
+"""Labelled tokens are counted up to multiples of this: fewer sizes for allocator and compiler."""
 
 
 def lean_model(model: nn.Module, *, loss: str = "fused", inputs: str = "trimmed") -> nn.Module:
@@ -57,7 +63,7 @@ def lean_model(model: nn.Module, *, loss: str = "fused", inputs: str = "trimmed"
     before = _probe(model)
     if loss == "fused":
         head.__class__ = _LossHead
-        head.target = None
+        head.target = head.rows = None
     # A class of its own, of the same name: it survives what compilers and wrappers do to a model,
     # which copy attributes or bind methods to the model that they saw.
     base = type(model)
@@ -141,11 +147,11 @@ class _Lean:
                 **keywords,
             )
         head = _head(self)
-        head.target = labels
+        head.target, head.rows = labels, None if self.causal else _labelled(labels)
         try:
             outputs = call(input_ids=input_ids, **keywords)
         finally:
-            head.target = None
+            head.target = head.rows = None
         total = outputs.logits
         # As transformers does: a decoder divides by what the whole step holds, where that is told.
         if num_items_in_batch is None or not self.causal:
@@ -159,6 +165,14 @@ def _forward(model: Any, input_ids: torch.Tensor, **keywords: Any) -> Any:
     return model.lean_forward(input_ids, **keywords)
 
 
+@torch.compiler.disable  # type: ignore[untyped-decorator]
+def _labelled(labels: torch.Tensor) -> torch.Tensor:
+    """Where the tokens with a label lie in the batch, and so many without one as fill a size up."""
+    counted = (labels != IGNORED).flatten()
+    size = min(counted.numel(), -(-int(counted.sum()) // ROWS) * ROWS)
+    return torch.argsort(counted, descending=True, stable=True)[:size]
+
+
 def _head(model: Any) -> Any:
     head = model.get_output_embeddings()
     return getattr(head, "_orig_mod", head)
@@ -168,15 +182,18 @@ class _LossHead(nn.Linear):  # type: ignore[misc]
     """Gives logits; with a target set, the sum of their cross-entropies instead."""
 
     target: torch.Tensor | None
+    rows: torch.Tensor | None
+    """Those of the batch's tokens, one after another, that count; None for all."""
 
     # The loss is compiled as one piece below; a graph around it would store the logits.
     @torch.compiler.disable  # type: ignore[untyped-decorator]
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
         if self.target is None:
             return super().forward(hidden)
-        return LinearCrossEntropy.apply(
-            hidden.flatten(0, -2), self.weight, self.bias, self.target.flatten()
-        )
+        hidden, target = hidden.flatten(0, -2), self.target.flatten()
+        if self.rows is not None:
+            hidden, target = hidden.index_select(0, self.rows), target[self.rows]
+        return LinearCrossEntropy.apply(hidden, self.weight, self.bias, target)
 
 
 class LinearCrossEntropy(torch.autograd.Function):  # type: ignore[misc]
@@ -200,12 +217,13 @@ class LinearCrossEntropy(torch.autograd.Function):  # type: ignore[misc]
         ctx.types = (hidden.dtype, weight.dtype)
         hidden, narrow = hidden.to(half), weight.to(half)
         narrow_bias = None if bias is None else bias.to(half)
+        narrow, narrow_bias = _aligned(narrow, narrow_bias)
         total = torch.zeros((), device=hidden.device, dtype=torch.float32)
         hidden_grad = torch.empty_like(hidden)
-        weight_grad = torch.zeros_like(weight, dtype=torch.float32)
-        bias_grad = None if bias is None else torch.zeros_like(bias, dtype=torch.float32)
-        rows = max(1, CHUNK_BYTES // (weight.shape[0] * hidden.element_size()))
-        count = -(-hidden.shape[0] // rows)
+        weight_grad = torch.zeros_like(narrow, dtype=torch.float32)
+        bias_grad = None if bias is None else torch.zeros_like(narrow_bias, dtype=torch.float32)
+        rows = max(1, CHUNK_BYTES // (narrow.shape[0] * hidden.element_size()))
+        count = max(1, -(-hidden.shape[0] // rows))
         rows = -(-hidden.shape[0] // count)
         with torch.autocast(kind, enabled=False):
             for chunk in range(count):
@@ -218,7 +236,9 @@ class LinearCrossEntropy(torch.autograd.Function):  # type: ignore[misc]
                 _add_product(weight_grad, grad.T, hidden[part])
                 if bias_grad is not None:
                     bias_grad += grad.sum(0, dtype=torch.float32)
-        ctx.save_for_backward(hidden_grad, weight_grad, bias_grad)
+        classes = weight.shape[0]
+        bias_grad = None if bias_grad is None else bias_grad[:classes]
+        ctx.save_for_backward(hidden_grad, weight_grad[:classes], bias_grad)
         return total
 
     @staticmethod
@@ -231,6 +251,19 @@ class LinearCrossEntropy(torch.autograd.Function):  # type: ignore[misc]
             None if bias_grad is None else bias_grad.mul_(scale).to(weight_type),
             None,
         )
+
+
+def _aligned(
+    weight: torch.Tensor, bias: torch.Tensor | None
+) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """The layer with a round number of classes; those that are added are never expected."""
+    missing = -weight.shape[0] % ALIGNED
+    if not missing:
+        return weight, bias
+    if bias is None:
+        bias = weight.new_zeros(weight.shape[0])
+    padded = nn.functional.pad(bias, (0, missing), value=-torch.inf)
+    return nn.functional.pad(weight, (0, 0, 0, missing)), padded
 
 
 ADDS_IN_PRODUCT = hasattr(torch.ops.aten.addmm, "dtype_out")

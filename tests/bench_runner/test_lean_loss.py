@@ -38,7 +38,8 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Several chunks even here, the last one smaller."""
     from bench_runner.worker import lean_loss
 
-    monkeypatch.setattr(lean_loss, "CHUNK_BYTES", 41 * VOCABULARY * 4)
+    monkeypatch.setattr(lean_loss, "CHUNK_BYTES", 41 * 128 * 4)
+    monkeypatch.setattr(lean_loss, "ROWS", 4)
     torch.manual_seed(7)
 
 
@@ -112,11 +113,34 @@ def test_a_masked_encoder_s_step_is_the_same(name: str) -> None:
     plain, lean = build(ENCODERS[name](), kind), build(ENCODERS[name](), kind)
     lean.load_state_dict(plain.state_dict())
     lean_model(lean, inputs="full")
-    batches = []
-    for _ in range(2):
-        ids = tokens()
-        batches.append({"input_ids": ids, "labels": masked(ids)})
+    ids = [tokens() for _ in range(4)]
+    labels = [masked(ids[0]), masked(ids[1]), ids[2], torch.full_like(ids[3], -100)]
+    labels[3][1, 7] = 5  # a single one counts
+    batches = [{"input_ids": i, "labels": y} for i, y in zip(ids, labels, strict=True)]
     assert_same(plain, lean, batches)
+
+
+def test_no_logits_are_computed_for_tokens_without_a_label(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from bench_runner.worker import lean_loss
+
+    shapes: list[tuple[int, ...]] = []
+
+    def watched(logits: Any, target: Any) -> Any:
+        shapes.append(tuple(logits.shape))
+        return lean_loss._loss_and_gradient(logits, target)
+
+    monkeypatch.setattr(lean_loss, "_kernel", lambda _: watched)
+    model = lean_loss.lean_model(
+        build(ENCODERS["RoBERTa, with a bias"](), "AutoModelForMaskedLM"), inputs="full"
+    )
+    labels = torch.full((BATCH, LENGTH), -100)
+    labels[0, :9] = 3
+    shapes.clear()
+    model(input_ids=tokens(), labels=labels).loss.backward()
+    # Nine labels and three to fill a size up; 97 classes and 31 to fill a row up.
+    assert shapes == [(12, 128)]
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
