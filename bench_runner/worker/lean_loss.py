@@ -170,7 +170,7 @@ def _labelled(labels: torch.Tensor) -> torch.Tensor:
     """Where the tokens with a label lie in the batch, and so many without one as fill a size up."""
     counted = (labels != IGNORED).flatten()
     size = min(counted.numel(), -(-int(counted.sum()) // ROWS) * ROWS)
-    return torch.argsort(counted, descending=True, stable=True)[:size]
+    return torch.argsort(counted.int(), descending=True, stable=True)[:size]
 
 
 def _head(model: Any) -> Any:
