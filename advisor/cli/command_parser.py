@@ -45,11 +45,12 @@ class _Parser(argparse.ArgumentParser):
         return options, unknown
 
     def _meant(self, unknown: Sequence[str]) -> str:
-        flags = [flag for flag in self._option_string_actions if flag.startswith("--")]
-        word = next((each.split("=")[0] for each in unknown if each.startswith("--")), "")
+        flags = (flag for flag in self._option_string_actions if flag != "--help")
+        names = [flag[2:] for flag in flags if flag.startswith("--")]
+        word = next((each[2:].split("=")[0] for each in unknown if each.startswith("--")), "")
         # Somebody who types --days means --max-days, though others are spelled more alike.
-        parts = [flag for flag in flags if word and word[2:] in flag[2:].split("-")]
-        meant = nearest(word, parts or flags)
+        parts = [name for name in names if word in name.split("-")]
+        meant = nearest(word, parts or names).replace(" '", " '--")
         return f": {meant}" if word and meant.startswith("did you mean") else ""
 
 
