@@ -26,8 +26,9 @@ QuoteKind = Literal[
 """``education``: what a seller asks of universities; ``secondary``: told by somebody who does not
 sell it; ``owned``: of what the user has."""
 QUOTE_KINDS: tuple[QuoteKind, ...] = get_args(QuoteKind)
-OWN_QUOTE = "your quote"
-"""What marks a machine or a price that the user entered, wherever it is shown."""
+OWN_QUOTE = "own quote"
+"""What marks a machine or a price that the user entered, wherever it is shown: on screens, which
+speak to the user, and in reports, in which the user speaks."""
 
 
 class Source(NamedTuple):

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from advisor.tables import guarded, to_csv, unguarded
+from advisor.tables import guarded, harmless, to_csv, to_json, unguarded
 
 RUN_BY_SPREADSHEETS = "=+-@＝＋－＠"
 cells = st.text(st.sampled_from("=+-@＝＋－＠\t\r\n '\",;\u00a0a1")) | st.text(max_size=20)
@@ -52,3 +54,29 @@ def test_what_would_be_run_gets_an_apostrophe(text: str) -> None:
 @example(Decimal("-0.5"))
 def test_numbers_stay_numbers(number: int | Decimal) -> None:
     assert to_csv([{"n": number}], ["n"]) == f"n\n{number}"
+
+
+CELLS = st.one_of(
+    st.text(),
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(allow_nan=False, allow_infinity=False),
+)
+
+
+@given(st.lists(st.dictionaries(st.text(), CELLS, max_size=3), max_size=4))
+@example([{"a": "},\n    {"}, {"b": "\x7f\x1b\u202e"}])
+@example([{"a": 1}, {}])
+def test_rows_become_json_fast_and_as_they_would_slowly(rows: list[dict[str, Any]]) -> None:
+    assert json.loads(to_json(rows)) == rows
+    slow = json.dumps(rows, indent=2, ensure_ascii=False)
+    if harmless(slow) == slow:
+        assert to_json(rows) == slow
+
+
+def test_a_long_text_is_made_harmless_like_a_short_one() -> None:
+    long = "a\tb\n" * 50_000
+    assert harmless(long) == long
+    assert harmless(long + "\x1b[2J") == long + "?[2J"
+    assert harmless(long + "\u202e") == long + "?"

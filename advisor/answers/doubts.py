@@ -20,16 +20,18 @@ from advisor.answers.wording import (
     gpus_words,
     machine_words,
     price_day,
+    rented_words,
     runs_words,
     short_gpus_words,
 )
 from advisor.costs.amounts import usd_and_cents, usd_rounded
+from advisor.costs.price_book import STALE_DAYS
 from advisor.ranking.rank import RankedRow, Ranking
 from price_catalog.power import is_estimated, wall_w
 
 if TYPE_CHECKING:
     from advisor.ranking.typed_question import CandidatesKey
-    from price_catalog.model import Rental
+    from price_catalog.model import Quote, Rental
     from price_catalog.power import Supply
 
 MOST_DOUBTS = 5
@@ -149,6 +151,9 @@ def _price(ranking: Ranking, row: RankedRow) -> Doubt | None:
         sold = row.build.host.gpu_id is not None and quote.kind in _ASKED_OF
         whom = f"ask {quote.vendor} again" if sold else "ask for new quotes"
         words.append(f"{age_words(day, today)} old: {whom}")
+    unseen = [quote.label for quote in (row.host_quote, row.gpu_quote) if _is_unseen(quote, today)]
+    if unseen:
+        words.append(f"others wrote it down, and no page of {unseen[0]} is known to check it by")
     dearer = [offer for offer in orderable(ranking)[1:] if offer.misses == "budget"]
     words += [f"to order today {offer_words(ranking, offer)}" for offer in dearer]
     budget = ranking.question.budget_usd
@@ -166,6 +171,12 @@ def _price(ranking: Ranking, row: RankedRow) -> Doubt | None:
         words="; ".join(words[:MOST_WORDS]),
         command=f"advisor prices list --item {quoted(item)}",
     )
+
+
+def _is_unseen(quote: Quote, today: date) -> bool:
+    """Whether a seller's price of the last year ships with neither its page nor a file."""
+    shown = quote.url or quote.file or quote.origin == "local" or quote.kind not in _ASKED_OF
+    return not shown and (today - quote.quoted_on).days < STALE_DAYS
 
 
 def _whole_machine(ranking: Ranking, row: RankedRow) -> str | None:
@@ -253,7 +264,7 @@ def _rent(
     runs = row.overall_cost_usd / run_usd
     life = ranking.question.lifetime_years
     words = (
-        f"a run costs ≈{usd_rounded(run_usd)} on {gpus_words(build)} rented at "
+        f"a run costs ≈{usd_rounded(run_usd)} on {rented_words(build)} rented at "
         f"{usd_and_cents(offer.price_per_hour_usd)} an hour"
     )
     if row.overall_cost_usd:

@@ -34,6 +34,7 @@ from advisor.answers.wording import (
     over_words,
     price_day_words,
     reason_words,
+    rented_words,
     short_gpus_words,
     trust_words,
 )
@@ -310,7 +311,7 @@ def _rent(one: OneBuild) -> list[Said]:
         return [Said("nobody is known to rent these GPUs out: advisor prices refresh")]
     cheapest = min(evens, key=lambda even: even.rent_per_experiment_usd)
     run = usd_rounded(cheapest.rent_per_experiment_usd)
-    said = [Said(f"≈{run} a run on {gpus_words(one.build)}; {even_words([cheapest])[0]}")]
+    said = [Said(f"≈{run} a run on {rented_words(one.build)}; {even_words([cheapest])[0]}")]
     said += [Said(words) for words in even_words([e for e in evens if e is not cheapest])]
     said += [Said(offer_words(even.offer)) for even in evens]
     return said
@@ -376,9 +377,9 @@ def _order(one: OneBuild) -> list[Said]:
         return [Said("no vendor is known: a adds what somebody asks of you", True)]
     said = []
     for quote in bought:
-        delivery = quote.delivery or "delivery time not stated"
-        warranty = quote.warranty or "warranty not stated"
-        said.append(Said(f"{quote.label}: {delivery}, {warranty}"))
+        delivery = f"delivery: {quote.delivery or 'not stated'}"
+        warranty = f"warranty: {quote.warranty or 'not stated'}"
+        said.append(Said(f"{quote.label}: {delivery}; {warranty}"))
         if quote.url:
             said.append(Said(quote.url))
         if quote.includes:

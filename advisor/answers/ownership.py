@@ -15,6 +15,7 @@ from advisor.answers.wording import (
     estimate_mark,
     gpus_words,
     machine_words,
+    rented_words,
     runs_words,
 )
 from advisor.costs.amounts import days_exact, usd_and_cents, usd_rounded
@@ -363,7 +364,7 @@ def rent_sentence(owned: Ownership, evens: list[BreakEven]) -> str:
     best = owned.candidates.times[owned.position]
     mark = estimate_mark(best.chosen) if best is not None and best.chosen is not None else ""
     words = (
-        f"A run of {owned.candidates.model.name} on {gpus_words(owned.build)} rented "
+        f"A run of {owned.candidates.model.name} on {rented_words(owned.build)} rented "
         f"{even.offer.kind} costs {mark}{usd_rounded(even.rent_per_experiment_usd)} "
         f"({_days_words(owned)} at {usd_and_cents(even.offer.price_per_hour_usd)} an hour)"
     )

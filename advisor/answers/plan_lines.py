@@ -10,6 +10,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from advisor.answers.plan_calendar import calendar_lines, cut
+from advisor.answers.price_told import PriceTold, newer_words, told_words
 from advisor.parse import InputError
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.grant import read_grant
@@ -86,6 +87,11 @@ def explained_text(planned: Planned, width: int = WIDTH) -> str:
                 frozenset({"cost", "runs"}),
             )
         )
+    if prices := price_lines(planned):
+        said = (
+            fill(line, width, initial_indent="  - ", subsequent_indent="    ") for line in prices
+        )
+        blocks.append("\n".join(["Prices of what is bought:", *said]))
     for title, found in (
         ("What binds", planned.explanation.binds),
         ("What would change the decision", planned.explanation.thresholds),
@@ -106,6 +112,25 @@ def explained_text(planned: Planned, width: int = WIDTH) -> str:
         )
     )
     return "\n\n".join(blocks)
+
+
+def price_lines(planned: Planned) -> list[str]:
+    """Each price that the plan buys at, with its age and the range of the quotes that are as good;
+    a newer one that does not count is named."""
+    loaded, plan = planned.loaded, planned.plan
+    assert plan is not None
+    book = loaded.snapshot.prices(loaded.grant.prices, today=loaded.today)
+    machines = {m.machine_id: m for m in loaded.problem.machines}
+    bought = dict.fromkeys(line for p in plan.purchases for line in machines[p.machine_id].lines)
+    said: list[str] = []
+    for line in bought:
+        quote = loaded.quotes[line.quote_id]
+        key = (quote.item_kind, quote.item_id)
+        told = PriceTold(line.label, 1, quote, book.ranges.get(key), book.newer.get(key), ())
+        newer = newer_words(told, loaded.today)
+        words = f"{line.label}: {told_words(told, loaded.today)}"
+        said += [words] if newer is None else [words, newer]
+    return said
 
 
 def _money(loaded: Loaded, cents: int) -> str:

@@ -1,5 +1,5 @@
-"""The check of the prices: what is stale, outlying, contradicting or unsourced, and what of each
-budget's ranking rests on it (pure)."""
+"""The check of the prices: what is stale, outlying, contradicting or unsourced, which machines no
+document describes, and what of each budget's ranking rests on it (pure)."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from advisor.ranking.candidates import Candidates
 from advisor.ranking.question import Question
 from advisor.ranking.rank import RankedRow, Ranking, rank
 from advisor.ranking.snapshot import Snapshot
+from price_catalog.checks import HOST_FIGURES
 from price_catalog.model import Quote
 
 BUDGETS_USD = tuple(Decimal(usd) for usd in (40_000, 60_000, 100_000, 250_000, 500_000))
@@ -34,7 +35,7 @@ CONTRADICTING = Decimal("1.5")
 """Two sellers who ask so many times as much as each other for one item contradict each other."""
 WITHIN_DAYS = 90
 """The same, where their quotes are no further apart than this."""
-PROBLEMS = ("stale", "outlying", "contradicting", "unsourced", "passed over")
+PROBLEMS = ("stale", "outlying", "contradicting", "unsourced", "undescribed", "passed over")
 
 
 class Problem(NamedTuple):
@@ -77,6 +78,7 @@ def price_problems(snapshot: Snapshot, book: PriceBook, *, today: date) -> list[
         *check.outlying(),
         *check.contradicting(),
         *check.unsourced(),
+        *check.undescribed(),
         *check.passed_over(),
     ]
     order = {name: at for at, name in enumerate(PROBLEMS)}
@@ -90,6 +92,7 @@ class _Check:
         self._book = book
         self._today = today
         self._names = item_names(snapshot.gpus, snapshot.hosts)
+        self._hosts = snapshot.hosts
         self._sources = {source.source_id: source for source in snapshot.sources}
         corrected = {quote.corrects for quote in snapshot.quotes if quote.corrects}
         self._quotes = [
@@ -169,6 +172,18 @@ class _Check:
                 continue
             where = "your own" if quote.source_id == OWN_SOURCE else quote.source_id
             yield self._problem("unsourced", quote, f"no page or file to check it by ({where})")
+
+    def undescribed(self) -> Iterator[Problem]:
+        """Machines that ship with a price, of which no document states a single figure."""
+        for host in self._hosts:
+            quote = self._book.get(("host" if host.gpu_id is None else "server", host.host_id))
+            if quote is None or host.origin == "local":
+                continue
+            if all(getattr(host, name) in (None, ()) for name in HOST_FIGURES):
+                words = (
+                    "no document states its watts, rack units, memory or links: find its maker's"
+                )
+                yield self._problem("undescribed", quote, words)
 
     def passed_over(self) -> Iterator[Problem]:
         """Newer quotes than the one that counts."""

@@ -118,6 +118,7 @@ _PROBLEM_WORDS = {
     "outlying": "far from the middle of the item's other quotes",
     "contradicting": "two sellers ask very different prices at about one time",
     "unsourced": "no page, file or source with an address to check it by",
+    "undescribed": "a machine of which no document states watts, rack units, memory or links",
     "passed over": "newer than the quote that counts, but told by others or used",
 }
 

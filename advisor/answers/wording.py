@@ -224,6 +224,11 @@ def gpus_words(build: Build) -> str:
     return f"{words} ({OWN_QUOTE})" if build.host.is_own_quote else words
 
 
+def rented_words(build: Build) -> str:
+    """``4 × A6000``: as many of its GPUs, in a machine of whoever rents them out."""
+    return f"{build.gpu_count} × {build.gpu.name}"
+
+
 def several_words(build: Build) -> str:
     """``2 machines of ``, where they train one model together; else nothing."""
     return "" if build.machines == 1 else f"{build.machines} machines of "

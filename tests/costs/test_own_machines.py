@@ -228,13 +228,13 @@ def test_one_command_and_it_ranks_is_marked_corrected_and_deleted(
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert [row["host"] for row in rows if row["own_machine"] == "yes"] == ["Lab quote"]
     assert main([*rank, "--details"]) == 0
-    assert "8 × H200 (your quote), Lab quote" in capsys.readouterr().out
+    assert "8 × H200 (own quote), Lab quote" in capsys.readouterr().out
     assert main([*rank, "--gpus", "H200"]) == 0
-    assert "8 × H200 (your quote)" in capsys.readouterr().out
+    assert "8 × H200 (own quote)" in capsys.readouterr().out
 
     cost = ["prices", "cost", *store, "--model", "pythia-6.9b", "--gpu", "H200", "--count", "8"]
     assert main([*cost, "--machine", "lab quote"]) == 0
-    assert "Owning 8 × H200 (your quote) in the Lab quote costs" in capsys.readouterr().out
+    assert "Owning 8 × H200 (own quote) in the Lab quote costs" in capsys.readouterr().out
     assert "Exxact" in refused(capsys, *cost, "--machine", "Exxact 8 x H200")
 
     assert main([*rank[:-1], "200k", "--format", "json"]) in (0, 1)

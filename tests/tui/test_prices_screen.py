@@ -89,8 +89,24 @@ async def test_a_quote_is_added_by_keys_and_counts(own_store: Path) -> None:
         assert pilot.app.screen is screen
         (row,) = [row for row in table(screen) if row[1] == "$912"]
         assert row[0].startswith("★")
-        assert row[5] == "[b]=1+1 (your quote)"
+        assert row[5] == "[b]=1+1 (own quote)"
     assert any(quote.vendor == "[b]=1+1" for quote in look(Store(own_store)).quotes())
+
+
+async def test_a_form_opens_without_a_reproach_and_names_the_key_for_a_new_machine(
+    store_path: Path,
+) -> None:
+    async with running(store_path, state=LATEST) as pilot:
+        await go(pilot)
+        await pilot.press("a")
+        await settled(pilot)
+        assert said(pilot) == "What is asked, and by whom? Enter keeps it."
+        await write(pilot, item="Lab server")
+        assert said(pilot).startswith("⚠") and said(pilot).endswith("a new machine: Esc, then m")
+        await pilot.press("escape", "m")
+        await settled(pilot)
+        assert isinstance(pilot.app.screen, MachineForm)
+        assert not said(pilot).startswith("⚠")
 
 
 async def test_a_correction_keeps_the_old_quote(own_store: Path) -> None:
@@ -284,7 +300,7 @@ async def test_a_machine_of_ones_own_is_entered_corrected_and_deleted_by_keys(
         await pilot.press("slash", *"lab [b]", "enter")
         await settled(pilot)
         (row,) = table(screen)
-        assert row[0] == "★ Lab [b]quote (your quote)"
+        assert row[0] == "★ Lab [b]quote (own quote)"
         await pilot.press("c")
         form = pilot.app.screen
         assert isinstance(form, MachineForm)
@@ -297,7 +313,7 @@ async def test_a_machine_of_ones_own_is_entered_corrected_and_deleted_by_keys(
         await settled(pilot)
         source = pilot.app.screen.query_one(RankTable).source
         shown = [str(source.cells(index)[1]) for index in range(len(source))]
-        assert any("your quote" in cell for cell in shown)
+        assert any("own quote" in cell for cell in shown)
         await pilot.press("f7")
         await settled(pilot)
         screen = pilot.app.screen

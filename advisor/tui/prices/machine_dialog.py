@@ -61,7 +61,7 @@ class MachineForm(Keeping):
 What a vendor quoted to you: left what the machine is, right what it costs. `Tab` goes from field
 to field, `Enter` keeps it. A name such as `Exxact 8 x H200` fills in vendor, number and GPU. A
 machine without GPUs has no GPU but the cards that it takes. It is ranked, planned and reported like
-one that ships, and marked as your quote.
+one that ships, and marked *own quote*.
 """
 
     def __init__(
@@ -125,7 +125,7 @@ one that ships, and marked as your quote.
             self._read_name()
         made = self._made()
         if isinstance(made, str):
-            self.say(made)
+            self.say_while_typed(made, self._cells)
         else:
             price = usd_exact(made.machine.quote.price_usd)
             self.say(f"{made.machine.host.name} {price}: Enter keeps it", wrong=False)

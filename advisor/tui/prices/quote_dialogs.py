@@ -103,6 +103,13 @@ class Keeping(Dialog["str | None"]):
         line.set_class(wrong, "-error")
         line.update(f"⚠ {text}" if wrong and text else text)
 
+    def say_while_typed(self, text: str, first: dict[str, str]) -> None:
+        """What is wrong, once somebody typed: a form that has just opened is not wrong yet."""
+        if all(field.value == first.get(field.id or "", "") for field in self.query(Input)):
+            self.say("What is asked, and by whom? Enter keeps it.", wrong=False)
+        else:
+            self.say(text)
+
     def action_cancel(self) -> None:
         """Close, keep nothing."""
         self.dismiss(None)
@@ -154,14 +161,16 @@ A correction is a new quote that stands in for the old one, which is kept.
         if isinstance(made, Quote):
             return made
         here = None if self.focused is None else self.focused.id
-        return str(min(made, key=lambda problem: problem.column != here))
+        problem = min(made, key=lambda problem: problem.column != here)
+        new = problem.column == "item" and cells["item"].strip()
+        return f"{problem}; a new machine: Esc, then m" if new else str(problem)
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
         made = self._made()
         if isinstance(made, str):
-            self.say(made)
+            self.say_while_typed(made, self._cells)
         else:
             name = self._names.get((made.item_kind, made.item_id), made.item_id)
             self.say(f"{name} {usd_exact(made.price_usd)}: Enter keeps it", wrong=False)
