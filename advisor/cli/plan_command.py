@@ -42,7 +42,7 @@ def add_arguments(plan: argparse.ArgumentParser) -> None:
     add(
         "--by", metavar="DATE", help="with these two: to be over by then (default: the grant's end)"
     )
-    add("--seconds", metavar="S", default="120", help="for a search: 120 or 2 min (default: 120)")
+    add("--seconds", metavar="S", default="120", help="for all of it: 120 or 2 min (default: 120)")
     add("--quick", action="store_true", help="do not try what would change the decision")
     add(
         "--allocations",
@@ -111,8 +111,7 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
     from advisor.answers.plan_lines import decided_text
     from advisor.answers.plan_progress import progress_text
     from advisor.cli.progress_line import progress_line
-    from advisor.planning.plan_grant import PlanTask, grant_at, stopped
-    from advisor.planning.solver_process import Search
+    from advisor.planning.plan_grant import grant_at, search_for, stopped
 
     path = Path(options.grant)
     printed = False
@@ -133,7 +132,7 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
                 print(words, flush=True)
 
         line.say("no plan yet · trying the plan")
-        search = Search(PlanTask(loaded=loaded, seconds=seconds, quick=options.quick))
+        search = search_for(loaded, seconds, quick=options.quick)
         try:
             return search.run(hear), printed
         except KeyboardInterrupt:
@@ -151,6 +150,7 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
 def _allocations(options: argparse.Namespace) -> int:
     """What a grant's [[allocations]] can be copied from."""
     from advisor.planning.grant.known_allocations import COLUMNS, known_allocations
+    from advisor.planning.grant.programmes import programme_names
     from advisor.tables import render_rows
 
     rows = known_allocations(options.allocations)
@@ -161,6 +161,7 @@ def _allocations(options: argparse.Namespace) -> int:
         narrow = ("provider", "kind", "gpu", "usd_per_gpu_hour", "award", "wait", "date")
         print(render_rows([{k: row[k][:28] or "-" for k in narrow} for row in rows], "table"))
         print(f"\n{len(rows)} rows; --format csv has limits, notes and sources as well.")
+        print(f"A grant's [[allocations]] may name a programme: {', '.join(programme_names())}.")
     else:
         print(render_rows([{k: row[k] or None for k in COLUMNS} for row in rows], options.format))
     return ANSWERED

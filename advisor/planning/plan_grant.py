@@ -21,7 +21,9 @@ from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Reader, Store
 
 EXPLAIN_SECONDS = 24.0
-"""To try what else there is and what would change the decision, after the plan is there."""
+"""To try what else there is and what would change the decision, after the plan is there ..."""
+EXPLAIN_SHARE = 0.2
+"""... and this share of all the time is kept for it."""
 Say = Callable[[Progress], None]
 EXAMPLE = Path(__file__).parent / "grant" / "grant.toml"
 
@@ -67,7 +69,20 @@ def plan_grant(
 ) -> Planned:
     """Read, solve, explain. Raises InputError and StoreError."""
     loaded = load_grant(store, _read(path, objective), today)
-    return Search(PlanTask(loaded=loaded, seconds=seconds, quick=quick)).run(say)
+    return search_for(loaded, seconds, quick=quick).run(say)
+
+
+def search_for(loaded: Loaded, seconds: float, *, quick: bool = False) -> Search[Planned]:
+    """A plan in the making, which takes no longer than ``seconds`` and a few: the best one until
+    then is the answer."""
+
+    def keep(said: Progress) -> Planned | None:
+        if said.plan is None:
+            return None
+        plan = said.plan if said.settled else _unproven(said.plan, said.bound_usd)
+        return stopped(loaded.as_of(said), plan, "the time was over before anything was tried")
+
+    return Search(PlanTask(loaded=loaded, seconds=seconds, quick=quick), keep)
 
 
 def grant_at(store: Store, path: Path, *, objective: str | None, today: date) -> Loaded:
@@ -75,11 +90,20 @@ def grant_at(store: Store, path: Path, *, objective: str | None, today: date) ->
     return load_grant(store, _read(path, objective), today)
 
 
-def stopped(loaded: Loaded, plan: Plan) -> Planned:
+def stopped(
+    loaded: Loaded, plan: Plan, why: str = "it was stopped before anything was tried"
+) -> Planned:
     """The best plan until somebody said stop, with nothing to explain it."""
-    words = ("it was stopped before anything was tried",)
+    words = (why,)
     nothing = Explanation(alternatives=(), binds=(), thresholds=(Finding(words=words),), ask=())
     return Planned(loaded=loaded, plan=plan, explanation=nothing)
+
+
+def _unproven(plan: Plan, bound_usd: float | None) -> Plan:
+    """A plan that was heard of while better ones were looked for."""
+    judged = plan.judged_cents / 100
+    gap = None if bound_usd is None else max(judged - bound_usd, 0.0) / max(judged, 1.0)
+    return replace(plan, proven=False, gap=gap)
 
 
 def plan_loaded(
@@ -91,18 +115,19 @@ def plan_loaded(
 ) -> Planned:
     """Solve and explain; ``quick`` leaves out what would change the decision.
 
-    ``say`` hears how far it has come, and the plan as soon as it is settled. Explaining takes at
-    most `EXPLAIN_SECONDS` more, or what is left where more time than usual was given.
-    Raises InputError where the time is not enough.
+    ``say`` hears how far it has come, and the plan as soon as it is settled. All of it is over
+    in so many ``seconds``; explaining takes at most `EXPLAIN_SECONDS` of them, or what is left
+    where more time than usual was given. Raises InputError where the time is not enough.
     """
-    clock = clock_of(seconds, hear=say)
+    whole = clock_of(seconds, hear=say)
+    clock = whole.within(seconds - min(EXPLAIN_SECONDS, EXPLAIN_SHARE * seconds))
     say(Progress(trying="the plan"))
     asked = loaded
     try:
         loaded, plan = _solved(loaded, clock)
     except NoPlan:
         say(Progress(trying="what to relax"))
-        ways = tuple(relax(loaded.problem, clock_of(max(clock.left, EXPLAIN_SECONDS))))
+        ways = tuple(relax(loaded.problem, whole.quiet()))
         return Planned(loaded=loaded, plan=None, explanation=None, ways_out=ways)
     except OutOfTime:
         raise InputError(
@@ -114,8 +139,8 @@ def plan_loaded(
         say(Progress(trying=words, plan=plan, settled=True, told_too=told))
 
     tell("alternatives")
-    longer = clock.left if seconds > DEFAULT_SECONDS else 0.0
-    explaining = clock_of(max(EXPLAIN_SECONDS, longer))
+    usual = seconds <= DEFAULT_SECONDS
+    explaining = (whole.within(EXPLAIN_SECONDS) if usual else whole).quiet()
     explanation = explain(loaded.problem, plan, clock=explaining, thresholds=not quick, say=tell)
     return Planned(loaded=loaded, plan=plan, explanation=explanation)
 

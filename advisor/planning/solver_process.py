@@ -26,7 +26,9 @@ from bench_runner.processes import (
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
-GRACE_SECONDS = 30.0
+START_SECONDS = 60.0
+"""For a child to begin, on a busy machine; its time counts from then."""
+GRACE_SECONDS = 5.0
 """Beyond the time for the search, after which a child that does not answer is ended."""
 
 
@@ -50,12 +52,18 @@ class Task(Protocol[T_co]):
 
 
 class Search(Generic[T]):
-    """One answer in the making; `cancel` ends it at once."""
+    """One answer in the making; `cancel` ends it at once.
 
-    def __init__(self, task: Task[T]) -> None:
+    ``keep`` makes an answer from what the child has said; the last one stands where its time is
+    over before it is done.
+    """
+
+    def __init__(self, task: Task[T], keep: Callable[[Any], T | None] = lambda _: None) -> None:
         self._task = pickle.dumps(task)
+        self._keep = keep
         self._seconds = task.seconds
         self._cancelled = Event()
+        self._over = Event()
         self._child: subprocess.Popen[bytes] | None = None
 
     def cancel(self) -> None:
@@ -63,6 +71,20 @@ class Search(Generic[T]):
         self._cancelled.set()
         if self._child is not None:
             self._child.kill()
+
+    def _limit(self, seconds: float) -> Timer:
+        """Ends the child when it is over, by its own process."""
+        child = self._child
+        assert child is not None
+
+        def end() -> None:
+            self._over.set()
+            child.kill()
+
+        limit = Timer(seconds, end)
+        limit.daemon = True
+        limit.start()
+        return limit
 
     def run(self, say: Say = lambda _: None) -> T:
         """The task's answer; ``say`` hears how far it has come. Raises InputError and Cancelled."""
@@ -73,9 +95,9 @@ class Search(Generic[T]):
             stderr=subprocess.DEVNULL,
             env=child_environment() | {WATCHED_PARENT: str(os.getpid())},
         )
-        limit = Timer(self._seconds + GRACE_SECONDS, self._child.kill)
-        limit.daemon = True
-        limit.start()
+        limit = self._limit(START_SECONDS + self._seconds)
+        begun = False
+        kept: T | None = None
         try:
             with self._child as child:
                 if self._cancelled.is_set():
@@ -90,6 +112,11 @@ class Search(Generic[T]):
                             return value  # type: ignore[no-any-return]
                         if kind == "wrong":
                             raise InputError(value)
+                        if not begun:
+                            begun = True
+                            limit.cancel()
+                            limit = self._limit(self._seconds + GRACE_SECONDS)
+                        kept = self._keep(value) or kept
                         say(value)
                 except (EOFError, BrokenPipeError, pickle.UnpicklingError):
                     child.kill()
@@ -97,6 +124,12 @@ class Search(Generic[T]):
             limit.cancel()
         if self._cancelled.is_set():
             raise Cancelled
+        if self._over.is_set() and kept is not None:
+            return kept
+        if self._over.is_set():
+            raise InputError(
+                f"no answer was found in {self._seconds:g} seconds: give it more with --seconds"
+            )
         raise InputError(
             "the search ended without an answer, which a plan too large for this computer's "
             "memory does: ask for fewer experiments or GPUs"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from math import floor
 
@@ -9,15 +10,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from advisor.planning.solver import milp
 from advisor.planning.solver.alike import alike
 from advisor.planning.solver.large import Learnt, large_plan, strengthened
 from advisor.planning.solver.milp import Program
 from advisor.planning.solver.one_by_one import dealt_one_by_one
 from advisor.planning.solver.packing_rows import broken_rows, whole_sets
+from advisor.planning.solver.problem import PlanningProblem
 from advisor.planning.solver.relaxation import Relaxation
-from advisor.planning.solver.search_clock import Progress, clock_of
+from advisor.planning.solver.rest_rented import with_rest_rented
+from advisor.planning.solver.search_clock import NoPlan, Progress, clock_of
 from advisor.planning.solver.solve import solve
-from tests.plans_for_tests import make_experiment, make_machine, make_problem, make_rental
+from tests.plans_for_tests import (
+    every_random_problem,
+    make_experiment,
+    make_machine,
+    make_problem,
+    make_rental,
+)
 
 
 @settings(deadline=None)
@@ -138,3 +148,43 @@ def test_dealing_to_machines_one_by_one_packs() -> None:
     assert best is not None and bound is not None
     assert bound <= best[0] + 1e-6
     assert best[0] <= cost + 1e-6
+
+
+def test_with_few_of_the_intervals_the_best_plan_is_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problems = list(every_random_problem(12))
+    whole = [cost_of(problem) for problem in problems]
+    monkeypatch.setattr(milp, "MOST_INTERVALS", 1)
+    monkeypatch.setattr(milp, "SOME_MOMENTS", 1)
+    assert [cost_of(problem) for problem in problems] == whole
+
+
+def cost_of(problem: PlanningProblem) -> tuple[int, float] | None:
+    """What its plan costs and how much it leaves out; None where there is none."""
+    try:
+        plan = solve(problem, settle=False)
+    except NoPlan:
+        return None
+    assert plan.proven
+    return plan.judged_cents, plan.value
+
+
+def test_what_finds_no_place_on_a_machine_is_rented() -> None:
+    problem = make_problem(
+        year_days=(0, 365),
+        experiments=(make_experiment("e", "a", 3, 0, 365),),
+        machines=(make_machine("m", "1000", {"a": 150.0}),),
+        rentals=(make_rental("dear", "3", {"a": 100.0}), make_rental("cheap", "1", {"a": 100.0})),
+    )
+    program = Program(problem)
+    counts = [0.0] * len(program.cost)
+    counts[program.count["m", 0]] = 1.0
+    counts[program.work["e", "m", 0]] = 3.0
+    found = with_rest_rented(program, counts)
+    assert found is not None
+    assert found[program.work["e", "m", 0]] == 2
+    rented = {key[1]: found[column] for key, column in program.rent.items() if found[column]}
+    assert rented == {"cheap": 1}
+    nothing = Program(replace(problem, rentals=()))
+    assert with_rest_rented(nothing, [*counts[: len(nothing.cost)]]) is None

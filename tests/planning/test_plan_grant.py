@@ -6,12 +6,14 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from random import Random
-from time import monotonic
+from time import monotonic, sleep
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -20,6 +22,7 @@ from msgspec import structs
 from advisor.answers.plan_calendar import calendar_lines
 from advisor.cli.main import main
 from advisor.parse import InputError
+from advisor.planning import solver_process
 from advisor.planning.capacity import problems_of, reach, timed_models
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.institution import MEANINGS, shipped
@@ -623,6 +626,28 @@ def test_a_search_is_cancelled_at_once(store_path: Path, tmp_path: Path) -> None
     early.cancel()
     with pytest.raises(Cancelled):
         early.run()
+
+
+class Endless:
+    """A search that says something, and never ends."""
+
+    seconds = 0.2
+
+    def run(self, say: Callable[[Any], None]) -> str:
+        say("something")
+        sleep(600)
+        return "never"
+
+
+def test_a_search_that_passes_its_time_answers_with_what_it_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(solver_process, "GRACE_SECONDS", 0.2)
+    began = monotonic()
+    assert Search(Endless(), lambda said: f"kept {said}").run() == "kept something"
+    with pytest.raises(InputError, match="--seconds"):
+        Search(Endless()).run()
+    assert monotonic() - began < 60
 
 
 def test_an_upgrade_of_an_owned_machine_is_planned(

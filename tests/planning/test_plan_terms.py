@@ -20,6 +20,7 @@ from advisor.planning.grant.check_grant import check_grant
 from advisor.planning.grant.cost_lines import not_asked_for, order_days
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.known_allocations import COLUMNS, known_allocations
+from advisor.planning.grant.programmes import ASSUMED, programme_names, programmes
 from advisor.planning.plan_grant import EXAMPLE, load_grant
 from advisor.planning.sensitivity.explain import explain
 from advisor.planning.solver.by_year import cents_by_year
@@ -34,6 +35,7 @@ from advisor.planning.solver.problem import (
 )
 from advisor.planning.solver.search_clock import NoPlan, Progress, clock_of
 from advisor.planning.solver.solve import solve
+from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
 from tests.plans_for_tests import (
     fits_one_machine,
@@ -222,6 +224,59 @@ def test_known_allocations_have_a_source_and_a_date() -> None:
     assert all(row["source"] and row["date"] for row in rows)
     assert known_allocations("delta")
     assert known_allocations("no such place") == []
+
+
+def test_a_programme_brings_its_hours_each_with_a_source(tmp_path: Path) -> None:
+    named = '[[allocations]]\nprogramme = "access-explore"\nresource = "bridges2-h100"\n'
+    grant = read(tmp_path, SMALL + named)
+    (known,) = grant.allocations
+    assert (known.name, known.gpu) == ("ACCESS Explore, PSC Bridges-2", "H100")
+    assert known.gpu_hours_a_year == round(400_000 / 107.7 / 2)
+    sources = {value.key: value.source for value in grant.allocation_values}
+    assert "400,000 credits" in sources["gpu_hours_a_year"]
+    assert sources["odds"] == ASSUMED
+    (own,) = read(tmp_path, SMALL + named + "gpu_hours_a_year = 5\nodds = 0.3\n").allocations
+    assert (own.gpu_hours_a_year, own.odds, own.gpu) == (5, 0.3, "H100")
+    short = '[[allocations]]\nprogramme = "uk-airr-gateway"\nstarts = 2028-02-01\n'
+    (short_award,) = read(tmp_path, SMALL + short).allocations
+    # Three months over the turn of the grant's year: half of the hours in each.
+    assert short_award.ends == date(2028, 5, 2)
+    assert short_award.gpu_hours_a_year == 5_000
+
+
+def test_every_programme_can_be_planned_with(store_path: Path, tmp_path: Path) -> None:
+    with Store(store_path).reading() as reader:
+        snapshot = take_snapshot(reader)
+    for (name, resource), facts in programmes().items():
+        assert all(fact.value and fact.source for fact in facts.values()), name
+        if "gpu" in facts:
+            assert snapshot.gpu_ids([facts["gpu"].value]), (name, resource)
+    for name in programme_names():
+        text = f'[[allocations]]\nprogramme = "{name}"\ngpu_hours_a_year = 100\n'
+        if name.startswith("access"):
+            text += 'resource = "deltaai-gh200"\n'
+        elif "gpu" not in programmes()[name, ""]:
+            text += 'gpu = "A100"\n'
+        assert read(tmp_path, SMALL + text).allocations[0].gpu_hours_a_year == 100
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('programme = "access"\n', "did you mean 'access-"),
+        ('programme = "access-explore"\n', "several machines: write one of"),
+        ('programme = "access-explore"\nresource = "delta"\n', "'delta-"),
+        ('programme = "access-maximize"\nresource = "delta-h200"\n', "what you ask for"),
+        ('programme = "caltech-hpc"\n', "allocations[1].gpu: "),
+        ('programme = "caltech-hpc"\nresource = "x"\n', "remove this key"),
+        ('resource = "delta-h200"\n', "write programme as well"),
+    ],
+)
+def test_a_programme_that_is_not_whole_is_told(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, SMALL + "[[allocations]]\n" + text)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 # Slack, long runs, failures, utilisation

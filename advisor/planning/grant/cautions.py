@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from advisor.planning.grant.cost_lines import not_asked_for
 from advisor.planning.grant.grant import Grant
+from advisor.planning.grant.programmes import ASSUMED
 from advisor.planning.solver.problem import Plan, PlanningProblem
 
 BUSY = 0.98
@@ -16,7 +17,7 @@ def cautions(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str]:
     """Each one sentence or two, the weightiest first."""
     return [
         *_not_on_sale(grant, problem, plan),
-        *_allocations(problem, plan),
+        *_allocations(grant, problem, plan),
         *_electricity(grant),
         *_busy(problem, plan),
         *_failures(grant),
@@ -46,7 +47,7 @@ def _electricity(grant: Grant) -> list[str]:
     ]
 
 
-def _allocations(problem: PlanningProblem, plan: Plan) -> list[str]:
+def _allocations(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str]:
     used = {r.rental_id for r in plan.rented}
     found = []
     for allocation in problem.allocations:
@@ -57,7 +58,28 @@ def _allocations(problem: PlanningProblem, plan: Plan) -> list[str]:
                 f"{runs} {'run rests' if runs == 1 else 'runs rest'} on {allocation.name}, which "
                 f"is awarded with odds of {allocation.odds * 100:.0f} %."
             )
+        if runs and used & own:
+            found += _programme(grant, allocation.name)
     return found
+
+
+def _programme(grant: Grant, name: str) -> list[str]:
+    """Where its hours are from, and that nobody says how likely they are."""
+    found = []
+    for each in grant.allocation_values:
+        if each.allocation != name:
+            continue
+        if each.key == "gpu_hours_a_year":
+            found.append(f"{name}: {each.value} GPU-hours a year, from {each.source}.")
+        elif each.key == "usd_per_gpu_hour" and each.source != ASSUMED and each.value != "0":
+            found.append(f"{name}: ${each.value} a GPU-hour, from {each.source}.")
+        elif each.key == "odds" and each.source == ASSUMED and _competed(grant, name):
+            found.append(f"No odds of award are known for {name}: it counts as awarded.")
+    return found
+
+
+def _competed(grant: Grant, name: str) -> bool:
+    return any(a.name == name and a.kind == "national" for a in grant.allocations)
 
 
 def _busy(problem: PlanningProblem, plan: Plan) -> list[str]:

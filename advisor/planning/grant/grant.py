@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -23,6 +23,7 @@ from advisor.planning.grant.grant_file import (
     RentalKind,
 )
 from advisor.planning.grant.institution import NO_RULES, Institution, find_institution
+from advisor.planning.grant.programmes import AllocationValue, values_of
 from advisor.planning.solver.problem import Objective
 from advisor.ranking.times import EvidenceRule
 
@@ -92,6 +93,8 @@ class Grant:
     network_gbit: Decimal | None = None
     """Between two machines; given, a run may take two, by a predicted scaling."""
     allocations: tuple[GrantAllocation, ...] = ()
+    allocation_values: tuple[AllocationValue, ...] = ()
+    """What they are planned with, each with its source."""
     costs: tuple[CostLine, ...] = ()
     pays_electricity: bool = False
 
@@ -186,11 +189,12 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
         failures=exact(running.failures),
         share_gpus=running.share_gpus,
         network_gbit=None if running.network_gbit is None else exact(running.network_gbit),
-        allocations=file.allocations,
         costs=file.costs,
         pays_electricity=power.paid_by == "grant" and power != ElectricityTable(),
     )
     _check(found)
+    allocations, values = values_of(path.name, file.allocations, found.year_dates)
+    found = replace(found, allocations=allocations, allocation_values=values)
     _check_terms(found)
     return found
 

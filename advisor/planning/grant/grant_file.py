@@ -30,6 +30,12 @@ AllocationKind = Literal["campus", "condo", "national", "cloud-credit"]
 AllocationOverhead = Literal["none", "service", "rental", "equipment"]
 CostKind = Literal["storage", "network", "racks", "warranty", "staff", "other"]
 Per = Literal["grant", "year", "machine"]
+_MaxGpus = Annotated[int, Meta(ge=1, le=1024)]
+_Hours = Annotated[float, Meta(gt=0, le=1e9)]
+_HourlyUsd = Annotated[float, Meta(ge=0, le=1000)]
+_JobDays = Annotated[float, Meta(gt=0, le=365)]
+_WaitDays = Annotated[float, Meta(ge=0, le=365)]
+_Odds = Annotated[float, Meta(gt=0, le=1)]
 LONGEST_RUN_DAYS = 90.0
 SLACK = 0.15
 Share = Annotated[float, Meta(ge=0, le=1)]
@@ -94,20 +100,44 @@ class CostLine(_Table, frozen=True):
     source: Line | None = None
 
 
+class AllocationTable(_Table, frozen=True):
+    """Hours on somebody else's machines that may be used, or may be awarded.
+
+    A ``programme`` brings what is known of it; what is written here goes before.
+    """
+
+    programme: Line | None = None
+    resource: Line | None = None
+    """Which machine of a programme that has several."""
+    name: Line | None = None
+    gpu: Line | None = None
+    kind: AllocationKind | None = None
+    max_gpus: _MaxGpus | None = None
+    gpu_hours_a_year: _Hours | None = None
+    usd_per_gpu_hour: _HourlyUsd | None = None
+    max_job_days: _JobDays | None = None
+    queue_days: _WaitDays | None = None
+    odds: _Odds | None = None
+    overhead: AllocationOverhead | None = None
+    starts: date | None = None
+    ends: date | None = None
+    source: Line | None = None
+
+
 class GrantAllocation(_Table, frozen=True):
-    """Hours on somebody else's machines that may be used, or may be awarded."""
+    """What an allocation is planned with."""
 
     name: Line
     gpu: Line
     kind: AllocationKind = "campus"
-    max_gpus: Annotated[int, Meta(ge=1, le=1024)] = 8
+    max_gpus: _MaxGpus = 8
     """Of one job."""
-    gpu_hours_a_year: Annotated[float, Meta(gt=0, le=1e9)] | None = None
-    usd_per_gpu_hour: Annotated[float, Meta(ge=0, le=1000)] = 0.0
-    max_job_days: Annotated[float, Meta(gt=0, le=365)] | None = None
-    queue_days: Annotated[float, Meta(ge=0, le=365)] = 0.0
+    gpu_hours_a_year: _Hours | None = None
+    usd_per_gpu_hour: _HourlyUsd = 0.0
+    max_job_days: _JobDays | None = None
+    queue_days: _WaitDays = 0.0
     """Before each job."""
-    odds: Annotated[float, Meta(gt=0, le=1)] = 1.0
+    odds: _Odds = 1.0
     """That it is awarded."""
     overhead: AllocationOverhead = "none"
     starts: date | None = None
@@ -201,5 +231,5 @@ class GrantFile(_Table, frozen=True):
     running: _Running = _Running()
     electricity: ElectricityTable = ElectricityTable()
     institution: _Rules = _Rules()
-    allocations: tuple[GrantAllocation, ...] = ()
+    allocations: tuple[AllocationTable, ...] = ()
     costs: tuple[CostLine, ...] = ()

@@ -173,6 +173,21 @@ def rules_section(given: Material) -> Section:
                 columns=("setting", "value", "meaning", "source"),
                 rows=tuple(rows),
             ),
+            *_allocations(given),
+        ),
+    )
+
+
+def _allocations(given: Material) -> tuple[ReportTable, ...]:
+    """What each allocation is planned with, and who says so."""
+    values = given.loaded.grant.allocation_values
+    if not values:
+        return ()
+    return (
+        ReportTable(
+            name="Allocations",
+            columns=("allocation", "setting", "value", "source"),
+            rows=tuple((each.allocation, each.key, each.value, each.source) for each in values),
         ),
     )
 

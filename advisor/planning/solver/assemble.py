@@ -62,7 +62,7 @@ def _within(program: Program, counts: Values, found: Placing) -> bool:
 
 def _place(program: Program, counts: Values, *, by_year: bool) -> Placing:
     problem = program.problem
-    ends = _ends(program, counts)
+    ends = ends_of_owned(program, counts)
     found = Placing()
     numbers: Counter[str] = Counter()
     for group in program.groups:
@@ -70,7 +70,7 @@ def _place(program: Program, counts: Values, *, by_year: bool) -> Placing:
         if column is None:
             continue
         end = ends.get(group.machine.machine_id)
-        runs = _runs(program, group, counts, numbers, end, by_year)
+        runs = runs_of(program, group, counts, numbers, end, by_year)
         if not runs:
             continue
         machines = round(counts[column])
@@ -163,7 +163,7 @@ def _rented(
     return found
 
 
-def _ends(program: Program, counts: Values) -> dict[str, int]:
+def ends_of_owned(program: Program, counts: Values) -> dict[str, int]:
     """The day on which an owned machine becomes another one."""
     return {
         group.machine.upgrade_of: group.from_day
@@ -175,7 +175,7 @@ def _ends(program: Program, counts: Values) -> dict[str, int]:
     }
 
 
-def _runs(
+def runs_of(
     program: Program,
     group: Group,
     counts: Values,

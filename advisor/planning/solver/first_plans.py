@@ -13,6 +13,7 @@ from advisor.planning.solver.milp import Cut, Program
 from advisor.planning.solver.packing_rows import PackingRow
 from advisor.planning.solver.problem import EPSILON, Plan
 from advisor.planning.solver.relaxation import Relaxation
+from advisor.planning.solver.rest_rented import with_rest_rented
 from advisor.planning.solver.search_clock import Clock, NoPlan
 
 Found = tuple[float, Plan]
@@ -159,9 +160,10 @@ def packed_plan(
     kinds = {machine_id for machine_id, _ in keys}
     kinds |= {m.machine_id for m in problem.machines if m.owned or m.upgrade_of is not None}
     machines = tuple(m for m in problem.machines if (m.part_of or m.machine_id) in kinds)
-    for spare in SPARE:
+    best: Found | None = None
+    for spare in SPARE if machines else (Decimal(0),):
         if clock.left <= 0:
-            return None
+            return best
         slack = 1 - (1 - problem.rules.slack) * (1 - spare)
         tight = Program(
             replace(problem, machines=machines, rules=replace(problem.rules, slack=slack)),
@@ -171,15 +173,31 @@ def packed_plan(
         goal = [costs[same[column]] if column in same else 0.0 for column in range(len(tight.cost))]
         answer = tight.solve(goal, min(clock.left, PACKED_SECONDS), gap=NEAR)
         if answer.x is None:
-            return None
+            return best
         counts = [0.0] * len(program.cost)
         for column, value in enumerate(values_of(tight, answer.x)):
             if column in same:
                 counts[same[column]] = value
         placing = place(program, counts)
         if not placing.failed and not placing.over_year and _keeps_rows(program, counts):
-            return dot(costs, counts), plan_of(program, counts, placing.placed)
-    return None
+            found = dot(costs, counts), plan_of(program, counts, placing.placed)
+            return found if best is None or found[0] <= best[0] else best
+        if placing.failed:
+            better = rented_rest(program, costs, counts)
+            if better is not None and (best is None or better[0] < best[0]):
+                best = better
+    return best
+
+
+def rented_rest(program: Program, costs: Sequence[float], counts: Sequence[float]) -> Found | None:
+    """The plan of these columns with what finds no place on machines rented."""
+    rest = with_rest_rented(program, counts)
+    if rest is None or not _keeps_rows(program, rest):
+        return None
+    placing = place(program, rest)
+    if placing.failed or placing.over_year:
+        return None
+    return dot(costs, rest), plan_of(program, rest, placing.placed)
 
 
 def _same_columns(tight: Program, program: Program) -> Iterator[tuple[int, int]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from advisor.planning.solver.assemble import place, plan_of
 from advisor.planning.solver.first_plans import (
@@ -16,6 +17,7 @@ from advisor.planning.solver.first_plans import (
     Found,
     dot,
     packed_plan,
+    rented_rest,
     values_of,
 )
 from advisor.planning.solver.milp import Cut, Program
@@ -32,6 +34,7 @@ MACHINES_GAP = 0.002
 RUNS_GAP = 0.002
 ROUNDS = 4
 DEALS = 3
+STRENGTHENING = 0.15
 MACHINES_TIME = 0.4
 DEALING = 0.7
 """Shares of the time that is left."""
@@ -48,9 +51,11 @@ class Learnt:
         """The program with it."""
         return Program(like.problem, self.cuts, self.rows)
 
-    def look(self, program: Program, x: Sequence[float]) -> bool:
-        """Whether a solution breaks rows, which are then kept and added."""
-        found = list(broken_rows(program.rooms, x))
+    def look(self, program: Program, x: Sequence[float], clock: Clock | None = None) -> bool:
+        """Whether a solution breaks rows, which are then kept and added: those that are found
+        while there is time."""
+        every = broken_rows(program.rooms, x)
+        found = list(every if clock is None else takewhile(lambda _: clock.left > 0, every))
         self.rows += found
         if found:
             program.learn(found)
@@ -72,7 +77,7 @@ def strengthened(
         if before is not None and answer.fun - before <= ENOUGH * max(abs(before), 1.0):
             break
         before = answer.fun
-        if not learnt.look(program, answer.x):
+        if not learnt.look(program, answer.x, clock):
             break
         relaxation = Relaxation(program, costs)
     return relaxation
@@ -87,7 +92,8 @@ def large_plan(
     if best is not None and not any(costs):
         return best, best[0]  # any plan will do
     clock.tell("what runs cost on parts of machines", plan=None if best is None else best[1])
-    relaxation = strengthened(program, costs, learnt, clock)
+    strengthening = clock.within(clock.left * STRENGTHENING)
+    relaxation = strengthened(program, costs, learnt, strengthening)
     answer = relaxation.solve()
     bound: float | None = None if answer.x is None else float(answer.fun)
     for _ in range(ROUNDS):
@@ -135,6 +141,7 @@ def dealt(
 ) -> Found | None:
     """A plan that buys from these groups alone."""
     counts: list[float] | None = None
+    best: Found | None = None
     for _ in range(DEALS):
         answer = program.solve(costs, clock.left / 4, only=bought, gap=RUNS_GAP)
         if answer.x is None:
@@ -143,13 +150,17 @@ def dealt(
         placing = place(program, counts)
         if not placing.failed and not placing.over_year:
             return dot(costs, counts), plan_of(program, counts, placing.placed)
+        rest = rented_rest(program, costs, counts)
+        if rest is not None and (best is None or rest[0] < best[0]):
+            best = rest
         if placing.over_year or not learnt.look(program, counts) or clock.left <= 0:
             break
     if counts is not None:
         found = dealt_one_by_one(program, costs, counts, clock)
         if found is not None:
-            return found
-    return packed_plan(program, costs, bought, clock, learnt=learnt.rows)
+            return found if best is None or found[0] <= best[0] else best
+    packed = packed_plan(program, costs, bought, clock, learnt=learnt.rows)
+    return min(filter(None, (best, packed)), key=lambda each: each[0], default=None)
 
 
 def _tell(clock: Clock, best: Found | None, bound: float | None, trying: str) -> None:

@@ -31,6 +31,10 @@ from advisor.planning.solver.problem import EPSILON, Experiment, PlanningProblem
 from advisor.planning.solver.rented import Way, rented_ways
 
 Row = tuple[dict[int, float], float, float]
+MOST_INTERVALS = 1600
+"""For one group; with more of them, some are left out."""
+SOME_MOMENTS = 12
+"""Releases, and due days, that intervals go from and to then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,25 @@ class _Job:
     """For one of the column."""
     low: float
     due: int
+
+
+def _moments(jobs: Sequence[_Job]) -> list[tuple[float, float]]:
+    """From which day to which the jobs are counted: from every release to every due day.
+
+    Where there are very many, from some to some: each interval asks what must hold, and fewer of
+    them leave the bound valid; whether the runs pack is seen when they are placed.
+    """
+    lows = sorted({each.low for each in jobs})
+    dues = sorted({float(each.due) for each in jobs})
+    if len(lows) * len(dues) > MOST_INTERVALS:
+        lows, dues = _some(lows), _some(dues[::-1])[::-1]
+    return list(product(reversed(lows), dues))
+
+
+def _some(moments: Sequence[float]) -> list[float]:
+    """The first of them, and others at even steps."""
+    step = max(len(moments) / SOME_MOMENTS, 1.0)
+    return [moments[int(n * step)] for n in range(min(SOME_MOMENTS, len(moments)))]
 
 
 class Program:
@@ -254,8 +277,7 @@ class Program:
         jobs: Sequence[_Job],
     ) -> None:
         intervals: dict[tuple[int, ...], Interval] = {}
-        lows, dues = {each.low for each in jobs}, {each.due for each in jobs}
-        for low, due in product(sorted(lows, reverse=True), sorted(dues)):
+        for low, due in _moments(jobs):
             inside = [n for n, each in enumerate(jobs) if each.low >= low and each.due <= due]
             if inside and due > low and tuple(inside) not in intervals:
                 intervals[tuple(inside)] = Interval(
@@ -302,24 +324,23 @@ class Program:
     def _add_intervals(self, count: int, jobs: Sequence[_Job], pieces: Sequence[_Job]) -> None:
         """What the machines have time for in every interval from a release to a due day."""
         seen: set[tuple[int, ...]] = set()
-        for low in sorted({each.low for each in pieces}, reverse=True):
-            for due in sorted({each.due for each in pieces}):
-                inside = [each for each in pieces if each.low >= low and each.due <= due]
-                key = tuple(each.column for each in inside)
-                length = self._usable(low, due)
-                # The same runs in a shorter interval say more; those come first.
-                if len(inside) < 1 or due <= low or key in seen:
-                    continue
-                seen.add(key)
-                row = {each.column: each.days for each in inside}
-                self._windows[len(self.rows)] = (low, due, None)
-                self.rows.append(({**row, count: -length}, -inf, 0.0))
-                whole = [each for each in jobs if each.low >= low and each.due <= due]
-                for parts in (2, 3):
-                    # Of runs longer than a half (a third) of it, one (two) a machine.
-                    long = {j.column: 1.0 for j in whole if j.days * parts > length + EPSILON}
-                    if len(long) > 1:
-                        self.rows.append(({**long, count: -float(parts - 1)}, -inf, 0.0))
+        for low, due in _moments(pieces):
+            inside = [each for each in pieces if each.low >= low and each.due <= due]
+            key = tuple(each.column for each in inside)
+            length = self._usable(low, due)
+            # The same runs in a shorter interval say more; those come first.
+            if len(inside) < 1 or due <= low or key in seen:
+                continue
+            seen.add(key)
+            row = {each.column: each.days for each in inside}
+            self._windows[len(self.rows)] = (low, due, None)
+            self.rows.append(({**row, count: -length}, -inf, 0.0))
+            whole = [each for each in jobs if each.low >= low and each.due <= due]
+            for parts in (2, 3):
+                # Of runs longer than a half (a third) of it, one (two) a machine.
+                long = {j.column: 1.0 for j in whole if j.days * parts > length + EPSILON}
+                if len(long) > 1:
+                    self.rows.append(({**long, count: -float(parts - 1)}, -inf, 0.0))
 
     def _add_rentals(self, done: Mapping[str, dict[int, float]]) -> None:
         problem = self.problem

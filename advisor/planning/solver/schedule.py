@@ -104,6 +104,12 @@ def _filled(runs: Iterable[Bundle], machines: int) -> tuple[list[list[Bundle]], 
     return units, left
 
 
+def most_filled(runs: Sequence[Bundle], machines: int) -> list[Bundle]:
+    """The runs that find no room on so many machines, where most of their days do."""
+    tried = (_filled(sorted(runs, key=order), machines)[1] for order in ORDERS)
+    return min(tried, key=lambda left: sum(map(_days, left)))
+
+
 def _search(runs: Sequence[Bundle], machines: int) -> list[list[Bundle]] | None:
     """Exact: a small integer program over how many runs of each kind a machine takes."""
     import numpy as np

@@ -214,8 +214,8 @@ class PlanScreen(SizedScreen):
     @work(thread=True, exclusive=True, group="plan", exit_on_error=False)
     def solve(self, number: int, path: Path, objective: str, today: date, quick: bool) -> None:
         """Read the grant and the store, plan in a process of its own, and post it."""
-        from advisor.planning.plan_grant import PlanTask, plan_with
-        from advisor.planning.solver_process import Cancelled, Search
+        from advisor.planning.plan_grant import plan_with, search_for
+        from advisor.planning.solver_process import Cancelled
 
         try:
             with self.app.store_reader.visit() as reader:
@@ -225,7 +225,7 @@ class PlanScreen(SizedScreen):
                 except InputError as error:
                     self.post_message(self.Made(number, None, str(error)))
                     return
-            search = Search(PlanTask(loaded=loaded, seconds=SECONDS, quick=quick))
+            search = search_for(loaded, SECONDS, quick=quick)
             if number != self._number:
                 return
             self._search = search

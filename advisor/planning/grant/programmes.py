@@ -1,0 +1,215 @@
+"""Programmes that a grant may name: what is known of their hours, GPUs and limits, each value with
+its source, from ``programmes.csv``. What the grant's own keys say goes before."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from advisor.parse import shown
+from advisor.planning.grant.checked_toml import convert, wrong
+from advisor.planning.grant.grant_file import AllocationTable, GrantAllocation
+from price_catalog.csv_table import nearest
+
+ASSUMED = "not known: assumed"
+FACTS = Path(__file__).with_name("programmes.csv")
+VALUES = tuple(key for key in GrantAllocation.__struct_fields__ if key != "source")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One value of a programme."""
+
+    value: str
+    source: str
+    """With its date."""
+
+
+Facts = Mapping[str, Fact]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllocationValue:
+    """What an allocation is planned with, and who says so."""
+
+    allocation: str
+    key: str
+    value: str
+    source: str
+
+
+@cache
+def programmes() -> dict[tuple[str, str], dict[str, Fact]]:
+    """Every fact by programme and resource; no resource where it holds for all of them."""
+    found: dict[tuple[str, str], dict[str, Fact]] = {}
+    with FACTS.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            fact = Fact(value=row["value"], source=f"{row['source']}, {row['as_of']}")
+            found.setdefault((row["programme"], row["resource"]), {})[row["key"]] = fact
+    return found
+
+
+def programme_names() -> list[str]:
+    """The names that ``programme`` may have."""
+    families = {facts["resources_of"].value for facts in programmes().values() if _many(facts)}
+    return [name for name, resource in programmes() if not resource and name not in families]
+
+
+def resolved(
+    file: str, number: int, asked: AllocationTable, year_dates: Sequence[date]
+) -> tuple[GrantAllocation, list[AllocationValue]]:
+    """An allocation with what its programme is known for, and each value's source.
+
+    Hours of a whole award are spread over the years of the grant in which it lies, which begin
+    on the ``year_dates`` (the last is the day after the grant). Raises InputError.
+    """
+    place = f"allocations[{number}]"
+    facts = _facts(file, place, asked)
+    own: dict[str, Any] = {
+        key: value
+        for key in asked.__struct_fields__
+        if key not in ("programme", "resource") and (value := getattr(asked, key)) is not None
+    }
+    known = {key: fact for key, fact in facts.items() if key in VALUES and key not in own}
+    values: dict[str, Any] = {key: _typed(fact.value) for key, fact in known.items()} | own
+    if "award_days" in facts and "ends" not in own:
+        first = own.get("starts", year_dates[0])
+        last = min(first + timedelta(days=int(facts["award_days"].value)), year_dates[-1])
+        values["ends"], known["ends"] = last, facts["award_days"]
+    if "gpu_hours_a_year" not in values and facts:
+        low, high = values.get("starts", year_dates[0]), values.get("ends", year_dates[-1])
+        begins = [day for day in year_dates[:-1] if low < day < high]
+        known |= _hours(file, place, facts, len(begins) + 1)
+        if "gpu_hours_a_year" in known:
+            values["gpu_hours_a_year"] = float(known["gpu_hours_a_year"].value)
+    for key in ("name", "gpu"):
+        if key not in values:
+            hint = "" if asked.programme is None else f": {asked.programme} does not say it"
+            problem = f'must be text: write it between quotes, like "H100"{hint}'
+            raise wrong(file, f"{place}.{key}", problem)
+    allocation = convert(values, GrantAllocation, file)
+    return allocation, _said(file, allocation, own, known, asked.source)
+
+
+def _said(
+    file: str,
+    allocation: GrantAllocation,
+    own: Mapping[str, Any],
+    known: Facts,
+    source: str | None,
+) -> list[AllocationValue]:
+    found = []
+    for key in VALUES:
+        value = getattr(allocation, key)
+        if key == "name" or value is None:
+            continue
+        if key in own:
+            where = source or f"{file}, the grant's own word"
+        else:
+            where = known[key].source if key in known else ASSUMED
+        found.append(
+            AllocationValue(
+                allocation=allocation.name,
+                key=key,
+                value=f"{value:,g}" if isinstance(value, float) else str(value),
+                source=where,
+            )
+        )
+    return found
+
+
+def _many(facts: Facts) -> bool:
+    return "resources_of" in facts
+
+
+def _facts(file: str, place: str, asked: AllocationTable) -> dict[str, Fact]:
+    """What is known of the programme and of its resource. Raises InputError."""
+    if asked.programme is None:
+        if asked.resource is not None:
+            problem = "belongs to a programme: write programme as well"
+            raise wrong(file, f"{place}.resource", problem)
+        return {}
+    name = asked.programme.lower().replace(" ", "-")
+    if name not in programme_names():
+        problem = f"{shown(asked.programme)} is not known; {nearest(name, programme_names())}"
+        raise wrong(file, f"{place}.programme", problem)
+    facts = programmes()[name, ""]
+    if not _many(facts):
+        if asked.resource is not None:
+            raise wrong(file, f"{place}.resource", f"{name} has no list of them: remove this key")
+        return facts
+    family = facts["resources_of"].value
+    resources = {res: its for (of, res), its in programmes().items() if of == family and res}
+    chosen = _resource(file, place, asked, name, resources)
+    its = resources[chosen]
+    title = Fact(value=f"{facts['name'].value}, {its['name'].value}", source=its["name"].source)
+    return {**facts, **its, "name": title}
+
+
+def _resource(
+    file: str,
+    place: str,
+    asked: AllocationTable,
+    name: str,
+    resources: Mapping[str, Facts],
+) -> str:
+    if asked.resource is not None:
+        resource = asked.resource.lower()
+        if resource not in resources:
+            problem = f"{shown(asked.resource)} is not known; {nearest(resource, resources)}"
+            raise wrong(file, f"{place}.resource", problem)
+        return resource
+    fit = [
+        each
+        for each, facts in resources.items()
+        if asked.gpu is not None
+        and asked.gpu.lower() in facts["gpu"].value.lower().split(" nvl")[0]
+    ]
+    if asked.gpu is None or not fit:
+        fit = list(resources)
+    elif len(fit) == 1:
+        return fit[0]
+    problem = f"{name} has several machines: write one of {', '.join(fit)}"
+    raise wrong(file, f"{place}.resource", problem)
+
+
+def _hours(file: str, place: str, facts: Facts, years: int) -> dict[str, Fact]:
+    """GPU-hours a year of an award, where they can be told. Raises InputError."""
+    if "hours_asked" in facts:
+        why = facts["hours_asked"]
+        problem = f"must be what you ask for: {why.value} ({why.source})"
+        raise wrong(file, f"{place}.gpu_hours_a_year", problem)
+    if "credits" in facts:
+        award, rate = facts["credits"], facts["credits_per_gpu_hour"]
+        hours = float(award.value) / float(rate.value) / years
+        source = (
+            f"{float(award.value):,.0f} credits ({award.source}) at {rate.value} a GPU-hour "
+            f"({rate.source}), spread over {years} {'year' if years == 1 else 'years'}"
+        )
+        return {"gpu_hours_a_year": Fact(value=f"{hours:.0f}", source=source)}
+    if "gpu_hours" in facts:
+        whole = facts["gpu_hours"]
+        return {"gpu_hours_a_year": Fact(value=str(int(whole.value) // years), source=whole.source)}
+    return {}
+
+
+def _typed(text: str) -> Any:
+    """A number where it is one."""
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return int(number) if number.is_integer() else number
+
+
+def values_of(
+    file: str, asked: Sequence[AllocationTable], year_dates: Sequence[date]
+) -> tuple[tuple[GrantAllocation, ...], tuple[AllocationValue, ...]]:
+    """Every allocation, and where each of its values is from. Raises InputError."""
+    both = [resolved(file, number, each, year_dates) for number, each in enumerate(asked, start=1)]
+    return tuple(each for each, _ in both), tuple(value for _, said in both for value in said)
