@@ -8,7 +8,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable
-from dataclasses import asdict, fields, replace
+from dataclasses import MISSING, asdict, fields, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -33,11 +33,25 @@ from bench_runner.records import (
     one_of,
 )
 
+def _needed(kind: type[Measurement] | type[Settings]) -> set[str]:
+    """The keys that a record's object must have."""
+    made = (field for field in fields(kind) if field.default is MISSING)
+    return {field.name for field in made if field.default_factory is MISSING}
+
+
+def _check_whole(row: dict[str, Any], needed: set[str], what: str) -> None:
+    if missing := sorted(needed - row.keys()):
+        more = f" and {len(missing) - 1} more keys are" if len(missing) > 1 else " is"
+        raise ValueError(f"{missing[0]!r}{more} missing: {what} incomplete")
+
+
 _FIELDS = {field.name: field.type for field in fields(Measurement)}
 MAX_FILE_BYTES = 512 * MIB
 MAX_LINE_BYTES = 16 * MIB
 _LOOKED_BACK = 64 * 1024
+_NEEDED = _needed(Measurement)
 _SETTINGS = {field.name for field in fields(Settings)}
+_NEEDED_SETTINGS = _needed(Settings)
 _RAW_SECONDS = tuple(name for name, kind in _FIELDS.items() if kind == "tuple[float, ...]")
 
 
@@ -52,6 +66,7 @@ def from_json(row: dict[str, Any]) -> Measurement:
     """A record from its JSON object; ValueError names a key that is unknown or missing."""
     if unknown := row.keys() - _FIELDS.keys():
         raise ValueError(f"unknown key {min(unknown)!r}: a newer bench_runner wrote this record")
+    _check_whole(row, _NEEDED, "the record is")
     check_record(row)
     settings = row.get("settings")
     if settings is not None and (strange := settings.keys() - _SETTINGS):
@@ -63,10 +78,7 @@ def from_json(row: dict[str, Any]) -> Measurement:
         "measured_on": date.fromisoformat(measured_on) if measured_on else None,
         **{name: tuple(row.get(name) or ()) for name in _RAW_SECONDS},
     }
-    try:
-        read = Measurement(**values)
-    except TypeError as error:
-        raise ValueError(f"{error}: the record is incomplete") from None
+    read = Measurement(**values)
     one_of(read.method, METHODS, "method")
     one_of(read.status, STATUSES, "status")
     one_of(read.timing, TIMINGS, "timing")
@@ -84,10 +96,8 @@ def from_json(row: dict[str, Any]) -> Measurement:
 
 
 def _settings(row: dict[str, Any]) -> Settings:
-    try:
-        return Settings(**row)
-    except TypeError as error:
-        raise ValueError(f"{error}: the settings are incomplete") from None
+    _check_whole(row, _NEEDED_SETTINGS, "the settings are")
+    return Settings(**row)
 
 
 def _check_choices(settings: Settings) -> None:

@@ -21,6 +21,9 @@ LONGEST_S = 600.0
 _CHUNK = MIB
 DEEPEST = 60
 """Points in a key of TOML."""
+LONGEST_NUMBER = 1000
+"""Digits of a number in TOML; no amount that is asked for has fifty."""
+_LONG_NUMBER = re.compile(rf"[0-9_]{{{LONGEST_NUMBER},}}")
 _QUOTED = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*\"""")
 
 
@@ -46,12 +49,13 @@ def text_outside(path: str | Path, limit: int, encoding: str = "utf-8") -> str:
         raise OutsideError(f"is not UTF-8 text (byte {error.start}): save it as UTF-8") from None
 
 
-def check_depth(toml: str) -> None:
-    """Raise OutsideError where a key of TOML text goes deeper than any of ours.
-
-    A key of 100,000 parts would keep Python's parser busy for minutes.
+def check_toml(toml: str) -> None:
+    """Raise OutsideError where TOML text has what Python's parser cannot take: a key of 100,000
+    parts would keep it busy for minutes, a number of 5,000 digits it refuses in words of its own.
     """
     for number, line in enumerate(toml.split("\n"), start=1):
+        if len(line) > LONGEST_NUMBER and _LONG_NUMBER.search(line):
+            raise OutsideError(f"has a number too long to be one in line {number}: correct it")
         if line.count(".") > DEEPEST:
             plain = _QUOTED.sub("q", line)
             if any(part.count(".") > DEEPEST for part in re.split("[,=]", plain)):

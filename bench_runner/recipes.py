@@ -48,7 +48,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
 from bench_runner.architecture import Architecture, kind_of, read_architecture
-from bench_runner.outside import MIB, OutsideError, check_depth, text_outside
+from bench_runner.outside import MIB, OutsideError, check_toml, text_outside
 from bench_runner.timm_models import CLASSES, timm_architecture
 
 LARGEST_NUMBER = 2**63 - 1
@@ -191,7 +191,7 @@ def load_recipe(path: Path) -> Recipe:
     path = Path(path)
     try:
         text = text_outside(path, LARGEST_RECIPE)
-        check_depth(text)
+        check_toml(text)
         content = tomllib.loads(text)
     except FileNotFoundError:
         raise ValueError(f"{path} is not there; name a recipe file (*.toml)") from None

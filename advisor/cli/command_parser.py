@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from advisor.cli.command import add_store
 from advisor.parse import InputError
 from price_catalog.csv_table import nearest
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 COMMANDS = {
     "rank": "rank the machines that a budget can buy for one model",
@@ -52,6 +56,11 @@ class _Parser(argparse.ArgumentParser):
         parts = [name for name in names if word in name.split("-")]
         meant = nearest(word, parts or names).replace(" '", " '--")
         return f": {meant}" if word and meant.startswith("did you mean") else ""
+
+    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
+        # argparse's own is silent where the help cannot be written.
+        if message:
+            (file or sys.stdout).write(message)
 
 
 def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:

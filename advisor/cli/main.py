@@ -24,7 +24,7 @@ from advisor.cli.command import (
 )
 from advisor.cli.safe_output import safe_output
 from advisor.parse import InputError, parse_choice
-from bench_runner.streams import fill_closed_streams
+from bench_runner.streams import ClosedStream, fill_closed_streams
 
 if TYPE_CHECKING:
     import argparse
@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 
 def entry() -> NoReturn:
     """The console script."""
+    closed = sys.stdout is None
     fill_closed_streams()
+    if closed:
+        sys.stdout = ClosedStream()
     # A terminal that cannot show × or ≈ gets the nearest plain sign instead of no answer.
     codecs.register_error("plain", _plain)
     for stream in (sys.stdout, sys.stderr):

@@ -22,6 +22,7 @@ from typing import Any, Literal, get_args
 from advisor.parse import InputError, parse_choice, shown
 from advisor.ranking.times import Model, TrainingTime
 from bench_runner.records import Settings
+from bench_runner.typed_numbers import read_whole
 
 Fabric = Literal["ethernet-10", "ethernet-25", "ethernet-100", "infiniband-hdr", "infiniband-ndr"]
 """One port a machine: Ethernet by TCP, InfiniBand by remote direct memory access."""
@@ -245,6 +246,7 @@ def scaled_days(
 
 def parse_machines(text: str, most: int) -> int:
     """How many machines. Raises InputError."""
-    if not text.strip().isdecimal() or not 1 <= int(text) <= most:
+    machines = read_whole(text)
+    if machines is None or machines > most:
         raise InputError(f"the number of machines {shown(text)} is not one of 1 to {most}")
-    return int(text)
+    return machines

@@ -170,6 +170,28 @@ def test_closed_streams_are_neither_answered_into_nor_given_to_the_store(
     assert run.stdout[: len(said) or None] == said
 
 
+@pytest.mark.parametrize("words", ["peers", "--help", "rank --help", "--version"])
+@pytest.mark.parametrize("out", [">&-", ">/dev/full"])
+def test_an_answer_that_nobody_can_read_fails_in_one_line(words: str, out: str) -> None:
+    line = f"exec advisor {words} {out}"
+    run = subprocess.run(["bash", "-c", line], env=_found(), capture_output=True, timeout=60)
+    said = run.stderr.decode()
+    assert run.returncode == 2
+    assert said.startswith("advisor: ") and said.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", ["predict --gpu H100 --model", "plan", "bench --model"])
+def test_a_number_of_5000_digits_is_refused_in_our_words(words: str, tmp_path: Path) -> None:
+    path = tmp_path / "big.toml"
+    path.write_text("x = 1\ny = " + "9" * 5000)
+    line = f"exec advisor {words} {path}"
+    run = subprocess.run(["bash", "-c", line], env=_found(), capture_output=True, timeout=60)
+    said = run.stderr.decode()
+    assert run.returncode == 2
+    assert "big.toml has a number too long to be one in line 2: correct it" in said
+    assert said.count("\n") == 1
+
+
 def test_a_full_disk_names_the_store_and_never_its_draft(tmp_path: Path) -> None:
     line = f"ulimit -f 100; exec advisor rebuild --store {tmp_path}/new.duckdb"
     run = subprocess.run(["bash", "-c", line], env=_found(), capture_output=True, timeout=120)

@@ -17,7 +17,7 @@ from advisor.benchmark.jobs.safe_words import (
     checked_path,
 )
 from advisor.parse import InputError, shown
-from bench_runner.outside import MIB, OutsideError, check_depth, text_outside
+from bench_runner.outside import MIB, OutsideError, check_toml, text_outside
 from price_catalog.csv_table import nearest
 
 MAX_BYTES = MIB
@@ -91,7 +91,7 @@ def read_profiles(path: Path) -> dict[str, ClusterProfile]:
     """
     try:
         text = text_outside(path, MAX_BYTES)
-        check_depth(text)
+        check_toml(text)
         table = tomllib.loads(text).get("slurm", {})
     except FileNotFoundError:
         return {}

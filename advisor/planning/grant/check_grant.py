@@ -12,6 +12,7 @@ from advisor.parse import InputError
 from advisor.planning.grant.checked_toml import MAX_BYTES, convert
 from advisor.planning.grant.grant import Grant, grant_of
 from advisor.planning.grant.grant_file import GrantFile
+from bench_runner.outside import OutsideError, check_toml
 
 MOST_ERRORS = 20
 NEEDED: dict[str, Any] = {
@@ -44,7 +45,10 @@ def check_grant(text: str, path: Path) -> GrantCheck:
     if len(text) > MAX_BYTES:
         return _wrong("", f"is larger than {MAX_BYTES:,} bytes")
     try:
+        check_toml(text)
         found: dict[str, Any] = tomllib.loads(text)
+    except OutsideError as error:
+        return _wrong("", str(error))
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
         return _wrong("", f"not valid TOML: {error}")
     errors: dict[str, str] = {}

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import inspect
 
 from advisor.parse import InputError, parse_budget, parse_positive, shown
-from bench_runner.outside import OutsideError, TooLargeError, check_depth, read_outside
+from bench_runner.outside import OutsideError, TooLargeError, check_toml, read_outside
 from price_catalog.csv_table import nearest
 
 MAX_BYTES = 1_000_000
@@ -121,7 +121,7 @@ def read_toml(path: Path, kind: type[S], instead: str) -> S:
 
     try:
         text = read_outside(path, MAX_BYTES).decode("utf-8-sig")
-        check_depth(text)
+        check_toml(text)
         found = tomllib.loads(text)
     except FileNotFoundError:
         raise InputError(f"there is no file {shown(str(path), 200)}: {instead}") from None
