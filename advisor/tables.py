@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import date
 from decimal import Decimal
-from itertools import chain
+from itertools import chain, takewhile
 from typing import Any
 
 Row = Mapping[str, Any]
@@ -130,20 +130,78 @@ def _csv_cell(value: Any) -> Any:
 
 
 def to_table(
-    rows: Sequence[Row], columns: Sequence[str], right: frozenset[str] | None = None
+    rows: Sequence[Row],
+    columns: Sequence[str],
+    right: frozenset[str] | None = None,
+    *,
+    width: int | None = None,
 ) -> str:
     """Aligned columns; those named in ``right`` are flush right, else those of numbers alone. None
-    shows as "no data"."""
-    cells, formats = [], []
+    shows as "no data". Where they are wider than ``width``, the longest texts are cut."""
+    cells, numbers = [], []
     for column in columns:
         values = [row.get(column) for row in rows]
-        numbers = column in right if right is not None else _all_numbers(values)
-        texts = [column, *_shown_column(values)]
-        width = max(map(len, texts))
-        cells.append(texts)
-        formats.append(f"%{width}s" if numbers else f"%-{width}s")
-    line = "  ".join(formats)
+        numbers.append(column in right if right is not None else _all_numbers(values))
+        cells.append([column, *_shown_column(values)])
+    if width is not None:
+        _cut_to(width, cells, numbers)
+    widths = [max(map(len, texts)) for texts in cells]
+    line = "  ".join(
+        f"%{wide}s" if number else f"%-{wide}s"
+        for wide, number in zip(widths, numbers, strict=True)
+    )
     return "\n".join([(line % texts).rstrip() for texts in zip(*cells, strict=True)])
+
+
+LEAST = 12
+"""Characters that a cut text keeps at least."""
+
+
+def _cut_to(width: int, cells: list[list[str]], numbers: list[bool]) -> None:
+    """Cut the longest texts so far that a line fits, or as far as they can be read."""
+    widths = [max(map(len, texts)) for texts in cells]
+    over = sum(widths) + 2 * (len(widths) - 1) - width
+    # What has blanks gives way first: half an id is none.
+    texts = [i for i, number in enumerate(numbers) if not number and widths[i] > LEAST]
+    blanks = [i for i in texts if any(" " in text for text in cells[i])]
+    for group in (blanks, [i for i in texts if i not in blanks]):
+        while over > 0 and group:
+            *rest, longest = sorted(group, key=lambda i: widths[i])
+            if widths[longest] == LEAST:
+                break
+            next_to_it = max(widths[rest[-1]] if rest else 0, LEAST)
+            less = min(over, max(widths[longest] - next_to_it, 1))
+            widths[longest] -= less
+            over -= less
+    for i in texts:
+        known = list(dict.fromkeys(cells[i]))
+        short = dict(zip(known, cut_words(known, widths[i]), strict=True))
+        cells[i] = [short[text] for text in cells[i]]
+
+
+def cut_words(names: Sequence[str], width: int) -> list[str]:
+    """Names cut to a width. Those that would look alike lose their middle instead of their end or,
+    where their ends are alike too, what stands before the first word that tells them apart."""
+    cut = [name if len(name) <= width else f"{name[: width - 1]}…" for name in names]
+    alike: dict[str, list[int]] = {}
+    for i, short in enumerate(cut):
+        if len(names[i]) > width:
+            alike.setdefault(short, []).append(i)
+    tail = width // 2
+    head = width - tail - 1
+    for group in alike.values():
+        if len(group) == 1:
+            continue
+        ends = [f"{names[i][:head]}…{names[i][-tail:]}" for i in group]
+        if len(set(ends)) < len({names[i] for i in group}):
+            columns = zip(*(names[i] for i in group), strict=False)
+            shared = sum(1 for _ in takewhile(lambda signs: len(set(signs)) == 1, columns))
+            start = names[group[0]].rfind(" ", 0, shared) + 1
+            words = [f"{names[i][:head]}…{names[i][start : start + tail]}" for i in group]
+            ends = words if len(set(words)) > len(set(ends)) else ends
+        for i, end in zip(group, ends, strict=True):
+            cut[i] = end
+    return cut
 
 
 def _shown_column(values: Sequence[Any]) -> list[str]:
@@ -183,14 +241,20 @@ def _shown(value: Any) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else "?" for c in text)
 
 
-def render_rows(rows: Sequence[Row], form: str, columns: Sequence[str] | None = None) -> str:
-    """Rows in one of the formats ``table``, ``json`` and ``csv``."""
+def render_rows(
+    rows: Sequence[Row],
+    form: str,
+    columns: Sequence[str] | None = None,
+    *,
+    width: int | None = None,
+) -> str:
+    """Rows in one of the formats ``table``, ``json`` and ``csv``; only a table knows a width."""
     if form == "json":
         return to_json([dict(row) for row in rows])
     named = list(columns) if columns is not None else list(rows[0]) if rows else []
     if form == "csv":
         return to_csv(rows, named)
-    return to_table(rows, named)
+    return to_table(rows, named, width=width)
 
 
 TABLE_FORMATS = {".csv": "csv", ".md": "markdown", ".json": "json"}

@@ -33,6 +33,7 @@ from bench_runner.records import (
     one_of,
 )
 
+
 def _needed(kind: type[Measurement] | type[Settings]) -> set[str]:
     """The keys that a record's object must have."""
     made = (field for field in fields(kind) if field.default is MISSING)

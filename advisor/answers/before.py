@@ -35,6 +35,14 @@ def quoted(text: str) -> str:
     return text if plain and text else "'" + text.replace("'", "'\"'\"'") + "'"
 
 
+def with_command(words: str, command: str, width: int) -> str:
+    """Words and the command they speak of, which stands whole on a line of its own where both do
+    not fit in one."""
+    if len(words) + 1 + len(command) <= width:
+        return f"{words} {command}"
+    return f"{fill(words, width)}\n  {command}"
+
+
 def doubt_block(title: str, doubts: Sequence[Doubt], width: int) -> list[str]:
     """The doubts under a title as one block of text; [] where there are none."""
     return ["\n".join([title, *doubt_lines(doubts, width)])] if doubts else []
@@ -50,7 +58,7 @@ def doubt_lines(doubts: Sequence[Doubt], width: int) -> list[str]:
         room = width - label - len(doubt.command) - 2
         if len(doubt.words) <= room:
             gap = width - label - len(doubt.command) - len(doubt.words)
-            lines.append(f"{start}{doubt.words}{' ' * gap}{doubt.command}")
+            lines.append(f"{start}{doubt.words}{' ' * gap}{doubt.command}".rstrip())
             continue
         lines += fill(
             doubt.words, width, initial_indent=start, subsequent_indent=" " * label

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from advisor.answers.before import WIDTH, Doubt, doubt_block, doubt_objects
 from advisor.answers.wording import PREDICTED_MARK, counted_days, settings_words
 from advisor.costs.amounts import days_rounded
+from advisor.tables import to_table
 
 if TYPE_CHECKING:
     from advisor.prediction.predict_one import Prediction
@@ -20,11 +21,9 @@ def first_sentence(answer: Prediction, name: str) -> str:
     if not answer.measured:
         return _predicted(answer, name)
     best = answer.measured[0]
-    when = f" on {best.measured_on}" if best.measured_on else ""
     return (
         f"{name} trains on {answer.gpu_count} × {answer.gpu} in "
-        f"{counted_days(best.training_days)}, measured {'here' if best.here else 'elsewhere'}"
-        f"{when}."
+        f"{counted_days(best.training_days)}, measured {_where(answer)}."
     )
 
 
@@ -54,93 +53,147 @@ def _machine_words(answer: Prediction) -> str:
     )
 
 
-def _beside(answer: Prediction) -> str:
-    """The prediction beside what was measured."""
-    days, low, high = answer.training_days, answer.training_days_low, answer.training_days_high
-    if days is None or low is None or high is None:
-        return f"It is not predicted: {answer.reason}."
-    ends = f"{days_rounded(low)}–{days_rounded(high)}"
-    return (
-        f"Beside it, predicted: {PREDICTED_MARK}{counted_days(days)} ({ends}, 9 in 10 such runs)."
-    )
-
-
-def _paper_words(answer: Prediction) -> str:
-    """What the paper's settings would take, where ours take less."""
+def _paper_differs(answer: Prediction) -> bool:
+    """Whether what the paper's settings take is worth a line beside what ours take."""
     paper, days = answer.paper_settings_days, answer.training_days
-    low, high = answer.paper_settings_days_low, answer.paper_settings_days_high
     if answer.method != "optimal" or days is None or answer.network is not None:
-        return ""
-    if paper is None or low is None or high is None:
-        return "does not fit with the paper's settings, only with those that we write out"
-    if days > 0.99 * paper:
-        return ""
-    ends = f"{days_rounded(low)}–{days_rounded(high)}"
-    return (
-        f"{PREDICTED_MARK}{counted_days(paper)} ({ends}) with the paper's settings; "
-        f"{PREDICTED_MARK}{counted_days(days)} with those that we write out"
-    )
+        return False
+    return paper is None or days <= 0.99 * paper
 
 
-def prediction_doubts(answer: Prediction, bench: str) -> list[Doubt]:
-    """What would make it surer; ``bench`` is the command that measures it."""
+def prediction_doubts(answer: Prediction, bench: str, rank: str | None = None) -> list[Doubt]:
+    """What would make it surer; ``bench`` is the command that measures it, ``rank`` the one that
+    looks for a machine with these GPUs, where the model has a name to rank it by."""
     if not answer.fits:
         return []
-    if answer.measured and answer.measured[0].here:
-        return []
-    if answer.measured:
+    doubts = []
+    if not answer.measured:
+        words = f"nobody measured it on {_machine_words(answer)}; 10 minutes there settle it"
+        doubts.append(Doubt(about="time", words=words, command=bench))
+    elif not answer.measured[0].here:
         words = "measured elsewhere; 10 minutes tell what your own machine takes"
-        return [Doubt(about="time", words=words, command=bench)]
-    words = f"nobody measured it on {_machine_words(answer)}; 10 minutes there settle it"
-    return [Doubt(about="time", words=words, command=bench)]
+        doubts.append(Doubt(about="time", words=words, command=bench))
+    if answer.training_days is None:
+        return doubts
+    if answer.assumptions:
+        doubts.append(Doubt(about="assumed", words="; ".join(answer.assumptions), command=""))
+    if rank is not None:
+        words = "which machine with this GPU to order, at what price"
+        doubts.append(Doubt(about="machine", words=words, command=rank))
+    return doubts
 
 
-def as_object(answer: Prediction, bench: str, name: str) -> Mapping[str, Any]:
+def as_object(
+    answer: Prediction, bench: str, name: str, rank: str | None = None
+) -> Mapping[str, Any]:
     """The JSON of the command: stable names, numbers as they are."""
     from dataclasses import asdict
 
     content = asdict(answer)
     content["model"] = content.pop("target")
+    best = answer.measured[0] if answer.measured else None
     content["verdict"] = {
         "sentence": first_sentence(answer, name),
-        "doubts": doubt_objects(prediction_doubts(answer, bench)),
+        "days": {
+            "training_days": answer.training_days if best is None else best.training_days,
+            "low": answer.training_days_low if best is None else best.training_days,
+            "high": answer.training_days_high if best is None else best.training_days,
+            "basis": answer.basis if best is None else "measured",
+        },
+        "doubts": doubt_objects(prediction_doubts(answer, bench, rank)),
     }
     return content
 
 
-def as_text(answer: Prediction, bench: str, name: str, width: int = WIDTH) -> str:
-    """The answer in words: the sentence, what it rests on, what would make it surer."""
+def as_text(
+    answer: Prediction,
+    bench: str,
+    name: str,
+    rank: str | None = None,
+    *,
+    details: bool = False,
+    width: int = WIDTH,
+) -> str:
+    """The answer in words: the sentence, the times in a table, what would make it surer; with
+    ``details`` what it rests on and the settings."""
+    blocks = [fill(first_sentence(answer, name), width)]
+    if answer.measured and answer.training_days is None:
+        blocks[0] += f"\n{fill(f'It is not predicted: {answer.reason}.', width)}"
+    rows = _rows(answer)
+    if rows:
+        foot = "" if details else "\nSettings, and what it rests on: add --details."
+        table = to_table(rows, list(rows[0]), frozenset({"days"}), width=width)
+        blocks.append(table + foot)
+    if details:
+        lines = [
+            fill(words, width, initial_indent=f"  {label:<10}", subsequent_indent=" " * 12)
+            for label, words in _facts(answer)
+        ]
+        blocks += ["\n".join(lines)] if lines else []
+    blocks += doubt_block("To be sure", prediction_doubts(answer, bench, rank), width)
+    return "\n\n".join(blocks)
+
+
+def _rows(answer: Prediction) -> list[dict[str, str]]:
+    """The times of a prediction side by side."""
+    rows = []
+
+    def add(how: str, days: float | None, low: float | None, high: float | None) -> None:
+        mark = PREDICTED_MARK if low is not None else ""
+        ends = "" if low is None or high is None else f"{days_rounded(low)}–{days_rounded(high)}"
+        figure = "-" if days is None else f"{mark}{days_rounded(days)}"
+        rows.append({"how": how, "days": figure, "9 in 10 such runs": ends or "-"})
+
+    if answer.measured:
+        add("measured " + _where(answer), answer.measured[0].training_days, None, None)
+    days = answer.training_days
+    if days is not None:
+        ours = "the settings that we write out"
+        if answer.method != "optimal":
+            ours = f"{answer.method} settings"
+        ours = f"predicted, with {ours}"
+        add(ours, days, answer.training_days_low, answer.training_days_high)
+        paper = answer.paper_settings_days
+        if _paper_differs(answer) and paper is not None:
+            ends = answer.paper_settings_days_low, answer.paper_settings_days_high
+            add("predicted, with the paper's settings", paper, *ends)
+        elif _paper_differs(answer):
+            rows.append(
+                {
+                    "how": "predicted, with the paper's settings",
+                    "days": "-",
+                    "9 in 10 such runs": "do not fit",
+                }
+            )
+        ends = answer.other_software_days_low, answer.other_software_days_high
+        if ends[0] is not None:
+            add("predicted, with software not ours", None, *ends)
+    if answer.one_machine_days is not None:
+        alone = f"{PREDICTED_MARK}{days_rounded(answer.one_machine_days)}"
+        rows.append(
+            {"how": "predicted, on one of the machines", "days": alone, "9 in 10 such runs": "-"}
+        )
+    if answer.analytic_days is not None and answer.fits:
+        add("all FLOPs at the peak, which no run reaches", answer.analytic_days, None, None)
+    return rows
+
+
+def _where(answer: Prediction) -> str:
+    best = answer.measured[0]
+    where = "here" if best.here else "elsewhere"
+    return f"{where} on {best.measured_on}" if best.measured_on else where
+
+
+def _facts(answer: Prediction) -> list[tuple[str, str]]:
+    """The rest of it, by name."""
     facts = []
     if answer.measured and answer.measured[0].settings is not None:
         facts.append(("measured", f"with {settings_words(answer.measured[0].settings)}"))
     if answer.training_days is not None:
         facts.append(("rests on", answer.reason.removeprefix("not measured: ")))
-        if words := _paper_words(answer):
-            facts.append(("paper", words))
-        ends = answer.other_software_days_low, answer.other_software_days_high
-        if ends[0] is not None and ends[1] is not None:
-            other = f"{days_rounded(ends[0])}–{days_rounded(ends[1])} days with software not ours"
-            facts.append(("elsewhere", other))
-    if answer.one_machine_days is not None:
-        alone = f"{PREDICTED_MARK}{counted_days(answer.one_machine_days)} on one of the machines"
-        facts.append(("alone", alone))
     if answer.settings is not None:
         best = settings_words(answer.settings)
         if answer.fitting:
             best += f"; the fastest of {len(answer.fitting)} that fit"
         facts.append(("settings", best))
-    if answer.analytic_days is not None:
-        least = counted_days(answer.analytic_days)
-        facts.append(("at best", f"{least} with all FLOPs at the peak: the optimist's figure"))
-    if answer.assumptions:
-        facts.append(("assumed", "; ".join(answer.assumptions)))
-    blocks = [fill(first_sentence(answer, name), width)]
-    if answer.measured:
-        blocks[0] += f"\n{fill(_beside(answer), width)}"
-    lines = [
-        fill(words, width, initial_indent=f"  {label:<10}", subsequent_indent=" " * 12)
-        for label, words in facts
-    ]
-    blocks += ["\n".join(lines)] if lines else []
-    blocks += doubt_block("To be sure", prediction_doubts(answer, bench), width)
-    return "\n\n".join(blocks)
+    return facts

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from decimal import Decimal
+from textwrap import fill
 from typing import Any, NamedTuple
 
 from advisor.answers.wording import KIND_WORDS, age_words, item_names
@@ -283,7 +284,17 @@ def budget_rows(checks: Iterable[BudgetCheck]) -> list[dict[str, Any]]:
     ]
 
 
-def check_text(problems: Sequence[Problem], checks: Sequence[BudgetCheck]) -> str:
+_HEADINGS = {
+    "stale": "the best price of the item is a year old or has expired: find a newer one",
+    "outlying": "far from the others of its item: is it for one piece?",
+    "contradicting": "another seller asked much more: is it the same machine?",
+    "unsourced": "no page or file to check it by: add one",
+    "passed over": "newer than the price that counts, but of a weaker kind",
+}
+"""What each problem means, and how to mend it."""
+
+
+def check_text(problems: Sequence[Problem], checks: Sequence[BudgetCheck], width: int) -> str:
     """The check for a person: the rankings first, then what to mend."""
     from advisor.tables import render_rows
 
@@ -302,7 +313,46 @@ def check_text(problems: Sequence[Problem], checks: Sequence[BudgetCheck]) -> st
     counts = Counter(each.problem for each in problems)
     counted = Counter(each.problem for each in problems if each.counts)
     said = [f"{counts[name]} {name} ({counted[name]} count)" for name in PROBLEMS if counts[name]]
-    blocks = [head, render_rows(budget_rows(checks), "table"), f"Prices: {', '.join(said)}."]
-    if problems:
-        blocks.append(render_rows(problem_rows(problems), "table"))
+    blocks = [fill(head, width), *_budget_blocks(checks, width)]
+    blocks.append(fill(f"Prices: {', '.join(said)}.", width))
+    for name in PROBLEMS:
+        rows = problem_rows(each for each in problems if each.problem == name)
+        if not rows:
+            continue
+        columns = ["item", "price_usd", "date", "vendor", "counts"]
+        if name == "stale":
+            rows = [row | {"why": row["detail"].partition(":")[0]} for row in rows]
+            columns.append("why")
+        head, *lines = render_rows(rows, "table", columns, width=width).splitlines()
+        told = [fill(f"{name.capitalize()}: {_HEADINGS[name]}", width), head]
+        for row, line in zip(rows, lines, strict=True):
+            told.append(line)
+            if name in ("contradicting", "passed over"):
+                indent = " " * 4
+                told.append(
+                    fill(row["detail"], width, initial_indent=indent, subsequent_indent=indent)
+                )
+        blocks.append("\n".join(told))
+    blocks.append("Every word and each quote's id: advisor prices check --format csv")
     return "\n\n".join(blocks)
+
+
+def _budget_blocks(checks: Sequence[BudgetCheck], width: int) -> list[str]:
+    from advisor.tables import to_table
+
+    # How many of a ranking rest on such prices.
+    resting = sorted({name for each in checks for name, _ in each.resting})
+    rows = [
+        {
+            "model": row["model"],
+            "budget": usd_whole(row["budget_usd"]),
+            "ranked": row["ranked"],
+            "under a year": row["share"],
+            "first": row["first"],
+            "holds": row["holds"],
+            **{name: dict(check.resting).get(name, 0) for name in resting},
+        }
+        for check, row in zip(checks, budget_rows(checks), strict=True)
+    ]
+    right = frozenset({"budget", "ranked", "under a year", *resting})
+    return [to_table(rows, list(rows[0]), right, width=width)] if rows else []

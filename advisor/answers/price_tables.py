@@ -8,9 +8,9 @@ from itertools import groupby
 from textwrap import fill
 from typing import Any
 
-from advisor.answers.wording import cut_words
+from advisor.answers.before import with_command
 from advisor.costs.amounts import usd_and_cents, usd_rounded
-from advisor.tables import to_table
+from advisor.tables import cut_words, to_table
 
 MOST_OBSTACLES = 6
 """How many obstacles are told before the rest is counted."""
@@ -57,7 +57,8 @@ def builds_text(rows: Sequence[Mapping[str, Any]], command: str, width: int) -> 
             lines.append(f"  {rest:,}  for {len(counted) - MOST_OBSTACLES:,} other reasons")
     if lines:
         blocks.append("\n".join(lines))
-    blocks.append(f"Every build with slots, lanes, memory, weight and noise: {command}")
+    words = "Every build with slots, lanes, memory, weight and noise:"
+    blocks.append(with_command(words, command, width))
     return "\n\n".join(blocks)
 
 

@@ -18,7 +18,6 @@ from advisor.answers.verdict import chance_of, verdict
 from advisor.answers.wording import (
     age_short,
     count_words,
-    cut_words,
     estimate_mark,
     machine_words,
     rank_words,
@@ -26,6 +25,7 @@ from advisor.answers.wording import (
 )
 from advisor.costs.amounts import days_rounded, usd_rounded
 from advisor.ranking.rank import RankedRow, Ranking
+from advisor.tables import cut_words
 
 if TYPE_CHECKING:
     from advisor.ranking.typed_question import CandidatesKey

@@ -6,10 +6,9 @@ The figures themselves, dollars and days, are written by advisor.costs.amounts.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import date
 from decimal import Decimal
-from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from advisor.costs.amounts import (
@@ -295,31 +294,6 @@ def short_gpus_words(build: Build) -> str:
     if build.machines > 1:
         words = f"{build.machines} × [{words}]"
     return f"{words} ({OWN_QUOTE})" if build.host.is_own_quote else words
-
-
-def cut_words(names: Sequence[str], width: int) -> list[str]:
-    """Names cut to a width. Those that would look alike lose their middle instead of their end or,
-    where their ends are alike too, what stands before the first word that tells them apart."""
-    cut = [name if len(name) <= width else f"{name[: width - 1]}…" for name in names]
-    alike: dict[str, list[int]] = {}
-    for i, short in enumerate(cut):
-        if len(names[i]) > width:
-            alike.setdefault(short, []).append(i)
-    tail = width // 2
-    head = width - tail - 1
-    for group in alike.values():
-        if len(group) == 1:
-            continue
-        ends = [f"{names[i][:head]}…{names[i][-tail:]}" for i in group]
-        if len(set(ends)) < len({names[i] for i in group}):
-            columns = zip(*(names[i] for i in group), strict=False)
-            shared = sum(1 for _ in takewhile(lambda signs: len(set(signs)) == 1, columns))
-            start = names[group[0]].rfind(" ", 0, shared) + 1
-            words = [f"{names[i][:head]}…{names[i][start : start + tail]}" for i in group]
-            ends = words if len(set(words)) > len(set(ends)) else ends
-        for i, end in zip(group, ends, strict=True):
-            cut[i] = end
-    return cut
 
 
 def item_names(gpus: Iterable[Gpu], hosts: Iterable[Host]) -> dict[tuple[str, str], str]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
+from typing import Any
 
-from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store
+from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store, terminal_width
 
 _SHOWN: dict[str, tuple[str, str]] = {
     "times": (
-        "times on record, or the reasons why there are none",
-        "model gpu gpu_count method training_days status verdict timing source lab standing",
+        "times on record, or why there are none",
+        "model gpu gpu_count method training_days verdict source lab standing",
     ),
     "predictions": (
         "predicted times, with 90 % intervals",
@@ -18,8 +20,8 @@ _SHOWN: dict[str, tuple[str, str]] = {
     ),
     "settings": (
         "times of known settings",
-        "model gpu gpu_count method sharding offloading activation_checkpointing "
-        "micro_batch_size gradient_accumulation_steps training_days source",
+        "model gpu gpu_count sharding activation_checkpointing micro_batch_size "
+        "gradient_accumulation_steps training_days",
     ),
     "prices": (
         "quotes; advisor prices list says which count",
@@ -28,11 +30,33 @@ _SHOWN: dict[str, tuple[str, str]] = {
     "gpus": (
         "GPUs, oldest first",
         "name architecture launched_on form_factor memory_gib memory_bandwidth_gb_s bf16_tflops "
-        "fp16_tflops tdp_w slot_width",
+        "fp16_tflops tdp_w",
     ),
     "sources": ("sources of the rows in this store", "source_id title published_on"),
 }
 """What a table's rows are, and the columns that can be read side by side."""
+
+_HEADINGS = {
+    "gpu_count": "gpus",
+    "training_days": "days",
+    "training_days_low": "low",
+    "training_days_high": "high",
+    "activation_checkpointing": "checkpointing",
+    "micro_batch_size": "micro_batch",
+    "gradient_accumulation_steps": "accumulated",
+    "memory_gib": "GiB",
+    "memory_bandwidth_gb_s": "GB/s",
+    "bf16_tflops": "bf16 TFLOP/s",
+    "fp16_tflops": "fp16",
+    "tdp_w": "W",
+}
+"""Shorter than the names in CSV and JSON, so that a table fits a terminal."""
+
+
+def _cell(row: Mapping[str, Any], name: str) -> Any:
+    """What there is; a time that there is not says why."""
+    missing = name == "verdict" and row["training_days"] is None
+    return row["status"] if missing else row[name]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,5 +80,7 @@ def run(options: argparse.Namespace) -> int:
         what, names = _SHOWN[options.table]
         columns = [name for name in names.split() if any(row[name] is not None for row in rows)]
         print(f"{len(rows):,} {what}. Every column: advisor data {options.table} --format csv\n")
-    print(render_rows(rows, options.format, columns))
+        rows = [{_HEADINGS.get(name, name): _cell(row, name) for name in columns} for row in rows]
+        columns = None
+    print(render_rows(rows, options.format, columns, width=terminal_width()))
     return ANSWERED if rows else NO_ANSWER

@@ -6,9 +6,10 @@ import argparse
 import os
 import sys
 from dataclasses import dataclass
+from textwrap import fill
 
 from advisor.benchmark.packages import BENCH_PACKAGES, KERNEL_PACKAGES
-from advisor.cli.command import ANSWERED, NO_ANSWER, store_path
+from advisor.cli.command import ANSWERED, NO_ANSWER, store_path, terminal_width
 from advisor.parse import install_words
 from advisor.planning.report.write import REPORT_PACKAGES
 from advisor.store import Store, StoreError
@@ -22,8 +23,12 @@ def run(options: argparse.Namespace) -> int:
     """Look at everything that a question could trip over, and print it."""
     checks = _examine(options)
     for check in checks:
-        print(check.line())
+        print(check.lines(terminal_width()))
     return ANSWERED if all(check.ok for check in checks) else NO_ANSWER
+
+
+INSTALL = "in the folder that you cloned: "
+"""What stands before the command in `install_words`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,9 +40,17 @@ class Check:
     what: str
     found: str
 
-    def line(self) -> str:
-        """As one printed line."""
-        return f"{'ok  ' if self.ok else 'FAIL'}  {self.what}: {self.found}"
+    def lines(self, width: int) -> str:
+        """As printed; a command that mends it stands whole on a line of its own."""
+        words, mended_by, command = self.found.partition(INSTALL)
+        said = fill(
+            f"{'ok  ' if self.ok else 'FAIL'}  {self.what}: {words}{mended_by}".rstrip(),
+            width,
+            subsequent_indent=" " * 6,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        return f"{said}\n      {command}" if mended_by else said
 
 
 def _examine(options: argparse.Namespace) -> list[Check]:
@@ -92,7 +105,7 @@ def _packages(what: str, names: tuple[str, ...], extra: str) -> Check:
     missing = [name for name in names if find_spec(name) is None]
     found = "all there" if not missing else f"missing {', '.join(missing)}"
     if missing:
-        found += f" (only {_WANTED_BY[extra]} them; {install_words(extra)})"
+        found += f" (only {_WANTED_BY[extra]} them); {install_words(extra)}"
     return Check(ok=True, what=what, found=found)
 
 

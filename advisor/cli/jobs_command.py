@@ -8,7 +8,14 @@ import sys
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from advisor.cli.command import ANSWERED, CANCELLED, NO_ANSWER, add_format, open_store
+from advisor.cli.command import (
+    ANSWERED,
+    CANCELLED,
+    NO_ANSWER,
+    add_format,
+    open_store,
+    terminal_width,
+)
 from advisor.parse import InputError
 
 if TYPE_CHECKING:
@@ -69,7 +76,17 @@ def _list(options: argparse.Namespace) -> int:
     from advisor.tables import render_rows
 
     rows = [_row(job) for job in kept_jobs()]
-    print(render_rows(rows, options.format, COLUMNS))
+    if options.format != "table":
+        print(render_rows(rows, options.format, COLUMNS))
+        return ANSWERED
+    if not rows:
+        print(
+            "no jobs yet: advisor bench --model pythia-160m --on slurm writes one", file=sys.stderr
+        )
+        return ANSWERED
+    shown = [name for name in COLUMNS[:-1] if any(row[name] is not None for row in rows)]
+    print(render_rows(rows, "table", shown, width=terminal_width()))
+    print("\nWhere their folders lie: advisor jobs --format csv")
     return ANSWERED
 
 

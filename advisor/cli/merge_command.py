@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store
+from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store, terminal_width
 
 if TYPE_CHECKING:
     from advisor.store import Store
@@ -67,7 +67,7 @@ def _check(store: Store, options: argparse.Namespace) -> int:
             f"{len(judged) - counts - bad} unconfirmed, {bad} refused, {known} known already",
             file=sys.stderr,
         )
-    print(render_rows(rows, options.format, COLUMNS))
+    print(render_rows(rows, options.format, COLUMNS, width=terminal_width()))
     return NO_ANSWER if refused else ANSWERED
 
 

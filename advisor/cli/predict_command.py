@@ -53,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--sharding", metavar="S", help=f"{', '.join(_STAGES)} (default: what is fastest)")
     add("--checkpointing", metavar="YES", help="activation checkpointing: yes or no")
     add("--offloading", metavar="YES", help="optimiser states in host memory: yes or no")
+    add("--details", action="store_true", help="what it rests on, too, and the settings")
     add("--format", default="table", help="table (default) or json")
     add(
         "--keep",
@@ -113,7 +114,9 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
         wanted = _wanted(options, each)
         answer = predict(target, chip, each, load_fit(), method=options.method, wanted=wanted)
         if network is None:
-            answer = beside_measured(answer, _measured(store, target, chip.gpu_id, count))
+            if not _settings_named(options):
+                measured = _measured(store, target, chip.gpu_id, count, options.method)
+                answer = beside_measured(answer, measured)
         else:
             from advisor.prediction.predict_machines import over_machines
             from advisor.ranking.fabric import parse_fabric
@@ -122,13 +125,15 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
     except ValueError as error:
         raise InputError(str(error)) from None
     bench = _bench_command(options, target, count)
+    rank = _rank_command(options, target, chip.gpu_id)
     name = answer.target if target.recipe is None else target.recipe.name
     if options.format == "json":
         from advisor.tables import to_json
 
-        print(to_json(as_object(answer, bench, name)))
+        print(to_json(as_object(answer, bench, name, rank)))
     else:
-        print(as_text(answer, bench, name, terminal_width()))
+        width = terminal_width()
+        print(as_text(answer, bench, name, rank, details=options.details, width=width))
     return ANSWERED if answer.training_days is not None else NO_ANSWER
 
 
@@ -136,13 +141,37 @@ def _bench_command(options: argparse.Namespace, target: Target, count: int) -> s
     """What to type to measure it: a model that only a file describes has to be kept first."""
     name = options.keep or options.model
     recipe = target.recipe
-    if options.keep is None and (recipe is None or recipe.recipe_id != name.casefold()):
-        if recipe is None or name.casefold() != recipe.name.casefold():
+    if options.keep is None:
+        if recipe is None or not _is_as_known(options, target):
             words = [quoted(word) for word in sys.argv[1:]]
             return " ".join(["advisor", *words, "--keep my-model"])
         name = recipe.recipe_id
     several = f" --nodes {options.nodes} --on slurm" if options.fabric is not None else ""
     return f"advisor bench --model {quoted(name)} --gpus {count}{several}"
+
+
+def _is_as_known(options: argparse.Namespace, target: Target) -> bool:
+    """Whether the model's name alone says what was asked: no file, no training of one's own."""
+    names = ("tokens", "images", "batch", "sequence_length", "image_size", "precision")
+    changes = [getattr(options, name) for name in (*names, "parameters")]
+    recipe = target.recipe
+    named = recipe is not None and options.model.casefold() in (
+        recipe.recipe_id,
+        recipe.name.casefold(),
+    )
+    return named and all(word is None for word in changes)
+
+
+def _rank_command(options: argparse.Namespace, target: Target, gpu_id: str) -> str | None:
+    """What to type to see which machines hold the GPU; None for a model that only a file, or what
+    was typed beside its name, describes."""
+    recipe = target.recipe
+    name = options.keep
+    if name is None and recipe is not None and _is_as_known(options, target):
+        name = recipe.recipe_id
+    if name is None or options.fabric is not None:
+        return None
+    return f"advisor rank --model {quoted(name)} --gpus {quoted(gpu_id)}"
 
 
 def _target(options: argparse.Namespace, store: Store) -> Target:
@@ -175,7 +204,15 @@ def _target(options: argparse.Namespace, store: Store) -> Target:
     return target_of_size(name, options.model, parameters, run_)
 
 
-def _measured(store: Store, target: Target, gpu_id: str, count: int) -> tuple[MeasuredTime, ...]:
+def _settings_named(options: argparse.Namespace) -> bool:
+    """Whether settings are asked for that what was measured may not have had."""
+    named = (options.micro_batch, options.sharding, options.checkpointing, options.offloading)
+    return any(word is not None for word in named)
+
+
+def _measured(
+    store: Store, target: Target, gpu_id: str, count: int, method: str
+) -> tuple[MeasuredTime, ...]:
     """What was measured of this very training on these GPUs, synchronised, the fastest first."""
     from advisor.prediction.predict_one import MeasuredTime
     from bench_runner.recipes import recipe_hash
@@ -198,7 +235,7 @@ def _measured(store: Store, target: Target, gpu_id: str, count: int) -> tuple[Me
         )
         for time in sorted(times, key=lambda time: time.training_days or 0.0)
         if time.timing == "synchronised"
-        and time.method in _TUNED
+        and time.method in (_TUNED if method == "optimal" else (method,))
         and time.training_days
         and time.node_count == 1
         and time.standing != "unconfirmed"

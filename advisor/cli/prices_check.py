@@ -15,7 +15,7 @@ from advisor.answers.price_check import (
     price_problems,
     problem_rows,
 )
-from advisor.cli.command import ANSWERED
+from advisor.cli.command import ANSWERED, terminal_width
 from advisor.parse import InputError, parse_price_rule
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
@@ -51,5 +51,5 @@ def check_prices(options: argparse.Namespace, store: Store) -> int:
         rows = problem_rows(problems)
         print(to_csv(rows, list(rows[0]) if rows else ("problem", "item")))
     else:
-        print(check_text(problems, checks))
+        print(check_text(problems, checks, terminal_width()))
     return ANSWERED

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from pathlib import Path
 
+from advisor.answers.before import quoted, with_command
 from advisor.answers.quotes import ledger_items, line_rows
 from advisor.answers.wording import item_names
 from advisor.cli.command import (
@@ -40,7 +41,9 @@ def _snapshot(store: Store) -> Snapshot:
         return take_snapshot(reader)
 
 
-_SHORT = ("item", "price_usd", "kind", "vendor", "date", "age", "marks", "counts", "quote_id")
+_SHORT = ("item", "price_usd", "kind", "vendor", "date", "counts", "marks")
+_OF_ONE = ("quote_id", "price_usd", "vendor", "date", "age", "counts", "marks")
+"""Where few are shown: their ids, by which they are corrected and deleted."""
 
 
 def _list(options: argparse.Namespace, store: Store) -> int:
@@ -59,7 +62,8 @@ def _list(options: argparse.Namespace, store: Store) -> int:
         rows = [(q, row) for q, row in rows if (q.item_kind, q.item_id) == wanted]
     if options.own:
         rows = [(quote, row) for quote, row in rows if quote.origin == "local"]
-    columns = _SHORT if options.format == "table" else list(rows[0][1]) if rows else _SHORT
+    few = ("item", *_OF_ONE) if options.own else _OF_ONE if options.item else _SHORT
+    columns = few if options.format == "table" or not rows else list(rows[0][1])
     if options.own and not rows:
         print(
             'no quotes of your own yet: advisor prices add --item "RTX 3090" --price 900 '
@@ -69,14 +73,21 @@ def _list(options: argparse.Namespace, store: Store) -> int:
     shown_rows = [row for _, row in rows]
     if options.format == "table" and rows:
         counting = sum(bool(row["counts"]) for row in shown_rows)
-        print(
-            f"{counting:,} of {len(rows):,} quotes count in a ranking now. "
-            "Where they come from: advisor prices list --format csv\n"
-        )
+        of = f"{shown_rows[0]['item']}: " if options.item else ""
+        words = f"{of}{counting:,} of {len(rows):,} quotes count in a ranking now. All of each:"
+        if len(rows) == 1:
+            words = f"{of}one quote, which {'counts' if counting else 'does not count'}. All of it:"
+        command = f"{_same_command(options)} --format csv"
+        print(f"{with_command(words, command, terminal_width())}\n")
         for quote, row in rows:
             row["vendor"], row["marks"] = quote.label, row["marks"] or "-"
-    print(render_rows(shown_rows, options.format, columns))
+    print(render_rows(shown_rows, options.format, columns, width=terminal_width()))
     return ANSWERED if rows else NO_ANSWER
+
+
+def _same_command(options: argparse.Namespace) -> str:
+    item = f" --item {quoted(options.item)}" if options.item is not None else ""
+    return f"advisor prices list{item}{' --own' if options.own else ''}"
 
 
 def _add(options: argparse.Namespace, store: Store) -> int:
@@ -230,7 +241,6 @@ def _builds(options: argparse.Namespace, store: Store) -> int:
     supply = None if options.circuit is None else parse_circuit(options.circuit)
     rows = build_rows(snapshot, gpu_ids, supply)
     if options.format == "table" and rows:
-        from advisor.answers.before import quoted
         from advisor.answers.price_tables import builds_text
 
         flags = {"--gpus": options.gpus, "--circuit": options.circuit}
@@ -268,6 +278,8 @@ def _own(options: argparse.Namespace, store: Store) -> int:
             for host in snapshot.hosts
             if host.kind == "owned"
         ]
+        if not rows:
+            print('none of your own yet: advisor prices own "2 x A6000" adds one', file=sys.stderr)
         print(render_rows(rows, options.format, ("machine", "id")))
         return ANSWERED if rows else NO_ANSWER
     host = own_machine(options.machine, snapshot.gpus)

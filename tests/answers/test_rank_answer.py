@@ -16,7 +16,7 @@ import pytest
 
 from advisor.answers.interval_bar import axis_for, interval_bar, limit_heading
 from advisor.answers.rank_answer import MOST_ROWS, rank_answer, shown_places
-from advisor.answers.wording import count_words, cut_words
+from advisor.answers.wording import count_words
 from advisor.cli.main import main
 from advisor.costs.price_book import PriceBook
 from advisor.ranking.candidates import Candidates
@@ -25,6 +25,7 @@ from advisor.ranking.rank import rank
 from advisor.ranking.snapshot import Snapshot, make_candidates, take_snapshot
 from advisor.ranking.typed_question import RankRequest, TypedQuestion, read_question
 from advisor.store import Store
+from advisor.tables import cut_words
 
 ROW = re.compile(r" ?\d+[= ] \d+ × ")
 

@@ -80,7 +80,12 @@ def test_words_say_that_it_was_not_measured(
     assert call(fitted, "--model", "vit", "--gpu", "L40S", "--count", "2") == 0
     out = capsys.readouterr().out
     assert "predicted" in out and "not measured" in out and "9 in 10" in out
-    assert "the optimist" in out
+    assert "which no run reaches" in out
+    assert "physics" not in out
+    assert call(fitted, "--model", "vit", "--gpu", "L40S", "--count", "2", "--details") == 0
+    assert "physics fitted to" in capsys.readouterr().out
+    assert call(fitted, "--model", "pythia-1b", "--gpu", "H100", "--method", "naive") == 0
+    assert "measured" not in capsys.readouterr().out.partition("To be sure")[0].partition("not")[0]
 
 
 def test_what_cannot_be_answered_is_exit_code_1(
@@ -146,9 +151,23 @@ def test_the_answer_comes_first_and_is_the_same_in_json(
     first = " ".join(out.partition("\n\n")[0].split())
     assert first == answer["verdict"]["sentence"]
     assert first.startswith("Pythia 1B trains on 4 × H100 in ≈")
-    (doubt,) = answer["verdict"]["doubts"]
-    assert doubt["command"] == "advisor bench --model pythia-1b --gpus 4"
-    assert doubt["command"] in out
+    commands = [doubt["command"] for doubt in answer["verdict"]["doubts"]]
+    assert commands == [
+        "advisor bench --model pythia-1b --gpus 4",
+        "advisor rank --model pythia-1b --gpus h100-sxm5-80gb",
+    ]
+    assert all(command in out for command in commands)
+    assert answer["verdict"]["days"]["basis"] == "predicted"
+
+
+def test_a_training_of_ones_own_is_kept_before_it_is_ranked_or_measured(
+    fitted: Fitted, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("--model", "pythia-1b", "--gpu", "H100", "--tokens", "3e11", "--format", "json")
+    assert call(fitted, *words) == 0
+    doubts = json.loads(capsys.readouterr().out)["verdict"]["doubts"]
+    assert [doubt["about"] for doubt in doubts] == ["time"]
+    assert doubts[0]["command"].endswith("--keep my-model")
 
 
 OFFLOADED = ("--model", "decoder", "--parameters", "7B", "--tokens", "10B", "--gpu", "RTX 4090")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from advisor.answers.wording import cut_words
 from advisor.benchmark.benchmark_plan import CPU, CPU_REMARK
 from advisor.benchmark.outcome import folded_words, shown_first
 from advisor.benchmark.progress import (
@@ -21,6 +20,7 @@ from advisor.benchmark.progress import (
     time_words,
 )
 from advisor.costs.amounts import days_of_four_digits
+from advisor.tables import cut_words
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line
 from advisor.tui.widgets.table_rows import Column, RowStyle
 

@@ -12,13 +12,13 @@ from textual.widgets import Static
 
 from advisor.answers.wording import (
     REASONS_SHORT,
-    cut_words,
     gpus_words,
     machine_words,
     short_gpus_words,
 )
 from advisor.ranking.rank import ExcludedRow, Ranking
 from advisor.ranking.snapshot import Snapshot
+from advisor.tables import cut_words
 from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.dialog import Dialog
 from advisor.tui.pages.record import RecordScreen

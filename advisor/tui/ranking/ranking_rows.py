@@ -19,7 +19,6 @@ from advisor.answers.wording import (
     REASONS_SHORT,
     VERDICT_MARKS,
     age_short,
-    cut_words,
     estimate_mark,
     gpus_words,
     machine_words,
@@ -28,6 +27,7 @@ from advisor.answers.wording import (
     short_gpus_words,
 )
 from advisor.costs.amounts import days_rounded, days_short, usd_rounded, usd_whole
+from advisor.tables import cut_words
 from advisor.tui.program.candidates_view import Answer, BuildKey, build_key
 from advisor.tui.program.points import short_gpu_name
 from advisor.tui.widgets.table_rows import Column, RowStyle
