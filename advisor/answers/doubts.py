@@ -13,7 +13,6 @@ from advisor.answers.price_told import newer_words, prices_told
 from advisor.answers.uncertainty_lines import bench_command, minutes_words
 from advisor.answers.verdict import kinds_words, offer_words, orderable
 from advisor.answers.wording import (
-    age_words,
     bench_words,
     counted_days,
     estimate_mark,
@@ -24,7 +23,7 @@ from advisor.answers.wording import (
     runs_words,
     short_gpus_words,
 )
-from advisor.costs.amounts import usd_and_cents, usd_rounded
+from advisor.costs.amounts import age_words, usd_and_cents, usd_rounded
 from advisor.costs.price_book import STALE_DAYS
 from advisor.ranking.rank import RankedRow, Ranking
 from price_catalog.power import is_estimated, wall_w

@@ -24,7 +24,6 @@ from advisor.answers.verdict import chance_of, days_words, how_sure
 from advisor.answers.wording import (
     KIND_WORDS,
     RULE_WORDS,
-    age_words,
     bench_words,
     chance_words,
     counted_days,
@@ -38,7 +37,7 @@ from advisor.answers.wording import (
     short_gpus_words,
     trust_words,
 )
-from advisor.costs.amounts import usd_and_cents, usd_exact, usd_rounded
+from advisor.costs.amounts import age_words, usd_and_cents, usd_exact, usd_rounded
 from advisor.costs.rental import BreakEven
 from advisor.costs.tco import CostTerms
 from advisor.parse import InputError, PriceRule

@@ -9,7 +9,6 @@ from decimal import Decimal
 from typing import Any
 
 from advisor.answers.wording import (
-    age_words,
     build_words,
     counted_days,
     estimate_mark,
@@ -18,7 +17,7 @@ from advisor.answers.wording import (
     rented_words,
     runs_words,
 )
-from advisor.costs.amounts import days_exact, usd_and_cents, usd_rounded
+from advisor.costs.amounts import age_words, days_exact, usd_and_cents, usd_rounded
 from advisor.costs.rental import (
     BreakEven,
     RentOffer,

@@ -15,8 +15,8 @@ from advisor.answers.ownership import (
     rent_row,
     rent_sentence,
 )
-from advisor.answers.wording import age_words, estimate_mark, price_day_words, runs_words
-from advisor.costs.amounts import usd_and_cents, usd_rounded
+from advisor.answers.wording import estimate_mark, price_day_words, runs_words
+from advisor.costs.amounts import age_words, usd_and_cents, usd_rounded
 from advisor.tables import to_table
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from decimal import Decimal
 from textwrap import fill
 from typing import Any, NamedTuple
 
-from advisor.answers.wording import KIND_WORDS, age_words, item_names
-from advisor.costs.amounts import usd_exact, usd_whole
+from advisor.answers.wording import KIND_WORDS, item_names
+from advisor.costs.amounts import age_words, usd_exact, usd_whole
 from advisor.costs.price_book import (
     NEVER,
     OWN_SOURCE,

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Any
 
-from advisor.answers.wording import age_words, item_names
+from advisor.answers.wording import item_names
+from advisor.costs.amounts import age_words
 from advisor.costs.own_quotes import Items
 from advisor.costs.parts import PREFIX, _line, parts_in_use
 from advisor.costs.price_book import (

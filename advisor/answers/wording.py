@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from advisor.costs.amounts import (
+    age_words,
     days_exact,
     days_rounded,
     days_to_a_tenth,
@@ -302,16 +303,6 @@ def item_names(gpus: Iterable[Gpu], hosts: Iterable[Host]) -> dict[tuple[str, st
     for host in hosts:
         names["host" if host.gpu_id is None else "server", host.host_id] = host.label
     return names
-
-
-def age_words(day: date, today: date) -> str:
-    """How old a price is: ``12 days``, ``5 months``, ``2.2 years``."""
-    days = (today - day).days
-    if days < 1:
-        return "today"
-    if days < 60:
-        return f"{days} days"
-    return f"{days // 30} months" if days < 730 else f"{days / 365:.1f} years"
 
 
 def price_day(row: RankedRow) -> date:

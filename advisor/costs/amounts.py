@@ -7,6 +7,7 @@ what the figure is worth; each way has its name here.
 
 from __future__ import annotations
 
+from datetime import date
 from decimal import Decimal
 
 
@@ -37,12 +38,13 @@ def usd_rounded(amount: Decimal | float) -> str:
     return f"${value:,.2f}" if 0 < abs(value) < 10 else f"${value:,.0f}"
 
 
-def usd_tick(amount: float) -> str:
-    """A mark of an axis: ``$500``, ``$40K``, ``$2.5K``, ``$1M``."""
+def usd_tick(amount: float, sign: str = "$") -> str:
+    """A mark of an axis: ``$0.5``, ``$500``, ``$40K``, ``$2.5K``, ``$1M``; with another sign,
+    ``€40K``."""
     for unit, letter in ((1e6, "M"), (1e3, "K")):
         if float(f"{amount:.3g}") >= unit:
-            return f"${float(f'{amount / unit:.3g}'):,g}{letter}"
-    return f"${amount:,.0f}"
+            return f"{sign}{float(f'{amount / unit:.3g}'):,g}{letter}"
+    return f"{sign}{amount:,.0f}" if amount >= 10 else f"{sign}{amount:.2g}"
 
 
 def days_exact(days: float) -> str:
@@ -69,3 +71,13 @@ def days_rounded(days: float) -> str:
 def days_of_four_digits(days: float) -> str:
     """As measured: ``0.1532``, ``33.51``, ``1992``."""
     return f"{days:.4g}"
+
+
+def age_words(day: date, today: date) -> str:
+    """How old a price is: ``12 days``, ``5 months``, ``2.2 years``."""
+    days = (today - day).days
+    if days < 1:
+        return "today"
+    if days < 60:
+        return f"{days} days"
+    return f"{days // 30} months" if days < 730 else f"{days / 365:.1f} years"

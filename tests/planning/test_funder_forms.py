@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import re
@@ -24,16 +25,18 @@ from advisor.planning.grant.grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE, Planned, load_grant, plan_loaded
 from advisor.planning.report.award_years import entries
 from advisor.planning.report.html import to_html
-from advisor.planning.report.markdown_csv_json import to_json_text, to_markdown
+from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text, to_markdown
 from advisor.planning.report.material import material_of
+from advisor.planning.report.number_ledger import Num, NumberLedger
 from advisor.planning.report.pdf import to_pdf
-from advisor.planning.report.report import Report
+from advisor.planning.report.report import Report, ReportTable
 from advisor.planning.report.sections import build_report
 from advisor.planning.report.write import check_targets, write_report
 from advisor.planning.report.xlsx import to_xlsx
 from advisor.planning.solver.by_year import cents_by_year
 from advisor.planning.solver.problem import MachineExtra
 from advisor.store import Store
+from price_catalog.model import OWN_QUOTE
 
 TODAY = date(2026, 11, 22)
 
@@ -179,8 +182,84 @@ def test_what_is_read_is_in_the_currency_of_the_grant(planned: Planned) -> None:
     asked = re.search(r"We ask for (EUR [\d,.]+)", text)
     assert asked is not None and text.count(asked[1].rstrip(",.:")) >= 2  # in the table, too
     before, _, quotes = text.partition("## Quotes")
-    assert "$" not in re.sub(r"\$1\.25 a EUR|\$0\.15|from \$10,000", "", before)
-    assert "$" in quotes  # as the vendor quotes it
+    assert "$" not in re.sub(r"\$1\.25 a EUR|from \$10,000", "", before)
+    assert "$" in quotes and "each, EUR" in quotes  # as the vendor quotes it, and converted
+
+
+def amounts(table: ReportTable) -> list[list[Decimal]]:
+    """The amounts of a table whose rows add up to its last one."""
+    found = [
+        [c.value for c in row if isinstance(c, Num) and c.unit in ("usd", "EUR")]
+        for row in table.rows
+    ]
+    assert all(len(row) == len(found[-1]) for row in found)
+    return found
+
+
+@pytest.mark.parametrize("code", ["USD", "EUR"])
+def test_every_table_adds_up_in_the_currency_of_the_grant(planned: Planned, code: str) -> None:
+    """To the cent: converted are prices and settings, and the rest is computed from them."""
+    rate = Currency(code="EUR", usd_per_unit=Decimal("1.1403"), on=date(2026, 9, 25), source="ECB")
+    changes = {"currency": rate} if code == "EUR" else {}
+    report = report_for(planned, funder="horizon", **changes)
+    tables = {table.name: table for table in report.tables()}
+    *lines, direct, indirect, total = amounts(tables["Budget"])
+    years = amounts(tables["By fiscal year"])
+    assert [sum(column) for column in zip(*lines, strict=True)] == direct
+    assert [a + b for a, b in zip(direct, indirect, strict=True)] == total
+    assert [sum(column) for column in zip(*years[:-1], strict=True)] == years[-1]
+    for row in (*lines, direct, indirect, total, *years):
+        assert sum(row[:-1]) == row[-1]
+    # The same total wherever it stands.
+    assert years[-1][-1] == total[-1]
+    (recommended,) = [c.value for c in tables["Alternatives"].rows[0] if isinstance(c, Num)][:1]
+    assert recommended == total[-1]
+    cells = list(csv.reader(io.StringIO(to_csv_text(report))))
+    assert (Decimal(cells[-1][-2]), cells[-1][-1]) == (total[-1], code)
+    found = json.loads(to_json_text(report), parse_float=Decimal)
+    assert Decimal(str(found["budget"]["lines"][-1]["total"]["value"])) == total[-1]
+    assert ("exchange_rate" in found) is (code == "EUR")
+    annex = to_markdown(report.parts()[1]).partition("## Ledger")[0]
+    left = re.sub(r"\$1\.1403 a EUR|## Rules and settings.*?## Limits", "", annex, flags=re.DOTALL)
+    assert ("$" in left) is (code == "USD")
+    sheets = pytest.importorskip("openpyxl").load_workbook(io.BytesIO(to_xlsx(report)))
+    wanted = '"EUR" #,##0.00' if code == "EUR" else "$#,##0.00"
+    last = sheets["Budget"].cell(len(tables["Budget"].rows) + 1, 2)
+    assert last.number_format == wanted
+
+
+def test_nothing_is_zero_of_each_currency_apart() -> None:
+    ledger = NumberLedger()
+    assert [ledger.total([], "nothing", unit).unit for unit in ("usd", "EUR")] == ["usd", "EUR"]
+
+
+def test_what_is_rented_says_its_hours_its_rates_and_their_age(store_path: Path) -> None:
+    grant = read_grant(EXAMPLE)
+    experiment = structs.replace(grant.experiments[1], each_year=False, runs=1)
+    grant = replace(grant, experiments=(experiment,), buy=False, owned=(), vat=Decimal("0.19"))
+    planned = plan_loaded(load_grant(Store(store_path), grant, TODAY), 60, quick=True)
+    report = report_for(planned, funder="nsf")
+    text = to_markdown(report.parts()[0])
+    assert re.search(r"Rented computers\. \$[\d,.]+ pays for [\d,]+ hours on 1 × .+ at \w+ ", text)
+    (rates,) = [table for table in report.tables() if table.name == "Rates"]
+    _, _, rate, paid, day, age = rates.rows[0]
+    assert isinstance(rate, Num) and isinstance(paid, Num)
+    asked = report.tables()[0].rows[0][-1]
+    assert isinstance(asked, Num) and asked.value == paid.value
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", str(day)) and re.search(r"\d+ (days|months)", str(age))
+    assert f"The oldest of these rates is of {day}." in text and "listed rate is looked up" in text
+
+
+def test_a_funder_is_not_told_whose_quote_yours_is(planned: Planned) -> None:
+    problem = planned.loaded.problem
+    machines = tuple(
+        replace(m, lines=tuple(replace(x, vendor=f"{x.vendor} ({OWN_QUOTE})") for x in m.lines))
+        for m in problem.machines
+    )
+    loaded = replace(planned.loaded, problem=replace(problem, machines=machines))
+    funder, annex = report_for(replace(planned, loaded=loaded)).parts()
+    assert OWN_QUOTE not in to_markdown(funder)
+    assert OWN_QUOTE in to_markdown(annex)
 
 
 def test_depreciation_tax_and_the_share_of_the_funder_stand_as_arithmetic(

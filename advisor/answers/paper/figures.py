@@ -18,7 +18,7 @@ from typing import Any
 from advisor.answers.paper.figure_data import Evidence, gather
 from advisor.costs.cost import experiment_cost_usd
 from advisor.parse import InputError, shown
-from advisor.planning.report.drawing import OKABE_ITO, few_ticks, styled, thousands
+from advisor.planning.report.drawing import OKABE_ITO, few_ticks, money, styled
 from advisor.ranking.audit import SECONDS_PER_DAY, dense_peak
 from advisor.ranking.times import TrainingTime
 from advisor.store import Store
@@ -291,7 +291,7 @@ def _scatter(evidence: Evidence, axes: Any, recipe_id: str, *, per_run: bool) ->
         )
     axes.set_xscale("log")
     axes.set_yscale("log")
-    few_ticks(axes.xaxis, thousands())
+    few_ticks(axes.xaxis, money())
     few_ticks(axes.yaxis, "{x:g}")
     axes.margins(0.12)
     return seen

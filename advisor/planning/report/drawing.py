@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from advisor.costs.amounts import usd_tick
+
 OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442", "#000000")
 """Okabe and Ito's palette, which colour-blind readers can tell apart; markers differ as well."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
@@ -49,13 +51,11 @@ def svg_of(draw: Callable[[Any], None], width: float, height: float) -> str:
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 
-def thousands(sign: str = "$") -> Callable[[float, int | None], str]:
-    """Writes ticks of money: ``$40k``."""
+def money(sign: str = "$") -> Callable[[float, int | None], str]:
+    """Writes ticks of money: ``$40K``."""
 
     def written(value: float, _: int | None = None) -> str:
-        if value >= 1e6:
-            return f"{sign}{value / 1e6:g}M"
-        return f"{sign}{value / 1000:g}k" if value >= 1000 else f"{sign}{value:g}"
+        return usd_tick(value, sign)
 
     return written
 

@@ -14,7 +14,7 @@ def sensitivity_section(given: Material) -> Section:
     """What binds, what would flip the decision, what to ask for."""
     blocks: list[Block] = []
     for title, found, none in (
-        ("What binds:", given.explanation.binds, "Nothing binds that was tried."),
+        ("What binds:", given.explanation.binds, "Nothing that was tried limits the plan."),
         (
             "What would change the decision:",
             given.explanation.thresholds,
@@ -172,6 +172,7 @@ def rules_section(given: Material) -> Section:
                 name="Settings",
                 columns=("setting", "value", "meaning", "source"),
                 rows=tuple(rows),
+                as_written=True,
             ),
             *_allocations(given),
         ),

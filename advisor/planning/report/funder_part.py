@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
 
+from advisor.costs.amounts import age_words
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.funder import FunderForm
 from advisor.planning.report.award_years import LINES, Entry, entries, year_spans
-from advisor.planning.report.justification import justification, listed, runs_done
+from advisor.planning.report.cost_book import RunningCost
+from advisor.planning.report.in_currency import InCurrency
+from advisor.planning.report.justification import (
+    justification,
+    listed,
+    rented_name,
+    runs_done,
+)
 from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.report import (
+    Block,
     Bullets,
     Cell,
     Paragraph,
@@ -19,23 +31,20 @@ from advisor.planning.report.report import (
     Words,
 )
 from advisor.planning.solver.charges import overhead_rate
+from price_catalog.model import OWN_QUOTE
+
+CENT = Decimal("0.01")
 
 
-def funder_sections(given: Material, form: FunderForm) -> tuple[Section, ...]:
+def funder_sections(given: Material, form: FunderForm, to: InCurrency) -> tuple[Section, ...]:
     """Request and budget, justification, quotes."""
     found = entries(given)
-    to = _in_currency(given)
 
     def local(words: Words) -> Paragraph:
         """In the currency of the grant, as the table is."""
-        return Paragraph(
-            words=tuple(
-                to(word) if not isinstance(word, str) and word.unit == "usd" else word
-                for word in words
-            )
-        )
+        return Paragraph(words=to.words(words))
 
-    budget = budget_table(given, form, found)
+    budget = budget_table(given, form, found, to)
     names = {str(getattr(form.lines, kind)): kind for kind in LINES}
     by_line = {
         names[row[0]]: row[-1]
@@ -44,26 +53,49 @@ def funder_sections(given: Material, form: FunderForm) -> tuple[Section, ...]:
     }
     total = budget.rows[-1][-1]
     assert total is not None and not isinstance(total, str)  # a sum, always
-    return (
+    sections = (
         Section(
             title="Request",
             blocks=(
                 local(_request(given, total)),
                 budget,
-                *(local(words) for words in _budget_notes(given, form, total)),
+                *(local(words) for words in _budget_notes(given, form, total, to)),
             ),
         ),
         Section(
             title="Justification",
             blocks=tuple(local(words) for words in justification(given, by_line) if words),
         ),
-        *([_quotes(given)] if given.costs.equipment else []),
+        *_quotes(given, to),
     )
+    return tuple(map(_as_theirs, sections))
 
 
-def budget_table(given: Material, form: FunderForm, found: list[Entry]) -> ReportTable:
+def _as_theirs(section: Section) -> Section:
+    """Without what marks an item for its user alone: a funder asks whose quote yours is."""
+
+    def text(word: Any) -> Any:
+        return word.replace(f" ({OWN_QUOTE})", "") if isinstance(word, str) else word
+
+    blocks: list[Block] = []
+    for block in section.blocks:
+        if isinstance(block, Paragraph):
+            words = [
+                w.replace(f" ({OWN_QUOTE})", "") if isinstance(w, str) else w for w in block.words
+            ]
+            blocks.append(Paragraph(words=tuple(words)))
+        elif isinstance(block, ReportTable):
+            rows = tuple(tuple(map(text, row)) for row in block.rows)
+            blocks.append(replace(block, rows=rows))
+        else:
+            blocks.append(block)
+    return replace(section, blocks=tuple(blocks))
+
+
+def budget_table(
+    given: Material, form: FunderForm, found: list[Entry], to: InCurrency
+) -> ReportTable:
     """A row a line, equipment a row an item; a column an award year."""
-    to = _in_currency(given)
     names = {kind: str(getattr(form.lines, kind)) for kind in LINES}
     years = range(len(year_spans(given)))
     rows: list[tuple[Cell, ...]] = []
@@ -74,7 +106,8 @@ def budget_table(given: Material, form: FunderForm, found: list[Entry]) -> Repor
 
     def summed(name: str, nums: Callable[[int], list[Num]]) -> list[Num]:
         return [
-            to(given.ledger.total(nums(year), f"{name}, award year {year + 1}")) for year in years
+            to.num(given.ledger.total(nums(year), f"{name}, award year {year + 1}"))
+            for year in years
         ]
 
     for kind in LINES:
@@ -90,6 +123,8 @@ def budget_table(given: Material, form: FunderForm, found: list[Entry]) -> Repor
                 return [e.direct for e in mine if e.year == year]
 
             by_year = summed(name, directs)
+            if not any(num.value for num in by_year):
+                continue  # hours that are granted free of charge
             for year, num in zip(years, by_year, strict=True):
                 direct[year].append(num)
             rows.append(row(name, by_year))
@@ -119,23 +154,7 @@ def budget_table(given: Material, form: FunderForm, found: list[Entry]) -> Repor
     )
 
 
-def _in_currency(given: Material) -> Callable[[Num], Num]:
-    """From US dollars to the grant's currency, to the hundredth."""
-    currency = given.loaded.grant.currency
-    if currency.code == "USD":
-        return lambda num: num
-    rate = given.book.setting(
-        "budget.usd_per_unit", currency.usd_per_unit, "usd", f"US dollars a {currency.code}"
-    )
-
-    def converted(num: Num) -> Num:
-        label = f"in {currency.code}, row {num.row}"
-        return given.ledger.compute("ratio", [num, rate], currency.code, label, decimals=2)
-
-    return converted
-
-
-def _budget_notes(given: Material, form: FunderForm, total: Num) -> list[Words]:
+def _budget_notes(given: Material, form: FunderForm, total: Num, to: InCurrency) -> list[Words]:
     spans = "; ".join(
         f"year {n} from {first} to {last}" for n, (first, last) in enumerate(year_spans(given), 1)
     )
@@ -158,7 +177,9 @@ def _budget_notes(given: Material, form: FunderForm, total: Num) -> list[Words]:
     if given.costs.indirect.value and one_rate:
         rate = overhead_rate(given.ledger, rules)
         words += [" Indirect costs are ", rate, " of ", given.costs.base]
-        words.append(f", the part of direct costs that they are charged on by {_house(given)}.")
+        words.append(f", the part of direct costs that they are charged on by {_house(given)}")
+        off = abs(to.num(given.costs.base).value * rate.value - to.num(given.costs.indirect).value)
+        words.append(", item by item and each to the cent." if off >= CENT / 2 else ".")
     if given.loaded.grant.currency.note is not None:
         words.append(f" {given.loaded.grant.currency.note}")
     return [tuple(words)]
@@ -171,47 +192,94 @@ def _house(given: Material) -> str:
 def _request(given: Material, total: Num) -> Words:
     between = f" between {given.loaded.grant.start} and {year_spans(given)[-1][1]}."
     items = [(e.count, f" ({e.machine.label})") for e in given.costs.equipment]
-    rented = dict.fromkeys(r.label for r in given.costs.running if r.rented)
+    running = given.costs.running
+    rented = [rented_name(given, r) for r in running if r.rented and r.charge.direct.value]
     parts: list[Words] = [*items, *([(f"time on {listed(rented)}",)] if rented else [])]
+    own = not parts
+    if any(not r.rented for r in running):
+        parts.append(("electricity",))
+    if given.costs.fixed:
+        parts.append((listed(f.fixed.name for f in given.costs.fixed),))
     if not parts and not total.value:
-        return ("We ask for no money: the machines that we have train ", runs_done(given), between)
+        have = "granted hours" if any(r.rented for r in running) else "the machines that we have"
+        return (f"We ask for no money: {have} train ", runs_done(given), between)
     words: list[str | Num] = ["We ask for ", total]
     for n, part in enumerate(parts):
         words += [": " if n == 0 else "; ", *part]
-    if not parts:
-        words.append(": the machines that we have do the work")
-    return (*words, ", to train ", runs_done(given), between)
+    words += [", to train ", runs_done(given)]
+    if own:
+        granted = " and on granted hours" * any(r.rented for r in running)
+        words.append(f" on the machines that we have{granted}" if given.loaded.grant.owned else "")
+    return (*words, between)
 
 
-def _quotes(given: Material) -> Section:
-    rows: list[tuple[Cell, ...]] = [
-        (
-            p.line.label,
-            p.quantity,
-            p.price,
-            p.line.vendor,
-            p.line.quote_kind.replace("-", " "),
-            str(p.line.quoted_on),
+def _quotes(given: Material, to: InCurrency) -> list[Section]:
+    """What each price rests on, how old it is, and how it is renewed."""
+    today, foreign = given.loaded.today, to.code != "USD"
+    blocks: list[Block] = []
+    days = [p.line.quoted_on for e in given.costs.equipment for p in e.lines]
+    if days:
+        # As the vendor quotes it, and beside it in the grant's currency.
+        rows: list[tuple[Cell, ...]] = [
+            (
+                p.line.label,
+                p.quantity,
+                p.price,
+                *([to.num(p.price)] if foreign else []),
+                p.line.vendor,
+                p.line.quote_kind.replace("-", " "),
+                str(p.line.quoted_on),
+                age_words(p.line.quoted_on, today),
+            )
+            for e in given.costs.equipment
+            for p in e.lines
+        ]
+        each = ("each, as quoted", f"each, {to.code}") if foreign else ("each",)
+        columns = ("item", "pieces", *each, "vendor", "kind of price", "of", "age")
+        blocks.append(ReportTable(name="Quotes", columns=columns, rows=tuple(dict.fromkeys(rows))))
+        words = (
+            f"The oldest of these prices is of {min(days)}. Before the order each vendor is asked "
+            "for a written quote of the same item that is valid on that day.",
         )
-        for e in given.costs.equipment
-        for p in e.lines
-    ]
-    oldest = min(p.line.quoted_on for e in given.costs.equipment for p in e.lines)
+        blocks.append(Paragraph(words=words))
+    rented = [r for r in given.costs.running if r.rented and r.charge.direct.value]
+    if rented:
+        blocks += _rates(given, to, rented)
+    return [Section(title="Quotes", blocks=tuple(blocks))] if blocks else []
+
+
+def _rates(given: Material, to: InCurrency, rented: list[RunningCost]) -> list[Block]:
+    rows: list[tuple[Cell, ...]] = []
+    listed_days = []
+    for rate in dict.fromkeys((r.placed[0].machine_id, r.charge.price) for r in rented):
+        mine = [r for r in rented if (r.placed[0].machine_id, r.charge.price) == rate]
+        rental = given.book.rentals[rate[0]]
+        hours = [
+            given.ledger.compute("product", [r.runs, r.charge.amount], "hours", "hours rented")
+            for r in mine
+        ]
+        day = None if rental.allocation else rental.priced_on
+        listed_days += [day] if day else []
+        rows.append(
+            (
+                rented_name(given, mine[0]),
+                given.ledger.total(hours, f"hours of {mine[0].label}", "hours"),
+                to.num(rate[1]),
+                to.num(given.ledger.total([r.charge.direct for r in mine], mine[0].label)),
+                str(day) if day else "the award",
+                age_words(day, given.loaded.today) if day else "",
+            )
+        )
+    table = ReportTable(
+        name="Rates", columns=("rented", "time", "rate", "all", "of", "age"), rows=tuple(rows)
+    )
+    if not listed_days:
+        return [table]
     words = (
-        f"The oldest of these prices is of {oldest}. Before the order each vendor is asked for a "
-        "written quote of the same item that is valid on that day.",
+        f"The oldest of these rates is of {min(listed_days)}. Before the first hour is rented the "
+        "provider's listed rate is looked up again, and its page kept with the award.",
     )
-    return Section(
-        title="Quotes",
-        blocks=(
-            ReportTable(
-                name="Quotes",
-                columns=("item", "pieces", "each", "vendor", "kind of price", "of"),
-                rows=tuple(dict.fromkeys(rows)),
-            ),
-            Paragraph(words=words),
-        ),
-    )
+    return [table, Paragraph(words=words)]
 
 
 def to_check_section(given: Material, form: FunderForm) -> Section:

@@ -6,12 +6,17 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
 from advisor.planning.report.award_years import is_equipment
-from advisor.planning.report.cost_book import EquipmentCost
+from advisor.planning.report.cost_book import EquipmentCost, RunningCost
 from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.report import Words
 from advisor.planning.report.sentences import solve_num
-from advisor.planning.solver.charges import machine_price, months_in_grant, paid_price
+from advisor.planning.solver.charges import (
+    machine_price,
+    months_charged,
+    paid_price,
+    share_of_use,
+)
 
 
 def justification(given: Material, by_line: Mapping[str, Num]) -> list[Words]:
@@ -82,7 +87,7 @@ def _choices(given: Material) -> list[Words]:
 
 def _price(given: Material, e: EquipmentCost) -> list[str | Num]:
     """What one machine costs, and how what is charged follows from it."""
-    rules, label = given.loaded.problem.rules, e.machine.label
+    rules = given.loaded.problem.rules
     day = given.loaded.problem.orders[e.order]
     quoted = machine_price(given.ledger, e.machine, e.lines)
     paid, changed = paid_price(given.ledger, e.machine, quoted, rules, day)
@@ -101,21 +106,8 @@ def _price(given: Material, e: EquipmentCost) -> list[str | Num]:
         )
         words += [f", of which {given.loaded.grant.cost_share_by} pays ", share]
     if rules.life_months is not None:
-        left = given.ledger.leaf(
-            "unit",
-            months_in_grant(rules, day),
-            "months",
-            f"months of the grant from day {day} on",
-            name="months in the grant",
-            day=day,
-        )
-        life = given.ledger.leaf(
-            "setting", rules.life_months, "months", "life", key="institution.life_months"
-        )
-        use = given.ledger.leaf(
-            "setting", rules.use_share, "share", "share of use", key="institution.use_share"
-        )
-        within = given.ledger.compute("least", [left, life], "months", f"{label}: months charged")
+        within, life = months_charged(given.ledger, rules, day)
+        use = share_of_use(given.ledger, rules)
         words += ["; of it depreciation is asked for, ", within, " of ", life, " months at ", use]
         words += [" use: ", e.charge.each, " each"]
     elif rules.cost_share:
@@ -132,11 +124,23 @@ def _granted(given: Material) -> list[Words]:
             r.rental_id for r in given.loaded.problem.rentals if r.allocation == each.allocation_id
         }
         if used & own:
-            continue  # it is among what is rented
+            found += [
+                _free(given, r)
+                for r in given.costs.running
+                if r.placed[0].machine_id in own and not r.charge.direct.value
+            ]
+            continue  # what is paid for is among what is rented
         found.append(
             (f"Why not {each.name}. Its hours would cost more for these runs, or come too late.",)
         )
     return found
+
+
+def _free(given: Material, r: RunningCost) -> Words:
+    """Runs on granted hours that cost nothing."""
+    hours = given.ledger.compute("product", [r.runs, r.charge.amount], "hours", "hours granted")
+    name = given.book.experiments[r.experiment_id].name
+    return ("Granted hours. ", r.runs, f" of {name} on {rented_name(given, r)}: ", hours, ", free.")
 
 
 def _cheapest(given: Material) -> bool:
@@ -147,12 +151,14 @@ def _existing(given: Material) -> Words:
     owned = given.loaded.grant.owned
     if not owned:
         return ("What exists. We have no machine for this work.",)
-    labels = [
-        next(
+    have: list[str | Num] = []
+    for n, own in enumerate(owned, start=1):
+        label = next(
             m.label for m in given.loaded.problem.machines if m.machine_id.startswith(f"owned:{n}:")
         )
-        for n in range(1, len(owned) + 1)
-    ]
+        number = given.book.setting(f"owned[{n}].machines", own.machines, "machines", label)
+        mark = "" if n == 1 else "; and " if n == len(owned) else "; "
+        have += [mark, number, f" ({label.removesuffix(' (owned)')})"]
     mine = {
         m.machine_id
         for m in given.loaded.problem.machines
@@ -162,10 +168,9 @@ def _existing(given: Material) -> Words:
     count = given.ledger.leaf(
         "plan", done, "runs", "runs on machines of the lab", what="runs on owned machines"
     )
-    have = listed(label.removesuffix(" (owned)") for label in labels)
-    words: list[str | Num] = [f"What exists. We have {have}, used for ", count, "."]
+    words: list[str | Num] = ["What exists. We have ", *have, ", used for ", count, "."]
     if not done:
-        words = [f"What exists. We have {have}, which can do none of this in time"]
+        words = ["What exists. We have ", *have, ", which can do none of this in time"]
         words.append(", or only at a higher cost." if _cheapest(given) else ".")
     elif given.costs.equipment and done < given.plan.runs and _cheapest(given):
         words.append(" It cannot take the others in time, or only at a higher cost.")
@@ -173,11 +178,16 @@ def _existing(given: Material) -> Words:
 
 
 def _renting(given: Material, by_line: Mapping[str, Num]) -> Words:
-    rented = [r for r in given.costs.running if r.rented]
+    rented = [r for r in given.costs.running if r.rented and r.charge.direct.value]
     if rented:
-        total = by_line["computer_services"]
-        labels = listed(r.label for r in rented)
-        return ("Rented computers. ", total, f" pays for time on {labels}.")
+        hours = [
+            given.ledger.compute("product", [r.runs, r.charge.amount], "hours", "hours rented")
+            for r in rented
+        ]
+        words: list[str | Num] = ["Rented computers. ", by_line["computer_services"], " pays for "]
+        words.append(given.ledger.total(hours, "hours rented, in all", "hours"))
+        words.append(f" on {listed(rented_name(given, r) for r in rented)}, at the rates below.")
+        return (*words, *_not_bought(given))
     for other in given.explanation.alternatives:
         if other.change.get("no_purchases") and other.plan is not None:
             usd = solve_num(
@@ -191,6 +201,25 @@ def _renting(given: Material, by_line: Mapping[str, Num]) -> Words:
             return ("Why not rent. Doing the same work on rented computers costs ", usd, ".")
         if other.change.get("no_purchases"):
             return ("Why not rent. Rented computers alone do not do this work in time.",)
+    return ()
+
+
+def _not_bought(given: Material) -> Words:
+    """What rented work would cost on machines of one's own."""
+    for other in given.explanation.alternatives:
+        if not other.change.get("no_rentals"):
+            continue
+        if other.plan is None:
+            return (" Machines of our own alone do not do this work in time.",)
+        usd = solve_num(
+            given.ledger,
+            other.change,
+            Decimal(other.plan.cost_cents) / 100,
+            "usd",
+            f"cost, {other.label}",
+            "cost",
+        )
+        return (" Doing all of it on machines of our own costs ", usd, ".")
     return ()
 
 
@@ -225,10 +254,17 @@ def _data(given: Material, by_line: Mapping[str, Num]) -> Words:
 def listed(names: Iterable[str]) -> str:
     """``A, B and C``; with semicolons where the names have commas."""
     every = list(dict.fromkeys(names))
-    mark = "; " if any(", " in name for name in every) else ", "
+    mark, end = ("; ", "; and ") if any(", " in name for name in every) else (", ", " and ")
     if len(every) < 2:
         return "".join(every)
-    return f"{mark.join(every[:-1])} and {every[-1]}"
+    return f"{mark.join(every[:-1])}{end}{every[-1]}"
+
+
+def rented_name(given: Material, r: RunningCost) -> str:
+    """An instance as a reader says it: ``1 × H100 at lambda (on-demand)``."""
+    rental = given.book.rentals[r.placed[0].machine_id]
+    gpus = r.label.removesuffix(f", {rental.provider}").removesuffix(f", {rental.kind}")
+    return f"{gpus} at {rental.provider}" + ("" if rental.allocation else f" ({rental.kind})")
 
 
 def runs_done(given: Material) -> Num:

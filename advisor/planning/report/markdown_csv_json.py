@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
 
@@ -19,6 +20,7 @@ from advisor.planning.report.report import (
 )
 from advisor.tables import markdown_text, to_csv, to_json
 
+CENT = Decimal("0.01")
 ROW_KEYS = ("number", "label", "unit", "value", "kind", "operation", "of", "decimals", "origin")
 
 
@@ -91,16 +93,19 @@ def _markdown(block: Block, figures: str | None, *, cite: bool) -> list[str]:
 
 
 def to_csv_text(report: Report) -> str:
-    """The budget as a grants office opens it: a row a line, a column an award year."""
+    """The budget as a grants office opens it: a row a line, a column an award year, and the
+    currency of its amounts."""
     table = report.tables()[0]
+    columns = (*table.columns, "currency")
     rows = [
-        dict(zip(table.columns, (_plain(cell) for cell in row), strict=True)) for row in table.rows
+        dict(zip(columns, (*(_plain(cell) for cell in row), report.currency), strict=True))
+        for row in table.rows
     ]
-    return to_csv(rows, table.columns) + "\n"
+    return to_csv(rows, columns) + "\n"
 
 
 def _plain(cell: Cell) -> Any:
-    return cell.value if isinstance(cell, Num) else cell
+    return cell.value.quantize(CENT) if isinstance(cell, Num) else cell
 
 
 def to_json_text(report: Report) -> str:

@@ -74,7 +74,7 @@ class NumberLedger:
         """A number computed from others."""
         value = computed(operation, [num.value for num in of], decimals)
         rows = tuple(num.row for num in of)
-        key = (operation, rows, decimals)
+        key = (operation, rows, decimals, unit)
         held = self._known.get(key)
         if held is not None:
             return held

@@ -16,6 +16,7 @@ def objects(given: Material, budget: ReportTable) -> dict[str, Any]:
     return {
         "funder": given.loaded.grant.funder,
         "currency": given.loaded.grant.currency.code,
+        **_rate(given),
         "purchases": [
             {
                 "item": e.machine.label,
@@ -67,4 +68,21 @@ def objects(given: Material, budget: ReportTable) -> dict[str, Any]:
                 for row in budget.rows
             ],
         },
+    }
+
+
+def _rate(given: Material) -> dict[str, Any]:
+    """How prices in US dollars become amounts of the grant; nothing where they are the same."""
+    currency = given.loaded.grant.currency
+    if currency.code == "USD":
+        return {}
+    rate = given.book.setting(
+        "budget.usd_per_unit", currency.usd_per_unit, "factor", f"US dollars a {currency.code}"
+    )
+    told = {"date": currency.on and str(currency.on), "source": currency.source}
+    return {
+        "exchange_rate": {
+            "usd_per_unit": rate,
+            **{key: value for key, value in told.items() if value is not None},
+        }
     }

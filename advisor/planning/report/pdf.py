@@ -21,6 +21,8 @@ from advisor.planning.report.report import (
 )
 from bench_runner.leftovers import in_use, sweep
 
+MOST_UNBROKEN = 12
+"""Rows of a table that is not parted at the end of a page."""
 MARKS = (
     "A small number in brackets is the row of the ledger, at the end, that the number before it "
 )
@@ -86,7 +88,15 @@ def to_typst(report: Report) -> str:
     parts = [head]
     for section in report.sections:
         parts.append(f"== #{quoted(section.title)}")
-        parts += [_block(block, cite=bool(report.rows)) for block in section.blocks]
+        # Pictures come after what they show, and float to the foot of that page or of the next:
+        # text flows on above them, and none stands before its section.
+        blocks = sorted(section.blocks, key=lambda block: isinstance(block, Picture))
+        parts += [
+            _picture(block, section.title)
+            if isinstance(block, Picture)
+            else _block(block, cite=bool(report.rows))
+            for block in blocks
+        ]
     if not report.rows:
         return "\n\n".join(parts) + "\n"
     parts.append('== #"Ledger"')
@@ -130,12 +140,16 @@ def _block(block: Block, *, cite: bool) -> str:
         return f"#block(sticky: true)[{words}]" if introduces else words
     if isinstance(block, Bullets):
         return "\n".join(f"- {_words(words, cite=cite)}" for words in block.items)
-    if isinstance(block, Picture):
-        return (
-            f"#figure(image({quoted(block.name + '.svg')}, width: 100%), "
-            f"caption: {quoted(block.caption)}, supplement: none, numbering: none)"
-        )
+    assert isinstance(block, ReportTable)
     return _table(block, cite=cite)
+
+
+def _picture(block: Picture, section: str) -> str:
+    caption = quoted(f"{section}. {block.caption}")
+    return (
+        f"#figure(image({quoted(block.name + '.svg')}, width: 100%), placement: bottom, "
+        f"caption: {caption}, supplement: none, numbering: none)"
+    )
 
 
 def _table(table: ReportTable, *, cite: bool) -> str:
@@ -154,7 +168,8 @@ def _table(table: ReportTable, *, cite: bool) -> str:
         for cell in row:
             text = _cell(cell, cite=cite)
             lines.append(f"strong({text})" if strong else text)
-    return (
+    text = (
         f"#grid-table({quoted(table.name)}, ({', '.join(widths)},), ({aligns},), ({head},), "
         f"({', '.join(lines)},))"
     )
+    return f"#block(breakable: false)[{text}]" if len(table.rows) <= MOST_UNBROKEN else text

@@ -9,7 +9,7 @@ from typing import Any
 
 from advisor.costs.break_even import Line, crossings
 from advisor.planning.grant.problem_of_grant import Loaded
-from advisor.planning.report.drawing import MARKERS, OKABE_ITO, few_ticks, svg_of, thousands
+from advisor.planning.report.drawing import MARKERS, OKABE_ITO, few_ticks, money, svg_of
 from advisor.planning.report.report import Picture
 from advisor.planning.sensitivity.explain import Explanation
 from advisor.planning.solver.charges import purchase_cents, run_cents
@@ -26,8 +26,13 @@ def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
     experiments = {e.experiment_id: e for e in problem.experiments}
     models = list(dict.fromkeys(e.model for e in problem.experiments))
     lanes = list(dict.fromkeys((p.machine_id, p.order, p.unit) for p in plan.placed))
-    owned = {m.machine_id for m in problem.machines if m.owned}
-    bought = {m.machine_id for m in problem.machines if not m.owned}
+    owned = {
+        m.machine_id
+        for m in problem.machines
+        if problem.whole(m.machine_id).startswith("owned:") and m.upgrade_of is None
+    }
+    bought = {m.machine_id for m in problem.machines} - owned
+    delivered = bool(problem.rules.lead_days) and any(lane[0] in bought for lane in lanes)
     lanes.sort(key=lambda lane: (lane[0] not in owned, lane[0] not in bought, lane))
 
     def draw(figure: Any) -> None:
@@ -104,7 +109,7 @@ def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
             Patch(color=OKABE_ITO[models.index(m) % len(OKABE_ITO)], label=loaded.models[m].name)
             for m in shown
         ]
-        if any(lane[0] in bought for lane in lanes):
+        if delivered:
             handles.append(
                 Patch(facecolor="white", edgecolor="#888888", hatch="////", label="delivery")
             )
@@ -112,7 +117,7 @@ def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
 
     return Picture(
         name="plan",
-        caption="Machines against time. Hatched: from the order to the first run.",
+        caption="Machines against time." + " Hatched: from the order to the first run." * delivered,
         svg=svg_of(draw, 7.2, 1.3 + 0.38 * max(len(lanes), 1)),
     )
 
@@ -128,7 +133,7 @@ def draw_cost_and_time(loaded: Loaded, plan: Plan, explanation: Explanation) -> 
 
     Those of the plan and of its runners-up stand out; the others are dots, for the whole picture.
     """
-    problem = loaded.problem
+    problem, currency = loaded.problem, loaded.grant.currency
     machines = {
         m.machine_id: m for m in problem.machines if not m.owned and m.part_of is None and m.lines
     }
@@ -155,7 +160,7 @@ def draw_cost_and_time(loaded: Loaded, plan: Plan, explanation: Explanation) -> 
                 which = named.index(machine_id) if machine_id in named else None
                 axes.plot(
                     time.days,
-                    float(machines[machine_id].price_usd),
+                    float(currency.of_usd(machines[machine_id].price_usd)),
                     marker="." if which is None else MARKERS[which],
                     color="#bbbbbb" if which is None else OKABE_ITO[which],
                     markersize=5 if which is None else 7,
@@ -166,7 +171,7 @@ def draw_cost_and_time(loaded: Loaded, plan: Plan, explanation: Explanation) -> 
             axes.set_xscale("log")
             axes.set_yscale("log")
             axes.set_title(loaded.models[model].name, fontsize=8.5)
-            few_ticks(axes.yaxis, thousands())
+            few_ticks(axes.yaxis, money(currency.sign))
             few_ticks(axes.xaxis, "{x:g}")
             axes.margins(0.1)
         for at in range(len(models), rows * columns):
@@ -246,7 +251,7 @@ def draw_alternatives(loaded: Loaded, plan: Plan, explanation: Explanation) -> P
         axes.set_ylim(len(points) - 0.5, -0.9)
         axes.set_xlim(0, most / max(1 - words / wide, 0.3))
         axes.set_xlabel("cost with overhead")
-        axes.xaxis.set_major_formatter(thousands(currency.sign))
+        axes.xaxis.set_major_formatter(money(currency.sign))
         axes.grid(axis="y", visible=False)
 
     return Picture(
@@ -286,9 +291,14 @@ def draw_break_even(loaded: Loaded, plan: Plan) -> Picture | None:
     if found is None:
         return None
     machine, used, e, rental = found
-    rules = problem.rules
-    own = Line("own", purchase_cents(machine, rules) / 100, run_cents(used, e.model, rules) / 100)
-    rent = Line("rent", 0.0, rents[rental.rental_id, e.model, 0] / 100)
+    rules, currency = problem.rules, loaded.grant.currency
+
+    def in_it(cents: float) -> float:
+        return cents / 100 / float(currency.usd_per_unit)
+
+    bought = in_it(purchase_cents(machine, rules))
+    own = Line("own", bought, in_it(run_cents(used, e.model, rules)))
+    rent = Line("rent", 0.0, in_it(rents[rental.rental_id, e.model, 0]))
     even = next((runs for _, runs, _ in crossings((own, rent), inf)), None)
     most = max(4, int((even or 6) * 1.6) + 1)
 
@@ -321,7 +331,7 @@ def draw_break_even(loaded: Loaded, plan: Plan) -> Picture | None:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlabel(f"runs of {loaded.models[e.model].name}")
         axes.set_ylabel("cost with overhead")
-        axes.yaxis.set_major_formatter(thousands())
+        axes.yaxis.set_major_formatter(money(currency.sign))
         axes.set_ylim(bottom=0)
         figure.legend(loc="outside lower center", ncols=1)
 

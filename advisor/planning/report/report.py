@@ -39,6 +39,8 @@ class ReportTable:
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     total: bool = False
+    as_written: bool = False
+    """Its amounts stay in the currency that they were stated in."""
 
     def numeric(self) -> list[bool]:
         """Which columns hold numbers; those are set to the right."""
@@ -80,6 +82,8 @@ class Report:
     form: tuple[Section, ...] = ()
     """What the funder reads: the budget in its own lines, and the justification."""
     paper: Paper = "a4"
+    currency: str = "USD"
+    """Of its amounts; the ledger begins in US dollars, as prices are kept."""
     objects: Mapping[str, Any] = field(default_factory=dict)
     """The plan and its money as data, for programs: numbers are ``Num``."""
 

@@ -16,6 +16,7 @@ from advisor.planning.report.evidence_sections import (
     times_section,
 )
 from advisor.planning.report.funder_part import funder_sections, to_check_section
+from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.material import Material, material_of
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.objects import objects
@@ -46,7 +47,8 @@ def build_report(
     """The whole report. Pictures need matplotlib."""
     given = material_of(loaded, plan, explanation)
     funder = funder_form(loaded.grant.funder)
-    form = funder_sections(given, funder)
+    to = InCurrency(given)
+    form = funder_sections(given, funder, to)
     budget = next(b for b in form[0].blocks if isinstance(b, ReportTable))
     sections = [
         to_check_section(given, funder),
@@ -61,14 +63,17 @@ def build_report(
         limits_section(given),
         sources_section(given),
     ]
+    in_it = tuple(map(to.section, sections))
+    data = to.objects(objects(given, budget))
     return Report(
         title=loaded.grant.title,
         made_on=loaded.today,
-        sections=tuple(sections),
+        sections=in_it,
         rows=tuple(given.ledger.rows),
         form=form,
         paper=funder.paper,
-        objects=objects(given, budget),
+        objects=data,
+        currency=loaded.grant.currency.code,
     )
 
 
@@ -87,7 +92,7 @@ def question_section(given: Material) -> Section:
     """What was wanted."""
     grant, problem = given.loaded.grant, given.loaded.problem
     words: list[str | Num] = [
-        f"Sought is {OBJECTIVE_WORDS[grant.objective]}, over ",
+        f"Goal: {OBJECTIVE_WORDS[grant.objective]}, over ",
         given.book.setting("grant.years", grant.years, "years", "years of the grant"),
         f" years from {grant.start} on",
     ]

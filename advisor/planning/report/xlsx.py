@@ -70,7 +70,10 @@ class _Formats:
     def number(self, unit: str, *, total: bool = False, editable: bool = False) -> Any:
         key = (unit, total, editable)
         if key not in self._known:
-            own = f'"{unit}" #,##0.00' if len(unit) == 3 and unit.isupper() else "General"
+            code, _, rate = unit.partition("-per-")
+            own = "General"
+            if len(code) == 3 and code.isupper():
+                own = f'"{code}" #,##0.{"000000" if rate else "00"}'
             style: dict[str, Any] = {"num_format": _FORMATS.get(unit, own)}
             if total:
                 style |= {"bold": True, "top": 1}

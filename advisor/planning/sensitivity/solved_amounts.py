@@ -69,8 +69,10 @@ def number_words(value: Value, unit: str) -> str:
         return f"{number:f} {unit[:-1] if number == 1 else unit}"
     if unit in ("kwh", "hours"):
         return f"{number:,.0f} {'kWh' if unit == 'kwh' else unit}"
-    if len(unit) == 3 and unit.isupper():
-        return f"{unit} {number:,.2f}"
+    code, _, rate = unit.partition("-per-")
+    if len(code) == 3 and code.isupper():
+        each = {"hour": " an hour", "kwh": " a kWh"}.get(rate)
+        return f"{code} {number:,.2f}" if each is None else f"{code} {number.normalize():f}{each}"
     return f"{number.normalize():f} {unit}" if unit in ("W", "kW") else f"{number.normalize():f}"
 
 

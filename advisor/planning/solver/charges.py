@@ -226,24 +226,32 @@ def charged_share(on: Arithmetic[N], rules: Rules, day: int) -> list[N]:
         )
         found.append(on.compute("rest", [share], "factor", "share of the grant"))
     if rules.life_months is not None:
-        life = on.leaf(
-            "setting", rules.life_months, "months", "life", key="institution.life_months"
-        )
-        left = on.leaf(
-            "unit",
-            months_in_grant(rules, day),
-            "months",
-            f"months of the grant from day {day} on",
-            name="months in the grant",
-            day=day,
-        )
-        within = on.compute("least", [left, life], "months", f"months charged from day {day} on")
+        within, life = months_charged(on, rules, day)
         found.append(on.compute("ratio", [within, life], "share", f"depreciated from day {day} on"))
         if rules.use_share != 1:
-            key = "institution.use_share"
-            use = on.leaf("setting", rules.use_share, "share", "share of use", key=key)
-            found.append(use)
+            found.append(share_of_use(on, rules))
     return found
+
+
+def months_charged(on: Arithmetic[N], rules: Rules, day: int) -> tuple[N, N]:
+    """Of a machine ordered on ``day``: its months within the grant, and those of its life."""
+    assert rules.life_months is not None
+    life = on.leaf("setting", rules.life_months, "months", "life", key="institution.life_months")
+    left = on.leaf(
+        "unit",
+        months_in_grant(rules, day),
+        "months",
+        f"months of the grant from day {day} on",
+        name="months in the grant",
+        day=day,
+    )
+    return on.compute("least", [left, life], "months", f"months charged from day {day} on"), life
+
+
+def share_of_use(on: Arithmetic[N], rules: Rules) -> N:
+    """Of a machine that is charged by its depreciation."""
+    key = "institution.use_share"
+    return on.leaf("setting", rules.use_share, "share", "share of use", key=key)
 
 
 def months_in_grant(rules: Rules, day: int) -> int:

@@ -1,0 +1,101 @@
+"""Amounts in the currency of the grant: prices are converted, and everything is added up anew."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from advisor.planning.report.material import Material
+from advisor.planning.report.number_ledger import Num
+from advisor.planning.report.report import (
+    Block,
+    Bullets,
+    Cell,
+    Paragraph,
+    Picture,
+    ReportTable,
+    Section,
+    Words,
+)
+
+DECIMALS = {"usd": 2, "usd-per-hour": 6, "usd-per-kwh": 6}
+"""Amounts to the hundredth; rates so fine that thousands of hours of them are right to it."""
+
+
+class InCurrency:
+    """From US dollars to the grant's currency.
+
+    Only what is a price, a setting or the cost of another plan is converted; what is computed from
+    those is computed again from the converted ones. So the lines of every table add up to its
+    totals, and an amount is the same wherever it stands.
+    """
+
+    def __init__(self, given: Material) -> None:
+        self._given = given
+        self.code = given.loaded.grant.currency.code
+        self._known: dict[int, Num] = {}
+
+    def num(self, num: Num) -> Num:
+        """A number; one that is no money, or already in it, stays as it is."""
+        if self.code == "USD" or num.unit not in DECIMALS:
+            return num
+        if num.row not in self._known:
+            self._known[num.row] = self._converted(num)
+        return self._known[num.row]
+
+    def _converted(self, num: Num) -> Num:
+        ledger = self._given.ledger
+        row = ledger.rows[num.row - 1]
+        unit = self.code + num.unit.removeprefix("usd")
+        label = f"{row.label}, in {self.code}"
+        if row.operation is not None:
+            parts = [Num(value=r.value, unit=r.unit, row=r.number) for r in map(self._row, row.of)]
+            of = [self.num(part) for part in parts]
+            return ledger.compute(row.operation, of, unit, label, decimals=row.decimals)
+        rate = self._given.book.setting(
+            "budget.usd_per_unit",
+            self._given.loaded.grant.currency.usd_per_unit,
+            "factor",
+            f"US dollars a {self.code}",
+        )
+        return ledger.compute("ratio", [num, rate], unit, label, decimals=DECIMALS[num.unit])
+
+    def _row(self, number: int) -> Any:
+        return self._given.ledger.rows[number - 1]
+
+    def cell(self, cell: Cell) -> Cell:
+        """A number, converted; anything else as it is."""
+        return self.num(cell) if isinstance(cell, Num) else cell
+
+    def words(self, words: Words) -> Words:
+        """Each number of a sentence, converted."""
+        return tuple(self.num(word) if isinstance(word, Num) else word for word in words)
+
+    def section(self, section: Section) -> Section:
+        """Each number of it."""
+        return replace(section, blocks=tuple(map(self._block, section.blocks)))
+
+    def _block(self, block: Block) -> Block:
+        if isinstance(block, Picture):
+            return block
+        if isinstance(block, Paragraph):
+            return Paragraph(words=self.words(block.words))
+        if isinstance(block, Bullets):
+            return Bullets(items=tuple(map(self.words, block.items)))
+        if block.as_written:
+            return block
+        return replace(block, rows=tuple(tuple(map(self.cell, row)) for row in block.rows))
+
+    def table(self, table: ReportTable) -> ReportTable:
+        """Each number of it."""
+        found = self._block(table)
+        assert isinstance(found, ReportTable)
+        return found
+
+    def objects(self, value: Any) -> Any:
+        """Each number of objects and lists."""
+        if isinstance(value, dict):
+            return {key: self.objects(each) for key, each in value.items()}
+        if isinstance(value, list):
+            return [self.objects(each) for each in value]
+        return self.num(value) if isinstance(value, Num) else value
