@@ -90,9 +90,10 @@ def test_a_terminal_without_utf8_gets_the_answer(
 
 
 @pytest.mark.parametrize("command", ["doctor", "paths"])
-def test_no_stdout_at_all_is_no_fault(store_path: Path, command: str) -> None:
+def test_no_stdout_at_all_is_refused_in_one_line(store_path: Path, command: str) -> None:
     done = run(command, "--store", str(store_path), shell=">&-")
-    assert (done.returncode, done.stderr) == (0, "")
+    said = "advisor: stdout is closed, so that nobody reads the answer\n"
+    assert (done.returncode, done.stderr) == (2, said)
 
 
 def test_the_doctor_sees_that_the_end_is_missing(
