@@ -47,7 +47,7 @@ def plan_text(planned: Planned, width: int = WIDTH) -> str:
 def decided_text(loaded: Loaded, plan: Plan, width: int = WIDTH) -> str:
     """What to do, and when: known before anything else is tried."""
     problem = loaded.problem
-    blocks = [fill(_headline(loaded, plan), width), _what(loaded, plan, width)]
+    blocks = [fill(_headline(loaded, plan), width), what_to_do(loaded, plan, width)]
     blocks.append("\n".join(calendar_lines(problem, plan, width)))
     if plan.left_out:
         names = {e.experiment_id: e.name for e in problem.experiments}
@@ -156,7 +156,8 @@ def _headline(loaded: Loaded, plan: Plan) -> str:
     )
 
 
-def _what(loaded: Loaded, plan: Plan, width: int) -> str:
+def what_to_do(loaded: Loaded, plan: Plan, width: int) -> str:
+    """The purchases, rentals and payments of a plan as a table."""
     from advisor.planning.solver.arithmetic import PLAIN
     from advisor.planning.solver.charges import fixed_charge, purchase_cents, rental_cents
 

@@ -44,12 +44,15 @@ MOST_MACHINES = 16
 """For one model: as many as most of the public measurements have."""
 WIDTH = 100
 """Columns of an answer; fewer where the terminal has fewer."""
+LEAST_WIDTH = 40
+"""In a narrower terminal lines run on."""
 
 
 def terminal_width() -> int:
     """How many columns an answer may take."""
     try:
-        return min(WIDTH, os.get_terminal_size(sys.stdout.fileno()).columns)
+        columns = os.get_terminal_size(sys.stdout.fileno()).columns
+        return min(WIDTH, max(columns, LEAST_WIDTH)) if columns else WIDTH  # some say 0
     except (OSError, ValueError, AttributeError):  # no terminal: a pipe, a file, nothing
         return WIDTH
 

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store
+from advisor.answers.before import quoted
+from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store, terminal_width
 from advisor.parse import InputError, parse_positive, shown
 
 if TYPE_CHECKING:
+    from advisor.planning.grant.problem_of_grant import Loaded
     from advisor.planning.plan_grant import Planned
     from advisor.planning.solver.problem import Plan
     from advisor.planning.solver.search_clock import Progress
@@ -43,6 +46,7 @@ def add_arguments(plan: argparse.ArgumentParser) -> None:
         "--by", metavar="DATE", help="with these two: to be over by then (default: the grant's end)"
     )
     add("--seconds", metavar="S", default="120", help="for all of it: 120 or 2 min (default: 120)")
+    add("--details", action="store_true", help="also what binds and all that would change it")
     add("--quick", action="store_true", help="do not try what would change the decision")
     add(
         "--allocations",
@@ -83,11 +87,9 @@ def run(options: argparse.Namespace) -> int:
         print(no_plan_text(planned))
         return NO_ANSWER
     if options.format == "table":
-        from advisor.answers.plan_lines import decided_text, explained_text
-
         if not printed:
-            print(decided_text(planned.loaded, planned.plan))
-        print(f"\n{explained_text(planned)}")
+            print(_decided(options, planned.loaded, planned.plan))
+        print(f"\n{_explained(options, planned)}")
         if not options.out:
             return ANSWERED
     from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text
@@ -97,10 +99,41 @@ def run(options: argparse.Namespace) -> int:
     for path in written:
         print(f"wrote {path}", file=sys.stderr)
     if options.format == "json":
-        print(to_json_text(report), end="")
+        from advisor.answers.plan_answer import plan_verdict
+
+        verdict = plan_verdict(planned, _again(options), quick=options.quick)
+        print(to_json_text(replace(report, objects={"verdict": verdict, **report.objects})), end="")
     elif options.format == "csv":
         print(to_csv_text(report), end="")
     return ANSWERED
+
+
+def _again(options: argparse.Namespace) -> str:
+    """What was typed, without what only chose how it is shown."""
+    objective = "" if options.objective is None else f" --objective {quoted(options.objective)}"
+    return f"advisor plan {quoted(options.grant)}{objective}"
+
+
+def _decided(options: argparse.Namespace, loaded: Loaded, plan: Plan) -> str:
+    """What to do and when, short or in full."""
+    if options.details:
+        from advisor.answers.plan_lines import decided_text
+
+        return decided_text(loaded, plan, terminal_width())
+    from advisor.answers.plan_answer import short_decided
+
+    return short_decided(loaded, plan, terminal_width())
+
+
+def _explained(options: argparse.Namespace, planned: Planned) -> str:
+    """What to settle, short or in full."""
+    if options.details:
+        from advisor.answers.plan_lines import explained_text
+
+        return explained_text(planned, terminal_width())
+    from advisor.answers.plan_answer import short_explained
+
+    return short_explained(planned, _again(options), quick=options.quick, width=terminal_width())
 
 
 def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool]:
@@ -108,7 +141,6 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
 
     Ctrl-C keeps the best plan that was found until then.
     """
-    from advisor.answers.plan_lines import decided_text
     from advisor.answers.plan_progress import progress_text
     from advisor.cli.progress_line import progress_line
     from advisor.planning.plan_grant import grant_at, search_for, stopped
@@ -127,7 +159,7 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
             line.say(progress_text(at, loaded.grant.currency))
             if at.settled and not printed and at.plan is not None and options.format == "table":
                 line.clear()
-                words = decided_text(loaded, at.plan)
+                words = _decided(options, loaded, at.plan)
                 printed = True  # before it is: Ctrl-C may come as soon as somebody reads it
                 print(words, flush=True)
 

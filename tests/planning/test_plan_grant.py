@@ -443,11 +443,19 @@ def test_the_command_plans(
     code, out, err = run(capsys, str(path), "--quick", "--store", str(store_path))
     assert code == 0
     assert all("trying" in line for line in err.splitlines())
-    assert "1 of 1 runs" in out
+    first = " ".join(out.partition("\n\n")[0].split())
+    assert ": the one run for $" in first and first.endswith("; proven the cheapest.")
+    assert out.count("\n") <= 40 and max(map(len, out.splitlines())) <= 100
+    assert "What binds" not in out
+    code, out, _ = run(capsys, str(path), "--quick", "--details", "--store", str(store_path))
+    assert code == 0 and "What binds" in out
     assert "proven optimal" in " ".join(out.split())
     code, out, _ = run(capsys, str(path), "--quick", "--format", "json", "--store", str(store_path))
     assert code == 0
-    assert json.loads(out)["title"] == "grant"
+    answer = json.loads(out)
+    assert answer["title"] == "grant" and answer["verdict"]["sentence"] == first
+    doubts = {doubt["about"]: doubt["command"] for doubt in answer["verdict"]["doubts"]}
+    assert doubts["change"] == f"advisor plan {path}" and len(doubts) <= 5
 
 
 def test_an_impossible_grant_exits_with_1(

@@ -1,0 +1,182 @@
+"""The answer of `advisor plan` for a person: one sentence, what to do and when, what to doubt.
+
+`advisor.answers.plan_lines` has everything there is to say, for ``--details`` and the screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from decimal import Decimal
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+from advisor.answers.before import WIDTH, Doubt, doubt_block, doubt_objects, quoted
+from advisor.answers.plan_calendar import calendar_lines
+from advisor.answers.plan_lines import what_to_do
+from advisor.planning.grant.cautions import cautions
+from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.solver.problem import Machine, Objective, Plan
+
+if TYPE_CHECKING:
+    from advisor.planning.plan_grant import Planned
+
+MOST_CALENDAR = 14
+"""Lines of a calendar that the short answer prints; a longer one waits for ``--details``."""
+MOST_DONE = 2
+"""Things to buy and rent that the sentence names."""
+_BEST: Mapping[Objective, str] = {
+    "cheapest": "the cheapest",
+    "most-runs": "the most runs",
+    "soonest": "the soonest",
+}
+
+
+def plan_sentence(loaded: Loaded, plan: Plan) -> str:
+    """What to do, what it costs, when it is over and how sure that is; for an e-mail."""
+    problem = loaded.problem
+    asked = sum(each.runs for each in problem.experiments)
+    budget = problem.budget_cents
+    of = "" if budget is None else f" of {_money(loaded, budget)}"
+    runs = f"{plan.runs} of {asked} runs"
+    if plan.runs == asked:
+        runs = f"all {asked} runs" if asked > 1 else "the one run"
+    over = problem.start + timedelta(days=int(plan.finish_day))
+    return (
+        f"{_does(loaded, plan)}: {runs} for {_money(loaded, plan.cost_cents)}{of} with overhead, "
+        f"done by {over.day} {over:%B %Y}; {_sure(loaded, plan)}."
+    )
+
+
+def _sure(loaded: Loaded, plan: Plan) -> str:
+    best = _BEST[loaded.grant.objective]
+    if plan.proven:
+        return f"proven {best}"
+    if plan.gap is not None:
+        return f"{best} found, at most {plan.gap:.1%} from the best there is"
+    return f"{best} found, not proven"
+
+
+def _does(loaded: Loaded, plan: Plan) -> str:
+    machines = {each.machine_id: each for each in loaded.problem.machines}
+    counts: dict[str, int] = {}
+    for each in plan.purchases:
+        counts[each.machine_id] = counts.get(each.machine_id, 0) + each.count
+    does = [
+        f"add {machines[name].label}"
+        if machines[name].upgrade_of is not None
+        else f"buy {'the' if count == 1 else f'{count} ×'} {machines[name].label}"
+        for name, count in counts.items()
+    ]
+    labels = {each.rental_id: each.label for each in loaded.problem.rentals}
+    rented = dict.fromkeys(each.rental_id for each in plan.rented)
+    does += [f"rent {labels[name]}" for name in rented]
+    if not does:
+        does = ["use what the lab has"] if plan.work else ["nothing can be done"]
+    more = len(does) - MOST_DONE
+    if more > 0:
+        does = [*does[:MOST_DONE], f"do {more} more thing{'s' if more > 1 else ''}"]
+    said = " and ".join(filter(None, (", ".join(does[:-1]), does[-1])))
+    return said[:1].upper() + said[1:]
+
+
+def _money(loaded: Loaded, cents: int) -> str:
+    return loaded.grant.currency.written(Decimal(cents) / 100)
+
+
+def short_decided(loaded: Loaded, plan: Plan, width: int = WIDTH) -> str:
+    """The sentence, what to do, and when: known before anything else is tried."""
+    blocks = [fill(plan_sentence(loaded, plan), width), what_to_do(loaded, plan, width)]
+    calendar = calendar_lines(loaded.problem, plan, width)
+    if len(calendar) <= MOST_CALENDAR:
+        blocks.append("\n".join(calendar))
+    if plan.left_out:
+        names = {each.experiment_id: each.name for each in loaded.problem.experiments}
+        left = ", ".join(f"{runs} of {names[name]}" for name, runs in plan.left_out.items())
+        blocks.append(fill(f"Left out: {left}", width))
+    return "\n\n".join(blocks)
+
+
+def short_explained(planned: Planned, command: str, *, quick: bool, width: int = WIDTH) -> str:
+    """At most five doubts with their commands, and where the rest stands."""
+    doubts = plan_doubts(planned, command, quick=quick)
+    foot = "What else there is, what binds and what would change it: add --details."
+    return "\n\n".join([*doubt_block("Before you ask for it", doubts, width), fill(foot, width)])
+
+
+def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
+    """What to settle first; ``command`` is the one that was typed, with its file."""
+    loaded, plan, found = planned.loaded, planned.plan, planned.explanation
+    assert plan is not None and found is not None
+    doubts = []
+    bought = _bought(loaded, plan)
+    if bought is not None:
+        doubts.append(_price(bought, [each.text() for each in found.ask]))
+    worked = _most_worked(loaded, plan)
+    if worked is not None and worked[0].times[worked[1]].basis == "predicted":
+        machine, model = worked
+        words = f"estimated; nobody measured {model} on {machine.gpu_count} × {machine.gpu_name}"
+        bench = f"advisor bench --model {quoted(model)} --gpus {machine.gpu_count}"
+        doubts.append(Doubt(about="time", words=words, command=bench))
+    instead = next((each for each in found.alternatives if each.plan is not None), None)
+    if instead is not None and instead.plan is not None:
+        over = ", over the budget" if instead.over_budget else ""
+        words = f"{instead.label}: {_money(loaded, instead.plan.cost_cents)}{over}"
+        doubts.append(Doubt(about="instead", words=words, command=f"{command} --details"))
+    if quick:
+        words = "no price, time or rule was tried that would change the decision"
+        doubts.append(Doubt(about="change", words=words, command=command))
+    elif found.thresholds:
+        flips = [each.text() for each in found.thresholds if len(each.words) > 1]
+        others = [text for text in flips if not text.startswith("price of ")]
+        words = found.thresholds[0].text()  # why there is none, where nothing flips
+        if flips:
+            words = f"the decision changes with {(others or flips)[0]}"
+        doubts.append(Doubt(about="change", words=words, command=f"{command} --details"))
+    told = cautions(loaded.grant, loaded.problem, plan)
+    if told:
+        more = f" ({len(told) - 1} more with --details)" if len(told) > 1 else ""
+        doubts.append(Doubt(about="office", words=f"{told[0]}{more}", command=""))
+    return doubts
+
+
+def _bought(loaded: Loaded, plan: Plan) -> Machine | None:
+    """The dearest machine that is bought."""
+    names = {each.machine_id for each in plan.purchases}
+    bought = [each for each in loaded.problem.machines if each.machine_id in names and each.lines]
+    return max(bought, key=lambda each: each.price_usd, default=None)
+
+
+def _price(machine: Machine, asks: Iterable[str]) -> Doubt:
+    line = max(machine.lines, key=lambda each: each.unit_usd * each.quantity)
+    age = f"{machine.label} is priced by {line.vendor} of {line.quoted_on:%B %Y}: ask again"
+    flip = next((text for text in asks if text.startswith("a quote for ")), "")
+    words = f"{age}; {flip.partition('it costs nothing, and ')[2]}" if flip else age
+    command = f"advisor prices list --item {quoted(line.item_id)}"
+    return Doubt(about="price", words=words.rstrip("; "), command=command)
+
+
+def _most_worked(loaded: Loaded, plan: Plan) -> tuple[Machine, str] | None:
+    """The machine, and the model, whose runs take longest."""
+    machines = {each.machine_id: each for each in loaded.problem.machines}
+    models = {each.experiment_id: each.model for each in loaded.problem.experiments}
+    work = [each for each in plan.work if each.machine_id in machines]
+    if not work:
+        return None
+    most = max(
+        work,
+        key=lambda each: (
+            each.runs * machines[each.machine_id].times[models[each.experiment_id]].days
+        ),
+    )
+    return machines[most.machine_id], models[most.experiment_id]
+
+
+def plan_verdict(planned: Planned, command: str, *, quick: bool) -> Mapping[str, Any]:
+    """The first line of the answer and its doubts, for a script."""
+    assert planned.plan is not None
+    return {
+        "sentence": plan_sentence(planned.loaded, planned.plan),
+        "proven": planned.plan.proven,
+        "doubts": doubt_objects(plan_doubts(planned, command, quick=quick)),
+    }
