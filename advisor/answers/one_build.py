@@ -376,8 +376,8 @@ def _order(one: OneBuild) -> list[Said]:
         return [Said("no vendor is known: a adds what somebody asks of you", True)]
     said = []
     for quote in bought:
-        delivery = f"delivery: {quote.delivery or 'not stated'}"
-        warranty = f"warranty: {quote.warranty or 'not stated'}"
+        delivery = f"delivery: {quote.delivery}" if quote.delivery else "delivery not stated"
+        warranty = f"warranty: {quote.warranty}" if quote.warranty else "warranty not stated"
         said.append(Said(f"{quote.label}: {delivery}; {warranty}"))
         if quote.url:
             said.append(Said(quote.url))
