@@ -388,7 +388,7 @@ def test_sentences_hold_no_number_that_has_no_row(report: Report, planned: Plann
 
 def test_cells_of_tables_hold_no_number_that_has_no_row(report: Report, planned: Planned) -> None:
     """Amounts hidden in the text of a cell would escape the walk; names, dates and ids may stay."""
-    told = {"Sources", "Settings", "Times", "Parts", "Equipment", "Quotes", "Budget", "Delivered"}
+    told = {"Sources", "Settings", "Times", "Parts", "Machines", "Quotes", "Budget", "Delivered"}
     names = {m.label for m in planned.loaded.problem.machines}
     names |= {r.label for r in planned.loaded.problem.rentals}
     names |= {e.name for e in planned.loaded.problem.experiments}
@@ -445,7 +445,7 @@ def test_the_report_has_what_an_office_asks_for(report: Report) -> None:
         "Sources and versions",
     ]
     tables = {table.name: table for table in report.tables()}
-    assert {"Budget", "Equipment", "Running", "By fiscal year", "Times", "Sources"} <= set(tables)
+    assert {"Budget", "Machines", "Running", "By fiscal year", "Times", "Sources"} <= set(tables)
     pictures = [b.name for s in report.sections for b in s.blocks if isinstance(b, Picture)]
     assert pictures == ["plan", "alternatives", "break-even", "cost-and-time"]
 

@@ -41,9 +41,10 @@ def _not_on_sale(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str
 def _electricity(grant: Grant) -> list[str]:
     if not grant.pays_electricity:
         return []
+    rule = " (2 CFR 200.413, 200.414)" if grant.currency.code == "USD" else ""
     return [
-        "Electricity is usually part of overhead, and a funder may refuse it as a direct cost "
-        '(2 CFR 200.413, 200.414). Ask your office; paid_by = "institution" leaves it out.'
+        "Electricity is usually part of overhead, and a funder may refuse it as a direct cost"
+        f'{rule}. Ask your office; paid_by = "institution" leaves it out.'
     ]
 
 
@@ -103,7 +104,7 @@ def _busy(problem: PlanningProblem, plan: Plan) -> list[str]:
 
 def _failures(grant: Grant) -> list[str]:
     if grant.failures:
-        share = f"{grant.failures * 100:.3g} %"
+        share = f"{float(grant.failures) * 100:.3g} %"
         return [f"Every run has {share} more time for failures and checkpoints (running.failures)."]
     return ["No time is set aside for failures and checkpoints: running.failures = 0.05 adds 5 %."]
 

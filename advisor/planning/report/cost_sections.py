@@ -45,12 +45,12 @@ def money_section(given: Material) -> Section:
                 parts.append((line.label, role, detail, cost, str(day)))
     if equipment:
         total = given.ledger.total(
-            [row[3] for row in equipment if isinstance(row[3], Num)], "equipment, direct"
+            [row[3] for row in equipment if isinstance(row[3], Num)], "machines, direct"
         )
         equipment.append(("total", "", "", total, "", "", "", ""))
         blocks.append(
             ReportTable(
-                name="Equipment",
+                name="Machines",
                 columns=("item", "pieces", "each", "all", "kind", "vendor", "date", "quote"),
                 rows=tuple(equipment),
                 total=True,
@@ -144,7 +144,7 @@ def _delivered(given: Material) -> list[tuple[Cell, ...]]:
 def _by_year(given: Material) -> ReportTable:
     kinds: list[tuple[str, list[tuple[str, Num]]]] = [
         (
-            "equipment",
+            "machines",
             [(given.book.fiscal_year(e.bought_on), e.charge.direct) for e in given.costs.equipment],
         ),
         ("rental", [(r.fiscal_year, r.charge.direct) for r in given.costs.running if r.rented]),

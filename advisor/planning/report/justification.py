@@ -67,7 +67,7 @@ def _choices(given: Material) -> list[Words]:
         kind = "equipment" if is_equipment(given, e) else "supplies, below the threshold"
         words.append(f", counted as {kind}. ")
         if names:
-            words.append(f"It trains {names}. ")
+            words.append(f"{'It trains' if e.count.value == 1 else 'They train'} {names}. ")
             times = [
                 (options[p.machine_id].times[given.book.experiments[p.experiment_id].model], p)
                 for p in runs

@@ -21,7 +21,7 @@ from advisor.planning.report.report import (
 )
 from bench_runner.leftovers import in_use, sweep
 
-MOST_UNBROKEN = 12
+MOST_UNBROKEN = 8
 """Rows of a table that is not parted at the end of a page."""
 MARKS = (
     "A small number in brackets is the row of the ledger, at the end, that the number before it "

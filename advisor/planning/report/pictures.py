@@ -12,6 +12,7 @@ from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.drawing import MARKERS, OKABE_ITO, few_ticks, money, svg_of
 from advisor.planning.report.report import Picture
 from advisor.planning.sensitivity.explain import Explanation
+from advisor.planning.sensitivity.solved_amounts import number_words
 from advisor.planning.solver.charges import purchase_cents, run_cents
 from advisor.planning.solver.problem import Plan, Work
 from advisor.planning.solver.rented import cheapest_rental, rented_run_cents
@@ -207,10 +208,12 @@ def draw_cost_and_time(loaded: Loaded, plan: Plan, explanation: Explanation) -> 
     )
 
 
-def draw_alternatives(loaded: Loaded, plan: Plan, explanation: Explanation) -> Picture:
-    """What the plan and its runners-up cost, and when each is over."""
+def draw_alternatives(loaded: Loaded, plan: Plan, explanation: Explanation) -> Picture | None:
+    """What the plan and its runners-up cost, and when each is over; None where there are none."""
     points = [("recommended", plan)]
     points += [(a.label, a.plan) for a in explanation.alternatives if a.plan is not None]
+    if len(points) == 1:
+        return None
     budget, currency = loaded.problem.budget_cents, loaded.grant.currency
     widest = max(len(line) for label, _ in points for line in in_two_lines(label).split("\n"))
 
@@ -224,11 +227,12 @@ def draw_alternatives(loaded: Loaded, plan: Plan, explanation: Explanation) -> P
         axes = figure.add_subplot()
         for at, (_, each) in enumerate(points):
             paid = Decimal(each.cost_cents) / 100
+            runs = number_words(each.runs, "runs")
             amount = in_it(each.cost_cents)
             axes.barh(at, amount, height=0.62, color=OKABE_ITO[0] if at == 0 else "#9db4c4")
             day = loaded.problem.start + timedelta(days=int(each.finish_day))
             axes.annotate(
-                f"{currency.written(paid)}, {each.runs} runs, over by {day}",
+                f"{currency.written(paid)}, {runs}, over by {day}",
                 (amount, at),
                 xytext=(4, 0),
                 textcoords="offset points",

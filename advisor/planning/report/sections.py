@@ -94,7 +94,7 @@ def question_section(given: Material) -> Section:
     words: list[str | Num] = [
         f"Goal: {OBJECTIVE_WORDS[grant.objective]}, over ",
         given.book.setting("grant.years", grant.years, "years", "years of the grant"),
-        f" years from {grant.start} on",
+        f" {'year' if grant.years == 1 else 'years'} from {grant.start} on",
     ]
     budget = _budget(given)
     if budget is not None:
@@ -254,10 +254,9 @@ def alternatives_section(given: Material, pictures: bool) -> Section:
     if pictures:
         from advisor.planning.report.pictures import draw_alternatives, draw_break_even
 
-        blocks.insert(0, draw_alternatives(given.loaded, given.plan, given.explanation))
-        drawn = draw_break_even(given.loaded, given.plan)
-        if drawn is not None:
-            blocks.append(drawn)
+        beside = draw_alternatives(given.loaded, given.plan, given.explanation)
+        even = draw_break_even(given.loaded, given.plan)
+        blocks = [*([beside] if beside else []), *blocks, *([even] if even else [])]
     return Section(title="Runners-up, and why not", blocks=tuple(blocks))
 
 

@@ -27,6 +27,8 @@ _FIRST = 3
 """Row 1 holds the hint, row 2 the header."""
 PAPERS = {"us-letter": 1, "a4": 9}
 """The numbers that spreadsheets have for them."""
+WIDEST = 46
+"""Characters of a column; longer text goes on in the next line of its cell."""
 _FORMATS = {
     "usd": "$#,##0.00",
     "usd-per-hour": "$#,##0.0000",
@@ -110,7 +112,7 @@ def _text_sheet(book: Any, formats: _Formats, report: Report) -> None:
         formats.wrap,
     )
     at = 3
-    for section in report.sections:
+    for section in (*report.form, *report.sections):
         texts = []
         for block in section.blocks:
             if isinstance(block, Paragraph):
@@ -137,7 +139,7 @@ def _table_sheet(book: Any, formats: _Formats, report: Report, table: ReportTabl
     for at, column in enumerate(table.columns):
         sheet.write_string(0, at, column, formats.head)
         longest = max([len(column), *(len(shown(row[at])) for row in table.rows)])
-        sheet.set_column(at, at, min(max(longest + 2, 8), 46))
+        sheet.set_column(at, at, min(max(longest + 2, 8), WIDEST))
     for number, row in enumerate(table.rows, start=1):
         total = table.total and number == len(table.rows)
         for at, cell in enumerate(row):
@@ -149,7 +151,9 @@ def _write(sheet: Any, formats: _Formats, line: int, at: int, cell: Cell, total:
         style = formats.number(cell.unit, total=total)
         sheet.write_formula(line, at, f"={_reference(cell.row)}", style, float(cell.value))
     else:
-        sheet.write_string(line, at, shown(cell), formats.bold if total else None)
+        text = shown(cell)
+        plain = formats.wrap if len(text) > WIDEST else None
+        sheet.write_string(line, at, text, formats.bold if total else plain)
 
 
 def _ledger_sheet(book: Any, formats: _Formats, report: Report) -> None:
@@ -165,7 +169,7 @@ def _ledger_sheet(book: Any, formats: _Formats, report: Report) -> None:
     for row in rows:
         line = row.number + _FIRST - 2
         sheet.write_number(line, 0, row.number)
-        sheet.write_string(line, 1, row.label)
+        sheet.write_string(line, 1, row.label, formats.wrap if len(row.label) > 60 else None)
         if row.operation is None:
             editable = row.kind in ("quote", "rental", "setting")
             style = formats.number(row.unit, editable=editable)
@@ -174,7 +178,8 @@ def _ledger_sheet(book: Any, formats: _Formats, report: Report) -> None:
             style = formats.number(row.unit)
             sheet.write_formula(line, 2, _formula(row), style, float(row.value))
         sheet.write_string(line, 3, row.unit)
-        sheet.write_string(line, 4, origin_words(row))
+        origin = origin_words(row)
+        sheet.write_string(line, 4, origin, formats.wrap if len(origin) > 70 else None)
 
 
 def _formula(row: LedgerRow) -> str:
