@@ -111,6 +111,13 @@ def reason_words(reason: str) -> str:
     return reason.replace("-", " ")
 
 
+_ATTENTIONS = {
+    "eager": "unfused attention",
+    "sdpa": "fused attention (SDPA)",
+    "flash": "FlashAttention",
+}
+
+
 def settings_words(settings: Settings | None) -> str:
     """Settings in the field's terms, as one short line."""
     if settings is None:
@@ -126,6 +133,8 @@ def settings_words(settings: Settings | None) -> str:
         words.append("layers compiled one by one")
     if settings.loss == "fused":
         words.append("fused loss")
+    if settings.attention is not None:
+        words.append(_ATTENTIONS[settings.attention])
     if settings.weights == "half":
         words.append("half-precision weights")
     if settings.matmul == "fp8":

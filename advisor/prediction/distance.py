@@ -9,6 +9,7 @@ from advisor.prediction.fitted import (
     Reach,
     chip_coordinates,
     six_digits,
+    watt_coordinate,
     workload_coordinates,
 )
 from advisor.prediction.model.workload import Workload
@@ -29,6 +30,10 @@ UNKNOWN_VENDOR = 10.0
 """Distance of a GPU whose maker's GPUs nobody measured here."""
 OTHER_VENDOR = 1.0
 """Distance of a GPU of such a maker that others measured, while our own stack never ran on one."""
+ROUNDED = 1e-4
+"""Coordinates are kept to six digits: what was measured is no distance from itself."""
+THIRSTY = "watts"
+"""What of `Reach` begins so is of a generation: how many FLOPs its cards are asked for a joule."""
 OLD_CORES = 0.5
 """Distance that tensor cores older than any measured add (Volta and Turing; no BF16)."""
 
@@ -43,7 +48,18 @@ def reach_of(measured: Iterable[tuple[Workload, Chip]]) -> set[Reach]:
         if peak is not None and bandwidth is not None:
             coordinates = six_digits(chip_coordinates(bandwidth, peak))
             reach.add(Reach(kind="gpu", coordinates=coordinates))
+            if chip.tdp_w is not None:
+                asked = six_digits((watt_coordinate(peak, chip.tdp_w),))
+                reach.add(Reach(kind=f"{THIRSTY} {chip.generation}", coordinates=asked))
     return reach
+
+
+def _thirst(reach: Iterable[Reach], chip: Chip, peak: float) -> float:
+    """How much further than any measured card of its generation one is held back by its watts."""
+    measured = [r.coordinates[0] for r in reach if r.kind == f"{THIRSTY} {chip.generation}"]
+    if chip.tdp_w is None or not measured:
+        return 0.0
+    return max(0.0, watt_coordinate(peak, chip.tdp_w) - max(measured) - ROUNDED)
 
 
 def _nearest(reach: Iterable[Reach], kind: str, coordinates: tuple[float, ...]) -> float:
@@ -86,4 +102,5 @@ def chip_distance(
     apart = 0.0 if chip.bf16_tflops is not None else OLD_CORES
     if not chip.measured_vendor and kind not in own:
         apart += OTHER_VENDOR
+    apart += _thirst(reach, chip, peak)
     return apart + _nearest(reach, "gpu", chip_coordinates(chip.bandwidth_gb_s, peak))

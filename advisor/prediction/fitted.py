@@ -14,7 +14,7 @@ from typing import Any
 from advisor.prediction.intervals import Tail
 from advisor.prediction.physics.memory import MemoryCosts
 
-VERSION = 8
+VERSION = 9
 """Counts up when the factors or effects change their meaning: an older fit is then fitted anew."""
 
 
@@ -23,7 +23,7 @@ class Reach:
     """One measured model or GPU, as the distance from the evidence is reckoned."""
 
     kind: str
-    """A family, or ``gpu``."""
+    """A family, ``gpu``, or ``watts`` with a generation of GPUs."""
     coordinates: tuple[float, ...]
 
 
@@ -142,6 +142,13 @@ def workload_coordinates(parameters: float, tokens: float) -> tuple[float, ...]:
 def chip_coordinates(bandwidth: float, peak: float) -> tuple[float, ...]:
     """Where a GPU stands: a factor of 3 in bandwidth is 1, so is one in peak over bandwidth."""
     return (math.log(bandwidth) / math.log(3.0), math.log(peak / bandwidth) / math.log(3.0))
+
+
+def watt_coordinate(peak: float, tdp_w: float) -> float:
+    """How far the power limit holds a GPU back: half the watts for the same peak is 1, which
+    widens the interval by about as much as a card was off that the fit of `TRAINING_DRAW` had not
+    seen (docs/prediction.md)."""
+    return math.log2(peak / tdp_w)
 
 
 def six_digits(values: tuple[float, ...]) -> tuple[float, ...]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from advisor.prediction.distance import FARTHEST
 from advisor.prediction.fitted import Fitted
@@ -115,6 +116,7 @@ def predict(
     from advisor.prediction.physics.columns import WorkloadTable
     from advisor.prediction.physics.step_time import options_for
     from advisor.prediction.predict_many import MEASURED_GPUS, predict_many
+    from advisor.prediction.written_out import written_out
 
     if isinstance(target, Workload):
         target = Target(workload=target)
@@ -125,6 +127,11 @@ def predict(
         raise ValueError(f"method '{method}' is not one of {', '.join(METHODS)}")
     zero, counts = np.zeros(1, dtype=int), np.array([count])
     options = wanted.among(options_for(method))
+    if wanted.offloading and wanted.stage == 0:
+        raise ValueError(
+            "optimiser states are offloaded where they are sharded, on one GPU too; give "
+            "--sharding zero-1 or leave --sharding out"
+        )
     if not options:
         raise ValueError(f"no settings of the method {method} are as asked; leave one out")
     micro_size = wanted.micro_batch_size
@@ -134,19 +141,19 @@ def predict(
             f"{workload.batch_size:,}; give --micro-batch {max(1, workload.batch_size // count)} "
             "or less"
         )
-    many = predict_many(
-        [workload], [chip], zero, zero, counts, fitted, method=method, wanted=wanted
-    )
+    asked = ([workload], [chip], zero, zero, counts, fitted)
     columns = WorkloadTable([workload], [chip]).columns(zero, zero, counts)
     paper: tuple[float | None, ...] = (None, None, None)
+    further: Mapping[str, Any] = {}
     if method == "optimal":
-        plain = predict_many([workload], [chip], zero, zero, counts, fitted, method="paper")
+        every = written_out(*asked, wanted)
+        many, _, further = every.best(0)
         paper = tuple(
             None if math.isnan(column[0]) else float(column[0])
-            for column in (plain.days, plain.low_days, plain.high_days)
+            for column in (every.paper.days, every.paper.low_days, every.paper.high_days)
         )
-        if plain.days[0] < many.days[0]:
-            many = plain  # further settings do not gain with every model
+    else:
+        many = predict_many(*asked, method=method, wanted=wanted)
     fitting = []
     for option in options:
         micro = int(wanted.micro_batch(option, columns, fitted.costs)[0])
@@ -168,6 +175,7 @@ def predict(
     if fits:
         best = many.options[int(many.option[0])]
         settings = _settings(best, workload, count, int(many.micro_batch_size[0]))
+        settings = replace(settings, **further)
     naive = method == "naive"
     assumptions = list(target.assumptions)
     if settings is not None and settings.offloading:

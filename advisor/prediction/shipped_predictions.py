@@ -16,8 +16,8 @@ from advisor.prediction.fitted import Fitted
 from advisor.prediction.model.workload import sized, workload_of
 from advisor.prediction.physics.chip import chip_of, gpu_type
 from advisor.prediction.physics.memory import ANY, HOST_GIB_A_GPU, Wanted, host_gib_needed
-from advisor.prediction.predict_many import Predictions, predict_many
 from advisor.prediction.rests_on import rests_on
+from advisor.prediction.written_out import WrittenOut, written_out
 from advisor.ranking.audit import audit_time
 from bench_runner.flops import count_flops
 from bench_runner.recipes import TEXT_FAMILIES, Recipe
@@ -104,28 +104,19 @@ def predicted_rows(
     ]
     own = ", your own records counted in" if fitted.own_observations else ""
 
-    def predicted(wanted: Wanted, by: Fitted = fitted) -> tuple[Predictions, Predictions]:
-        """With the settings that we write out, and with the paper's."""
-        asked = (workloads, made, which, chips, numbers, by)
-        return (
-            predict_many(*asked, wanted=wanted),
-            predict_many(*asked, method="paper", wanted=wanted),
-        )
+    def predicted(wanted: Wanted, by: Fitted = fitted) -> WrittenOut:
+        return written_out(workloads, made, which, chips, numbers, by, wanted)
 
-    def gain(wanted: Wanted, made_here: tuple[Predictions, Predictions]) -> Floats:
+    def gain(i: int, asked: WrittenOut) -> float:
         """Which share of the days with the paper's settings the further ones take."""
-        many, plain = predicted(wanted, gains_by) if measured and gains_by else made_here
-        return np.fmin(many.days / plain.days, 1.0)
+        many, place, _ = asked.best(i)
+        return float(np.fmin(many.days[place] / asked.paper.days[i], 1.0))
 
-    def row_of(
-        i: int, many: Predictions, plain: Predictions, shares: Floats
-    ) -> dict[str, Any] | None:
+    def row_of(i: int, asked: WrittenOut, gained: WrittenOut) -> dict[str, Any] | None:
         r, g, count = pairs[i]
-        if plain.fits[i] and plain.days[i] < many.days[i]:
-            many = (
-                plain  # further settings do not gain with every model: the faster are written out
-            )
-        fits, days = bool(many.fits[i]), float(many.days[i])
+        plain = asked.paper
+        many, place, further = asked.best(i)
+        fits, days = bool(many.fits[place]), float(many.days[place])
         row: dict[str, Any] = {
             "recipe_id": recipes[r].recipe_id,
             "gpu_id": gpus[g].gpu_id,
@@ -139,20 +130,20 @@ def predicted_rows(
             return row
         if math.isnan(days):  # too far from the evidence, or a rate is not known
             return None
-        option = many.options[int(many.option[i])]
-        micro = int(many.micro_batch_size[i])
+        option = many.options[int(many.option[place])]
+        micro = int(many.micro_batch_size[place])
         steps = math.ceil(recipes[r].training.batch_size / (count * micro))
-        low, high = float(many.low_days[i]), float(many.high_days[i])
+        low, high = float(many.low_days[place]), float(many.high_days[place])
         paper: list[float | None] = [
             None if math.isnan(column[i]) else _round(float(column[i]))
             for column in (plain.days, plain.low_days, plain.high_days)
         ]
-        factor = float(many.comparison_factor[i])
+        factor = float(many.comparison_factor[place])
         cell = (recipes[r].recipe_id, gpus[g].gpu_id, count)
         if measured and cell in measured and plain.fits[i]:
             half = math.log(high / days) if workloads[r].family in TEXT_FAMILIES else 0.0
             half = min(half, OWN_HALF_WIDTH)
-            days = measured[cell] * float(shares[i])
+            days = measured[cell] * gain(i, gained)
             low, high = days / math.exp(half), days * math.exp(half)
             paper = [_round(measured[cell])] * 3
             factor = min(factor, math.exp(half))
@@ -170,8 +161,9 @@ def predicted_rows(
             return None
         return row | {
             "status": "ok",
-            "reason": f"predicted, {_near(float(many.distance[i]))}{own}",
+            "reason": f"predicted, {_near(float(many.distance[place]))}{own}",
             **asdict(option.settings(micro, steps)),
+            **further,
             "training_days": _round(days),
             "training_days_low": _round(low),
             "training_days_high": _round(high),
@@ -179,8 +171,8 @@ def predicted_rows(
             "paper_settings_days": paper[0],
             "paper_settings_days_low": paper[1],
             "paper_settings_days_high": paper[2],
-            "other_software_days_low": _round(float(many.foreign_low_days[i])),
-            "other_software_days_high": _round(float(many.foreign_high_days[i])),
+            "other_software_days_low": _round(float(many.foreign_low_days[place])),
+            "other_software_days_high": _round(float(many.foreign_high_days[place])),
             "evidence_pieces": rests.pieces,
             "evidence_nearest": rests.nearest,
             "implied_mfu": None if audit.implied_mfu is None else _round(audit.implied_mfu),
@@ -189,18 +181,23 @@ def predicted_rows(
         }
 
     usual = predicted(ANY)
-    shares = gain(ANY, usual)
-    rows = [row for i in range(len(pairs)) if (row := row_of(i, *usual, shares)) is not None]
+    gained = predicted(ANY, gains_by) if measured and gains_by else usual
+    rows = [row for i in range(len(pairs)) if (row := row_of(i, usual, gained)) is not None]
     large = Wanted(host_gib=MOST_HOST_GIB)
     more = predicted(large)
-    shares = gain(large, more)
-    gains = ~usual[0].fits | (more[0].days < GAIN * usual[0].days)
-    for i in map(int, np.flatnonzero(more[0].fits & gains)):
+    gained = predicted(large, gains_by) if measured and gains_by else more
+    for i in range(len(pairs)):
+        many, place, _ = more.best(i)
+        few, there, _ = usual.best(i)
+        if not many.fits[place]:
+            continue
+        if few.fits[there] and not many.days[place] < GAIN * few.days[there]:
+            continue
         r, _, count = pairs[i]
-        option = more[0].options[int(more[0].option[i])]
+        option = many.options[int(many.option[place])]
         half_precision = recipes[r].training.precision != "fp32"
         needed = host_gib_needed(option, workloads[r].parameters, half=half_precision)
-        larger = row_of(i, *more, shares)
+        larger = row_of(i, more, gained)
         if larger is not None and needed > HOST_GIB_A_GPU * count:
             rows.append(larger | {"host_memory_gib": float(math.ceil(needed))})
     return rows

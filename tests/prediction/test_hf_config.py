@@ -431,5 +431,6 @@ def test_relative_attention_is_read_as_a_text_or_as_the_list_that_the_library_wr
         for kinds in ("p2c|c2p", ["p2c", "c2p"])
     ]
     assert counted[0] == counted[1]
+    assert not counted[0].fused_attention and not counted[0].fusible  # no fused kernel has it
     with pytest.raises(ValueError, match="pos_att_type"):
         target_of_config(write(tmp_path, {**plain, "pos_att_type": [1]}), TEXT)

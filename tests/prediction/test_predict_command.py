@@ -199,6 +199,49 @@ def test_settings_are_as_asked_and_never_faster_than_the_best(
 
 
 @pytest.mark.parametrize(
+    ("flags", "name", "value"),
+    [
+        (("--micro-batch", "4"), "micro_batch_size", 4),
+        (("--sharding", "zero-3"), "sharding", "zero-3"),
+        (("--checkpointing", "yes"), "activation_checkpointing", True),
+        (("--offloading", "yes"), "offloading", True),
+        (("--method", "naive"), "free_lunch", False),
+    ],
+)
+def test_settings_that_were_asked_for_are_kept_and_no_time_with_others_is_quoted(
+    own_store: Path,
+    flags: tuple[str, ...],
+    name: str,
+    value: object,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    # The paper's settings are faster here than the lean ones, and a time was measured with them.
+    asked = ["predict", "--model", "roberta", "--gpu", "H200", "--count", "2"]
+    asked += ["--store", str(own_store), "--format", "json"]
+    assert main(asked) == 0
+    assert json.loads(capsys.readouterr().out)["measured"]
+    assert main([*asked, *flags]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["settings"][name] == value
+    assert all(time["settings"][name] == value for time in answer["measured"])
+
+
+def test_attention_is_fused_where_the_library_can_and_the_recipe_does_not(
+    own_store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["predict", "--store", str(own_store), "--gpu", "A100"]
+    assert main([*asked, "--model", "roberta", "--format", "json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["settings"]["attention"] == "sdpa"
+    assert answer["settings"]["compilation"] == "regional"
+    assert answer["training_days"] < 0.9 * answer["paper_settings_days"]
+    assert main([*asked, "--model", "roberta"]) == 0
+    assert "fused attention (SDPA)" in " ".join(capsys.readouterr().out.split())
+    assert main([*asked, "--model", "pythia-1b", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["settings"]["attention"] is None
+
+
+@pytest.mark.parametrize(
     ("flags", "said"),
     [
         (("--host-memory", "1e999"), "host memory"),
@@ -208,6 +251,7 @@ def test_settings_are_as_asked_and_never_faster_than_the_best(
         (("--micro-batch", "0"), "not a whole number above 0"),
         (("--micro-batch", "1M"), "more than the batch"),
         (("--method", "naive", "--sharding", "zero-2"), "no settings of the method naive"),
+        (("--sharding", "none", "--offloading", "yes"), "give --sharding zero-1 or leave"),
         (("--precision", "fp8"), "fp8 changes what is learnt"),
     ],
 )

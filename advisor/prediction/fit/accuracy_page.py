@@ -52,6 +52,7 @@ from advisor.prediction.fit.observations import (  # noqa: E402
     Observation,
     load_evidence,
 )
+from advisor.prediction.fit.power_limits import as_table  # noqa: E402
 from advisor.prediction.fit.random_effects import cell  # noqa: E402
 from advisor.prediction.physics.chip import gpu_type  # noqa: E402
 from advisor.prediction.predict_one import analytic_days  # noqa: E402
@@ -150,6 +151,14 @@ def report(jobs: int) -> str:
         "the card left out of the fit: medians over the times that one source took of one model "
         "on as many of both. The goal is 12 %.",
         _ratios(cuts.ratios),
+        "## Cards held back by their watts",
+        "What a power limit leaves of a card's speed comes from matrix products, which draw most; "
+        "a training step draws less, by one number that is fitted to trainings of BERT and "
+        "ResNet-50 under limits of half of the watts and more. Below each card's trainings are "
+        "predicted from the other cards': root mean square of the logarithms, every card weighing "
+        "alike. A card of half the watts that nobody measured (an RTX PRO 6000 Max-Q) has an "
+        "interval that is wider by about as much.",
+        as_table(),
         "## How wide the intervals are",
         _widths(truth),
         "## Two machines compared",

@@ -58,6 +58,8 @@ class Workload:
     compiles: bool
     checkpoints: bool
     """Whether the model's code supports activation checkpointing."""
+    fusible: bool = False
+    """Whether the recipe names unfused attention where the library has a fused kernel for it."""
 
     @property
     def flops(self) -> float:
@@ -84,7 +86,8 @@ def workload_of(recipe: Recipe) -> Workload:
     training, support = recipe.training, recipe.support
     length = training.sequence_length or training.image_size
     assert length is not None  # count_flops refuses a recipe without one
-    shape = _shape(counted_architecture(recipe), length)
+    architecture = counted_architecture(recipe)
+    shape = _shape(architecture, length)
     forward = count.forward_full
     return Workload(
         workload_id=recipe.recipe_id,
@@ -106,6 +109,9 @@ def workload_of(recipe: Recipe) -> Workload:
         fused_attention=support.attention != "eager",
         compiles=support.compile,
         checkpoints=support.activation_checkpointing,
+        fusible=support.attention == "eager"
+        and support.compile
+        and architecture.attention == "sdpa",
     )
 
 

@@ -137,28 +137,39 @@ _TFLOP_A_JOULE = {
     "12.0": 0.8,
 }
 """What matrix products in half precision reach for a watt where the power limit holds them back,
-by compute capability: what makes `_reach` give the most that one program saw of square products on
-cards of each, the middle where there are several (zzc0721/torch-performance-test-data, 9d82827):
+by compute capability: what makes `power_share` with a draw of 1 give the most that one program saw
+of square products on cards of each, the middle where there are several
+(zzc0721/torch-performance-test-data, 9d82827):
 95 TFLOP/s on a V100 (300 W), 42 and 59 on T4 (70 W) and T10 (150 W), 265 and 234 on A100 (400 and
 250 W), 123 and 65 on RTX A6000 (300 W) and A4000 (140 W), 269 and 71 on L40S (350 W) and L4 (72 W),
 797 and 496 on H100 (700 and 350 W), 1,696 on B200 (1,000 W), 418 on RTX PRO 6000 (600 W). No
 training speed went into it. 10.3 is taken to be as 10.0."""
 _SHARPNESS = 4.0
 """How suddenly the power limit takes over from the peak: a p-norm, in which both matter between."""
+TRAINING_DRAW = 0.77
+"""What a training step draws at a clock beside nothing but matrix products, which draw most: a
+limit slows training less. Fitted to trainings under limits (`fit/power_limits.py`)."""
 
 
 def _reach(gpu: Gpu) -> float:
-    """Share of the dense peak that large matrix products reach, by the clock that the power limit
-    leaves."""
+    """Share of the dense peak that is in reach of a training, by the clock that the power limit
+    leaves to it."""
     measured = _REACH.get(gpu.architecture or "")
     if measured is not None:
         return measured
+    return power_share(gpu, gpu.tdp_w) or 1.0
+
+
+def power_share(gpu: Gpu, watts: float | None, draw: float = TRAINING_DRAW) -> float | None:
+    """Share of the dense half-precision peak that a limit of so many watts leaves to a step that
+    draws a share ``draw`` of what matrix products do; None where a rate is not known."""
     peak, watt = gpu.fp16_tflops, _TFLOP_A_JOULE.get(gpu.compute_capability or "")
     if watt is None and "superchip" in gpu.form_factor:
         watt = _TFLOP_A_JOULE["9.0"]
-    if peak is None or gpu.tdp_w is None or watt is None:
-        return 1.0
-    share: float = (1.0 + (peak / (watt * gpu.tdp_w)) ** _SHARPNESS) ** (-1.0 / _SHARPNESS)
+    if peak is None or watts is None or watt is None:
+        return None
+    wanted = draw * peak / (watt * watts)
+    share: float = (1.0 + wanted**_SHARPNESS) ** (-1.0 / _SHARPNESS)
     return share
 
 
@@ -190,8 +201,9 @@ def _load_tflops(gpu: Gpu) -> float | None:
 
 
 def gpu_type(chip: Chip) -> str:
-    """A GPU whatever its memory and board: an A100 of 40 GB says nearly all about one of 80."""
-    for family in ("A100", "H100", "V100"):
+    """A GPU whatever its memory, board and watts: an A100 of 40 GB says nearly all about one of 80,
+    an RTX PRO 6000 of 600 W much about its sisters for servers and of 300 W."""
+    for family in ("A100", "H100", "V100", "RTX PRO 6000 Blackwell"):
         if chip.name.startswith(family):
             return family
     return chip.name

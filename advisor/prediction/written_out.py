@@ -1,0 +1,78 @@
+"""Predictions with the settings that the program writes out: for every pair the fastest of what it
+knows to write, be it lean, as in the paper, or either with fused attention."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from advisor.prediction.fitted import Fitted
+from advisor.prediction.model.workload import Workload
+from advisor.prediction.physics.chip import Chip
+from advisor.prediction.physics.memory import ANY, Wanted
+from advisor.prediction.predict_many import Predictions, predict_many
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Whole = NDArray[np.int64]
+
+FUSED_ATTENTION: Mapping[str, Any] = {"attention": "sdpa", "compilation": "regional"}
+"""The further settings where a recipe names unfused attention and the library has a fused kernel:
+as they were measured (docs/measurements.md, RoBERTa)."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenOut:
+    """What there is to choose from, and what the paper's settings take."""
+
+    paper: Predictions
+    ways: Sequence[tuple[Predictions, Whole, bool]]
+    """Predictions, the place of each pair in them (-1 where there is none), and whether they need
+    FUSED_ATTENTION."""
+
+    def best(self, i: int) -> tuple[Predictions, int, Mapping[str, Any]]:
+        """Of a pair: the fastest that fits, its place there, and its further settings."""
+        first, places, _ = self.ways[0]
+        chosen, place, fused = first, int(places[i]), False
+        for many, places, attention in self.ways[1:]:
+            j = int(places[i])
+            if j < 0 or not many.fits[j]:
+                continue
+            if not chosen.fits[place] or many.days[j] < chosen.days[place]:
+                chosen, place, fused = many, j, attention
+        return chosen, place, FUSED_ATTENTION if fused else {}
+
+
+def written_out(
+    workloads: Sequence[Workload],
+    chips: Sequence[Chip],
+    workload_index: Whole,
+    chip_index: Whole,
+    counts: Whole,
+    fitted: Fitted,
+    wanted: Wanted = ANY,
+) -> WrittenOut:
+    """As `predict_many`, with every way that the program writes out."""
+    import numpy as np
+
+    def both(models: Sequence[Workload], rows: Whole) -> tuple[Predictions, Predictions]:
+        asked = (models, chips, workload_index[rows], chip_index[rows], counts[rows], fitted)
+        return (
+            predict_many(*asked, wanted=wanted),
+            predict_many(*asked, method="paper", wanted=wanted),
+        )
+
+    every = np.arange(len(counts))
+    lean, paper = both(workloads, every)
+    ways = [(lean, every, False), (paper, every, False)]
+    eager = np.array([w.fusible for w in workloads], dtype=bool)[workload_index]
+    if eager.any():
+        rows = np.flatnonzero(eager)
+        places = np.full(len(counts), -1)
+        places[rows] = np.arange(len(rows))
+        fused = [replace(w, fused_attention=True) if w.fusible else w for w in workloads]
+        ways += [(many, places, True) for many in both(fused, rows)]
+    return WrittenOut(paper, ways)

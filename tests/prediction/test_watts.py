@@ -1,0 +1,76 @@
+"""Cards held back by their watts: trainings under limits, and what a card is said to lose."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from statistics import fmean
+
+import pytest
+
+from advisor.prediction.fit.observations import chips_by_name
+from advisor.prediction.fit.power_limits import as_table, cards_out, fitted_draw, load_limited
+from advisor.prediction.fitted import Fitted
+from advisor.prediction.model.workload import workload_of
+from advisor.prediction.physics.chip import TRAINING_DRAW, chip_of, power_share
+from advisor.prediction.predict_one import predict
+from advisor.prediction.shipped_predictions import shipped_fit
+from bench_runner.recipes import load_recipes
+from price_catalog.load import load_catalog
+
+CHIPS = chips_by_name()
+GPUS = {gpu.gpu_id: gpu for gpu in load_catalog().gpus}
+PYTHIA = workload_of(next(r for r in load_recipes() if r.recipe_id == "pythia-1b"))
+
+
+@pytest.fixture(scope="module")
+def fitted() -> Fitted:
+    return shipped_fit()
+
+
+def test_the_draw_is_that_of_the_shipped_trainings() -> None:
+    rows = load_limited()
+    assert len(rows) > 150
+    assert all(0.5 <= row.limit_w / row.highest_w < 1 for row in rows)
+    assert fitted_draw(rows) == TRAINING_DRAW
+    assert f"used: {TRAINING_DRAW}." in as_table()
+
+
+def test_a_card_left_out_loses_about_what_the_others_say() -> None:
+    out = cards_out(load_limited())
+    assert len(out) == 4
+    assert max(card.error for card in out) < 0.17
+    assert fmean(card.error for card in out) < fmean(card.error_as_products for card in out)
+
+
+def test_fewer_watts_leave_less_and_no_more_than_all() -> None:
+    gpu = GPUS["rtx-pro-6000-blackwell-ws"]
+    shares = [power_share(gpu, watts) for watts in (150, 300, 600, 6000)]
+    assert all(share is not None for share in shares)
+    assert shares == sorted(shares, key=lambda share: share or 0.0)
+    assert (shares[0] or 0) > 0 and (shares[-1] or 0) <= 1
+    assert power_share(gpu, None) is None
+    assert power_share(replace(gpu, compute_capability="99.0"), 300) is None
+
+
+def test_half_the_watts_cost_what_trainings_under_limits_show(fitted: Fitted) -> None:
+    half = [row.speed for row in load_limited() if row.limit_w / row.highest_w <= 0.52]
+    full, less = (
+        predict(PYTHIA, CHIPS[f"rtx-pro-6000-blackwell-{kind}"], 4, fitted)
+        for kind in ("ws", "maxq")
+    )
+    assert full.training_days and less.training_days
+    assert min(half) < full.training_days / less.training_days < max(half)
+    assert less.training_days_low and less.training_days_high
+    for speed in (min(half), max(half)):
+        assert less.training_days_low < full.training_days / speed < less.training_days_high
+
+
+def test_a_card_that_asks_more_of_a_watt_than_any_measured_is_less_sure(fitted: Fitted) -> None:
+    def width(tdp_w: float) -> float:
+        chip = chip_of(replace(GPUS["rtx-pro-6000-blackwell-se"], tdp_w=tdp_w))
+        answer = predict(PYTHIA, chip, 1, fitted)
+        assert answer.training_days_high and answer.training_days_low
+        return answer.training_days_high / answer.training_days_low
+
+    assert width(700) == pytest.approx(width(600))
+    assert width(600) < width(450) < width(300)
