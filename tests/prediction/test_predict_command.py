@@ -235,7 +235,7 @@ def test_attention_is_fused_where_the_library_can_and_the_recipe_does_not(
     assert answer["settings"]["attention"] == "sdpa"
     assert answer["settings"]["compilation"] == "regional"
     assert answer["training_days"] < 0.9 * answer["paper_settings_days"]
-    assert main([*asked, "--model", "roberta"]) == 0
+    assert main([*asked, "--model", "roberta", "--details"]) == 0
     assert "fused attention (SDPA)" in " ".join(capsys.readouterr().out.split())
     assert main([*asked, "--model", "pythia-1b", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["settings"]["attention"] is None

@@ -125,5 +125,10 @@ def kept_of(posterior: Posterior, observations: Sequence[Observation]) -> Fitted
                 reach_of((o.workload, o.chip) for o in rows), key=lambda r: (r.kind, r.coordinates)
             )
         ),
-        pieces=tuple(sorted(pieces_of(rows), key=lambda p: (p.model, p.gpu, p.count, p.by))),
+        pieces=tuple(
+            sorted(
+                pieces_of(rows),
+                key=lambda p: (p.model, p.gpu, p.count, p.by, p.parameters, p.family),
+            )
+        ),
     )
