@@ -214,8 +214,9 @@ def test_every_table_adds_up_in_the_currency_of_the_grant(planned: Planned, code
     assert years[-1][-1] == total[-1]
     (recommended,) = [c.value for c in tables["Alternatives"].rows[0] if isinstance(c, Num)][:1]
     assert recommended == total[-1]
-    cells = list(csv.reader(io.StringIO(to_csv_text(report))))
-    assert (Decimal(cells[-1][-2]), cells[-1][-1]) == (total[-1], code)
+    cells = list(csv.DictReader(io.StringIO(to_csv_text(report))))[-1]
+    assert (Decimal(cells["all years"]), cells["currency"]) == (total[-1], code)
+    assert ("$1.1403 a EUR of 2026-09-25 (ECB)" in cells.get("converted", "")) is (code == "EUR")
     found = json.loads(to_json_text(report), parse_float=Decimal)
     assert Decimal(str(found["budget"]["lines"][-1]["total"]["value"])) == total[-1]
     assert ("exchange_rate" in found) is (code == "EUR")

@@ -94,11 +94,14 @@ def _markdown(block: Block, figures: str | None, *, cite: bool) -> list[str]:
 
 def to_csv_text(report: Report) -> str:
     """The budget as a grants office opens it: a row a line, a column an award year, and the
-    currency of its amounts."""
+    currency of its amounts with the rate that prices were converted at."""
     table = report.tables()[0]
-    columns = (*table.columns, "currency")
+    told = {"currency": report.currency}
+    if report.converted is not None:
+        told["converted"] = report.converted
+    columns = (*table.columns, *told)
     rows = [
-        dict(zip(columns, (*(_plain(cell) for cell in row), report.currency), strict=True))
+        dict(zip(columns, (*(_plain(cell) for cell in row), *told.values()), strict=True))
         for row in table.rows
     ]
     return to_csv(rows, columns) + "\n"

@@ -84,6 +84,8 @@ class Report:
     paper: Paper = "a4"
     currency: str = "USD"
     """Of its amounts; the ledger begins in US dollars, as prices are kept."""
+    converted: str | None = None
+    """At which rate, of which day and source; None where nothing is converted."""
     objects: Mapping[str, Any] = field(default_factory=dict)
     """The plan and its money as data, for programs: numbers are ``Num``."""
 

@@ -74,6 +74,7 @@ def build_report(
         paper=funder.paper,
         objects=data,
         currency=loaded.grant.currency.code,
+        converted=loaded.grant.currency.note,
     )
 
 
