@@ -29,11 +29,13 @@ if TYPE_CHECKING:
 WIDTH = 100
 
 
-def no_plan_text(planned: Planned) -> str:
-    """What to relax, in lines."""
+def no_plan_text(planned: Planned, width: int | None = None) -> str:
+    """What to relax, in lines of at most ``width``."""
     if not planned.ways_out:
         return "No plan meets every constraint, and relaxing any single one does not help."
     each = [f"  - {line}" for line in lines(planned.ways_out)]
+    if width is not None:
+        each = [fill(line, width, subsequent_indent=" " * 4) for line in each]
     return "\n".join(["No plan meets every constraint. Any one of these mends it:", *each])
 
 

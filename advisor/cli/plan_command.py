@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
     if planned.plan is None or planned.explanation is None:
         from advisor.answers.plan_lines import no_plan_text
 
-        print(no_plan_text(planned))
+        print(no_plan_text(planned, terminal_width()))
         return NO_ANSWER
     if options.format == "table":
         if not printed:
@@ -191,12 +191,18 @@ def _allocations(options: argparse.Namespace) -> int:
         raise InputError(f"no known allocation has {word}: leave the word out to see all")
     if options.format == "table":
         narrow = ("provider", "kind", "gpu", "usd_per_gpu_hour", "award", "wait", "date")
-        print(render_rows([{k: row[k][:28] or "-" for k in narrow} for row in rows], "table"))
-        print(f"\n{len(rows)} rows; --format csv has limits, notes and sources as well.")
+        shown_rows = [{_NARROW.get(k, k): row[k][:28] or "-" for k in narrow} for row in rows]
+        print(render_rows(shown_rows, "table", width=terminal_width()))
+        word = f" {quoted(options.allocations)}" if options.allocations else ""
+        words = f"\n{len(rows)} rows. Whole texts, limits, notes and sources:"
+        print(f"{words}\n  advisor plan --allocations{word} --format csv")
         print(f"A grant's [[allocations]] may name a programme: {', '.join(programme_names())}.")
     else:
         print(render_rows([{k: row[k] or None for k in COLUMNS} for row in rows], options.format))
     return ANSWERED
+
+
+_NARROW = {"usd_per_gpu_hour": "$/GPU-h"}
 
 
 def _reach(options: argparse.Namespace, seconds: float) -> int:
@@ -215,7 +221,12 @@ def _reach(options: argparse.Namespace, seconds: float) -> int:
         today=date.today(),
         seconds=seconds,
     )
-    print(render_rows(rows, options.format))
+    if options.format == "table":
+        from advisor.answers.plan_answer import reach_text
+
+        print(reach_text(rows, terminal_width()))
+    else:
+        print(render_rows(rows, options.format))
     return ANSWERED if any(row["runs"] for row in rows) else NO_ANSWER
 
 
