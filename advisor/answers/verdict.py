@@ -5,7 +5,7 @@ Every surface begins with `verdict`: the command line, JSON and the terminal pro
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -26,6 +26,7 @@ from advisor.ranking.rank import RankedRow, Ranking
 from advisor.ranking.ties import chance_within
 
 if TYPE_CHECKING:
+    from advisor.ranking.candidates import Candidates
     from price_catalog.builds import Build
     from price_catalog.model import Quote
 
@@ -268,19 +269,27 @@ def _nothing(ranking: Ranking) -> str:
     in_time = [i for i in candidates.by_cost if limit is None or candidates.days[i] <= limit]
     near = []
     if inside:
-        near.append(f"the fastest for that takes {_days_of(ranking, inside[0])}")
+        first, unsold = sold_first(candidates, inside)
+        near.append(f"the fastest for that takes {_days_of(ranking, first)}{unsold}")
     if in_time:
         what = "the cheapest" if limit is None else "the cheapest that does"
-        cost = candidates.cost_usd(in_time[0])
+        first, unsold = sold_first(candidates, in_time)
+        cost = candidates.cost_usd(first)
         assert cost is not None  # it is rankable
-        near.append(
-            f"{what} costs {usd_rounded(cost)} ({gpus_words(candidates.builds[in_time[0]])})"
-        )
+        gpus = gpus_words(candidates.builds[first])
+        near.append(f"{what} costs {usd_rounded(cost)} ({gpus}){unsold}")
     elif inside:
         near.append("no machine here is fast enough at any price")
     else:
-        near.append(f"the fastest takes {_days_of(ranking, candidates.by_days[0])}")
+        first, unsold = sold_first(candidates, candidates.by_days)
+        near.append(f"the fastest takes {_days_of(ranking, first)}{unsold}")
     return f"Nothing trains {model}{asked}: {', '.join(near)}."
+
+
+def sold_first(candidates: Candidates, ordered: Sequence[int]) -> tuple[int, str]:
+    """The first that somebody sells; the first of all, with a word of it, where nobody does."""
+    sold = next((i for i in ordered if candidates.offered[i]), None)
+    return (ordered[0], ", which nobody is known to sell") if sold is None else (sold, "")
 
 
 def _asked(ranking: Ranking) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from advisor.answers.verdict import verdict
+from advisor.answers.verdict import sold_first, verdict
 from advisor.answers.wording import count_words
 from advisor.costs.amounts import days_short, usd_whole
 from advisor.ranking.typed_question import (
@@ -312,7 +312,7 @@ class RankingSession:
             i for i in candidates.rankable if budget is None or candidates.cents[i] <= budget * 100
         ]
         if inside:
-            fastest = min(inside, key=candidates.days.__getitem__)
+            fastest, _ = sold_first(candidates, sorted(inside, key=candidates.days.__getitem__))
             low, high = candidates.interval(fastest)
             interval = "" if low == high else f" ({days_short(low)} to {days_short(high)})"
             return (
@@ -320,7 +320,8 @@ class RankingSession:
                 f"{days_short(candidates.days[fastest])} days{interval}. Press t and allow more."
             )
         if "over-budget" in counts:
-            cheapest = candidates.cents[candidates.by_cost[0]] / 100
+            first, _ = sold_first(candidates, candidates.by_cost)
+            cheapest = candidates.cents[first] / 100
             return (
                 f"Nothing fits this budget: the cheapest costs {usd_whole(cheapest)}. "
                 "Press b and raise it."
