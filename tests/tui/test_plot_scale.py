@@ -15,12 +15,14 @@ from advisor.tui.widgets.plot.grid import LogPoints, PlotGrid, fit_scales
 from advisor.tui.widgets.plot.navigate import neighbour
 from advisor.tui.widgets.plot.scale import (
     MIN_SPAN_DECADES,
+    WIDEN_DECADES,
     LogScale,
     compact,
     fit_scale,
     format_days,
     format_usd,
     ticks,
+    with_round_values,
 )
 from advisor.tui.widgets.plot.style import palette, series_marks
 from tests.tui.contrast import contrast_ratio
@@ -107,6 +109,19 @@ def test_numbers_are_written_in_few_characters(value: float, text: str) -> None:
     assert compact(value) == text
     assert format_usd(value) == f"${text}"
     assert format_days(value) == f"{text} d"
+
+
+@given(scale=SCALES)
+def test_an_axis_is_widened_a_little_for_a_third_round_value(scale: LogScale) -> None:
+    wider = with_round_values(scale)
+    assert wider.covers(scale.low_log, scale.high_log)
+    assert wider.span <= scale.span + WIDEN_DECADES * 1.1 + 1e-9
+
+
+def test_a_budget_of_forty_thousand_has_three_round_costs() -> None:
+    scale = fit_scale(math.log10(8_800), math.log10(30_000), (40_000.0,))
+    assert ticks(scale, 8) == [10_000, 20_000]
+    assert ticks(with_round_values(scale), 8) == [10_000, 20_000, 50_000]
 
 
 @settings(deadline=None)

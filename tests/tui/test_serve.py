@@ -313,7 +313,12 @@ def test_keys_work_without_a_click() -> None:
     """The page's script, in a page that is none: the terminal's field gets the focus on load."""
     script = Path(advisor.tui.serve.__file__).with_name("serve.js").read_text(encoding="utf-8")
     page = """
-    const heard = {}; let focused = 0;
+    const heard = {}; let focused = 0; const sent = [];
+    globalThis.WebSocket = class {
+        send(data) { sent.push(data); }
+        addEventListener(name, act) { this.open = act; }
+    };
+    WebSocket.CONNECTING = 0;
     const listen = (name, act) => { heard[name] = act; };
     globalThis.window = { addEventListener: listen };
     globalThis.document = {
@@ -325,7 +330,11 @@ def test_keys_work_without_a_click() -> None:
     press = """
     heard.load(); heard.focus(); heard.keydown({ target: document.body });
     heard.keydown({ target: {} });
-    console.log(focused);
+    const socket = new WebSocket();
+    socket.readyState = 0; socket.send("early");
+    const before = sent.length;
+    socket.readyState = 1; socket.open(); socket.send("late");
+    console.log(focused, before, sent.join(" "));
     """
     done = subprocess.run(
         ["node", "-e", page + script + press],
@@ -334,7 +343,7 @@ def test_keys_work_without_a_click() -> None:
         timeout=60,
         check=True,
     )
-    assert done.stdout.strip() == "3"
+    assert done.stdout.strip() == "3 0 early late", "nothing is sent before the connection stands"
     textual_js = Path(textual_serve.__path__[0], "static", "js", "textual.js")
     assert "xterm-helper-textarea" in textual_js.read_text(encoding="utf-8")
 

@@ -30,6 +30,9 @@ FOOTER_GAP = 2
 NAME = "GPU advisor "
 NAME_FROM_WIDTH = 92
 """Below, the screens take the whole line."""
+ROOMY_FROM_WIDTH = 79
+"""Below, they stand close together, and the longest words give way."""
+SHORT_WORDS = {"Ranking": "Rank", "Benchmark": "Bench"}
 
 
 def clickable(parts: Iterable[Key], gap: str = "  ") -> Content:
@@ -58,11 +61,13 @@ class TitleBar(Static):
 
     def on_resize(self) -> None:
         named = self.app.size.width >= NAME_FROM_WIDTH
+        roomy = self.app.size.width >= ROOMY_FROM_WIDTH
         parts = [Content.styled(NAME, "bold")] if named else []
         for key, name, word in SCREENS:
             meta = Style.from_meta({"@click": f"app.go('{name}')"})
             look = "reverse bold" if name == self._here else ""
-            parts += [Content.styled(f" {key} {word} ", look).stylize(meta), Content(" ")]
+            said = f" {key} {word} " if roomy else f"{key} {SHORT_WORDS.get(word, word)}"
+            parts += [Content.styled(said, look).stylize(meta), Content(" ")]
         self.update(Content("").join(parts), layout=False)
 
 

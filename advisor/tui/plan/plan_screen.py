@@ -110,7 +110,7 @@ class PlanScreen(SizedScreen):
             )
         yield Static("", id="status", markup=False)
         with ScrollableContainer(id="scroll"):
-            yield Static(EMPTY, id="answer", markup=False)
+            yield Static(EMPTY, id="answer", classes="-prose", markup=False)
         yield KeyBar(PLAN)
 
     def on_mount(self) -> None:
@@ -118,7 +118,7 @@ class PlanScreen(SizedScreen):
         kept = self.app.kept_note(PLAN)
         if kept is not None:
             self.query_one("#grant", Input).value = kept.asked.get("grant", "")
-            self.query_one("#answer", Static).update(kept.text)
+            self._answer(kept.text)
             self._say(f"Planned on {kept.made_on}. g and Enter plan it again, for a report too.")
 
     # Planning
@@ -255,7 +255,7 @@ class PlanScreen(SizedScreen):
         if event.at.settled and first:
             width = max(self.app.size.width - 4, 40)
             text = decided_text(loaded, event.at.plan, width)
-            self.query_one("#answer", Static).update(text)
+            self._answer(text)
 
     @on(Made)
     def _made(self, event: Made) -> None:
@@ -277,6 +277,12 @@ class PlanScreen(SizedScreen):
             text = str(self.query_one("#answer", Static).content)
             self.app.keep_note(PLAN, self._path.name, text, **asked)
 
+    def _answer(self, text: str) -> None:
+        """Show lines that were made for this width, or scroll sideways."""
+        answer = self.query_one("#answer", Static)
+        answer.remove_class("-prose")
+        answer.update(text)
+
     @on(Resize)
     def _show(self) -> None:
         if self._planned is None:
@@ -286,7 +292,7 @@ class PlanScreen(SizedScreen):
         width = max(self.app.size.width - 4, 40)
         found = self._planned
         text = no_plan_text(found) if found.plan is None else plan_text(found, width)
-        self.query_one("#answer", Static).update(text)
+        self._answer(text)
 
     # The report
 

@@ -30,6 +30,7 @@ from advisor.costs.amounts import days_rounded, days_short, usd_rounded, usd_who
 from advisor.tables import cut_words
 from advisor.tui.program.candidates_view import Answer, BuildKey, build_key
 from advisor.tui.program.points import short_gpu_name
+from advisor.tui.widgets.plot.scale import format_usd
 from advisor.tui.widgets.table_rows import Column, RowStyle
 from price_catalog.model import OWN_QUOTE
 
@@ -175,7 +176,8 @@ class RankedRows:
             case "build":
                 return self._name(index, row)
             case "overall_cost_usd":
-                return usd_rounded(row.overall_cost_usd)
+                usd = usd_rounded(row.overall_cost_usd)
+                return usd if len(usd) <= (_COST.width or 0) else format_usd(row.overall_cost_usd)
             case "experiment_cost_usd":
                 return f"{estimate_mark(time)}{usd_rounded(row.experiment_cost_usd)}"
             case "training_days":

@@ -512,7 +512,10 @@ def doubt_note(doubts: Sequence[Doubt], width: int) -> str:
     note = ""
     for doubt in doubts:
         words = COMMAND_FLAG.sub("", doubt.words)
-        said = f"{words[:1].upper()}{words[1:]} ({DOUBT_KEYS[doubt.about]})."
+        words, keys = f"{words[:1].upper()}{words[1:]}", DOUBT_KEYS[doubt.about]
+        said = f"{words} ({keys})."
+        if not note and len(wrap(said, max(width, 1))) > NOTE_LINES:
+            said = f"{words.partition(';')[0]} ({keys})."  # its page has the rest
         longer = f"{note} {said}".strip()
         if note and len(wrap(longer, max(width, 1))) > NOTE_LINES:
             break

@@ -86,11 +86,14 @@ def _types(data: PlotData, marks: list[SeriesMark], ascii_only: bool) -> list[Le
 
 def _flags(present: frozenset[int], marks: list[SeriesMark], ascii_only: bool) -> list[LegendItem]:
     lines = ASCII if ascii_only else UNICODE
+    hollow = marks[0].hollow if marks else ""
+    if hollow.isalpha():
+        hollow = "a-z"  # alone, it would read as the article
     return [
         LegendItem(glyph=glyph, text=text)
         for flag, glyph, text in (
             (PointFlag.FRONT, lines.front_x + lines.front_corner, "Pareto front"),
-            (PointFlag.PREDICTED, marks[0].hollow if marks else "", "estimate"),
+            (PointFlag.PREDICTED, hollow, "estimate"),
             (PointFlag.DOUBTFUL, "?", "doubtful"),
             (PointFlag.EXCLUDED, "( )", "left out"),
         )

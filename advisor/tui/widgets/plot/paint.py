@@ -351,6 +351,13 @@ class Painter:
                 place = self.place(index, text)
                 if place is not None:
                     self.canvas.write(*place, text, self.ink("label", index))
+                    self.part(index, *place, cell_len(text))
+
+    def part(self, index: int, start: int, row: int, width: int) -> None:
+        """A letter in a point's place would be read with its name: no line joins the two."""
+        x, y = self.at(index)
+        if row == y and self.glyph(index).isalpha():
+            self.canvas.put(start - 1 if start > x else start + width, y, " ", Ink("blank"))
 
     def place(self, index: int, text: str) -> tuple[int, int] | None:
         """Beside the point, above or below it: the first place that is free, if any is."""

@@ -25,7 +25,7 @@ from advisor.tui.widgets.plot.grid import LogPoints, PlotGrid, fit_scales
 from advisor.tui.widgets.plot.key import PlotKey
 from advisor.tui.widgets.plot.navigate import Direction, neighbour, point_at
 from advisor.tui.widgets.plot.paint import Scene, paint
-from advisor.tui.widgets.plot.scale import LogScale, drawable, fit_scale
+from advisor.tui.widgets.plot.scale import LogScale, drawable, fit_scale, with_round_values
 from advisor.tui.widgets.plot.style import ANSI_COLOURS, palette
 from advisor.tui.widgets.safe_text import fit
 
@@ -389,8 +389,8 @@ With a mouse: hover to read a point, click to select it; click again where sever
         ends = [end for i in indices for end in self.data.interval(i) if end is not None]
         y_log += [log10(end) for end in ends]
         return View(
-            fit_scale(min(x_log), max(x_log), (self.budget_usd,)),
-            fit_scale(min(y_log), max(y_log), (self.max_days,)),
+            with_round_values(fit_scale(min(x_log), max(x_log), (self.budget_usd,))),
+            with_round_values(fit_scale(min(y_log), max(y_log), (self.max_days,))),
         )
 
     def _key(self) -> PlotKey:

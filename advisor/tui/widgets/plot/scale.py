@@ -15,6 +15,9 @@ PADDING = 0.06
 """Share of the span that is left free at either end."""
 EXTEND_DECADES = 0.5
 """A limit (the budget) that lies at most this far outside the points is brought into view."""
+WANTED_TICKS = 3
+WIDEN_DECADES = 0.2
+"""An axis with fewer round values than that is widened by at most this to show one more."""
 
 _LARGEST = math.log10(sys.float_info.max)
 
@@ -77,6 +80,22 @@ def fit_scale(low_log: float, high_log: float, limits: Iterable[float | None] = 
                 low, high = min(low, at), max(high, at)
     air = max((high - low) * PADDING, (MIN_SPAN_DECADES - (high - low)) / 2)
     return LogScale(low_log=low - air, high_log=high + air)
+
+
+def with_round_values(scale: LogScale) -> LogScale:
+    """The scale, a little wider where that brings a third 1-2-5 value into view."""
+    low, high = math.floor(scale.low_log) - 1, math.ceil(scale.high_log) + 1
+    marks = [d + log for d in range(low, high) for log in (0.0, math.log10(2), math.log10(5))]
+    if sum(scale.covers(mark, mark) for mark in marks) >= WANTED_TICKS:
+        return scale
+    outside = (m for m in marks if not scale.covers(m, m))
+    nearest = min(outside, key=lambda m: max(scale.low_log - m, m - scale.high_log))
+    if max(scale.low_log - nearest, nearest - scale.high_log) > WIDEN_DECADES:
+        return scale
+    air = WIDEN_DECADES / 10
+    return LogScale(
+        low_log=min(scale.low_log, nearest - air), high_log=max(scale.high_log, nearest + air)
+    )
 
 
 def ticks(scale: LogScale, most: int) -> list[float]:

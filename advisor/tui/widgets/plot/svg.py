@@ -19,6 +19,7 @@ from advisor.tui.widgets.plot.scale import (
     format_days,
     format_usd,
     ticks,
+    with_round_values,
 )
 from advisor.tui.widgets.plot.style import FILLED, palette
 from advisor.tui.widgets.safe_text import safe_text, shorten
@@ -133,8 +134,8 @@ class _Figure:
         y_log = [points.y_log[i] for i in self.named]
         y_log += [log10(end) for i in self.named for end in self.data.interval(i) if end]
         return (
-            fit_scale(min(x_log), max(x_log), (self.budget_usd,)),
-            fit_scale(min(y_log), max(y_log), (self.max_days,)),
+            with_round_values(fit_scale(min(x_log), max(x_log), (self.budget_usd,))),
+            with_round_values(fit_scale(min(y_log), max(y_log), (self.max_days,))),
         )
 
     # Pieces
