@@ -177,7 +177,8 @@ class RankedRows:
                 return self._name(index, row)
             case "overall_cost_usd":
                 usd = usd_rounded(row.overall_cost_usd)
-                return usd if len(usd) <= (_COST.width or 0) else format_usd(row.overall_cost_usd)
+                wide = len(usd) > (_COST.width or 0)
+                return format_usd(float(row.overall_cost_usd)) if wide else usd
             case "experiment_cost_usd":
                 return f"{estimate_mark(time)}{usd_rounded(row.experiment_cost_usd)}"
             case "training_days":
