@@ -102,7 +102,7 @@ def cheapest_ownership(
         )
         rentals = reader.rentals()
         measured = reader.measured_power_w()
-    i = _cheapest(candidates, request.gpu_count, request.machine)
+    i = chosen_build(candidates, request.gpu_count, request.machine)
     owned = ownership_of(
         candidates,
         i,
@@ -203,7 +203,9 @@ def _as_of(candidates: Candidates, rule: PriceRule) -> date:
     return date.today()
 
 
-def _cheapest(candidates: Candidates, count: int, machine: str | None) -> int:
+def chosen_build(candidates: Candidates, count: int, machine: str | None) -> int:
+    """The build that is meant: of that machine, else the cheapest that a ranking would name. Raises
+    InputError."""
     named = [i for i, build in enumerate(candidates.builds) if build.gpu_count == count]
     if named and machine is not None:
         wanted = " ".join(machine.split()).casefold()

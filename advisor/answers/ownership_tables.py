@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from advisor.answers.before import Doubt, doubt_block, quoted
 from advisor.answers.ownership import (
     Ownership,
+    chosen_build,
     cost_rows,
     cost_sentence,
     rent_row,
@@ -171,9 +172,11 @@ def rent_doubts(owned: Ownership, evens: Sequence[BreakEven]) -> list[Doubt]:
 
 def _command(name: str, owned: Ownership) -> str:
     build = owned.build
+    usual = chosen_build(owned.candidates, build.gpu_count, None) == owned.position
+    machine = "" if usual else f" --machine {quoted(build.host.host_id)}"
     return (
         f"advisor prices {name} --model {quoted(owned.candidates.model.recipe_id)} "
-        f"--gpu {quoted(build.gpu.gpu_id)} --count {build.gpu_count}"
+        f"--gpu {quoted(build.gpu.gpu_id)} --count {build.gpu_count}{machine}"
     )
 
 

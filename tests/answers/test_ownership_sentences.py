@@ -60,3 +60,15 @@ def test_a_build_without_a_time_says_what_is_missing(
     assert not any("nobody has measured" in text for text in words.values())
     published = json.loads(said(capsys, *argv, "--evidence", "published"))["excluded"]
     assert any("nobody published a time" in row["detail"] for row in published)
+
+
+@pytest.mark.parametrize("command", ["cost", "rent"])
+def test_what_is_suggested_is_about_the_machine_that_was_named(
+    command: str, store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    card = ["--model", "pythia-1b", "--gpu", "rtx-pro-6000-blackwell-ws", "--count", "1"]
+    named = ["--machine", "tinybox-g4-128-1xpro-6000", "--store", str(store_path)]
+    told = json.loads(said(capsys, "prices", command, *card, *named, "--format", "json"))
+    commands = [doubt["command"] for doubt in told["verdict"]["doubts"]]
+    about = [words for words in commands if f"advisor prices {command} " in words]
+    assert about and all("--machine tinybox-g4-128-1xpro-6000 " in words for words in about)
