@@ -129,8 +129,8 @@ def in_two_lines(label: str) -> str:
 
 
 def draw_cost_and_time(loaded: Loaded, plan: Plan, explanation: Explanation) -> Picture | None:
-    """Price against training days of every candidate, a panel for each model; None where nothing
-    can be bought.
+    """Price against training days of every candidate, a panel for each model; None where there
+    is nothing to compare.
 
     Those of the plan and of its runners-up stand out; the others are dots, for the whole picture.
     """
@@ -141,7 +141,7 @@ def draw_cost_and_time(loaded: Loaded, plan: Plan, explanation: Explanation) -> 
     timed = {model for machine in machines.values() for model in machine.times}
     models = [m for m in dict.fromkeys(e.model for e in problem.experiments) if m in timed]
     models = models[:MOST_MODELS]
-    if not models:
+    if not models or len(machines) < 2:
         return None
     chosen = list(dict.fromkeys(p.machine_id for p in plan.purchases))
     others = [a.plan for a in explanation.alternatives if a.plan is not None]
