@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bench_runner.locks import writing
-from bench_runner.outside import MIB, OutsideError, is_plain_file, lines_outside
+from bench_runner.outside import MIB, OutsideError, is_plain_file, json_outside, lines_outside
 from bench_runner.record_checks import check_record
 from bench_runner.records import (
     ATTENTIONS,
@@ -219,7 +219,9 @@ def read(path: Path) -> list[Measurement]:
 
 def _parse(line: str, where: str) -> Measurement:
     try:
-        row = json.loads(line)
+        row = json_outside(line)
+    except OutsideError as error:
+        raise ValueError(f"{where}: {error}") from None
     except (ValueError, RecursionError):
         raise ValueError(f"{where}: not a JSON line; take the line out or mend it") from None
     if not isinstance(row, dict):

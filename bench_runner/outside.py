@@ -12,6 +12,7 @@ import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 MIB = 1024 * 1024
 PATIENCE_S = 10.0
@@ -19,6 +20,7 @@ PATIENCE_S = 10.0
 LONGEST_S = 600.0
 """How long a pipe may take in all."""
 _CHUNK = MIB
+_TOO_LONG = "holds a number of thousands of digits: correct it"
 DEEPEST = 60
 """Points in a key of TOML."""
 LONGEST_NUMBER = 1000
@@ -60,6 +62,29 @@ def check_toml(toml: str) -> None:
             plain = _QUOTED.sub("q", line)
             if any(part.count(".") > DEEPEST for part in re.split("[,=]", plain)):
                 raise OutsideError(f"has a key of more than {DEEPEST} parts in line {number}")
+
+
+def json_outside(text: str) -> Any:
+    """What JSON text says. Raises JSONDecodeError, RecursionError, and OutsideError where a name
+    stands twice in an object (which of the two was meant?) or a number has thousands of digits."""
+    import json
+
+    try:
+        return json.loads(text, object_pairs_hook=_each_once)
+    except (json.JSONDecodeError, OutsideError):
+        raise
+    except ValueError:
+        raise OutsideError(_TOO_LONG) from None
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        short = ascii(twice) if len(twice) < 60 else f"{twice[:60]!a}…"
+        raise OutsideError(f"names {short} twice in one object: leave one of them")
+    return found
 
 
 def lines_outside(path: str | Path, limit: int, longest: int) -> Iterator[bytes]:

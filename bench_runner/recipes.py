@@ -48,7 +48,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
 from bench_runner.architecture import Architecture, kind_of, read_architecture
-from bench_runner.outside import MIB, OutsideError, check_toml, text_outside
+from bench_runner.outside import MIB, OutsideError, check_toml, json_outside, text_outside
 from bench_runner.timm_models import CLASSES, timm_architecture
 
 LARGEST_NUMBER = 2**63 - 1
@@ -392,10 +392,8 @@ def _model(table: _Table, training: Training) -> ModelSource:
 
 
 def _read_hf_config(table: _Table, path: Path) -> dict[str, Any]:
-    import json
-
     try:
-        content = json.loads(text_outside(path, LARGEST_CONFIG))
+        content = json_outside(text_outside(path, LARGEST_CONFIG))
     except FileNotFoundError:
         raise table.error(
             "hf_config_json", f"{path} is not there; give its path relative to the recipe file"

@@ -31,7 +31,7 @@ from advisor.store.rows import KEYS, Values, insert_missing, measurement_values,
 from advisor.store.seed import audit_local, auditor_of
 from bench_runner.journal import MAX_FILE_BYTES, MAX_LINE_BYTES, from_json
 from bench_runner.leftovers import in_use, sweep
-from bench_runner.outside import OutsideError, is_plain_file, lines_outside
+from bench_runner.outside import OutsideError, is_plain_file, json_outside, lines_outside
 from bench_runner.records import STATUSES, Measurement
 from bench_runner.run_output import SUFFIXES, records_in_output
 from price_catalog.builds import GPU_COUNTS
@@ -308,7 +308,7 @@ def _json_tables(path: Path) -> Tables:
         if not raw.strip():
             continue
         try:
-            row = json.loads(raw.decode("utf-8"))
+            row = json_outside(raw.decode("utf-8"))
             if not isinstance(row, dict):
                 raise ValueError("not a JSON object")
             table = row.pop("table", None)

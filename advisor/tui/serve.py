@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import re
 import secrets
 import signal
@@ -21,8 +22,10 @@ from urllib.parse import SplitResult, urlsplit
 
 import textual_serve
 from aiohttp import WSCloseCode, WSMsgType, web
+from aiohttp.http_exceptions import HttpProcessingError
+from aiohttp.log import server_logger
 from aiohttp.typedefs import Handler
-from aiohttp.web_runner import GracefulExit
+from aiohttp.web_protocol import RequestHandler
 from textual_serve.download_manager import DownloadManager
 
 from advisor.parse import InputError, shown
@@ -32,6 +35,10 @@ from bench_runner.processes import module_command
 MAX_VISITORS = 8
 MAX_MESSAGE_BYTES = 256 * 1024
 """Of one message of a page; a longer paste ends its connection."""
+MAX_CONNECTIONS = 256
+"""Far below the files that a process may open; a page needs seven at most."""
+PATIENCE_S = 10.0
+"""How long a connection may stay that has not shown the token."""
 _HOST = re.compile(r"[\w.\-]+(:\d{1,5})?|\[[0-9a-fA-F:.]+\](:\d{1,5})?", re.ASCII)
 """What the page and its policy may repeat; a browser sends nothing else."""
 _STATIC = Path(textual_serve.__path__[0], "static")
@@ -75,28 +82,75 @@ class AdvisorServer:
         self.token = secrets.token_urlsafe(24)
         self._downloads = DownloadManager()
         self._programs: dict[ServedProgram, web.WebSocketResponse] = {}
+        self._opened: dict[RequestHandler, float] = {}
+        self._trusted: set[RequestHandler] = set()
 
     def serve(self) -> None:
         """Serve until Ctrl+C or SIGTERM; a second later nothing of it is left."""
-        loop = asyncio.new_event_loop()
-        asyncio.set_event_loop(loop)
+        with suppress(KeyboardInterrupt):
+            asyncio.run(self._serve())
 
-        def end() -> None:
-            raise GracefulExit
-
+    async def _serve(self) -> None:
+        loop = asyncio.get_running_loop()
+        ended = asyncio.Event()
         for name in ("SIGINT", "SIGTERM", "SIGHUP"):
             with suppress(NotImplementedError, AttributeError):
-                loop.add_signal_handler(getattr(signal, name), end)
-        web.run_app(
-            self.application(),
-            host=self._host,
-            port=self._port,
-            handle_signals=False,
-            loop=loop,
-            print=lambda *_: None,
-            access_log=None,
-            shutdown_timeout=0.3,
+                loop.add_signal_handler(getattr(signal, name), ended.set)
+        server_logger.addFilter(_is_ours)  # not each line of what is no HTTP, in our terminal
+        runner = web.AppRunner(
+            self.application(), access_log=None, shutdown_timeout=0.3, keepalive_timeout=PATIENCE_S
         )
+        await runner.setup()
+        answers = runner.server
+        assert answers is not None
+
+        def connection() -> RequestHandler:
+            self._make_room()
+            handler: RequestHandler = answers()
+            self._opened[handler] = loop.time()
+            return handler
+
+        listening = await loop.create_server(connection, self._host, self._port)
+        patience = asyncio.create_task(self._end_silent())
+        try:
+            await ended.wait()
+        finally:
+            listening.close()
+            patience.cancel()
+            await runner.cleanup()
+
+    def _make_room(self) -> None:
+        """End the oldest connection of whoever has not shown the token, where there are too many.
+
+        Somebody else of this machine could use up our files with connections that say nothing.
+        """
+        self._forget_closed()
+        if len(self._opened) >= MAX_CONNECTIONS:
+            oldest = next((each for each in self._opened if each not in self._trusted), None)
+            if oldest is not None:
+                self._end(oldest)
+
+    async def _end_silent(self) -> None:
+        """End what stays open without the token, whether it is silent or asks again and again."""
+        while True:
+            await asyncio.sleep(1)
+            self._forget_closed()
+            before = asyncio.get_running_loop().time() - PATIENCE_S
+            for handler, opened in tuple(self._opened.items()):
+                if opened < before and handler not in self._trusted:
+                    self._end(handler)
+
+    def _end(self, handler: RequestHandler) -> None:
+        del self._opened[handler]
+        if handler.transport is not None:
+            handler.transport.abort()
+
+    def _forget_closed(self) -> None:
+        young = asyncio.get_running_loop().time() - 1  # which may not have been opened yet
+        for handler, opened in tuple(self._opened.items()):
+            if handler.transport is None and opened < young:
+                del self._opened[handler]
+        self._trusted.intersection_update(self._opened)
 
     def application(self) -> web.Application:
         """What answers requests."""
@@ -164,6 +218,8 @@ class AdvisorServer:
         free = request.path.startswith(("/static/", "/download/"))  # a key is a secret of its own
         if not free and not secrets.compare_digest(given.encode(), self.token.encode()):
             raise web.HTTPForbidden(text="open the whole address that advisor serve printed")
+        if not free:
+            self._trusted.add(request.protocol)
 
     async def _page(self, request: web.Request) -> web.Response:
         size = request.query.get("fontsize", "16")
@@ -224,6 +280,7 @@ class AdvisorServer:
             found = await self._downloads.get_download_metadata(key)
         except KeyError:
             raise web.HTTPNotFound(text="there is no such file") from None
+        self._trusted.add(request.protocol)
         name = "".join(ch if ch.isalnum() or ch in "._-" else "_" for ch in found.file_name)
         answer = web.StreamResponse(
             headers={
@@ -237,6 +294,11 @@ class AdvisorServer:
             await answer.write(chunk)
         await answer.write_eof()
         return answer
+
+
+def _is_ours(told: logging.LogRecord) -> bool:
+    """Whether a fault is one of this program, and not of what somebody sent."""
+    return not (told.exc_info and isinstance(told.exc_info[1], HttpProcessingError))
 
 
 def _split(address: str) -> SplitResult:

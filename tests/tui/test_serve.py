@@ -24,7 +24,7 @@ import textual_serve
 
 import advisor.tui.serve
 from advisor.parse import InputError
-from advisor.tui.serve import MAX_VISITORS, check_free, is_loopback
+from advisor.tui.serve import MAX_VISITORS, AdvisorServer, check_free, is_loopback
 from bench_runner.processes import marked
 from tests.bench_runner.test_safe_path import hostile_folder
 
@@ -193,6 +193,36 @@ async def test_no_program_is_started_for_a_terminal_that_cannot_be(
     async with aiohttp.ClientSession() as session:
         with pytest.raises(aiohttp.WSServerHandshakeError, match="400"):
             await session.ws_connect(served.connection(size=size))
+
+
+async def test_connections_that_say_nothing_are_ended_and_keep_nobody_out(
+    paper_store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(advisor.tui.serve, "MAX_CONNECTIONS", 20)
+    monkeypatch.setattr(advisor.tui.serve, "PATIENCE_S", 0.5)
+    server = AdvisorServer(paper_store, "127.0.0.1", free_port())
+    serving = asyncio.create_task(server._serve())
+    while "token=" not in capsys.readouterr().err:
+        await asyncio.sleep(0.02)
+    sent = (b"", b"GET / HTTP/1.1\r\nHost: x", b"\0no HTTP\r\n\r\n", b"GET /?token=x HTTP/1.1\r\n")
+    silent = []
+    for n in range(60):
+        reader, writer = await asyncio.open_connection("127.0.0.1", server._port)
+        writer.write(sent[n % 4])
+        silent.append((reader, writer))
+    async with aiohttp.ClientSession() as session:
+        page = f"http://127.0.0.1:{server._port}/?token={server.token}"
+        async with session.get(page) as answer:
+            assert answer.status == 200
+        assert len(server._opened) <= 20 and len(server._trusted) == 1
+        for reader, writer in silent:  # all of them hear that they are ended
+            with suppress(ConnectionError):
+                await asyncio.wait_for(reader.read(), 5)
+            writer.close()
+    serving.cancel()
+    with suppress(asyncio.CancelledError):
+        await serving
+    assert capsys.readouterr().err == ""
 
 
 async def test_pages_are_limited(served: Served) -> None:

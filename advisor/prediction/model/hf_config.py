@@ -12,7 +12,7 @@ from advisor.prediction.model.targets import Run, Target, make_target
 from advisor.prediction.model.uncounted import adapter, said_of_windows, uncounted
 from bench_runner.architecture import Bert, Gpt2, Vit, read_architecture, whole
 from bench_runner.architecture_text import T5, Deberta, Experts, Starcoder2, target_length
-from bench_runner.outside import OutsideError, TooLargeError, read_outside
+from bench_runner.outside import OutsideError, TooLargeError, json_outside, read_outside
 from bench_runner.recipes import IMAGE_FAMILIES, Precision
 from price_catalog.csv_table import nearest
 
@@ -174,7 +174,7 @@ def _read(path: Path) -> Mapping[str, Any]:
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}") from None
     try:
-        content = json.loads(raw.decode("utf-8"))
+        content = json_outside(raw.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{path.name} is not UTF-8 text (byte {error.start}); give a config.json"
@@ -187,8 +187,8 @@ def _read(path: Path) -> Mapping[str, Any]:
         raise ValueError(
             f"{path.name} is nested too deeply to be a configuration; give a config.json"
         ) from None
-    except ValueError:  # a number of more digits than Python converts
-        raise ValueError(f"{path.name} holds a number too long to be one; correct it") from None
+    except OutsideError as error:
+        raise ValueError(f"{path.name} {error}") from None
     if not isinstance(content, dict):
         raise ValueError(f"{path.name} holds no object; a config.json starts with an open brace")
     return content

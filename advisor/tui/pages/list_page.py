@@ -43,7 +43,8 @@ class ListScreen(SizedScreen):
         self.call_after_refresh(self._put_filter, words)
 
     def _put_filter(self, words: str) -> None:
-        self.list.filter.value = words
+        for table in self.query(FilterTable):  # none where the page was closed meanwhile
+            table.filter.value = words
 
     @abstractmethod
     def read_store(self) -> object:
