@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from string import ascii_lowercase, ascii_uppercase
 
+from advisor.planning.grant.split_machines import PREDICTED
 from advisor.planning.solver.problem import Machine, Plan, PlanningProblem, Rental
 
 GLYPHS = ascii_lowercase + ascii_uppercase
@@ -17,8 +18,8 @@ def calendar_lines(problem: PlanningProblem, plan: Plan, width: int = 100) -> li
     lanes = lanes_of(problem, plan)
     if not lanes:
         return ["no run is placed on any machine"]
-    labels = [_label(options[option_id], year, unit) for option_id, year, unit in lanes]
-    left = min(max(map(len, labels)), max(width // 3, 12))
+    labels = [_label(options[option_id], unit) for option_id, _, unit in lanes]
+    left = min(max(len(name + tail) for name, tail in labels), max(width // 3, 12))
     room = max(width - left - 2, 10)
     days = problem.year_days[-1]
     names = list(dict.fromkeys(p.experiment_id for p in plan.placed))
@@ -28,8 +29,14 @@ def calendar_lines(problem: PlanningProblem, plan: Plan, width: int = 100) -> li
         return min(max(int(day / days * room), 0), room - 1)
 
     header = [" "] * room
+    free = 0
+    narrow = room < 11 * (len(problem.year_days) - 1)
     for day in problem.year_days[:-1]:
-        text = str(problem.start + timedelta(days=day))[: max(room - column(day), 0)]
+        if column(day) < free:
+            continue
+        text = str(problem.start + timedelta(days=day))[: 4 if narrow else 10]
+        text = text[: max(room - column(day), 0)]
+        free = column(day) + len(text) + 1
         header[column(day) : column(day) + len(text)] = text
     marks = [" "] * room
     dates = sorted({e.due_day for e in problem.experiments} - set(problem.year_days))
@@ -40,7 +47,8 @@ def calendar_lines(problem: PlanningProblem, plan: Plan, width: int = 100) -> li
         lines.append(f"{'':{left}}  {''.join(marks).rstrip()}")
     for label, (option_id, year, unit) in zip(labels, lanes, strict=True):
         cells = _cells(problem, plan, (option_id, year, unit), room, glyphs)
-        lines.append(f"{cut(label, left):{left}}  {cells}")
+        name, tail = label
+        lines.append(f"{cut(name, left - len(tail)) + tail:{left}}  {cells}")
     lines += _legend(problem, names, glyphs, width, bool(dates), any(y >= 0 for _, y, _ in lanes))
     return lines
 
@@ -66,9 +74,12 @@ def end_of(problem: PlanningProblem, plan: Plan, machine: Machine) -> int:
     return min([*days, problem.year_days[-1]])
 
 
-def _label(option: Machine | Rental, year: int, unit: int) -> str:
+def _label(option: Machine | Rental, unit: int) -> tuple[str, str]:
+    """A name that may be cut, and what must stay: that it is predicted, and which of several."""
     number = f" #{unit}" if unit > 1 else ""
-    return option.label + number
+    if option.label.endswith(PREDICTED):
+        return option.label.removesuffix(PREDICTED), f" (predicted){number}"
+    return option.label, number
 
 
 def cut(text: str, width: int) -> str:

@@ -16,7 +16,7 @@ from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.plan_grant import Planned
-from advisor.planning.sensitivity.solved_amounts import lines
+from advisor.planning.sensitivity.solved_amounts import Money, lines
 from advisor.planning.solver.problem import Plan, PlanningProblem
 from advisor.planning.solver_process import Search
 from advisor.ranking.snapshot import take_snapshot
@@ -33,10 +33,14 @@ def no_plan_text(planned: Planned, width: int | None = None) -> str:
     """What to relax, in lines of at most ``width``."""
     if not planned.ways_out:
         return "No plan meets every constraint, and relaxing any single one does not help."
-    each = [f"  - {line}" for line in lines(planned.ways_out)]
+    each = [f"  - {line}" for line in lines(planned.ways_out, _of_plans(planned))]
     if width is not None:
         each = [fill(line, width, subsequent_indent=" " * 4) for line in each]
     return "\n".join(["No plan meets every constraint. Any one of these mends it:", *each])
+
+
+def _of_plans(planned: Planned) -> Money:
+    return planned.loaded.grant.currency.exactly
 
 
 def plan_text(planned: Planned, width: int = WIDTH) -> str:
@@ -102,7 +106,7 @@ def explained_text(planned: Planned, width: int = WIDTH) -> str:
         if found:
             each = (
                 fill(line, width, initial_indent="  - ", subsequent_indent="    ")
-                for line in lines(found)
+                for line in lines(found, _of_plans(planned))
             )
             blocks.append("\n".join([f"{title}:", *each]))
     rules = grant.institution

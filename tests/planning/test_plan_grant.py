@@ -109,7 +109,7 @@ def test_the_example_and_the_shipped_rules_are_read() -> None:
         ("[rentals]", "[rental]", ["rental", "did you mean 'rentals'"]),
         ('model = "pythia-410m"', "modle = 1", ["experiments[1].modle", "'model'"]),
         ('"$30,000"', '"40.000"', ["budget.total", "40", "40,000", "without the dot"]),
-        ('"$30,000"', '"€30,000"', ["budget.total", "not in US dollars"]),
+        ('"$30,000"', '"€30,000"', ["budget.total", "the key currency"]),
         ('"$30,000"', '"-5"', ["budget.total", "negative"]),
         ('"$30,000"', "true", ["budget.total", "must be an amount"]),
         ('"$30,000"', "nan", ["budget.total", "not an amount"]),
@@ -442,7 +442,7 @@ def test_the_command_plans(
     path = grant_file(tmp_path, SMALL)
     code, out, err = run(capsys, str(path), "--quick", "--store", str(store_path))
     assert code == 0
-    assert all("trying" in line for line in err.splitlines())
+    assert all("trying" in line or "reading" in line for line in err.splitlines())
     first = " ".join(out.partition("\n\n")[0].split())
     assert ": the one run for $" in first and first.endswith("; proven the cheapest.")
     assert out.count("\n") <= 40 and max(map(len, out.splitlines())) <= 100
@@ -619,7 +619,7 @@ def test_the_answer_alone_is_on_stdout(store_path: Path, tmp_path: Path) -> None
             check=True,
         )
         json.loads(done.stdout)
-        assert all("trying" in line for line in done.stderr.splitlines())
+        assert all("trying" in line or "reading" in line for line in done.stderr.splitlines())
 
 
 def test_a_search_is_cancelled_at_once(store_path: Path, tmp_path: Path) -> None:
@@ -634,6 +634,34 @@ def test_a_search_is_cancelled_at_once(store_path: Path, tmp_path: Path) -> None
     early.cancel()
     with pytest.raises(Cancelled):
         early.run()
+
+
+def test_ways_out_are_in_the_grant_s_currency_and_true(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    short = '[budget]\ncurrency = "EUR"\n'
+    for money, words in (
+        ("total = 100\n", "raise the budget by €"),
+        ("total = 0\n", "raise the budget by €"),
+        ('per_year = ["0", "1"]\n', "raise what all years have together to €"),
+        ('total = "£40,000"\n', "the key currency"),
+    ):
+        path = grant_file(tmp_path, EUROS + short + money)
+        assert main(["plan", str(path), "--store", str(store_path), "--quick"]) in (1, 2)
+        said = "".join(capsys.readouterr())
+        assert words in said, said
+        assert "$" not in said.split("mends it")[-1]
+
+
+EUROS = """
+[grant]
+start = 2027-01-01
+years = 2
+[purchases]
+allowed = false
+[[experiments]]
+model = "pythia-410m"
+"""
 
 
 class Endless:

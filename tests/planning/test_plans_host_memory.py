@@ -9,6 +9,7 @@ from pathlib import Path
 from msgspec import structs
 
 from advisor.planning.grant.grant import read_grant
+from advisor.planning.grant.grant_file import Owned
 from advisor.planning.grant.machines import times_of
 from advisor.planning.grant.split_machines import parts_of
 from advisor.planning.plan_grant import EXAMPLE, load_grant
@@ -49,3 +50,22 @@ def test_machines_and_parts_have_the_memory_of_their_own_host(store_path: Path) 
         held = {whole.machine_id: build._replace(host=host)}
         found = parts_of([whole], grant, best, loaded.models, held)
         assert sum(part.gpu_count == 1 for part in found) == parts
+
+
+def test_an_owned_machine_has_the_memory_that_the_grant_says(store_path: Path) -> None:
+    grant = read_grant(EXAMPLE)
+    wanted = structs.replace(grant.experiments[0], model=MODEL, each_year=False, runs=1, by=None)
+    store = Store(store_path)
+
+    def trains(memory_gib: float | None) -> set[int]:
+        own = Owned(gpu="RTX 4090", gpu_count=2, host_memory_gib=memory_gib)
+        asked = replace(
+            grant, experiments=(wanted,), owned=(own,), rent=False, buy=False, share_gpus=True
+        )
+        machines = load_grant(store, asked, TODAY).problem.machines
+        return {m.gpu_count for m in machines if MODEL in m.times}
+
+    # One card needs 109 GiB: half of 256 is enough, and half of 128 is not.
+    assert 1 in trains(256.0)
+    assert 1 not in trains(128.0)
+    assert 1 not in trains(None)

@@ -45,6 +45,8 @@ class Amount(Decimal):
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise ValueError('must be an amount, like "$40,000" or 40000')
         text = value if isinstance(value, str) else format(Decimal(str(value)), "f")
+        if re.search(r"[€£¥]", text):
+            raise ValueError('must be a number: its sign is the key currency, like "GBP"')
         return cls(parse_budget(text, "amount"))
 
 

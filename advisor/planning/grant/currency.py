@@ -8,6 +8,7 @@ from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
+from advisor.costs.amounts import usd_exact
 from advisor.parse import shown
 from advisor.planning.grant.checked_toml import wrong
 
@@ -37,6 +38,10 @@ class Currency:
     def written(self, usd: Decimal) -> str:
         """US dollars as an amount of it, whole: ``$20,900``, ``€19,001``, ``CHF 18,500``."""
         return f"{self.sign}{self.of_usd(usd):,.0f}"
+
+    def exactly(self, usd: Decimal) -> str:
+        """US dollars as an amount of it, to the hundredth where there is one: ``€860.17``."""
+        return usd_exact(self.of_usd(usd)).replace("$", self.sign)
 
     @property
     def sign(self) -> str:

@@ -10,7 +10,6 @@ from msgspec.structs import force_setattr
 
 from advisor.parse import parse_price_rule
 from advisor.planning.grant.checked_toml import (
-    Amount,
     AmountOrZero,
     LeadDays,
     LifetimeYears,
@@ -73,6 +72,8 @@ class Owned(_Table, frozen=True):
     usable_from: date | None = None
     free_slots: Annotated[int, Meta(ge=0, le=64)] = 0
     """How many more GPUs of the same kind fit into each: its slots, power supply and cooling."""
+    host_memory_gib: Annotated[float, Meta(gt=0, le=100_000)] | None = None
+    """Of each machine: with enough of it some models fit, or train faster."""
 
 
 class _General(_Table, frozen=True):
@@ -146,7 +147,7 @@ class GrantAllocation(_Table, frozen=True):
 
 
 class BudgetTable(_Table, frozen=True):
-    total: Amount | None = None
+    total: AmountOrZero | None = None
     currency: Line | None = None
     usd_per_unit: Annotated[float, Meta(gt=0, le=1_000_000)] | None = None
     usd_per_unit_on: date | None = None

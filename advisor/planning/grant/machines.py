@@ -121,12 +121,13 @@ def owned_machines(
         gpu_id=gpu_id,
         gpu_name=gpu.name,
         gpu_count=owned.gpu_count,
-        times=times_of(best, gpu_id, owned.gpu_count, grant),
+        times=times_of(best, gpu_id, owned.gpu_count, grant, owned.host_memory_gib),
         power=_own_power(gpu, owned.gpu_count, grant),
         owned=owned.machines,
         ready_day=day_of(grant, owned.usable_from, 0),
     )
-    if not any(times_of(best, gpu_id, n, grant) for n in range(1, owned.gpu_count + 1)):
+    shares = {n: memory_share(owned, n) for n in range(1, owned.gpu_count + 1)}
+    if not any(times_of(best, gpu_id, n, grant, shares[n]) for n in shares):
         reason = f"no time of {gpu.name} for any model asked for"
         left_out.append(LeftOut(label=every.label, reason=reason))
     elif not every.times and (owned.free_slots or not grant.share_gpus):
@@ -138,6 +139,13 @@ def owned_machines(
         replace(every, machine_id=f"{every.machine_id}:{n}", owned=1)
         for n in range(1, owned.machines + 1)
     ]
+
+
+def memory_share(owned: Owned, gpu_count: int) -> float | None:
+    """GiB of a machine's host memory for so many of its GPUs; None where it is not said."""
+    if owned.host_memory_gib is None:
+        return None
+    return owned.host_memory_gib * gpu_count / owned.gpu_count
 
 
 def _own_power(gpu: Gpu, gpu_count: int, grant: Grant) -> PowerFigures | None:
@@ -176,7 +184,7 @@ def upgrades(
             for more in range(1, table.free_slots + 1):
                 count = base.gpu_count + more
                 label = f"{more} more {gpu.name} in the lab's {base.gpu_count} × {gpu.name}"
-                times = times_of(best, gpu.gpu_id, count, grant)
+                times = times_of(best, gpu.gpu_id, count, grant, table.host_memory_gib)
                 quote = book.get(("gpu", gpu.gpu_id))
                 if wanted is not None and gpu.gpu_id not in wanted:
                     left_out.append(LeftOut(label=label, reason="the grant buys other GPUs"))

@@ -7,11 +7,15 @@ from dataclasses import replace
 from decimal import Decimal
 
 from advisor.planning.grant.grant import Grant
-from advisor.planning.grant.machines import Best, times_of
+from advisor.planning.grant.grant_file import Owned
+from advisor.planning.grant.machines import Best, memory_share, times_of
 from advisor.planning.solver.problem import Machine, RunTime
 from advisor.ranking.fabric import link_of_speed, scaled_days, shared_settings
 from advisor.ranking.times import Model
 from price_catalog.builds import Build
+
+PREDICTED = " (scaling predicted)"
+"""Ends the name of two machines together."""
 
 
 def parts_of(
@@ -33,9 +37,12 @@ def parts_of(
         if whole.machine_id in upgraded:
             continue
         build = builds.get(whole.machine_id)
+        own = _table_of(whole, grant)
         held = None if build is None else build.host.memory_gib
         for count in range(1, whole.gpu_count) if grant.share_gpus else ():
             share = None if held is None else held * count / whole.gpu_count
+            if own is not None:
+                share = memory_share(own, count)
             key = (whole.gpu_id, count, share)
             if key not in timed:
                 timed[key] = times_of(best, whole.gpu_id, count, grant, share)
@@ -51,9 +58,17 @@ def parts_of(
             and (joined := over_two(time, models[recipe], grant.network_gbit)) is not None
         }
         if pair:
-            label = f"two of {whole.label} (scaling predicted)"
+            label = f"two of {whole.label}{PREDICTED}"
             found.append(_part(whole, 2 * whole.gpu_count, label, pair))
     return found
+
+
+def _table_of(machine: Machine, grant: Grant) -> Owned | None:
+    """Which table of the grant an owned machine is of."""
+    kind, _, rest = machine.machine_id.partition(":")
+    if kind != "owned" or not grant.owned:
+        return None
+    return grant.owned[int(rest.partition(":")[0]) - 1]
 
 
 def _part(whole: Machine, count: int, label: str, times: Mapping[str, RunTime]) -> Machine:

@@ -107,8 +107,11 @@ def _money(base: PlanningProblem, budget: int | None, clock: Clock, found: list[
     change = {"no_year_budget": True}
     anywhen = vary(base, change)
     if base.year_budget_cents is not None and is_feasible(anywhen, clock=clock):
-        total = usd(solve(anywhen, clock=clock).cost_cents, change, "cost")
+        cents = solve(anywhen, clock=clock).cost_cents
+        total = usd(cents, change, "cost")
         words = ("let money be spent in any year: the total of ", total, " is then enough")
+        if cents > sum(base.year_budget_cents):
+            words = ("raise what all years have together to ", total, ", to spend in any year")
         found.append(Finding(words=words))
 
 

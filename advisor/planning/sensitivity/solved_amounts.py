@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -10,6 +10,10 @@ from advisor.costs.amounts import usd_exact
 from advisor.planning.sensitivity.changes import Change
 
 Value = int | float | Decimal
+Money = Callable[[Decimal], str]
+"""US dollars as an amount in the grant's currency."""
+OF_PLANS = ("cost", "over-budget", "saves")
+"""What is read of a plan, and not of a price."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,10 +49,15 @@ class Finding:
     weight: float = 0.0
     """Smaller comes first."""
 
-    def text(self) -> str:
-        """As a person reads it."""
+    def text(self, money: Money = usd_exact) -> str:
+        """As a person reads it; what a plan costs is written as ``money``, prices stay dollars."""
         return "".join(
-            w if isinstance(w, str) else number_words(w.value, w.unit) for w in self.words
+            w
+            if isinstance(w, str)
+            else money(Decimal(str(w.value)))
+            if w.unit == "usd" and w.reads in OF_PLANS
+            else number_words(w.value, w.unit)
+            for w in self.words
         )
 
 
@@ -82,6 +91,6 @@ def plainly(number: Decimal, digits: int) -> str:
     return f"{rounded:,f}"
 
 
-def lines(findings: Iterable[Finding]) -> list[str]:
+def lines(findings: Iterable[Finding], money: Money = usd_exact) -> list[str]:
     """The texts, one a line."""
-    return [finding.text() for finding in findings]
+    return [finding.text(money) for finding in findings]

@@ -26,7 +26,7 @@ from advisor.planning.solver.problem import (
     Work,
 )
 from advisor.planning.solver.rented import rented_ways
-from advisor.planning.solver.schedule import Bundle, Job, Pieces, pack, schedule
+from advisor.planning.solver.schedule import Bundle, Job, Pieces, Undecided, pack, schedule
 
 Values = Sequence[float]
 """Of the program's columns: whole ones where they count things."""
@@ -74,12 +74,15 @@ def _place(program: Program, counts: Values, *, by_year: bool) -> Placing:
         if not runs:
             continue
         machines = round(counts[column])
-        units = pack(runs, machines)
+        sure = True
+        try:
+            units = pack(runs, machines)
+        except Undecided:
+            units, sure = None, False
         if units is None:
-            done = Counter(run[0].experiment_id for run in runs)
-            found.failed.append(
-                Cut(group.machine.machine_id, group.order, machines, tuple(sorted(done.items())))
-            )
+            done = tuple(sorted(Counter(run[0].experiment_id for run in runs).items()))
+            cut = Cut(group.machine.machine_id, group.order, machines, done, sure)
+            found.failed.append(cut)
             continue
         for number, taken in enumerate(sorted(filter(None, units)), start=1):
             for (experiment_id, run), pieces in _calendar(problem, taken).items():

@@ -244,7 +244,7 @@ def with_few(
     counts = values_of(program, answer.x)
     placing = place(program, counts)
     if placing.failed:
-        cuts.extend(placing.failed)
+        cuts.extend(cut for cut in placing.failed if cut.sure)
         return packed_plan(program, costs, used, clock) or placed_plan(program, costs, counts)
     if placing.over_year:
         return None

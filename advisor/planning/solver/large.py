@@ -30,11 +30,14 @@ from advisor.planning.solver.search_clock import Clock, NoPlan
 ROOT_ROUNDS = 8
 ENOUGH = 2e-4
 """Rows that raise the relaxation by less than this share are the last that are looked for."""
+FAR = 0.2
+"""A first plan further from the bound than this share is not worth beginning with."""
 MACHINES_GAP = 0.002
 RUNS_GAP = 0.002
 ROUNDS = 4
 DEALS = 3
 STRENGTHENING = 0.15
+FIRST_TIME = 0.3
 MACHINES_TIME = 0.4
 DEALING = 0.7
 """Shares of the time that is left."""
@@ -96,6 +99,11 @@ def large_plan(
     relaxation = strengthened(program, costs, learnt, strengthening)
     answer = relaxation.solve()
     bound: float | None = None if answer.x is None else float(answer.fun)
+    if answer.x is not None and (best is None or best[0] - answer.fun > FAR * abs(best[0])):
+        _tell(clock, best, bound, "the machines that would do most for their price")
+        used = {key for key in set(program.block.values()) if answer.x[program.count[key]] > 0.5}
+        found = packed_plan(program, costs, used, clock.within(clock.left * FIRST_TIME))
+        best = min(filter(None, (best, found)), key=lambda each: each[0], default=None)
     for _ in range(ROUNDS):
         if clock.left <= 0:
             break

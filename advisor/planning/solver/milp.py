@@ -45,6 +45,8 @@ class Cut:
     order: int
     count: int
     runs: tuple[tuple[str, int], ...]
+    sure: bool = True
+    """Whether it is certain; else no place was found for them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,10 @@ def schedule(jobs: Sequence[Job]) -> dict[Job, Pieces] | None:
     return pieces
 
 
+MOST_NUMBERS = 20_000_000
+"""In the program that packs runs exactly."""
+TIME_OVER = 1
+"""Status of scipy's milp."""
 Bundle = tuple[Job, ...]
 """One run: a job, or one for each of the years that it runs in."""
 
@@ -76,7 +80,8 @@ choice of days, and those due soonest first."""
 
 
 def pack(runs: Sequence[Bundle], machines: int) -> list[list[Bundle]] | None:
-    """Which runs go on which of several machines that are alike; None where none works."""
+    """Which runs go on which of several machines that are alike; None where none works. Raises
+    Undecided."""
     if machines == 1:
         return [list(runs)] if _fits(runs) else None
     return _first_fit(runs, machines) or _search(runs, machines)
@@ -110,8 +115,13 @@ def most_filled(runs: Sequence[Bundle], machines: int) -> list[Bundle]:
     return min(tried, key=lambda left: sum(map(_days, left)))
 
 
+class Undecided(Exception):
+    """Whether runs fit on machines was not found out."""
+
+
 def _search(runs: Sequence[Bundle], machines: int) -> list[list[Bundle]] | None:
-    """Exact: a small integer program over how many runs of each kind a machine takes."""
+    """Exact: a small integer program over how many runs of each kind a machine takes. Raises
+    Undecided where it is not small, or takes long."""
     import numpy as np
     from scipy.optimize import Bounds, LinearConstraint, milp
 
@@ -121,6 +131,9 @@ def _search(runs: Sequence[Bundle], machines: int) -> list[list[Bundle]] | None:
         kinds.setdefault(kind, []).append(run)
     keys = sorted(kinds)
     width = len(keys) * machines
+    moments = len({job[1] for key in keys for job in key} | {job[2] for key in keys for job in key})
+    if moments * moments * machines * width > MOST_NUMBERS:
+        raise Undecided
     rows = []
     low: list[float] = []
     high: list[float] = []
@@ -153,6 +166,8 @@ def _search(runs: Sequence[Bundle], machines: int) -> list[list[Bundle]] | None:
         constraints=LinearConstraint(np.array(rows), np.array(low), np.array(high)),
         options={"time_limit": PACKING_SECONDS},
     )
+    if answer.status == TIME_OVER and answer.x is None:
+        raise Undecided
     if answer.x is None:
         return None
     units: list[list[Bundle]] = [[] for _ in range(machines)]

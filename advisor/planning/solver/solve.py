@@ -28,6 +28,7 @@ from advisor.planning.solver.first_plans import (
     known_plan,
     packed_plan,
     placed_plan,
+    rented_rest,
     values_of,
     with_few,
 )
@@ -261,13 +262,16 @@ def _optimise(problem: PlanningProblem, clock: Clock, goal: Goal, known: Sequenc
                 lower = min(lower, best[0])
             bound = max(lower, -inf if bound is None else bound)
         failed: list[Cut] = []
+        undecided = False
         found: Found | None = None
         if answer.x is not None:
             counts = values_of(program, answer.x)
             placing = place(program, counts)
             failed = placing.failed
             if failed and not learnt.look(program, counts):
-                cuts.extend(failed)
+                sure = [cut for cut in failed if cut.sure]
+                cuts.extend(sure)
+                undecided = not sure
             if placing.over_year:  # no rule is learnt from it: the rest is not proven
                 exact = False
                 break
@@ -279,10 +283,15 @@ def _optimise(problem: PlanningProblem, clock: Clock, goal: Goal, known: Sequenc
                 found = packed_plan(program, costs, bought, clock)
                 if found is None and best is None:
                     found = placed_plan(program, costs, counts)
+                rented = rented_rest(program, costs, counts)
+                found = min(filter(None, (found, rented)), key=lambda each: each[0], default=None)
             if found is not None and (best is None or found[0] < best[0] - LESS / 2):
                 best = found
         if best is not None:
             _tell(clock, goal, best, bound, "whether a cheaper plan exists")
+        if undecided:  # nothing is learnt from it: the rest is not proven
+            exact = False
+            break
         if large and best is not None and bound is not None and best[0] - bound <= GOOD * best[0]:
             break  # good enough, and what is left takes long
         if answer.status == 0 and gap and not failed:
