@@ -6,6 +6,7 @@ stdout holds the plan, stderr which files were written.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from dataclasses import replace
 from datetime import date
@@ -88,8 +89,8 @@ def run(options: argparse.Namespace) -> int:
         return NO_ANSWER
     if options.format == "table":
         if not printed:
-            print(_decided(options, planned.loaded, planned.plan))
-        print(f"\n{_explained(options, planned)}")
+            _tell(options, _decided(options, planned.loaded, planned.plan))
+        _tell(options, f"\n{_explained(options, planned)}")
         if not options.out:
             return ANSWERED
     from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text
@@ -106,6 +107,16 @@ def run(options: argparse.Namespace) -> int:
     elif options.format == "csv":
         print(to_csv_text(report), end="")
     return ANSWERED
+
+
+def _tell(options: argparse.Namespace, words: str) -> None:
+    """Print; where files are asked for too, they are written though nobody reads on."""
+    try:
+        print(words, flush=True)
+    except BrokenPipeError:
+        if not options.out:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _again(options: argparse.Namespace) -> str:
@@ -161,7 +172,7 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
                 line.clear()
                 words = _decided(options, loaded, at.plan)
                 printed = True  # before it is: Ctrl-C may come as soon as somebody reads it
-                print(words, flush=True)
+                _tell(options, words)
 
         line.say("no plan yet · trying the plan")
         search = search_for(loaded, seconds, quick=options.quick)

@@ -14,7 +14,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from threading import Event, Timer
-from typing import Any, Generic, Protocol, TypeVar
+from typing import IO, Any, Generic, Protocol, TypeVar
 
 from advisor.parse import InputError
 from bench_runner.processes import (
@@ -106,20 +106,22 @@ class Search(Generic[T]):
                 try:
                     child.stdin.write(self._task)
                     child.stdin.close()
-                    while True:
-                        kind, value = pickle.load(child.stdout)
-                        if kind == "done":
-                            return value  # type: ignore[no-any-return]
-                        if kind == "wrong":
-                            raise InputError(value)
-                        if not begun:
-                            begun = True
-                            limit.cancel()
-                            limit = self._limit(self._seconds + GRACE_SECONDS)
-                        kept = self._keep(value) or kept
-                        say(value)
-                except (EOFError, BrokenPipeError, pickle.UnpicklingError):
+                except BrokenPipeError:
                     child.kill()
+                while (told := _next(child.stdout)) is not None:
+                    kind, value = told
+                    if kind == "done":
+                        return value  # type: ignore[no-any-return]
+                    if kind == "wrong":
+                        raise InputError(value)
+                    if not begun:
+                        begun = True
+                        limit.cancel()
+                        limit = self._limit(self._seconds + GRACE_SECONDS)
+                    kept = self._keep(value) or kept
+                    # Outside of what watches the child: a reader of ours may be gone, not it.
+                    say(value)
+                child.kill()
         finally:
             limit.cancel()
         if self._cancelled.is_set():
@@ -134,6 +136,14 @@ class Search(Generic[T]):
             "the search ended without an answer, which a plan too large for this computer's "
             "memory does: ask for fewer experiments or GPUs"
         )
+
+
+def _next(answers: IO[bytes]) -> tuple[str, Any] | None:
+    """What the child says next; None when it has ended, in the middle of a word or after one."""
+    try:
+        return pickle.load(answers)  # type: ignore[no-any-return]
+    except (EOFError, pickle.UnpicklingError):
+        return None
 
 
 def _main() -> None:
