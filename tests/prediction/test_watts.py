@@ -8,7 +8,7 @@ from statistics import fmean
 import pytest
 
 from advisor.prediction.fit.observations import chips_by_name
-from advisor.prediction.fit.power_limits import as_table, cards_out, fitted_draw, load_limited
+from advisor.prediction.fit.training_limits import as_table, cards_out, fitted_draw, load_limited
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.model.workload import workload_of
 from advisor.prediction.physics.chip import TRAINING_DRAW, chip_of, power_share

@@ -52,8 +52,8 @@ from advisor.prediction.fit.observations import (  # noqa: E402
     Observation,
     load_evidence,
 )
-from advisor.prediction.fit.power_limits import as_table  # noqa: E402
 from advisor.prediction.fit.random_effects import cell  # noqa: E402
+from advisor.prediction.fit.training_limits import as_table  # noqa: E402
 from advisor.prediction.physics.chip import gpu_type  # noqa: E402
 from advisor.prediction.predict_one import analytic_days  # noqa: E402
 

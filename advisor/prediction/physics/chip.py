@@ -148,7 +148,7 @@ _SHARPNESS = 4.0
 """How suddenly the power limit takes over from the peak: a p-norm, in which both matter between."""
 TRAINING_DRAW = 0.77
 """What a training step draws at a clock beside nothing but matrix products, which draw most: a
-limit slows training less. Fitted to trainings under limits (`fit/power_limits.py`)."""
+limit slows training less. Fitted to trainings under limits (`fit/training_limits.py`)."""
 
 
 def _reach(gpu: Gpu) -> float:

@@ -1,8 +1,8 @@
 """What a power limit costs a training: `TRAINING_DRAW`, from trainings under limits.
 
 `evidence/power_limits.csv` holds how fast BERT and ResNet-50 trained on one card under a limit of
-half of its watts or more, beside its highest limit. `python -m advisor.prediction.fit.power_limits`
-prints the fit, with each card left out.
+half of its watts or more, beside its highest limit. The fit, with each card left out, is printed by
+`python -m advisor.prediction.fit.training_limits`.
 """
 
 from __future__ import annotations
