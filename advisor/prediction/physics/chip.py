@@ -149,6 +149,12 @@ _SHARPNESS = 4.0
 TRAINING_DRAW = 0.77
 """What a training step draws at a clock beside nothing but matrix products, which draw most: a
 limit slows training less. Fitted to trainings under limits (`fit/training_limits.py`)."""
+_PRODUCTS_DRAW = 1.0
+FULL_BOARD_W = {"A100": 400.0, "H100": 700.0, "V100": 300.0, "RTX PRO 6000 Blackwell": 600.0}
+"""Chips that are sold on boards of several watts, and what the largest may draw (their makers'
+data sheets, as in the catalogue). What another chip does in training follows best from what
+matrix products reach on it, as its ratio to other cards shows when it is left out; what fewer watts
+cost one and the same chip follows from trainings under limits."""
 
 
 def _reach(gpu: Gpu) -> float:
@@ -157,7 +163,12 @@ def _reach(gpu: Gpu) -> float:
     measured = _REACH.get(gpu.architecture or "")
     if measured is not None:
         return measured
-    return power_share(gpu, gpu.tdp_w) or 1.0
+    full_w = FULL_BOARD_W.get(chip_family(gpu.name), gpu.tdp_w)
+    products = power_share(gpu, full_w, _PRODUCTS_DRAW)
+    whole, left = power_share(gpu, full_w), power_share(gpu, gpu.tdp_w)
+    if products is None or whole is None or left is None:
+        return 1.0
+    return products * left / whole
 
 
 def power_share(gpu: Gpu, watts: float | None, draw: float = TRAINING_DRAW) -> float | None:
@@ -203,7 +214,9 @@ def _load_tflops(gpu: Gpu) -> float | None:
 def gpu_type(chip: Chip) -> str:
     """A GPU whatever its memory, board and watts: an A100 of 40 GB says nearly all about one of 80,
     an RTX PRO 6000 of 600 W much about its sisters for servers and of 300 W."""
-    for family in ("A100", "H100", "V100", "RTX PRO 6000 Blackwell"):
-        if chip.name.startswith(family):
-            return family
-    return chip.name
+    return chip_family(chip.name)
+
+
+def chip_family(name: str) -> str:
+    """The name that boards of one chip share."""
+    return next((family for family in FULL_BOARD_W if name.startswith(family)), name)
