@@ -6,8 +6,9 @@
 
 Each setting trains a small decoder (tests/benchmarks/recipes/curve-20m.toml) on a synthetic
 language that can be learned: four words may follow each word, and the second half of a text
-repeats the first. A seed draws the weights and the data. Plain is ``naive``: eager, uncompiled,
-full logits, autocast.
+repeats the first. A seed draws the weights and the data. A masked encoder's recipe
+(curve-encoder.toml) is trained on the same texts, in which 15 % of the words are hidden and
+no other has a label. Plain is ``naive``: eager, uncompiled, full logits, autocast.
 
 Every run is a process of its own through Hugging Face's Trainer and adds one JSON line to the file:
 {"kind": "curve", settings, seed, precision, steps, losses}. What the file holds is not run again,
@@ -55,6 +56,8 @@ SETTINGS = (
 RECIPE = Path(__file__).parent / "recipes" / "curve-20m.toml"
 ROOT = Path(__file__).resolve().parents[2]
 ROUNDED = "rounded-start"
+HIDDEN, MASK, IGNORED = 0.15, 0, -100
+"""The share of a masked encoder's words that it is asked for, what stands there, and no label."""
 PASSES = 4
 WINDOW, END = 10, 20
 FOLLOWERS = 4
@@ -64,12 +67,16 @@ class Language:
     """Random texts in which four words may follow each, and the second half repeats the first.
 
     Yields micro-batches for the Trainer; the same seed gives the same texts on every device.
+    ``masked``: some words are hidden, and they alone are asked for.
     """
 
-    def __init__(self, seed: int, vocabulary: int, length: int, size: int, passes: int) -> None:
+    def __init__(
+        self, seed: int, vocabulary: int, length: int, size: int, passes: int, *, masked: bool
+    ) -> None:
         import torch
 
         self.micro_batch_size = size
+        self._masked = masked
         self._passes, self._length = passes, length
         self._vocabulary = vocabulary
         grammar = torch.Generator().manual_seed(20260101)
@@ -91,7 +98,14 @@ class Language:
                 words.append(self._next[words[-1], choice])
             text = torch.stack(words, dim=1)
             text = torch.cat([text, text], dim=1)[:, : self._length].contiguous()
-            yield {"input_ids": text, "labels": text}
+            if not self._masked:
+                yield {"input_ids": text, "labels": text}
+                continue
+            hidden = torch.rand(text.shape, generator=draw) < HIDDEN
+            yield {
+                "input_ids": text.masked_fill(hidden, MASK),
+                "labels": text.masked_fill(~hidden, IGNORED),
+            }
 
 
 def train(task: dict[str, Any]) -> list[float]:
@@ -145,7 +159,12 @@ def train(task: dict[str, Any]) -> list[float]:
         model=model,
         args=arguments,
         batches=Language(
-            task["seed"], vocabulary, length, size, count * recipe.training.training_steps
+            task["seed"],
+            vocabulary,
+            length,
+            size,
+            count * recipe.training.training_steps,
+            masked=recipe.family == "encoder",
         ),
         optimizer_cls_and_kwargs=models.optimizer(
             recipe, torch.device(task["device"]), settings.states
