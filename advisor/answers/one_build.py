@@ -280,10 +280,13 @@ def _running(one: OneBuild) -> list[Said]:
     terms = own.terms
     words = []
     if days is not None and (whole := own.experiment_usd(days)) is not None:
-        words.append(f"{usd_rounded(whole)} a run, everything counted")
+        free = terms.electricity_usd_per_kwh == 0
+        counted = "without electricity, whose price w sets" if free else "everything counted"
+        words.append(f"{usd_rounded(whole)} a run, {counted}")
     power = own.electricity_usd_per_day
     if terms.electricity_usd_per_kwh == 0:
-        words.append("electricity is not counted yet: w sets its price")
+        if not words:
+            words.append("electricity is not counted yet: w sets its price")
     elif power is not None and days is not None:
         price = usd_and_cents(terms.electricity_usd_per_kwh)
         run = power * Decimal(str(days))

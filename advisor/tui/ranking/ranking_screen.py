@@ -496,9 +496,12 @@ class RankingScreen(SizedScreen):
         self.query_one(f"#{name}").focus()
 
     def key_escape(self) -> None:
-        """Leave the whole picture or a field, or close the list of models first."""
+        """Leave the whole picture or a field; first clear the filter, close the list of models."""
         if self.has_class("-whole"):
             self.action_whole_screen()
+            return
+        if isinstance(self.focused, FilterInput):
+            self.focused.action_clear()
             return
         picker = self.fields.picker
         if picker.is_open and self.focused is picker.field:
