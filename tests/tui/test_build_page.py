@@ -90,8 +90,11 @@ class TestBuildPage:
         async with running(store_path, state=ASKED_NOW, state_path=kept) as pilot:
             await pilot.press("enter", "w")
             before = shown(pilot)
+            assert "a run, without electricity, whose price w sets" in before
+            assert "everything counted" not in before
             await paste(pilot, "0.25")
             text = shown(pilot)
+            assert "a run, everything counted" in text
             assert "electricity at $0.25 a kWh" in text
             assert text != before
             await pilot.press("tab", "x")

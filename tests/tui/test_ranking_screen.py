@@ -19,6 +19,7 @@ from advisor.tui.ranking.left_out import ExcludedScreen
 from advisor.tui.selected.build_screen import BuildScreen
 from advisor.tui.widgets.filter_table import FilterTable
 from advisor.tui.widgets.plot.plot import CostTimePlot
+from advisor.tui.widgets.text_input import FilterInput
 from tests.tui.program import (
     ASKED,
     NARROW,
@@ -429,6 +430,19 @@ class TestSelection:
                 await pilot.press("escape")
             await pilot.press("2", "space")
             assert isinstance(pilot.app.screen, BuildScreen)
+
+    async def test_escape_clears_the_filter_and_then_leaves_it(self, paper_store: Path) -> None:
+        async with running(paper_store) as pilot:
+            everything = len(rows(pilot))
+            await pilot.press("slash", *"a6000")
+            await settled(pilot)
+            assert 0 < len(rows(pilot)) < everything
+            await pilot.press("escape")
+            await settled(pilot)
+            assert len(rows(pilot)) == everything
+            assert isinstance(pilot.app.focused, FilterInput)
+            await pilot.press("escape")
+            assert pilot.app.focused is ranking(pilot).table
 
 
 class TestLeftOut:

@@ -496,13 +496,12 @@ class RankingScreen(SizedScreen):
         self.query_one(f"#{name}").focus()
 
     def key_escape(self) -> None:
-        """Leave the whole picture or a field; first clear the filter, close the list of models."""
+        """Leave the whole picture or a field; close the list of models first."""
         if self.has_class("-whole"):
             self.action_whole_screen()
             return
         if isinstance(self.focused, FilterInput):
-            self.focused.action_clear()
-            return
+            return  # its own key clears it, and then leaves
         picker = self.fields.picker
         if picker.is_open and self.focused is picker.field:
             picker.close()
