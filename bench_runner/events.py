@@ -5,11 +5,11 @@ A line that is none of these ends its trial, not the search: it is checked befor
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from bench_runner.outside import OutsideError, json_outside
 from bench_runner.record_checks import Check, is_count, is_flag, is_number, is_positive, is_seconds
 
 MAX_LINE_BYTES = 8 * 1024 * 1024
@@ -107,7 +107,9 @@ _PROBES: Mapping[bool, Mapping[str, Check]] = {
 def read_event(line: bytes) -> dict[str, Any]:
     """The event of one line. Raises BadEventError."""
     try:
-        row = json.loads(line)
+        row = json_outside(line)
+    except OutsideError as error:
+        raise BadEventError(f"an event that {error}") from None
     except (ValueError, RecursionError):
         raise BadEventError(f"a line that is not JSON ({_shown(line)})") from None
     if not isinstance(row, dict):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,11 @@ def write(recipe: Recipe, winner: Measurement, folder: Path) -> list[Path]:
     return written
 
 
+def _told(text: str) -> str:
+    """``text`` for the head of a script: somebody else's name must not end it and go on as code."""
+    return text.replace("\\", "/").replace('"', "'")
+
+
 def _is_lean(settings: Settings) -> bool:
     return settings.loss != "plain" or settings.inputs != "full"
 
@@ -175,7 +181,7 @@ def _launch_script(settings: Settings, gpu_count: int, capability: list[int] | N
     """Starts the training, one process a GPU, in the environment that was measured in."""
     architecture = ".".join(map(str, capability)) if capability else None
     variables = configure.environment(settings, architecture)
-    exports = "".join(f"export {name}={value}\n" for name, value in variables.items())
+    exports = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in variables.items())
     command = f'torchrun --standalone --nproc-per-node={gpu_count} "$(dirname "$0")/train.py" "$@"'
     return f"#!/bin/sh\n{exports}{command}\n"
 
@@ -197,8 +203,8 @@ def _train_script(
             vocabulary = architecture.vocab_size
         item = _TEXT_ITEM.format(vocabulary=vocabulary, length=training.sequence_length)
     return _TRAIN.format(
-        name=recipe.name,
-        where=f"{space.label(settings)} on {winner.gpu_count} x {winner.gpu}",
+        name=_told(recipe.name),
+        where=_told(f"{space.label(settings)} on {winner.gpu_count} x {winner.gpu}"),
         item=item,
         model=(_WHOLE if configure.built_whole(recipe, settings) else "")
         + _model_lines(recipe, attention)

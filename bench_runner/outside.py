@@ -64,26 +64,29 @@ def check_toml(toml: str) -> None:
                 raise OutsideError(f"has a key of more than {DEEPEST} parts in line {number}")
 
 
-def json_outside(text: str) -> Any:
+def json_outside(text: str | bytes) -> Any:
     """What JSON text says. Raises JSONDecodeError, RecursionError, and OutsideError where a name
     stands twice in an object (which of the two was meant?) or a number has thousands of digits."""
     import json
 
     try:
-        return json.loads(text, object_pairs_hook=_each_once)
-    except (json.JSONDecodeError, OutsideError):
+        return json.loads(text, object_pairs_hook=each_once)
+    except (json.JSONDecodeError, UnicodeDecodeError, OutsideError):
         raise
     except ValueError:
         raise OutsideError(_TOO_LONG) from None
 
 
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these names and values. Raises OutsideError where a name stands twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for place, name in enumerate(names) if name in names[:place])
-        short = ascii(twice) if len(twice) < 60 else f"{twice[:60]!a}…"
-        raise OutsideError(f"names {short} twice in one object: leave one of them")
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                short = ascii(name) if len(name) < 60 else f"{name[:60]!a}…"
+                raise OutsideError(f"names {short} twice in one object: leave one of them")
+            seen.add(name)
     return found
 
 

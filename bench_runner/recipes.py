@@ -56,8 +56,14 @@ LARGEST_NUMBER = 2**63 - 1
 _LONGEST_TEXT = 4_000
 _TIMM_NAME = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)?")
 _FETCHES = {"auto_map", "cache_dir", "checkpoint_path", "custom_pipelines", "pretrained"}
-_FETCHES |= {"pretrained_cfg", "pretrained_cfg_overlay", "trust_remote_code"}
-"""What would have a library read a file, fetch something or run somebody's code."""
+_FETCHES |= {"pretrained_cfg", "pretrained_cfg_overlay", "trust_remote_code", "custom_code"}
+_FETCHES |= {"backbone", "use_pretrained_backbone", "kernel_config"}
+"""What would have a library read a file, fetch something or run somebody's code, at any depth; and
+an attention (``attn_implementation``) that is no word such as sdpa is a kernel of a hub's."""
+_SOMEWHERE_ELSE = re.compile(r"(hf[-_]hub|local-dir)\s*:", re.IGNORECASE)
+"""Begins a name that timm looks for on a hub or in a folder."""
+_WRAPS_TIMM = ("Timm", "timm_")
+"""Begins what transformers calls a model of timm's, whose name may be a hub's or a folder's."""
 LARGEST_RECIPE = MIB
 LARGEST_CONFIG = 16 * MIB
 RECIPES_FOLDER = Path(__file__).parent / "recipes"
@@ -367,10 +373,12 @@ def _model(table: _Table, training: Training) -> ModelSource:
             raise table.error("arguments", "does not go with hf_config_json; edit that file")
         hf_config_json = table.path.parent / json_name
         arguments = _read_hf_config(table, hf_config_json)
-    for key, value in arguments.items():
-        if key in _FETCHES and value:
-            # A definition from somebody else must fetch, read or run nothing.
-            raise table.error(f"arguments.{key}", "names weights or code to load; remove it")
+    if (found := _fetching(arguments)) is not None:
+        # A definition from somebody else must fetch, read or run nothing.
+        raise table.error(f"arguments.{found}", "names weights or code to load; remove it")
+    if str(config_class or arguments.get("model_type")).startswith(_WRAPS_TIMM):
+        key = "config_class" if config_class else "hf_config_json"
+        raise table.error(key, 'is a model of timm\'s; write timm = "its name" instead')
     timm = table.optional_text("timm")
     if timm is not None and not _TIMM_NAME.fullmatch(timm):
         raise table.error(
@@ -389,6 +397,30 @@ def _model(table: _Table, training: Training) -> ModelSource:
         hf_config_json=hf_config_json,
         timm=timm,
     )
+
+
+def _fetching(arguments: Mapping[str, Any]) -> str | None:
+    """Where in arguments something is named that a library would load; None where nowhere."""
+    waiting: list[tuple[str, str, object]] = [("", "", arguments)]
+    while waiting:  # however deep it is
+        place, name, value = waiting.pop()
+        if name in _FETCHES and value:
+            return place
+        if isinstance(value, str) and (
+            _SOMEWHERE_ELSE.match(value)
+            or (name.endswith("_implementation") and not value.isidentifier())
+        ):
+            return place
+        if isinstance(value, list):
+            waiting += [(place, name, part) for part in value]
+        elif isinstance(value, Mapping):
+            # Attention may be said for each part of a model, by the part's name.
+            kept = name if name.endswith("_implementation") else ""
+            waiting += [
+                (f"{place}.{key}".lstrip("."), kept or str(key), part)
+                for key, part in value.items()
+            ]
+    return None
 
 
 def _read_hf_config(table: _Table, path: Path) -> dict[str, Any]:

@@ -164,6 +164,21 @@ def _check_environment(environment: Mapping[str, Any]) -> None:
     usable = about.get("usable_memory_gib")
     if usable is not None and not is_positive(usable):
         raise ValueError(f"environment.about.usable_memory_gib is {_shown(usable)}, not above 0")
+    capability = about.get("capability")
+    if capability is not None and not (
+        isinstance(capability, list | tuple)
+        and len(capability) == 2
+        and all(map(_index, capability))
+    ):
+        raise ValueError(
+            f"environment.about.capability is {_shown(capability)}, not two numbers such as [9, 0]"
+        )
+    attention = about.get("attention")
+    if attention is not None and not (isinstance(attention, str) and attention.isidentifier()):
+        # The library would fetch a kernel of a name like org/kernel, and run it.
+        raise ValueError(
+            f"environment.about.attention is {_shown(attention)}, not a word such as sdpa"
+        )
     rates = (environment.get("climb") or {}).get("samples_per_s")
     if rates is not None and not (
         isinstance(rates, Mapping)

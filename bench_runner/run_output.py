@@ -11,23 +11,30 @@ from pathlib import Path
 from typing import Any
 
 from bench_runner.journal import MAX_FILE_BYTES, MAX_LINE_BYTES, from_json
-from bench_runner.outside import OutsideError, lines_outside
+from bench_runner.outside import OutsideError, each_once, lines_outside
 from bench_runner.records import Measurement
 
 SUFFIXES = (".log", ".out")
 """Of files that are read so."""
 _BEGIN = '{"event":'
-_DECODER = json.JSONDecoder()
+_DECODER = json.JSONDecoder(object_pairs_hook=each_once)
 
 
-def events_in(text: str) -> Iterator[dict[str, Any]]:
-    """The events of finished lines, in order; everything else is passed over."""
+def events_in(text: str, *, strict: bool = False) -> Iterator[dict[str, Any]]:
+    """The events of finished lines, in order; everything else is passed over.
+
+    An event with a name twice, too, unless ``strict``: then it raises OutsideError.
+    """
     for line in text.split("\n")[:-1]:
         at = line.find(_BEGIN)
         if at < 0:
             continue
         try:
             event, _ = _DECODER.raw_decode(line, at)
+        except OutsideError:
+            if strict:
+                raise
+            continue
         except (ValueError, RecursionError):
             continue
         if isinstance(event, dict) and isinstance(event.get("event"), str):
@@ -39,7 +46,7 @@ def records_in_output(path: Path) -> list[Measurement]:
     found: dict[str, Measurement] = {}
     try:
         for line in lines_outside(path, MAX_FILE_BYTES, MAX_LINE_BYTES):
-            for event in events_in(line.decode("utf-8", errors="replace")):
+            for event in events_in(line.decode("utf-8", errors="replace"), strict=True):
                 row = event.get("record") or event.get("best")
                 if isinstance(row, dict):
                     try:

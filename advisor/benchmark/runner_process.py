@@ -6,7 +6,6 @@ whole tree can be ended. Its records are appended to the store one by one, as tr
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -21,6 +20,7 @@ from typing import IO, Any
 from advisor.benchmark.request import DetectedGpu, Ending, MachineState, Request
 from advisor.files import write_whole
 from advisor.parse import InputError, install_words
+from bench_runner.outside import json_outside
 from bench_runner.processes import (
     MAX_LINE,
     WATCHED_PARENT,
@@ -196,7 +196,7 @@ def _events(stdout: IO[bytes]) -> Iterator[dict[str, Any]]:
         if not text:
             continue
         try:
-            event = json.loads(text)
+            event = json_outside(text)
         except (ValueError, RecursionError):
             event = None
         if isinstance(event, dict) and isinstance(event.get("event"), str):
@@ -253,7 +253,7 @@ def look_here(
         )
         if done.returncode == 2:
             raise InputError(done.stderr.strip().removeprefix("bench_runner: "))
-        answer = json.loads(done.stdout)
+        answer = json_outside(done.stdout)
         machine = answer["machine"]
         return MachineState(
             host=machine["host"],

@@ -187,6 +187,7 @@ def read_tables(path: Path, *, wait_s: float) -> Tables:
 
 def _checked_record(row: Values) -> Measurement:
     """A record of somebody else's store, held to what a file of records is. Raises ValueError."""
+    json_outside(row["environment"])  # one that names something twice is none
     return from_json(json.loads(json.dumps(_journal_record(row), default=_as_text)))
 
 

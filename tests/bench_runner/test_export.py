@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import os
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -100,3 +103,35 @@ def test_the_end_of_a_cosine_is_a_share_of_its_peak() -> None:
     )
     assert arguments["lr_scheduler_type"] == "cosine_with_min_lr"
     assert arguments["lr_scheduler_kwargs"] == {"min_lr_rate": pytest.approx(1e-5 / 8e-4)}
+
+
+def test_no_name_of_somebody_else_s_becomes_code(tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    code = f'x"""; open({str(made)!r}, "w"); """'
+    pythia = next(recipe for recipe in load_recipes() if recipe.recipe_id == "pythia-160m")
+    plain = tmp_path / "plain"
+    export.write(pythia, WINNER, plain)
+    for gpu, name in ((code, "x"), ("x", code), ("\\", "\\"), ('"', '"')):
+        export.write(replace(pythia, name=name), replace(WINNER, gpu=gpu), tmp_path)
+        told, *rest = ast.parse((tmp_path / "train.py").read_text()).body
+        assert isinstance(told, ast.Expr)
+        _, *own = ast.parse((plain / "train.py").read_text()).body
+        assert list(map(ast.dump, rest)) == list(map(ast.dump, own))
+
+
+def test_no_value_of_a_record_becomes_a_command(tmp_path: Path) -> None:
+    # A record that was made by hand, not read: what is read is checked before.
+    assert WINNER.settings is not None
+    settings = replace(WINNER.settings, sharding="zero-1", offloading=True)
+    about = {"capability": [9, f"0;touch {tmp_path / 'made'};"]}
+    pythia = next(recipe for recipe in load_recipes() if recipe.recipe_id == "pythia-160m")
+    export.write(pythia, replace(WINNER, settings=settings, environment={"about": about}), tmp_path)
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "torchrun").write_text("#!/bin/sh\nexit 7\n")
+    (tools / "torchrun").chmod(0o755)
+    done = subprocess.run(
+        [tmp_path / "launch.sh"], env={"PATH": f"{tools}{os.pathsep}{os.defpath}"}, check=False
+    )
+    assert done.returncode == 7
+    assert not (tmp_path / "made").exists()

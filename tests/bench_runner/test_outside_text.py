@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import time
+from pathlib import Path
 
 import pytest
 
+from advisor.prediction.model.own_model import from_text
+from advisor.tui.program.settings import State, load_state
+from bench_runner.events import BadEventError, read_event
 from bench_runner.outside import OutsideError, json_outside
+from bench_runner.run_output import events_in, records_in_output
 
 LONG = "9" * 5000
 
@@ -24,6 +30,29 @@ def test_json_that_says_something_twice_or_without_end(text: str, said: str) -> 
     with pytest.raises(OutsideError) as refused:
         json_outside(text)
     assert said in str(refused.value) and len(str(refused.value)) < 150
+
+
+def test_a_name_among_very_many_is_found_twice_at_once() -> None:
+    names = ",".join(f'"{n}": 0' for n in range(200_000))
+    began = time.process_time()
+    with pytest.raises(OutsideError, match="names '199999' twice"):
+        json_outside(f'{{{names}, "199999": 1}}')
+    assert time.process_time() - began < 3
+
+
+def test_an_event_or_a_setting_that_names_something_twice_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadEventError, match="an event that names 'model' twice"):
+        read_event(b'{"event": "phase", "phase": "a", "model": 1, "model": 2}')
+    said = '{"event": "search-finished", "best": null, "best": {"measurement_id": "m"}}\n'
+    assert list(events_in(said)) == []
+    (tmp_path / "job.log").write_text(said)
+    with pytest.raises(ValueError, match=r"job\.log names 'best' twice"):
+        records_in_output(tmp_path / "job.log")
+    (tmp_path / "state.json").write_text('{"budget": "1", "budget": "2"}')
+    state, note = load_state(tmp_path / "state.json")
+    assert state == State() and note is not None and "names 'budget' twice" in note
+    with pytest.raises(ValueError, match="the definition names 'id' twice"):
+        from_text('{"id": "a", "id": "b"}')
 
 
 def test_what_is_sound_is_read_as_ever_and_what_is_no_json_stays_that() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -171,6 +172,41 @@ def test_settings_and_lists_that_are_pipes_are_not_waited_for(
     monkeypatch.setenv("ADVISOR_JOBS", str(tmp_path))
     (tmp_path / "deep.json").write_text("[" * 100_000)
     os.mkfifo(tmp_path / "pipe.json")
+    assert kept_jobs() == []
+
+
+JOB = {
+    "name": "a", "where": "slurm", "folder": "/tmp", "recipe_id": "r", "device": "d",
+    "gpu_count": 1, "made_at": "2026-11-22T10:00", "number": "7",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("number", "--me"), ("number", "-u root"), ("number", 7), ("number", "7 8"),
+        ("number", "٧"), ("made_at", 5), ("folder", 7), ("folder", "a\x00b"), ("recipe_id", [1]),
+        ("device", "\x1b[2J"), ("merged", "x"), ("merged", -1), ("gpu_count", True),
+        ("where", "elsewhere"), ("ended", {}), ("submitted_at", 1.5),
+    ],
+)  # fmt: skip
+def test_a_kept_job_of_odd_values_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: object
+) -> None:
+    # Its number is handed to scancel, which would take --me for all jobs of this person.
+    monkeypatch.setenv("ADVISOR_JOBS", str(tmp_path))
+    (tmp_path / "a.json").write_text(json.dumps(JOB))
+    (tmp_path / "b.json").write_text(json.dumps(JOB | {"name": "b", name: value}))
+    assert [job.name for job in kept_jobs()] == ["a"]
+    assert main(["jobs", "--format", "json"]) == 0
+    assert main(["jobs", "merge", "b"]) == 2
+
+
+def test_what_names_something_twice_is_no_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ADVISOR_JOBS", str(tmp_path))
+    (tmp_path / "a.json").write_text(json.dumps(JOB)[:-1] + ', "folder": "/elsewhere"}')
     assert kept_jobs() == []
 
 

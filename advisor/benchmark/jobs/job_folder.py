@@ -7,14 +7,14 @@ import os
 import shutil
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import bench_runner
 from advisor.benchmark.benchmark_plan import bench_folders
 from advisor.benchmark.jobs.job_plan import RECIPE, RECORDS, JobPlan, Where
 from advisor.files import write_whole
 from advisor.parse import InputError, shown
-from bench_runner.outside import MIB, text_outside
+from bench_runner.outside import MIB, json_outside, text_outside
 
 _JOB = "job.json"
 NODE = "node"
@@ -114,14 +114,34 @@ def kept_jobs() -> list[Job]:
     found = []
     for path in jobs_folder().glob("*.json"):
         try:
-            row = json.loads(text_outside(path, MIB))
-            known = {field.name for field in fields(Job)}
-            job = Job(**{key: value for key, value in row.items() if key in known})
-            if job.where in get_args(Where) and job.name == path.stem:
+            row = json_outside(text_outside(path, MIB))
+            if (job := _job(row)).name == path.stem:
                 found.append(job)
         except (OSError, ValueError, TypeError, AttributeError, RecursionError):
             continue
     return sorted(found, key=lambda job: (job.submitted_at or job.made_at, job.name), reverse=True)
+
+
+def _job(row: dict[str, Any]) -> Job:
+    """The job that a file tells of. Raises ValueError and TypeError where it tells of none: what
+    stands in it is handed on to the scheduler's commands, as a number and not as a flag."""
+    known = {field.name for field in fields(Job)}
+    job = Job(**{key: value for key, value in row.items() if key in known})
+    for name in known - {"gpu_count", "merged"}:
+        value = getattr(job, name)
+        if value is None and name in ("number", "submitted_at", "ended"):
+            continue
+        if not isinstance(value, str) or not value.isprintable():
+            raise ValueError(name)
+    for name in ("gpu_count", "merged"):
+        if type(getattr(job, name)) is not int or getattr(job, name) < 0:
+            raise ValueError(name)
+    number = job.number
+    if number is not None and not (number.isascii() and number.isdigit()):
+        raise ValueError("number")
+    if job.where not in get_args(Where):
+        raise ValueError("where")
+    return job
 
 
 def jobs_under_way() -> int:

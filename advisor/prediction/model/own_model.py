@@ -16,6 +16,7 @@ from advisor.parse import shown
 from advisor.prediction.model.targets import Target
 from advisor.prediction.model.workload import Workload, sized, workload_of
 from bench_runner.flops import counted_architecture
+from bench_runner.outside import OutsideError, json_outside
 from bench_runner.recipes import IMAGE_FAMILIES, Recipe, recipe_from
 from bench_runner.timm_models import timm_model
 
@@ -100,7 +101,9 @@ def from_text(text: object) -> OwnModel:
     if not isinstance(text, str) or len(text) > LARGEST_TEXT:
         raise ValueError(f"the definition is no text of at most {LARGEST_TEXT:,} letters")
     try:
-        content = json.loads(text)
+        content = json_outside(text)
+    except OutsideError as error:
+        raise ValueError(f"the definition {error}") from None
     except (ValueError, RecursionError):
         raise ValueError(f"the definition {shown(text)} is not JSON") from None
     if not isinstance(content, dict):

@@ -12,7 +12,7 @@ from advisor.parse import NAMED_PRICES, NamedPrices
 from advisor.ranking.question import RANK_RULES, RankRule
 from advisor.ranking.times import EVIDENCE_RULES, EvidenceRule
 from advisor.ranking.typed_question import TypedQuestion
-from bench_runner.outside import is_plain_file
+from bench_runner.outside import is_plain_file, json_outside
 
 APP_NAME = "gpu-grant-advisor"
 MAX_STATE_BYTES = 64 * 1024
@@ -125,7 +125,7 @@ def read_object(path: Path, most_bytes: int) -> dict[str, Any]:
             raw = file.read(most_bytes + 1)
         if len(raw) > most_bytes:
             raise ValueError(f"it is larger than {most_bytes:,} bytes")
-        found = json.loads(raw)
+        found = json_outside(raw)
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:
