@@ -28,6 +28,26 @@ _SPELLINGS = {
     "vast.ai": "vast-ai",
     "vastai": "vast-ai",
 }
+_WRITTEN = {
+    "aws": "AWS",
+    "azure": "Azure",
+    "coreweave": "CoreWeave",
+    "crusoe": "Crusoe",
+    "digitalocean": "DigitalOcean",
+    "gcp": "Google Cloud",
+    "genesis-cloud": "Genesis Cloud",
+    "hyperstack": "Hyperstack",
+    "lambda": "Lambda",
+    "nebius": "Nebius",
+    "oci": "Oracle Cloud",
+    "ovh": "OVHcloud",
+    "runpod": "RunPod",
+    "scaleway": "Scaleway",
+    "together": "Together",
+    "vast-ai": "Vast.ai",
+    "verda": "Verda",
+    "vultr": "Vultr",
+}
 _PEERS = frozenset({"akash", "runpod-community", "salad", "tensordock", "vast-ai"})
 
 
@@ -35,6 +55,11 @@ def provider_name(spelling: str) -> str:
     """The one name of a provider, however it is spelled: ``Lambda Labs`` is ``lambda``."""
     folded = "-".join(spelling.casefold().split())
     return _SPELLINGS.get(folded, folded)
+
+
+def written_provider(name: str) -> str:
+    """A provider as it writes itself, for texts that leave the program."""
+    return _WRITTEN.get(name, name)
 
 
 def rental_kind(provider: str, kind: RentalKind) -> RentalKind:

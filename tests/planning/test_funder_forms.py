@@ -19,9 +19,14 @@ pytest.importorskip("typst")
 pytest.importorskip("xlsxwriter")
 
 from advisor.parse import InputError
+from advisor.planning.grant.checked_toml import AmountOrZero
+from advisor.planning.grant.cost_lines import fixed_costs
 from advisor.planning.grant.currency import Currency
 from advisor.planning.grant.funder import FOLDER, FUNDERS, funder_form
 from advisor.planning.grant.grant import read_grant
+from advisor.planning.grant.grant_file import CostLine
+from advisor.planning.grant.institution import read_institution
+from advisor.planning.grant.problem_of_grant import rules_of
 from advisor.planning.plan_grant import EXAMPLE, Planned, load_grant, plan_loaded
 from advisor.planning.report.award_years import entries
 from advisor.planning.report.html import to_html
@@ -33,7 +38,10 @@ from advisor.planning.report.report import Report, ReportTable
 from advisor.planning.report.sections import build_report
 from advisor.planning.report.write import check_targets, write_report
 from advisor.planning.report.xlsx import to_xlsx
+from advisor.planning.sensitivity.solved_amounts import number_words
+from advisor.planning.solver.arithmetic import PLAIN
 from advisor.planning.solver.by_year import cents_by_year
+from advisor.planning.solver.charges import purchase_charge
 from advisor.planning.solver.problem import MachineExtra
 from advisor.store import Store
 from price_catalog.model import OWN_QUOTE
@@ -315,3 +323,153 @@ def test_every_sheet_prints_on_the_paper_of_the_funder(planned: Planned) -> None
             assert "2 && more" in sheet.oddFooter.left.text or "2 &" in sheet.oddFooter.left.text
             assert (setup.orientation == "landscape") is (sheet.title != "Report")
             assert bool(sheet.print_title_rows) is (sheet.title != "Report")
+
+
+def test_a_discount_decides_what_counts_as_equipment_in_table_and_overhead(
+    planned: Planned,
+) -> None:
+    """The price that is paid is held against the threshold, by the table as by the overhead."""
+    plan, problem = planned.plan, planned.loaded.problem
+    assert plan is not None
+    machine_id = plan.purchases[0].machine_id
+    price = next(m for m in problem.machines if m.machine_id == machine_id).price_usd
+    threshold = price * Decimal("0.95")
+    for discount, line in (("0.1", "G1. Materials"), ("0.01", "D. Equipment")):
+        rules = replace(
+            problem.rules, equipment_threshold_usd=threshold, discount=Decimal(discount)
+        )
+        loaded = replace(planned.loaded, problem=replace(problem, rules=rules))
+        table = report_for(replace(planned, loaded=loaded), funder="nsf").tables()[0]
+        assert any(str(row[0]).startswith(line) for row in table.rows)
+        charge = purchase_charge(
+            PLAIN,
+            next(m for m in problem.machines if m.machine_id == machine_id),
+            rules,
+            Decimal(1),
+        )
+        assert bool(charge.base) is (line == "G1. Materials")
+
+
+GRANT = """
+[grant]
+start = 2027-01-01
+years = 3
+funder = "{funder}"
+[[experiments]]
+model = "pythia-410m"
+"""
+
+
+@pytest.mark.parametrize(
+    ("funder", "rate", "threshold", "currency"),
+    [("dfg", "0.22", 10_000, "EUR"), ("horizon", "0.25", 0, "EUR"), ("ukri", "0", 25_000, "GBP")],
+)
+def test_the_flat_rate_of_a_funder_counts_where_no_rules_are_named(
+    tmp_path: Path, funder: str, rate: str, threshold: int, currency: str
+) -> None:
+    path = tmp_path / "grant.toml"
+    path.write_text(GRANT.format(funder=funder), encoding="utf-8")
+    grant = read_grant(path)
+    house = grant.institution
+    assert (house.overhead_rate, grant.currency.code) == (Decimal(rate), currency)
+    assert house.equipment_threshold_usd == grant.currency.to_usd(Decimal(threshold))
+    assert house.sources["overhead_rate"] and house.sources["equipment_threshold"]
+    assert rules_of(grant).life_months == (60 if funder == "horizon" else None)
+    # A rate of the grant's own moves the threshold; rules of its own go before.
+    own = '[budget]\ncurrency = "{}"\nusd_per_unit = 2\nusd_per_unit_on = 2026-11-01\n'
+    path.write_text(GRANT.format(funder=funder) + own.format(currency), encoding="utf-8")
+    assert read_grant(path).institution.equipment_threshold_usd == 2 * threshold
+    rules = '[institution]\nrules = "us-equipment-10000"\n'
+    path.write_text(GRANT.format(funder=funder) + rules, encoding="utf-8")
+    assert read_grant(path).institution.overhead_rate == Decimal("0.15")
+
+
+def test_rules_state_one_threshold(tmp_path: Path) -> None:
+    path = tmp_path / "house.toml"
+    both = "equipment_threshold = 1\nequipment_threshold_usd = 1\n"
+    for text in ("", both):
+        path.write_text(f'name = "H"\noverhead_rate = 0.1\n{text}', encoding="utf-8")
+        with pytest.raises(InputError, match=r"equipment_threshold_usd: .*one of the two"):
+            read_institution(path)
+
+
+def test_depreciation_stands_in_the_years_of_its_months(planned: Planned) -> None:
+    plan, problem = planned.plan, planned.loaded.problem
+    assert plan is not None and planned.explanation is not None
+    rules = replace(problem.rules, life_months=30, use_share=Decimal("0.5"), grant_months=36)
+    loaded = replace(planned.loaded, problem=replace(problem, rules=rules))
+    given = material_of(loaded, plan, planned.explanation)
+    price = given.costs.equipment[0].charge.direct.value
+    asked = [e.direct.value for e in entries(given) if e.line == "equipment"][:3]
+    assert sum(asked) == price
+    assert [round(amount / price, 3) for amount in asked] == [
+        *(Decimal("0.4"), Decimal("0.4"), Decimal("0.2")),  # 12, 12 and 6 of 30 months
+    ]
+    depreciated = report_for(replace(planned, loaded=loaded), funder="horizon").tables()[0]
+    assert str(depreciated.rows[0][0]).startswith("C.2 Equipment (depreciation): ")
+    whole = report_for(planned, funder="horizon").tables()[0]
+    assert str(whole.rows[0][0]).startswith("C.2 Equipment (whole price): ")
+
+
+def test_each_rate_of_overhead_has_its_base(planned: Planned) -> None:
+    plan, problem = planned.plan, planned.loaded.problem
+    assert plan is not None and planned.explanation is not None
+    rules = replace(problem.rules, overhead_rate_electricity=Decimal("0.26"))
+    rules = replace(rules, equipment_in_base=True, overhead_rate=Decimal("0.5"))
+    loaded = replace(planned.loaded, problem=replace(problem, rules=rules))
+    given = material_of(loaded, plan, planned.explanation)
+    power = sum(r.charge.direct.value for r in given.costs.running)
+    rest = sum(e.charge.direct.value for e in given.costs.equipment)
+    text = to_markdown(report_for(replace(planned, loaded=loaded), funder="nsf").parts()[0])
+    found = re.search(
+        r"26 % of \$([\d,.]+) \(electricity\) and 50 % of \$([\d,.]+) \(the rest\)", text
+    )
+    assert found is not None
+    assert [Decimal(each.replace(",", "")) for each in found.groups()] == [power, rest]
+    off = power * Decimal("0.26") + rest / 2 - given.costs.indirect.value
+    assert abs(off) <= Decimal("0.01") * plan.runs
+
+
+def test_the_nsf_is_not_told_what_others_pay(planned: Planned) -> None:
+    rules = replace(planned.loaded.problem.rules, cost_share=Decimal("0.25"))
+    problem = replace(planned.loaded.problem, rules=rules)
+    shared = replace(planned, loaded=replace(planned.loaded, problem=problem))
+    changes = {"cost_share": Decimal("0.25"), "cost_share_by": "the lab next door"}
+    told = to_markdown(report_for(shared, funder="nih", **changes).parts()[0])
+    assert "of which the lab next door pays 25 %" in told
+    funder, annex = report_for(shared, funder="nsf", **changes).parts()
+    assert "next door" not in to_markdown(funder) and "25 %" not in to_markdown(funder)
+    assert "the lab next door pays a part" in to_markdown(annex)
+
+
+def test_fifteen_years_stand_in_tables_that_fit_on_paper() -> None:
+    nums = tuple(Num(value=Decimal(n), unit="usd", row=n) for n in range(1, 17))
+    years = tuple(f"year {n}" for n in range(1, 16))
+    table = ReportTable(name="Budget", columns=("line", *years, "all"), rows=(("D.", *nums),))
+    pieces = table.pieces(5)
+    assert [len(piece.columns) for piece in pieces] == [6, 6, 6, 2]
+    assert [piece.name for piece in pieces][::3] == ["Budget, year 1 to year 5", "Budget, all"]
+    assert [cell for piece in pieces for cell in piece.rows[0][1:]] == list(nums)
+    assert table.pieces(16) == [table]
+
+
+def test_a_table_with_cents_has_them_everywhere_and_a_rate_is_short() -> None:
+    amounts = [Num(value=Decimal(text), unit="usd", row=1) for text in ("3432", "2565.3")]
+    table = ReportTable(name="B", columns=("a", "b"), rows=(tuple(amounts),))
+    assert [table.shown(cell) for cell in table.rows[0]] == ["$3,432.00", "$2,565.30"]
+    for value, unit, text in (
+        ("0.1833435421066194", "EUR-per-kwh", "EUR 0.1833 a kWh"),
+        ("1.8", "usd-per-hour", "$1.80 an hour"),
+        ("2.05254", "usd-per-hour", "$2.0525 an hour"),
+        ("0.00001234", "usd-per-kwh", "$0.00001234 a kWh"),
+    ):
+        assert number_words(Decimal(value), unit) == text
+
+
+def test_a_yearly_line_is_paid_once_for_two_halves_of_a_year() -> None:
+    grant = read_grant(EXAMPLE)
+    storage = CostLine(name="Disks", kind="storage", amount=AmountOrZero(1200), per="year")
+    grant = replace(grant, costs=(storage,), award_years="fiscal")  # from July
+    paid = [each.usd for each in fixed_costs(grant)]
+    assert len(paid) == grant.years + 1 and sum(paid) == 1200 * grant.years
+    assert paid[0] == (Decimal(1200) * 181 / 365).quantize(Decimal("0.01"))

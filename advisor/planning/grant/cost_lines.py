@@ -6,7 +6,9 @@ from datetime import date
 from decimal import Decimal
 from itertools import pairwise
 
+from advisor.planning.grant.currency import CENT
 from advisor.planning.grant.grant import Grant
+from advisor.planning.solver.charges import DAYS_PER_YEAR
 from advisor.planning.solver.problem import FixedCost, MachineExtra
 
 KINDS = {
@@ -20,21 +22,25 @@ KINDS = {
 
 
 def fixed_costs(grant: Grant) -> tuple[FixedCost, ...]:
-    """The lines that are paid once or every year, whatever is bought."""
+    """The lines that are paid once or every year, whatever is bought; of a year that the turn of
+    a calendar or fiscal year cuts, its share is paid."""
     found = []
-    years = len(grant.year_dates) - 1
+    days = [(b - a).days for a, b in pairwise(grant.year_dates)]
+    years = len(days)
     for n, cost in enumerate(grant.costs, start=1):
         if cost.per == "machine" or cost.amount is None:
             continue
         usd = grant.currency.to_usd(Decimal(cost.amount))
         for year in range(years) if cost.per == "year" else [cost.year - 1]:
+            whole = cost.per != "year" or days[year] >= DAYS_PER_YEAR
+            part = usd if whole else (usd * days[year] / DAYS_PER_YEAR).quantize(CENT)
             found.append(
                 FixedCost(
                     key=f"costs[{n}].amount",
                     name=cost.name,
                     kind=cost.kind,
                     year=year,
-                    usd=usd,
+                    usd=part,
                     in_base=cost.overhead,
                 )
             )

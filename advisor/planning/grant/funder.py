@@ -43,7 +43,11 @@ class FunderForm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     pays: Annotated[float, Meta(gt=0, lt=1)] | None = None
     """The share of the total that the funder pays; None: all of it."""
     depreciates: bool = False
-    """Whether only the depreciation of equipment is paid."""
+    """Whether only the depreciation of equipment is paid, unless the call says otherwise."""
+    names_cost_share: bool = True
+    """Whether budget and justification may say what others pay."""
+    rules: Line | None = None
+    """The shipped money rules that count where the grant names none: the funder's own flat rate."""
     lines: BudgetLines
     before_you_send: dict[str, Line] = {}
     """What to check, a sentence or two each."""

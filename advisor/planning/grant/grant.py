@@ -10,6 +10,7 @@ from pathlib import Path
 from advisor.parse import InputError, PriceRule, parse_price_rule
 from advisor.planning.grant.checked_toml import exact, read_toml, wrong
 from advisor.planning.grant.currency import DOLLARS, Currency, find_currency
+from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_file import (
     AwardYears,
     BudgetTable,
@@ -131,9 +132,13 @@ def read_grant(path: Path) -> Grant:
 def grant_of(file: GrantFile, path: Path) -> Grant:
     """A grant from the tables of its file. Raises InputError."""
     general, buy, rent, power = file.grant, file.purchases, file.rentals, file.electricity
-    rules = file.institution.rules
+    # A funder with a flat rate of its own is asked by it where nobody names other rules.
+    rules = file.institution.rules or funder_form(general.funder).rules
     institution = NO_RULES if rules is None else find_institution(rules, path)
     currency = _currency(path.name, file.budget, institution)
+    if institution.equipment_threshold is not None and currency.code == institution.currency:
+        threshold = currency.to_usd(institution.equipment_threshold)
+        institution = replace(institution, equipment_threshold_usd=threshold)
     budget, per_year = file.budget.total, file.budget.per_year
     running = file.running
     found = Grant(

@@ -15,6 +15,7 @@ from msgspec import Meta, Struct
 
 from advisor.parse import shown
 from advisor.planning.grant.checked_toml import Line, exact, read_toml, wrong
+from advisor.planning.grant.currency import shipped_rates
 from price_catalog.csv_table import nearest
 
 CloudAs = Literal["service", "rental", "waived"]
@@ -23,6 +24,7 @@ FOLDER = Path(__file__).with_name("institutions")
 
 MEANINGS = {
     "equipment_threshold_usd": "A machine of at least this price counts as equipment.",
+    "equipment_threshold": "The same in the currency of these rules, where it is stated so.",
     "overhead_rate": "Indirect cost on each dollar of the base (0.55 is 55 %).",
     "equipment_in_base": "Whether overhead is charged on equipment as well.",
     "fabrication_is_equipment": "Whether a machine put together from parts is judged whole: "
@@ -62,6 +64,8 @@ class Institution:
     currency: str
     usd_per_unit: Decimal
     usd_per_unit_on: date | None = None
+    equipment_threshold: Decimal | None = None
+    """In ``currency``; ``equipment_threshold_usd`` is then computed from it."""
     threshold_valid_from: date | None = None
     overhead_rate_cloud: Decimal | None = None
     overhead_rate_electricity: Decimal | None = None
@@ -100,7 +104,8 @@ class _RulesFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     name: Line
     note: Line | None = None
-    equipment_threshold_usd: Annotated[float, Meta(ge=0, le=1_000_000)]
+    equipment_threshold_usd: Annotated[float, Meta(ge=0, le=1_000_000)] | None = None
+    equipment_threshold: Annotated[float, Meta(ge=0, le=100_000_000)] | None = None
     overhead_rate: Annotated[float, Meta(ge=0, le=2)]
     equipment_in_base: bool = False
     fabrication_is_equipment: bool = True
@@ -133,20 +138,36 @@ def read_institution(path: Path) -> Institution:
         except ValueError as error:
             raise wrong(path.name, f"sources.{key}", str(error)) from None
     currency, rate = file.currency.upper(), file.usd_per_unit
-    if currency != "USD" and (rate is None or file.usd_per_unit_on is None):
+    known = None if rate is not None else shipped_rates().get(currency)
+    if currency != "USD" and known is None and (rate is None or file.usd_per_unit_on is None):
         problem = f"amounts in {shown(currency)} need usd_per_unit and usd_per_unit_on"
         raise wrong(path.name, "currency", problem)
+    per_unit = Decimal(1) if rate is None else exact(rate)
+    if known is not None:
+        per_unit = known.usd_per_unit
+        if known.source is not None:
+            sources.setdefault("usd_per_unit", known.source)
     if currency == "USD" and rate is not None:
         problem = "US dollars need no exchange rate: remove this key"
         raise wrong(path.name, "usd_per_unit", problem)
     if file.equipment_as == "depreciated" and file.life_months is None:
         problem = "equipment that is depreciated needs it: write life_months = 60"
         raise wrong(path.name, "life_months", problem)
+    if (file.equipment_threshold_usd is None) == (file.equipment_threshold is None):
+        problem = "write it, or equipment_threshold in the currency of these rules, one of the two"
+        raise wrong(path.name, "equipment_threshold_usd", problem)
+    if file.equipment_threshold is not None:
+        threshold = (exact(file.equipment_threshold) * per_unit).quantize(Decimal("0.01"))
+        sources.setdefault("equipment_threshold_usd", "computed from equipment_threshold")
+    else:
+        assert file.equipment_threshold_usd is not None
+        threshold = exact(file.equipment_threshold_usd)
     return Institution(
         name=file.name,
         file=path.name,
         note=file.note,
-        equipment_threshold_usd=exact(file.equipment_threshold_usd),
+        equipment_threshold_usd=threshold,
+        equipment_threshold=_exactly(file.equipment_threshold),
         overhead_rate=exact(file.overhead_rate),
         equipment_in_base=file.equipment_in_base,
         fabrication_is_equipment=file.fabrication_is_equipment,
@@ -160,8 +181,8 @@ def read_institution(path: Path) -> Institution:
         electricity_in_base=file.electricity_in_base,
         fiscal_year_start=_month_and_day(path.name, file.fiscal_year_start),
         currency=currency,
-        usd_per_unit=Decimal(1) if rate is None else exact(rate),
-        usd_per_unit_on=file.usd_per_unit_on,
+        usd_per_unit=per_unit,
+        usd_per_unit_on=file.usd_per_unit_on if known is None else known.on,
         sources=sources,
     )
 

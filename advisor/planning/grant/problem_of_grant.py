@@ -205,6 +205,7 @@ def _experiments(grant: Grant, models: Mapping[str, Model]) -> tuple[Experiment,
                 release_day=release,
                 due_day=due,
                 who=wanted.who,
+                model_name=models[wanted.model].name,
                 value=wanted.value,
             )
             for name, release, due in spans

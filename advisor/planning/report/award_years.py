@@ -15,6 +15,7 @@ from advisor.planning.report.cost_book import EquipmentCost, RunningCost
 from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.solver.by_year import shares_by_year
+from advisor.planning.solver.charges import machine_price, months_charged, paid_price
 
 LINES = ("equipment", "supplies", "computer_services", "electricity", *get_args(CostKind))
 """The kinds of lines of a funder's budget, in their order."""
@@ -57,9 +58,13 @@ def entries(given: Material) -> list[Entry]:
 
 
 def is_equipment(given: Material, e: EquipmentCost) -> bool:
-    """Whether a machine counts as equipment, by the threshold and its whole price."""
-    threshold = given.loaded.problem.rules.equipment_threshold_usd
-    return sum((p.amount.value for p in e.lines), Decimal(0)) >= threshold
+    """Whether a machine counts as equipment, by the threshold and what it costs its buyers:
+    discount, tax and what belongs to it counted, as overhead is charged."""
+    rules = given.loaded.problem.rules
+    day = given.loaded.problem.orders[e.order]
+    price = machine_price(given.ledger, e.machine, e.lines)
+    paid, _ = paid_price(given.ledger, e.machine, price, rules, day)
+    return paid.value >= rules.equipment_threshold_usd
 
 
 def _bought(given: Material, e: EquipmentCost) -> Iterator[Entry]:
@@ -71,9 +76,8 @@ def _bought(given: Material, e: EquipmentCost) -> Iterator[Entry]:
         line = "equipment" if is_equipment(given, e) else "supplies"
         if not rules.fabrication_is_equipment and not charge.base.value:
             line = "equipment"
-        yield Entry(
-            line=line, item=label, year=year, direct=charge.direct, indirect=charge.indirect
-        )
+        for at, direct, indirect in _written_off(given, e, year):
+            yield Entry(line=line, item=label, year=at, direct=direct, indirect=indirect)
         return
     # Each part by its own price: what is in the base is supplies, the rest is equipment.
     rest = given.ledger.compute(
@@ -84,6 +88,56 @@ def _bought(given: Material, e: EquipmentCost) -> Iterator[Entry]:
     yield Entry(
         line="supplies", item=label, year=year, direct=charge.base, indirect=charge.indirect
     )
+
+
+def _written_off(given: Material, e: EquipmentCost, year: int) -> Iterator[tuple[int, Num, Num]]:
+    """In which years a machine is charged: when it is ordered, or as it is written off.
+
+    Where the grant has a budget of each year the solver counted it in the year of the order, and
+    so does the table.
+    """
+    rules, charge, ledger = given.loaded.problem.rules, e.charge, given.ledger
+    if rules.life_months is None or given.loaded.grant.year_budget_usd is not None:
+        yield year, charge.direct, charge.indirect
+        return
+    day = given.loaded.problem.orders[e.order]
+    within, _ = months_charged(ledger, rules, day)
+    months = _months_by_year(given, day, int(within.value))
+    left = [charge.direct, charge.indirect]
+    *before, last = months
+    for at in before:
+        n = ledger.leaf(
+            "unit",
+            months[at],
+            "months",
+            f"months of award year {at + 1} in the life of {e.machine.label}",
+            name="months of a year",
+            day=day,
+            award_year=at,
+        )
+        share = ledger.compute("ratio", [n, within], "share", f"written off in award year {at + 1}")
+        words = f"{e.machine.label}, award year {at + 1}"
+        parts = [
+            ledger.compute("product", [whole, share], "usd", f"{what} of {words}", decimals=2)
+            for what, whole in (("cost", charge.direct), ("overhead", charge.indirect))
+        ]
+        left = [
+            ledger.compute("difference", [a, b], "usd", f"left after {words}")
+            for a, b in zip(left, parts, strict=True)
+        ]
+        yield at, parts[0], parts[1]
+    yield last, left[0], left[1]
+
+
+def _months_by_year(given: Material, day: int, within: int) -> dict[int, int]:
+    """Of so many months from a day on, those in each award year; the month of the day is whole."""
+    problem, found = given.loaded.problem, dict[int, int]()
+    first = problem.start + timedelta(days=day)
+    for month in range(first.month - 1, first.month - 1 + within):
+        begins = date(first.year + month // 12, month % 12 + 1, min(first.day, 28))
+        year = problem.year_of((begins - problem.start).days)
+        found[year] = found.get(year, 0) + 1
+    return found
 
 
 def _run(given: Material, r: RunningCost) -> Iterator[Entry]:

@@ -193,7 +193,8 @@ class CostBook:
         e = self.experiments[experiment_id]
         option = self.rentals[option_id] if rented else self.machines[option_id]
         label = option.label
-        self.time(option.times[e.model], f"{e.model} on {label}")
+        called = self.loaded.models[e.model].name
+        self.time(option.times[e.model], f"{called} on {label}")
         count = ledger.leaf(
             "plan",
             len(runs),
@@ -212,6 +213,7 @@ class CostBook:
                 rules,
                 count,
                 name=e.name,
+                model_name=called,
                 year=fiscal,
                 grant_year=year,
             )
@@ -224,6 +226,7 @@ class CostBook:
                 count,
                 watts=self.watts(self.machines[option_id]),
                 name=e.name,
+                model_name=called,
                 year=fiscal,
             )
         )

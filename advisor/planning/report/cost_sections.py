@@ -110,8 +110,14 @@ def money_section(given: Material) -> Section:
     blocks.append(_by_year(given))
     if given.loaded.grant.institution.fiscal_year_start != (1, 1):
         words = (
-            "A fiscal year (FY) is called by the year in which it ends. Amounts are "
+            "A fiscal year (FY) has the number of the year in which it ends. Amounts are "
             "counted in the year in which a machine is bought or a run starts.",
+        )
+        blocks.append(Paragraph(words=words))
+    if given.loaded.problem.rules.life_months is not None and given.costs.equipment:
+        words = (
+            "Here the depreciation of a machine stands whole in the year of its order; the "
+            "budget has it by the months of each year.",
         )
         blocks.append(Paragraph(words=words))
     return Section(title="What it costs", blocks=tuple(blocks))

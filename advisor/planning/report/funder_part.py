@@ -30,10 +30,12 @@ from advisor.planning.report.report import (
     Section,
     Words,
 )
-from advisor.planning.solver.charges import overhead_rate
+from advisor.planning.solver.charges import Kind, overhead_rate
 from price_catalog.model import OWN_QUOTE
 
 CENT = Decimal("0.01")
+KINDS_OF_PRICE = {"list": "list price", "street": "street price"}
+"""Where the kind's own name does not say it."""
 
 
 def funder_sections(given: Material, form: FunderForm, to: InCurrency) -> tuple[Section, ...]:
@@ -45,7 +47,7 @@ def funder_sections(given: Material, form: FunderForm, to: InCurrency) -> tuple[
         return Paragraph(words=to.words(words))
 
     budget = budget_table(given, form, found, to)
-    names = {str(getattr(form.lines, kind)): kind for kind in LINES}
+    names = {line: kind for kind, line in _lines(given, form).items()}
     by_line = {
         names[row[0]]: row[-1]
         for row in budget.rows
@@ -92,11 +94,21 @@ def _as_theirs(section: Section) -> Section:
     return replace(section, blocks=tuple(blocks))
 
 
+def _lines(given: Material, form: FunderForm) -> dict[str, str]:
+    """What each kind of line is called; where a funder pays depreciation the line of equipment
+    says whether that is what it holds."""
+    names = {kind: str(getattr(form.lines, kind)) for kind in LINES}
+    if form.depreciates:
+        part = given.loaded.problem.rules.life_months is not None
+        names["equipment"] += " (depreciation)" if part else " (whole price)"
+    return names
+
+
 def budget_table(
     given: Material, form: FunderForm, found: list[Entry], to: InCurrency
 ) -> ReportTable:
     """A row a line, equipment a row an item; a column an award year."""
-    names = {kind: str(getattr(form.lines, kind)) for kind in LINES}
+    names = _lines(given, form)
     years = range(len(year_spans(given)))
     rows: list[tuple[Cell, ...]] = []
     direct: dict[int, list[Num]] = {year: [] for year in years}
@@ -163,6 +175,10 @@ def _budget_notes(given: Material, form: FunderForm, total: Num, to: InCurrency)
     if rules.vat and (given.costs.equipment or any(r.rented for r in given.costs.running)):
         vat = given.book.setting("budget.vat", rules.vat, "share", "value-added tax")
         words += [" Prices of machines and rent include ", vat, " value-added tax."]
+    if rules.life_months is not None and given.costs.equipment:
+        life = given.book.setting("institution.life_months", rules.life_months, "months", "life")
+        words += [" Machines are written off over ", life, " months, and the months within the "]
+        words.append("project are charged.")
     if form.pays is not None:
         share = given.ledger.leaf(
             "setting", form.pays, "share", "what the funder pays", key="form.pays"
@@ -173,16 +189,59 @@ def _budget_notes(given: Material, form: FunderForm, total: Num, to: InCurrency)
         rest = given.ledger.compute("difference", [total, paid], total.unit, "the remainder")
         words += [" The funder pays ", share, " of the total: ", paid, ". The remainder, ", rest]
         words.append(", is the institution's.")
-    one_rate = rules.overhead_rate_cloud is None and rules.overhead_rate_electricity is None
-    if given.costs.indirect.value and one_rate:
-        rate = overhead_rate(given.ledger, rules)
-        words += [" Indirect costs are ", rate, " of ", given.costs.base]
-        words.append(f", the part of direct costs that they are charged on by {_house(given)}")
-        off = abs(to.num(given.costs.base).value * rate.value - to.num(given.costs.indirect).value)
-        words.append(", item by item and each to the cent." if off >= CENT / 2 else ".")
+    if given.costs.indirect.value:
+        words += _indirect(given, to)
     if given.loaded.grant.currency.note is not None:
         words.append(f" {given.loaded.grant.currency.note}")
     return [tuple(words)]
+
+
+def _indirect(given: Material, to: InCurrency) -> Words:
+    """Each rate with the base that it is charged on."""
+    costs, rules, ledger = given.costs, given.loaded.problem.rules, given.ledger
+    bases: list[tuple[Kind, str, list[Num]]] = [
+        (
+            "cloud",
+            "rented computers",
+            [r.charge.base for r in costs.running if r.rented and r.charge.indirect.value],
+        ),
+        (
+            "electricity",
+            "electricity",
+            [r.charge.base for r in costs.running if not r.rented and r.charge.indirect.value],
+        ),
+        (
+            "equipment",
+            "the rest",
+            [
+                charge.base
+                for charge in (
+                    *(e.charge for e in costs.equipment),
+                    *(f.charge for f in costs.fixed),
+                )
+                if charge.indirect.value
+            ],
+        ),
+    ]
+    by_rate: dict[Decimal, tuple[Num, list[str], list[Num]]] = {}
+    for kind, called, nums in bases:
+        if nums:
+            rate = overhead_rate(ledger, rules, kind)
+            _, names, found = by_rate.setdefault(rate.value, (rate, [], []))
+            names.append(called)
+            found += nums
+    words: list[str | Num] = [" Indirect costs are "]
+    off = -to.num(costs.indirect).value
+    for n, (rate, names, nums) in enumerate(by_rate.values(), start=1):
+        base = ledger.total(nums, f"overhead base, {listed(names)}")
+        mark = "" if n == 1 else " and " if n == len(by_rate) else ", "
+        words += [mark, rate, " of ", base]
+        if len(by_rate) > 1:
+            words.append(f" ({listed(names)})")
+        off += to.num(base).value * rate.value
+    words.append(f", the part of direct costs that they are charged on by {_house(given)}")
+    words.append(", item by item and each to the cent." if abs(off) >= CENT / 2 else ".")
+    return tuple(words)
 
 
 def _house(given: Material) -> str:
@@ -227,7 +286,7 @@ def _quotes(given: Material, to: InCurrency) -> list[Section]:
                 p.price,
                 *([to.num(p.price)] if foreign else []),
                 p.line.vendor,
-                p.line.quote_kind.replace("-", " "),
+                KINDS_OF_PRICE.get(p.line.quote_kind, p.line.quote_kind.replace("-", " ")),
                 str(p.line.quoted_on),
                 age_words(p.line.quoted_on, today),
             )
@@ -235,8 +294,8 @@ def _quotes(given: Material, to: InCurrency) -> list[Section]:
             for p in e.lines
         ]
         each = ("each, as quoted", f"each, {to.code}") if foreign else ("each",)
-        columns = ("item", "pieces", *each, "vendor", "kind of price", "of", "age")
-        blocks.append(ReportTable(name="Quotes", columns=columns, rows=tuple(dict.fromkeys(rows))))
+        columns = ("item", "pieces", *each, "vendor", "kind of price", "date", "age")
+        blocks.append(ReportTable(name="Prices", columns=columns, rows=tuple(dict.fromkeys(rows))))
         words = (
             f"The oldest of these prices is of {min(days)}. Before the order each vendor is asked "
             "for a written quote of the same item that is valid on that day.",
@@ -271,11 +330,12 @@ def _rates(given: Material, to: InCurrency, rented: list[RunningCost]) -> list[B
             )
         )
     table = ReportTable(
-        name="Rates", columns=("rented", "time", "rate", "all", "of", "age"), rows=tuple(rows)
+        name="Rates", columns=("rented", "time", "rate", "all", "date", "age"), rows=tuple(rows)
     )
     if not listed_days:
         return [table]
     words = (
+        "Hours are rounded here, amounts are not. "
         f"The oldest of these rates is of {min(listed_days)}. Before the first hour is rented the "
         "provider's listed rate is looked up again, and its page kept with the award.",
     )
@@ -289,7 +349,13 @@ def to_check_section(given: Material, form: FunderForm) -> Section:
         *((text,) for text in cautions(given.loaded.grant, given.loaded.problem, given.plan)),
     ]
     if form.depreciates and given.loaded.problem.rules.life_months is None:
-        items.insert(
-            0, ("Equipment stands here at its whole price, which this funder does not pay.",)
+        whole = (
+            "Equipment stands here at its whole price, which this funder pays only where the call "
+            'says so: equipment_as = "depreciated" with life_months in your rules counts the '
+            "depreciation.",
         )
+        items.insert(0, whole)
+    if given.loaded.problem.rules.cost_share and not form.names_cost_share:
+        by = given.loaded.grant.cost_share_by
+        items.append((f"That {by} pays a part of the machines stands nowhere in what is sent.",))
     return Section(title="Before you send it", blocks=(Bullets(items=tuple(items)),))

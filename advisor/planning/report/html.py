@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 
-from advisor.planning.report.markdown_csv_json import origin_words
+from advisor.planning.report.markdown_csv_json import ledger_value, origin_words
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.pdf import MARKS
 from advisor.planning.report.report import (
@@ -19,6 +20,10 @@ from advisor.planning.report.report import (
     shown,
 )
 
+MOST_COLUMNS = 7
+"""Columns of amounts that are printed beside each other."""
+DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")
+"""A date in a sentence: not broken at its hyphens."""
 _STYLE = """
 :root { color-scheme: light; }
 body { font: 15px/1.5 "Segoe UI", system-ui, "DejaVu Sans", sans-serif; color: #1a1a1a;
@@ -30,7 +35,7 @@ p.made { color: #555; margin-top: 0; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .82rem; margin: .8rem 0; }
 caption { text-align: left; font-weight: 600; padding: .4rem 0; }
-td.d { white-space: nowrap; }
+.d { white-space: nowrap; }
 th { text-align: left; border-bottom: 1.5px solid #333; vertical-align: bottom; }
 th, td { padding: .25rem .6rem; }
 td { border-bottom: 1px solid #e3e3e3; vertical-align: top; }
@@ -70,7 +75,7 @@ def to_html(report: Report) -> str:
     for row in report.rows:
         parts.append(
             f'<tr id="r{row.number}"><td class="n">{row.number}</td><td>{escape(row.label)}</td>'
-            f'<td class="n">{row.value:f}</td><td>{escape(row.unit)}</td>'
+            f'<td class="n">{ledger_value(row)}</td><td>{escape(row.unit)}</td>'
             f"<td>{escape(origin_words(row))}</td></tr>"
         )
     parts.append("</tbody></table></div></section></body></html>")
@@ -78,11 +83,16 @@ def to_html(report: Report) -> str:
 
 
 def _words(words: Words, *, cite: bool) -> str:
-    return "".join(_cell(word, cite=cite) for word in words)
+    return "".join(
+        _cited(word, shown(word), cite=cite)
+        if isinstance(word, Num)
+        else DAY.sub(r'<span class="d">\g<0></span>', escape(word))
+        for word in words
+    )
 
 
-def _cell(cell: Cell, *, cite: bool) -> str:
-    text = escape(shown(cell))
+def _cited(cell: Cell, shown_as: str, *, cite: bool) -> str:
+    text = escape(shown_as)
     if not isinstance(cell, Num) or not cite:
         return text
     return f'{text} <a class="r" href="#r{cell.row}">[{cell.row}]</a>'
@@ -100,7 +110,8 @@ def _block(block: Block, *, cite: bool) -> str:
     if isinstance(block, Picture):
         svg = block.svg[block.svg.index("<svg") :]
         return f"<figure>{svg}<figcaption>{escape(block.caption)}</figcaption></figure>"
-    return _table(block, cite=cite)
+    # Paper does not scroll.
+    return "".join(_table(piece, cite=cite) for piece in block.pieces(MOST_COLUMNS))
 
 
 def _table(table: ReportTable, *, cite: bool) -> str:
@@ -110,7 +121,8 @@ def _table(table: ReportTable, *, cite: bool) -> str:
     for number, row in enumerate(table.rows, start=1):
         total = ' class="total"' if table.total and number == len(table.rows) else ""
         cells = "".join(
-            f"<td{_DATE if _is_short(cell) else m}>{_cell(cell, cite=cite)}</td>"
+            f"<td{_DATE if _is_short(cell) else m}>"
+            f"{_cited(cell, table.shown(cell), cite=cite)}</td>"
             for m, cell in zip(marks, row, strict=True)
         )
         lines.append(f"<tr{total}>{cells}</tr>")

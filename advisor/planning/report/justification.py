@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
+from advisor.planning.grant.funder import funder_form
 from advisor.planning.report.award_years import is_equipment
 from advisor.planning.report.cost_book import EquipmentCost, RunningCost
 from advisor.planning.report.material import Material
@@ -12,11 +13,15 @@ from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.report import Words
 from advisor.planning.report.sentences import solve_num
 from advisor.planning.solver.charges import (
+    hours_in_a_day,
     machine_price,
     months_charged,
     paid_price,
     share_of_use,
 )
+from advisor.planning.solver.problem import Allocation
+from advisor.ranking.times import Model
+from price_catalog.providers import written_provider
 
 
 def justification(given: Material, by_line: Mapping[str, Num]) -> list[Words]:
@@ -37,9 +42,12 @@ def justification(given: Material, by_line: Mapping[str, Num]) -> list[Words]:
 
 def _need(given: Material) -> Words:
     wanted = given.loaded.grant.experiments
-    models = dict.fromkeys(given.loaded.snapshot.model(each.model).name for each in wanted)
+    models = {m.recipe_id: m for m in (given.loaded.snapshot.model(e.model) for e in wanted)}
     groups = dict.fromkeys(each.who for each in wanted if each.who is not None)
-    words: list[str | Num] = ["Need. The project trains ", listed(models)]
+    words: list[str | Num] = ["Need. The project trains "]
+    for n, model in enumerate(models.values(), start=1):
+        mark = "" if n == 1 else " and " if n == len(models) else ", "
+        words += [f"{mark}{model.name} (", *_work(given, model), ")"]
     if groups:
         words.append(f" for {listed(groups)}")
     words += [": ", runs_done(given), " in all"]
@@ -50,6 +58,21 @@ def _need(given: Material) -> Words:
         words += [", and ", left, " more for which the money does not reach"]
     words.append(". Each run trains the whole model once, from random weights.")
     return tuple(words)
+
+
+def _work(given: Material, model: Model) -> Words:
+    """How large a model is, and on how much it is trained."""
+
+    def leaf(value: int, unit: str, column: str) -> Num:
+        label = f"{unit} of {model.name}"
+        return given.ledger.leaf("model", value, unit, label, model=model.recipe_id, column=column)
+
+    seen = model.batch_size * model.training_steps
+    if model.sequence_length is not None:
+        of = leaf(seen * model.sequence_length, "tokens", "tokens")
+    else:
+        of = leaf(seen, "images", "images")
+    return (leaf(model.parameters, "parameters", "parameters"), " on ", of)
 
 
 def _choices(given: Material) -> list[Words]:
@@ -73,10 +96,10 @@ def _choices(given: Material) -> list[Words]:
                 for p in runs
             ]
             time, longest = max(times, key=lambda each: each[0].days)
-            model = given.book.experiments[longest.experiment_id].model
+            model = given.loaded.models[given.book.experiments[longest.experiment_id].model].name
             how = "an estimate" if time.basis == "predicted" else "measured"
             words += [
-                f"The longest of these runs ({given.loaded.models[model].name}) takes ",
+                f"The longest of these runs ({model}) takes ",
                 given.book.time(time, f"{model} on {options[longest.machine_id].label}"),
                 f" ({how}). ",
             ]
@@ -91,7 +114,8 @@ def _price(given: Material, e: EquipmentCost) -> list[str | Num]:
     day = given.loaded.problem.orders[e.order]
     quoted = machine_price(given.ledger, e.machine, e.lines)
     paid, changed = paid_price(given.ledger, e.machine, quoted, rules, day)
-    words: list[str | Num] = [" at ", paid, " each"]
+    each = "" if e.count.value == 1 else " each"
+    words: list[str | Num] = [" at ", paid, each]
     if changed:
         what = [
             *(["the change of prices until the order"] if rules.price_change and day else []),
@@ -100,7 +124,8 @@ def _price(given: Material, e: EquipmentCost) -> list[str | Num]:
             *(extra.name for extra in rules.machine_extras),
         ]
         words += [" (quoted at ", quoted, f", with {listed(what)})"]
-    if rules.cost_share:
+    named = funder_form(given.loaded.grant.funder).names_cost_share
+    if rules.cost_share and named:
         share = given.book.setting(
             "purchases.cost_share", rules.cost_share, "share", "paid by others"
         )
@@ -109,9 +134,10 @@ def _price(given: Material, e: EquipmentCost) -> list[str | Num]:
         within, life = months_charged(given.ledger, rules, day)
         use = share_of_use(given.ledger, rules)
         words += ["; of it depreciation is asked for, ", within, " of ", life, " months at ", use]
-        words += [" use: ", e.charge.each, " each"]
+        words += [" use: ", e.charge.each, each]
     elif rules.cost_share:
-        words += [": ", e.charge.each, " each is asked for"]
+        part = ": " if named else ", shared with another project; asked for here: "
+        words += [part, e.charge.each, each, " is asked for" if named else ""]
     return words
 
 
@@ -130,10 +156,68 @@ def _granted(given: Material) -> list[Words]:
                 if r.placed[0].machine_id in own and not r.charge.direct.value
             ]
             continue  # what is paid for is among what is rented
-        found.append(
-            (f"Why not {each.name}. Its hours would cost more for these runs, or come too late.",)
-        )
+        found.append(_unused(given, each))
+    known = {each.name for each in given.loaded.problem.allocations}
+    found += [
+        (f"Why not {asked.name}. No training time of these models on its GPUs is known.",)
+        for asked in given.loaded.grant.allocations
+        if asked.name not in known
+    ]
     return found
+
+
+def _unused(given: Material, allocation: Allocation) -> Words:
+    """Why the plan takes no hour of it: too few for any run, or nothing gained."""
+    why = f"Why not {allocation.name}. "
+    mine = [r for r in given.loaded.problem.rentals if r.allocation == allocation.allocation_id]
+    number = allocation.allocation_id.partition(":")[2]
+    granted = allocation.gpu_hours_a_year
+    if granted is not None:
+        fewest = min(
+            (
+                (time.days * r.gpu_count, r, model)
+                for r in mine
+                for model, time in r.times.items()
+                if model in {e.model for e in given.loaded.problem.experiments}
+            ),
+            default=None,
+            key=lambda each: each[0],
+        )
+        if fewest is not None and Decimal(str(fewest[0])) * 24 > granted:
+            _, rental, model = fewest
+            name = given.loaded.models[model].name
+            time = given.book.time(rental.times[model], f"{name} on {rental.label}")
+            gpus = given.ledger.leaf(
+                "unit",
+                rental.gpu_count,
+                "pieces",
+                f"GPUs of a job on {rental.label}",
+                name="GPUs of a job",
+                rental_id=rental.rental_id,
+            )
+            takes = given.ledger.compute(
+                "product",
+                [time, hours_in_a_day(given.ledger), gpus],
+                "gpu-hours",
+                f"GPU-hours of {name} on {rental.label}",
+            )
+            hours = given.book.setting(
+                f"allocations[{number}].gpu_hours_a_year",
+                granted,
+                "gpu-hours",
+                f"hours of {allocation.name} a year",
+            )
+            return (f"{why}It grants ", hours, " a year, and one run takes ", takes, " or more.")
+    paid = min((r.usd_per_hour / r.gpu_count for r in mine), default=Decimal(0))
+    if not _cheapest(given):
+        return (f"{why}The plan does not need its hours.",)
+    if not paid:
+        return (f"{why}Its hours would not make this work cheaper, or would come too late.",)
+    price = given.book.setting(
+        f"allocations[{number}].usd_per_gpu_hour", paid, "usd-per-hour", "a GPU-hour"
+    )
+    rest = " and GPU, would not make this work cheaper, or would come too late."
+    return (f"{why}Its hours, at ", price, rest)
 
 
 def _free(given: Material, r: RunningCost) -> Words:
@@ -172,8 +256,10 @@ def _existing(given: Material) -> Words:
     if not done:
         words = ["What exists. We have ", *have, ", which can do none of this in time"]
         words.append(", or only at a higher cost." if _cheapest(given) else ".")
-    elif given.costs.equipment and done < given.plan.runs and _cheapest(given):
-        words.append(" It cannot take the others in time, or only at a higher cost.")
+    elif done < given.plan.runs and _cheapest(given):
+        many = sum(own.machines for own in owned) > 1
+        words.append(f" {'They' if many else 'It'} cannot take the others in time, or only at a ")
+        words.append("higher cost.")
     return tuple(words)
 
 
@@ -198,7 +284,8 @@ def _renting(given: Material, by_line: Mapping[str, Num]) -> Words:
                 f"cost, {other.label}",
                 "cost",
             )
-            return ("Why not rent. Doing the same work on rented computers costs ", usd, ".")
+            words = ["Why not rent. Doing the same work on rented computers costs ", usd]
+            return (*words, " in all; this request is ", given.costs.total, ".")
         if other.change.get("no_purchases"):
             return ("Why not rent. Rented computers alone do not do this work in time.",)
     return ()
@@ -219,7 +306,8 @@ def _not_bought(given: Material) -> Words:
             f"cost, {other.label}",
             "cost",
         )
-        return (" Doing all of it on machines of our own costs ", usd, ".")
+        words = (" Doing all of it on machines of our own costs ", usd, " in all; this request is ")
+        return (*words, given.costs.total, ".")
     return ()
 
 
@@ -264,7 +352,9 @@ def rented_name(given: Material, r: RunningCost) -> str:
     """An instance as a reader says it: ``1 × H100 at lambda (on-demand)``."""
     rental = given.book.rentals[r.placed[0].machine_id]
     gpus = r.label.removesuffix(f", {rental.provider}").removesuffix(f", {rental.kind}")
-    return f"{gpus} at {rental.provider}" + ("" if rental.allocation else f" ({rental.kind})")
+    if rental.allocation:
+        return f"{gpus} at {rental.provider}"
+    return f"{gpus} at {written_provider(rental.provider)} ({rental.kind})"
 
 
 def runs_done(given: Material) -> Num:

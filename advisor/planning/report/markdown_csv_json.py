@@ -34,6 +34,12 @@ def origin_words(row: LedgerRow) -> str:
     return f"{row.kind}: {details}"
 
 
+def ledger_value(row: LedgerRow) -> str:
+    """To ten decimals, for a reader; the sheet and JSON have it whole."""
+    text = format(row.value, "f")
+    return text if len(text.partition(".")[2]) <= 10 else f"{row.value:.10f}"
+
+
 def to_markdown(report: Report, figures: str | None = None) -> str:
     """Markdown; its pictures lie beside it in the folder ``figures``, or are only named."""
     cite = bool(report.rows)
@@ -55,7 +61,7 @@ def to_markdown(report: Report, figures: str | None = None) -> str:
         "| ---: | --- | ---: | --- | --- |",
     ]
     for row in report.rows:
-        value = format(row.value, "f")
+        value = ledger_value(row)
         cells = (str(row.number), row.label, value, row.unit, origin_words(row))
         lines.append("| " + " | ".join(map(_safe, cells)) + " |")
     return "\n".join(lines) + "\n"
@@ -65,10 +71,11 @@ def _safe(text: str) -> str:
     return markdown_text(text)
 
 
-def _cell(cell: Cell, *, cite: bool) -> str:
+def _cell(cell: Cell, *, cite: bool, table: ReportTable | None = None) -> str:
     if isinstance(cell, str):
         return _safe(cell)
-    return shown(cell) + (f" [{cell.row}]" if cell is not None and cite else "")
+    text = shown(cell) if table is None else table.shown(cell)
+    return text + (f" [{cell.row}]" if cell is not None and cite else "")
 
 
 def _markdown(block: Block, figures: str | None, *, cite: bool) -> list[str]:
@@ -88,7 +95,7 @@ def _markdown(block: Block, figures: str | None, *, cite: bool) -> list[str]:
         "| " + " | ".join("---:" if right else "---" for right in block.numeric()) + " |",
     ]
     for row in block.rows:
-        lines.append("| " + " | ".join(_cell(each, cite=cite) for each in row) + " |")
+        lines.append("| " + " | ".join(_cell(each, cite=cite, table=block) for each in row) + " |")
     return lines
 
 

@@ -9,7 +9,10 @@ from typing import Any
 
 from advisor.planning.solver.arithmetic import computed
 
-LEAVES = ("quote", "part", "rental", "time", "gpu", "host", "setting", "plan", "solve", "unit")
+LEAVES = (
+    *("quote", "part", "rental", "time", "gpu", "host", "model"),
+    *("setting", "plan", "solve", "unit"),
+)
 """Rows of the store; settings of the grant; choices of the solver; solves with a change; and
 factors between units."""
 

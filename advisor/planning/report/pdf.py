@@ -6,7 +6,7 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from advisor.planning.report.markdown_csv_json import origin_words
+from advisor.planning.report.markdown_csv_json import ledger_value, origin_words
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.report import (
     Block,
@@ -21,8 +21,12 @@ from advisor.planning.report.report import (
 )
 from bench_runner.leftovers import in_use, sweep
 
+MOST_COLUMNS, MOST_MARKED = 5, 4
+"""Columns of amounts, without and with the row that each comes from, that fit on a page."""
 MOST_UNBROKEN = 8
 """Rows of a table that is not parted at the end of a page."""
+ANNEX_POINTS, FUNDER_POINTS = 7.4, 8.5
+"""The size of what stands in tables."""
 MARKS = (
     "A small number in brackets is the row of the ledger, at the end, that the number before it "
 )
@@ -39,8 +43,8 @@ _HEAD = """\
   text(size: 12.5pt, weight: "bold", fill: rgb("#00507e"), it.body))
 #let r(n) = link(label("r" + str(n)), text(size: 6.5pt, fill: rgb("#0072B2"), " [" + str(n) + "]"))
 #let grid-table(name, columns, aligns, head, cells) = {{
-  block(sticky: true, above: 1.2em, below: 0.5em, text(size: 8.5pt, weight: "bold", name))
-  set text(size: 7.4pt)
+  block(sticky: true, above: 1.2em, below: 0.5em, text(size: 9pt, weight: "bold", name))
+  set text(size: {cells}pt)
   table(columns: columns, align: aligns, stroke: none, inset: (x: 3pt, y: 2.4pt),
     table.hline(stroke: 0.8pt), table.header(..head.map(c => strong(c))),
     table.hline(stroke: 0.5pt), ..cells, table.hline(stroke: 0.8pt))
@@ -84,6 +88,7 @@ def to_typst(report: Report) -> str:
         made_on=made,
         paper=report.paper,
         marks=f" {MARKS}" if report.rows else "",
+        cells=ANNEX_POINTS if report.rows else FUNDER_POINTS,
     )
     parts = [head]
     for section in report.sections:
@@ -104,8 +109,7 @@ def to_typst(report: Report) -> str:
     for row in report.rows:
         cells.append(f"[#{quoted(str(row.number))} #label({quoted(f'r{row.number}')})]")
         cells += [
-            quoted(text)
-            for text in (row.label, format(row.value, "f"), row.unit, origin_words(row))
+            quoted(text) for text in (row.label, ledger_value(row), row.unit, origin_words(row))
         ]
     head_cells = ", ".join(map(quoted, ("row", "what", "value", "unit", "from")))
     parts.append(
@@ -125,10 +129,9 @@ def _words(words: Words, *, cite: bool) -> str:
     )
 
 
-def _cell(cell: Cell, *, cite: bool) -> str:
-    if isinstance(cell, Num) and cite:
-        return f"[#{quoted(shown(cell))}#r({cell.row})]"
-    return quoted(shown(cell))
+def _cell(cell: Cell, table: ReportTable, *, cite: bool) -> str:
+    text = quoted(table.shown(cell))
+    return f"[#{text}#r({cell.row})]" if isinstance(cell, Num) and cite else text
 
 
 def _block(block: Block, *, cite: bool) -> str:
@@ -153,10 +156,15 @@ def _picture(block: Picture, section: str) -> str:
 
 
 def _table(table: ReportTable, *, cite: bool) -> str:
+    most = MOST_MARKED if cite else MOST_COLUMNS
+    return "\n\n".join(_piece(piece, cite=cite) for piece in table.pieces(most))
+
+
+def _piece(table: ReportTable, *, cite: bool) -> str:
     numeric = table.numeric()
     widths = []
     for at, right in enumerate(numeric):
-        longest = max((len(shown(row[at])) for row in table.rows), default=0)
+        longest = max((len(table.shown(row[at])) for row in table.rows), default=0)
         widths.append(
             "auto" if right or longest <= (24 if at == 0 else 12) else f"{min(longest, 60)}fr"
         )
@@ -166,7 +174,7 @@ def _table(table: ReportTable, *, cite: bool) -> str:
     for number, row in enumerate(table.rows, start=1):
         strong = table.total and number == len(table.rows)
         for cell in row:
-            text = _cell(cell, cite=cite)
+            text = _cell(cell, table, cite=cite)
             lines.append(f"strong({text})" if strong else text)
     text = (
         f"#grid-table({quoted(table.name)}, ({', '.join(widths)},), ({aligns},), ({head},), "

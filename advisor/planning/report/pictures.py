@@ -18,6 +18,8 @@ from advisor.planning.solver.problem import Plan, Work
 from advisor.planning.solver.rented import cheapest_rental, rented_run_cents
 
 MOST_MODELS = 6
+BEHIND_WORDS = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none"}
+"""No line goes through words."""
 
 
 def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
@@ -78,25 +80,32 @@ def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
                             if colour in ("#F0E442", "#E69F00", "#56B4E9")
                             else "white",
                         )
+        for day in problem.year_days:
+            axes.axvline(day, color="#444444", linewidth=0.8)
         deadlines = {e.due_day for e in problem.experiments if e.due_day not in problem.year_days}
-        for day in deadlines:
+        top = high = 0
+        last: int | None = None
+        for day in sorted(deadlines):
+            # Words that would lie on those before them stand a line higher.
+            near = last is not None and day - last < problem.year_days[-1] / 5
+            high, last = high + 1 if near else 0, day
+            top = max(top, high)
             axes.axvline(day, color="#D55E00", linewidth=1, linestyle="--")
             axes.annotate(
                 f"due {problem.start + timedelta(days=day)}",
-                (day, -0.75),
+                (day, -0.7 - 0.35 * high),
                 fontsize=6,
                 color="#D55E00",
-                ha="left",
+                ha="right" if day > problem.year_days[-1] * 0.85 else "left",
+                bbox=BEHIND_WORDS,
             )
-        for day in problem.year_days:
-            axes.axvline(day, color="#444444", linewidth=0.8)
         labels = [
             in_two_lines(options[option_id].label)
             + (f" #{unit}" if sum(x[:2] == (option_id, y) for x in lanes) > 1 else "")
             for option_id, y, unit in lanes
         ]
         axes.set_yticks(range(len(lanes)), labels, fontsize=7)
-        axes.set_ylim(len(lanes) - 0.4, -0.9)
+        axes.set_ylim(len(lanes) - 0.4, -0.9 - 0.35 * top)
         axes.set_xticks(
             problem.year_days, [str(problem.start + timedelta(days=d)) for d in problem.year_days]
         )
@@ -232,12 +241,13 @@ def draw_alternatives(loaded: Loaded, plan: Plan, explanation: Explanation) -> P
             axes.barh(at, amount, height=0.62, color=OKABE_ITO[0] if at == 0 else "#9db4c4")
             day = loaded.problem.start + timedelta(days=int(each.finish_day))
             axes.annotate(
-                f"{currency.written(paid)}, {runs}, over by {day}",
+                f"{currency.written(paid)}, {runs}, done by {day}",
                 (amount, at),
                 xytext=(4, 0),
                 textcoords="offset points",
                 va="center",
                 fontsize=7,
+                bbox=BEHIND_WORDS,
             )
         most = max(1.0, *(in_it(each.cost_cents) for _, each in points))
         if budget is not None and in_it(budget) <= most * 4:
@@ -260,7 +270,7 @@ def draw_alternatives(loaded: Loaded, plan: Plan, explanation: Explanation) -> P
 
     return Picture(
         name="alternatives",
-        caption="Cost of the recommended plan and of its runners-up, and when each is over.",
+        caption="Cost of the recommended plan and of its runners-up, and when each is done.",
         svg=svg_of(draw, 7.2, 0.9 + 0.42 * len(points)),
     )
 

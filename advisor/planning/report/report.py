@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 
+from advisor.costs.amounts import usd_and_cents
 from advisor.planning.grant.funder import Paper
 from advisor.planning.report.number_ledger import LedgerRow, Num
 from advisor.planning.sensitivity.solved_amounts import number_words
@@ -41,6 +42,36 @@ class ReportTable:
     total: bool = False
     as_written: bool = False
     """Its amounts stay in the currency that they were stated in."""
+
+    def shown(self, cell: Cell) -> str:
+        """A cell as a person reads it; amounts have cents where one of the table has."""
+        if isinstance(cell, Num) and cell.unit == "usd" and self._has_cents():
+            return usd_and_cents(cell.value)
+        return shown(cell)
+
+    def _has_cents(self) -> bool:
+        nums = (c for row in self.rows for c in row if isinstance(c, Num) and c.unit == "usd")
+        return any(num.value != num.value.to_integral_value() for num in nums)
+
+    def pieces(self, most: int) -> list[ReportTable]:
+        """The table with at most ``most`` columns beside the first, in as many tables as that
+        takes: fifteen years do not stand beside each other on a page."""
+        if len(self.columns) <= most + 1 or not all(self.numeric()[1:]):
+            return [self]
+        found = []
+        for at in range(1, len(self.columns), most):
+            cut = slice(at, at + most)
+            found.append(
+                replace(
+                    self,
+                    name=f"{self.name}, {self.columns[cut][0]} to {self.columns[cut][-1]}",
+                    columns=(self.columns[0], *self.columns[cut]),
+                    rows=tuple((row[0], *row[cut]) for row in self.rows),
+                )
+            )
+        if len(found[-1].columns) == 2:
+            found[-1] = replace(found[-1], name=f"{self.name}, {self.columns[-1]}")
+        return found
 
     def numeric(self) -> list[bool]:
         """Which columns hold numbers; those are set to the right."""

@@ -216,7 +216,9 @@ def schedule_section(given: Material, pictures: bool) -> Section:
                 str(given.book.day(p.pieces[0][0])),
                 str(given.book.day(p.pieces[-1][1])),
                 str(given.book.day(given.loaded.problem.due(e))),
-                given.book.time(option.times[e.model], f"{e.model} on {option.label}"),
+                given.book.time(
+                    option.times[e.model], f"{e.model_name or e.model} on {option.label}"
+                ),
             )
         )
     blocks: list[Block] = []
@@ -247,7 +249,7 @@ def alternatives_section(given: Material, pictures: bool) -> Section:
     blocks: list[Block] = [
         ReportTable(
             name="Alternatives",
-            columns=("plan", "cost", "runs", "over by"),
+            columns=("plan", "cost", "runs", "done by"),
             rows=tuple(rows),
         ),
         Bullets(items=tuple(notes)),

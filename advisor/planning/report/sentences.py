@@ -68,7 +68,7 @@ def alternative_words(
     later = round(other.plan.finish_day - plan.finish_day)
     if later > 0:
         days = solve_num(ledger, change, later, "days", f"{label}: later", "later")
-        words += [", " if words else "", "over ", days, " later"]
+        words += [", " if words else "", "done ", days, " later"]
     return tuple(words) or ("as good by this measure",)
 
 

@@ -36,6 +36,10 @@ _FORMATS = {
     "share": "0.00%",
     "kwh": "#,##0.0",
     "hours": "#,##0.0",
+    "gpu-hours": "#,##0.0",
+    "parameters": "#,##0",
+    "tokens": "#,##0",
+    "images": "#,##0",
     "days": "#,##0.##",
 }
 

@@ -129,9 +129,11 @@ def _alternatives(trials: Trials) -> list[Alternative]:
         key = (each.label,) if each.plan is None else (each.plan.purchases, each.plan.rented)
         unique.setdefault(key, each)
 
-    # What happens where an allocation is not awarded, and why not to rent, is said in any case.
+    # What happens where an allocation is not awarded, and why not to rent, or not to buy, is said
+    # in any case.
     def asked(other: Alternative) -> bool:
-        return "without_allocation" in other.change or bool(other.change.get("no_purchases"))
+        why = other.change.get("no_purchases") or other.change.get("no_rentals")
+        return "without_allocation" in other.change or bool(why)
 
     ordered = sorted(unique.values(), key=lambda other: not asked(other))
     return ordered[: max(ALTERNATIVES, sum(map(asked, ordered)) + 2)]

@@ -67,9 +67,9 @@ def number_words(value: Value, unit: str) -> str:
     if unit == "usd":
         return usd_exact(number)
     if unit == "usd-per-hour":
-        return f"${number.normalize():f} an hour"
+        return f"${_rate(number)} an hour"
     if unit == "usd-per-kwh":
-        return f"${number.normalize():f} a kWh"
+        return f"${_rate(number)} a kWh"
     if unit == "share":
         return f"{plainly(number * 100, 4)} %"
     if unit == "days":
@@ -78,11 +78,30 @@ def number_words(value: Value, unit: str) -> str:
         return f"{number:f} {unit[:-1] if number == 1 else unit}"
     if unit in ("kwh", "hours"):
         return f"{number:,.0f} {'kWh' if unit == 'kwh' else unit}"
+    if unit == "gpu-hours":
+        return f"{number:,.0f} GPU-hours"
+    if unit in ("parameters", "tokens", "images"):
+        return f"{_millions(number)} {unit}"
     code, _, rate = unit.partition("-per-")
     if len(code) == 3 and code.isupper():
         each = {"hour": " an hour", "kwh": " a kWh"}.get(rate)
-        return f"{code} {number:,.2f}" if each is None else f"{code} {number.normalize():f}{each}"
+        return f"{code} {number:,.2f}" if each is None else f"{code} {_rate(number)}{each}"
     return f"{number.normalize():f} {unit}" if unit in ("W", "kW") else f"{number.normalize():f}"
+
+
+def _rate(number: Decimal) -> str:
+    """Of an hour or a kWh: cents, to a hundredth of one, finer where it is less than a cent."""
+    digits = max(4, 3 - number.adjusted()) if number else 4
+    whole, _, rest = f"{number:,.{digits}f}".partition(".")
+    return f"{whole}.{rest.rstrip('0').ljust(2, '0')}"
+
+
+def _millions(number: Decimal) -> str:
+    """``405 million``, ``2.8 billion``, three digits."""
+    for power, name in ((12, "trillion"), (9, "billion"), (6, "million")):
+        if number >= 10**power:
+            return f"{plainly(number / 10**power, 3)} {name}"
+    return f"{number:,.0f}"
 
 
 def plainly(number: Decimal, digits: int) -> str:

@@ -234,6 +234,7 @@ def _times(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> list
     """Times of the runs in the plan, which may be longer, and in the runners-up, or shorter."""
     options = problem.options()
     models = {e.experiment_id: e.model for e in problem.experiments}
+    names = {e.model: e.model_name or e.model for e in problem.experiments}
     found: dict[str, _Input] = {}
     for each in (plan, *others):
         for placed in each.placed:
@@ -243,14 +244,14 @@ def _times(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> list
             found.setdefault(
                 time.measurement_id,
                 _Input(
-                    words=f"time of {model} on {option.label}",
+                    words=f"time of {names[model]} on {option.label}",
                     kind="measurement",
                     row=time.measurement_id,
                     here=days,
                     # A runner-up may be as fast as is known of it, or by a quarter faster.
                     far=days * Decimal("1.5") if each is plan else _fastest(time),
                     unit="days",
-                    timed=(model, option, time),
+                    timed=(names[model], option, time),
                 ),
             )
     return list(found.values())

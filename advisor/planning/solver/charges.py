@@ -324,6 +324,7 @@ def run_charge(
     *,
     watts: N,
     name: str = "",
+    model_name: str = "",
     year: str = "",
 ) -> RunCharge[N]:
     """Electricity of so many runs on a machine of the lab that draws ``watts`` at the wall.
@@ -331,8 +332,8 @@ def run_charge(
     One run takes W / 1000 x 24 x days x PUE kWh.
     """
     assert rules.usd_per_kwh is not None
-    label = machine.label
-    days = days_of_a_run(on, machine.times[model], rules, f"{model} on {label}")
+    label, called = machine.label, model_name or model
+    days = days_of_a_run(on, machine.times[model], rules, f"{called} on {label}")
     kilo = watts_in_a_kilowatt(on)
     kw = on.compute("ratio", [watts, kilo], "kW", f"power of {label}")
     pue = on.leaf("setting", rules.pue, "factor", "PUE", key="electricity.pue")
@@ -340,7 +341,7 @@ def run_charge(
         "product",
         [kw, hours_in_a_day(on), days, pue],
         "kwh",
-        f"energy of {model} on {label}",
+        f"energy of {called} on {label}",
     )
     key = "electricity.usd_per_kwh"
     price = on.leaf("setting", rules.usd_per_kwh, "usd-per-kwh", "electricity", key=key)
@@ -369,12 +370,13 @@ def rental_charge(
     count: N,
     *,
     name: str = "",
+    model_name: str = "",
     year: str = "",
     grant_year: int = 0,
 ) -> RunCharge[N]:
     """So many runs on a rented instance that start in a year of the grant: hours x price."""
     label = rental.label
-    days = days_of_a_run(on, rental.times[model], rules, f"{model} on {label}")
+    days = days_of_a_run(on, rental.times[model], rules, f"{model_name or model} on {label}")
     hours = on.compute("product", [days, hours_in_a_day(on)], "hours", f"hours, {name}")
     price = _price_an_hour(on, rental)
     terms: list[N] = []

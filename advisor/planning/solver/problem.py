@@ -155,6 +155,8 @@ class Experiment:
     release_day: int
     due_day: int
     who: str | None = None
+    model_name: str = ""
+    """As people call it, where that is not ``model``."""
     value: int = 1
     """How much a run counts where not all can be done."""
 
