@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -121,3 +122,25 @@ def test_the_tools_beside_this_python_come_first() -> None:
     environment = processes.child_environment({"PATH": "/usr/bin:/bin"})
     assert environment["PATH"] == f"{Path(sys.executable).parent}:/usr/bin:/bin"
     assert processes.child_environment(environment)["PATH"] == environment["PATH"]
+
+
+@pytest.mark.parametrize("path", [":", ":/nowhere", "/nowhere:"])
+def test_an_empty_entry_of_pythonpath_is_not_the_folder_one_stands_in(
+    own_store: Path, tmp_path: Path, path: str
+) -> None:
+    # As `export PYTHONPATH=$PYTHONPATH:/somewhere` leaves it where nothing was set before.
+    trace, here = tmp_path / "it-ran", hostile_folder(tmp_path / "paper", tmp_path / "it-ran")
+    # Python itself loads this one before any program; whoever starts the program finds it there.
+    (here / "sitecustomize.py").unlink()
+    shutil.rmtree(here / "advisor")
+    words = ("rank", "--store", own_store, "--model=pythia-1b", "--budget=40k")
+    done = subprocess.run(
+        [Path(sys.executable).with_name("advisor"), *words],
+        cwd=here,
+        env=os.environ | {"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert not trace.exists()

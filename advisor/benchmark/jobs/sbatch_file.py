@@ -85,7 +85,8 @@ def _environment(profile: ClusterProfile) -> list[str]:
         lines.insert(0, "type module >/dev/null 2>&1 || . /etc/profile")
     if profile.venv is not None:
         lines.append(f". {shell_path(profile.venv)}/bin/activate || exit 2")
-    lines.append('export PYTHONPATH="$PWD/node${PYTHONPATH:+:$PYTHONPATH}" PYTHONUNBUFFERED=1')
+    lines.append('export PYTHONPATH="$PWD/node${PYTHONPATH:+:$PYTHONPATH}"')
+    lines.append("export PYTHONSAFEPATH=1 PYTHONUNBUFFERED=1")
     return lines
 
 

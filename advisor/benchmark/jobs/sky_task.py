@@ -88,7 +88,7 @@ def _run(plan: JobPlan, price: SkyPrice) -> list[str]:
     words = " ".join(shlex.quote(word) for word in plan.request.words(relative=True))
     return [
         ". ~/bench-venv/bin/activate",
-        'export PYTHONPATH="$PWD/node" PYTHONUNBUFFERED=1',
+        'export PYTHONPATH="$PWD/node" PYTHONSAFEPATH=1 PYTHONUNBUFFERED=1',
         "# TERM lets it end the running trial; what is finished is kept and printed.",
         f"timeout --signal=TERM --kill-after=60 {price.minutes}m \\",
         f"  python3 -m bench_runner {words}",
