@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
+from advisor.answers.before import quoted
 from advisor.answers.price_told import newer_words, prices_told
 from advisor.answers.wording import bench_words, build_words, chance_words
 from advisor.costs.amounts import days_exact, days_short, usd_whole
@@ -124,7 +125,8 @@ def minutes_from(wanted: Wanted) -> str:
 def bench_command(ranking: Ranking, wanted: Wanted) -> str:
     """What to type on the machine that is to be measured."""
     build = ranking.candidates.builds[wanted.build]
-    return f"advisor bench --model {ranking.candidates.model.recipe_id} {bench_words(build)}"
+    model = quoted(ranking.candidates.model.recipe_id)
+    return f"advisor bench --model {model} {bench_words(build)}"
 
 
 def settle_object(ranking: Ranking) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from advisor.benchmark.benchmark_plan import Plan
 from advisor.benchmark.runner_process import Run
 from advisor.parse import InputError
+from advisor.store.locate import typed_path
 from bench_runner import journal
 from bench_runner.records import Measurement
 from price_catalog.model import Source
@@ -113,7 +114,8 @@ class Recorder:
         if self._closed is not None:
             return (
                 f"{self.waiting} records are not in the store ({self._closed}); bring them in by: "
-                f"advisor merge {plan.request.records_file} --store {plan.store_path}"
+                f"advisor merge {typed_path(plan.request.records_file)} "
+                f"--store {typed_path(plan.store_path)}"
             )
         text = f"{self.kept} records of this run are in {plan.store_path}"
         return text if self._refused is None else f"{text}; {self._refused}"

@@ -15,6 +15,7 @@ from advisor.store.connection import (
 )
 from advisor.store.digest import shipped_digest, stored_digest
 from advisor.store.engine import duckdb
+from advisor.store.locate import typed_path
 from advisor.store.migrate import check_known, migrate, migrations, schema_version
 from advisor.store.rows import KEYS
 from advisor.store.seed import replace_shipped, update
@@ -90,7 +91,7 @@ def check_store(path: str | Path, *, wait_s: float | None = None) -> list[str]:
         if version < steps[-1].version:
             return [
                 f"schema: is at version {version}, not {steps[-1].version}: advisor rebuild"
-                f" --store {path}"
+                f" --store {typed_path(path)}"
             ]
     sweep(Path(tempfile.gettempdir()), r"advisor-\w{8}")
     with tempfile.TemporaryDirectory(prefix="advisor-") as folder, in_use(Path(folder)):

@@ -12,6 +12,7 @@ from pathlib import Path
 from stat import S_ISFIFO
 
 from advisor.store.engine import duckdb
+from advisor.store.locate import typed_path
 from advisor.store.look_through import (
     Token,
     is_known,
@@ -169,7 +170,7 @@ def check_writable(path: Path) -> None:
     """Raise StoreError where the file or its folder is read-only."""
     if not os.access(path, os.W_OK):
         raise StoreError(
-            f"the store {path} is read-only: make it writable (chmod u+w {path}), "
+            f"the store {path} is read-only: make it writable (chmod u+w {typed_path(path)}), "
             "or name another with --store"
         )
     if not can_write(path):
@@ -188,7 +189,7 @@ def check_file(path: Path) -> None:
             "the store's name is not UTF-8, which DuckDB cannot open: rename it, or name another "
             "with --store"
         ) from None
-    remake = f"move it away, then: advisor rebuild --store {path}"
+    remake = f"move it away, then: advisor rebuild --store {typed_path(path)}"
     try:
         if S_ISFIFO(path.stat().st_mode):
             raise StoreError(f"{path} is a pipe, not a store: name a file with --store")
@@ -196,12 +197,12 @@ def check_file(path: Path) -> None:
             head = file.read(_HEADER_BYTES)
     except FileNotFoundError:
         raise StoreError(
-            f"no store at {path}; make one with: advisor rebuild --store {path}"
+            f"no store at {path}; make one with: advisor rebuild --store {typed_path(path)}"
         ) from None
     except IsADirectoryError:
         raise StoreError(
             f"{path} is a directory, not a store: name the file in it, such as "
-            f"--store {path / 'results.duckdb'}"
+            f"--store {typed_path(path / 'results.duckdb')}"
         ) from None
     except NotADirectoryError:
         raise StoreError(
@@ -375,7 +376,7 @@ def check_whole(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
 
 
 def _remedy(path: Path) -> str:
-    return f"restore a copy, or move it away, then: advisor rebuild --store {path}"
+    return f"restore a copy, or move it away, then: advisor rebuild --store {typed_path(path)}"
 
 
 def _is_held(error: duckdb.Error) -> bool:

@@ -25,3 +25,11 @@ def user_store() -> Path:
     from platformdirs import user_data_path  # costs time that most starts need not spend
 
     return user_data_path("gpu-grant-advisor") / STORE_NAME
+
+
+def typed_path(path: Path) -> str:
+    """A path as it is typed in a command: whatever it is called, a shell takes it for a name."""
+    text = str(path)
+    if all(ch.isascii() and (ch.isalnum() or ch in "-._,/:+=@%") for ch in text):
+        return text
+    return "'" + text.replace("'", "'\"'\"'") + "'"

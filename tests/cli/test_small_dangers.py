@@ -172,9 +172,13 @@ def test_closed_streams_are_neither_answered_into_nor_given_to_the_store(
 
 @pytest.mark.parametrize("words", ["peers", "--help", "rank --help", "--version"])
 @pytest.mark.parametrize("out", [">&-", ">/dev/full"])
-def test_an_answer_that_nobody_can_read_fails_in_one_line(words: str, out: str) -> None:
+def test_an_answer_that_nobody_can_read_fails_in_one_line(
+    store_path: Path, words: str, out: str
+) -> None:
     line = f"exec advisor {words} {out}"
-    run = subprocess.run(["bash", "-c", line], env=_found(), capture_output=True, timeout=60)
+    # Not this person's own store, which may be brought up to date, and say so, meanwhile.
+    own = {**_found(), "ADVISOR_STORE": str(store_path)}
+    run = subprocess.run(["bash", "-c", line], env=own, capture_output=True, timeout=60)
     said = run.stderr.decode()
     assert run.returncode == 2
     assert said.startswith("advisor: ") and said.count("\n") == 1
@@ -205,3 +209,25 @@ def test_a_full_disk_names_the_store_and_never_its_draft(tmp_path: Path) -> None
 def _found() -> dict[str, str]:
     tools = str(Path(sys.executable).parent)
     return {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}
+
+
+def test_what_a_message_says_to_type_is_safe_to_type(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # The folder came in an archive; its name is a command for whoever copies the line.
+    folder = tmp_path / "it's; touch made; $(touch made)"
+    folder.mkdir()
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "advisor").write_text('#!/bin/sh\necho "$3"\n')
+    (tools / "advisor").chmod(0o755)
+    empty = folder / "empty.duckdb"
+    empty.touch()
+    for path in (folder / "gone.duckdb", empty):
+        assert main(["rank", "--store", str(path), "--model", "vit", "--budget", "9k"]) == 2
+        said = capsys.readouterr().err
+        line = said[said.index("advisor rebuild") :]
+        shell = ["/bin/sh", "-c", line.strip()]
+        run = subprocess.run(shell, cwd=tmp_path, env={"PATH": str(tools)}, capture_output=True)
+        assert run.stdout.decode().strip() == str(path)
+        assert not (tmp_path / "made").exists()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.ranking.question import RANK_RULES
 from advisor.ranking.typed_question import CandidatesKey, read_question
+from advisor.store.locate import typed_path
 from advisor.tui.widgets.fetch_error import FetchError
 
 if TYPE_CHECKING:
@@ -234,5 +235,5 @@ class StoreReader:
             words = " ".join(f"{type(error).__name__}: {error}".split())[:300]
             raise FetchError(
                 f"the store {self.path} holds something unexpected ({words}): "
-                f"try: advisor rebuild --store {self.path}"
+                f"try: advisor rebuild --store {typed_path(self.path)}"
             ) from error
