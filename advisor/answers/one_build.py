@@ -17,7 +17,7 @@ from advisor.answers.ownership import (
     cost_rows,
     even_words,
     offer_words,
-    ownership_of,
+    ownership_as_far_as_known,
 )
 from advisor.answers.price_told import place_lines
 from advisor.answers.verdict import chance_of, days_words, how_sure
@@ -86,7 +86,7 @@ class OneBuild:
     owned: Ownership | None
     """What it costs in every term; None without a price."""
     problem: str | None
-    """Why ``owned`` is None."""
+    """Why ``owned`` is None, or what it cannot count."""
     evens: Sequence[BreakEven]
     supply: Supply | None
     """The lab's circuit, if stated."""
@@ -130,7 +130,9 @@ def one_build(
         problem = "it has no price"
     else:
         try:
-            owned = ownership_of(candidates, index, terms=terms, rule=prices, measured_w=measured_w)
+            owned, problem = ownership_as_far_as_known(
+                candidates, index, terms=terms, rule=prices, measured_w=measured_w
+            )
             evens = break_evens(owned, rentals)
         except InputError as error:
             problem = str(error)
@@ -256,8 +258,10 @@ def _price(one: OneBuild) -> list[Said]:
         said.append(Said("its GPUs alone cost as much since: ask the vendor anew", True))
     elif row is not None and not candidates.offered[one.index]:
         said.append(Said("nobody is known to sell all of it at this price", True))
-    for quote in one.quotes:
-        said.append(Said(quote_words(quote, one.today)))
+    whole = build.host.gpu_id is not None
+    for quote in sorted(one.quotes, key=lambda quote: (quote.item_kind == "gpu") == whole):
+        item = "a GPU" if quote.item_kind == "gpu" else "the machine"
+        said.append(Said(quote_words(quote, item, one.today)))
     return said
 
 
@@ -265,11 +269,13 @@ def _asked(quote: Quote, today: date) -> str:
     return f"{usd_rounded(quote.price_usd)} ({price_day_words(quote.quoted_on, today)})"
 
 
-def quote_words(quote: Quote, today: date) -> str:
-    """One quote in a line: price, who asked it, when."""
+def quote_words(quote: Quote, item: str, today: date) -> str:
+    """One quote in a line: price and of what, who asked it, when."""
     kind = KIND_WORDS.get(quote.kind, quote.kind)
-    age = age_words(quote.quoted_on, today)
-    return f"{usd_exact(quote.price_usd)}  {quote.label}, {kind}, {quote.quoted_on} ({age} old)"
+    day = f"{quote.quoted_on} ({age_words(quote.quoted_on, today)} old)"
+    if quote.quoted_on >= today:
+        day = "today"
+    return f"{usd_exact(quote.price_usd)} {item}: {quote.label}, {kind}, {day}"
 
 
 def _running(one: OneBuild) -> list[Said]:
@@ -294,6 +300,7 @@ def _running(one: OneBuild) -> list[Said]:
     elif power is None:
         words.append("what it draws is not known, so electricity cannot be counted")
     said = [Said("; ".join(words))]
+    said += [] if one.problem is None else [Said(one.problem, True)]
     for term in cost_rows(owned):
         life, each = term["life_usd"], term["experiment_usd"]
         amount = "no data" if life is None else usd_rounded(life)

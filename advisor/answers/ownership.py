@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -70,6 +70,8 @@ class Ownership:
     as_of: date
     power: str
     """Where the power comes from, in words."""
+    asked: str = ""
+    """What was stated of power, room and prices, as flags of the command."""
 
     @property
     def heading(self) -> str:
@@ -103,6 +105,13 @@ def cheapest_ownership(
         rentals = reader.rentals()
         measured = reader.measured_power_w()
     i = chosen_build(candidates, request.gpu_count, request.machine)
+    flags = {
+        "prices": None if request.prices == "latest" else request.prices,
+        "evidence": None if request.evidence == "sound" else request.evidence,
+        "power": request.power_w,
+        "rack-units": request.rack_units,
+    }
+    asked = "".join(f" --{flag} {value}" for flag, value in flags.items() if value is not None)
     owned = ownership_of(
         candidates,
         i,
@@ -112,7 +121,7 @@ def cheapest_ownership(
         given_w=request.power_w,
         rack_units=request.rack_units,
     )
-    return owned, rentals
+    return replace(owned, asked=asked), rentals
 
 
 def ownership_of(
@@ -155,11 +164,25 @@ def ownership_of(
     )
 
 
+def ownership_as_far_as_known(
+    candidates: Candidates, i: int, *, terms: CostTerms, rule: PriceRule, measured_w: float | None
+) -> tuple[Ownership, str | None]:
+    """The same; hosting is left out, with a word, where nobody states the machine's rack units."""
+    try:
+        return ownership_of(candidates, i, terms=terms, rule=rule, measured_w=measured_w), None
+    except InputError:
+        free = replace(terms, hosting_usd_per_u_month=Decimal(0))
+        owned = ownership_of(candidates, i, terms=free, rule=rule, measured_w=measured_w)
+        name = candidates.builds[i].host.name
+        return owned, f"hosting is not counted: nobody states how many rack units {name} takes"
+
+
 def own_or_rent(
     reader: Reader,
     recipe: str,
     rule: PriceRule,
     evidence: EvidenceRule,
+    terms: CostTerms = PAPER_TERMS,
     most: int = 60,
     also: tuple[str, int, str] | None = None,
 ) -> list[tuple[Ownership, list[BreakEven]]]:
@@ -176,8 +199,8 @@ def own_or_rent(
         if place >= most and (build.gpu.gpu_id, build.gpu_count, build.host.host_id) != also:
             continue
         gpu_id = build.gpu.gpu_id
-        owned = ownership_of(
-            candidates, i, terms=PAPER_TERMS, rule=rule, measured_w=measured.get(gpu_id)
+        owned, _ = ownership_as_far_as_known(
+            candidates, i, terms=terms, rule=rule, measured_w=measured.get(gpu_id)
         )
         evens = break_evens(owned, rentals)
         if evens:

@@ -18,6 +18,7 @@ from advisor.answers.ownership import (
 )
 from advisor.answers.wording import estimate_mark, price_day_words, runs_words
 from advisor.costs.amounts import age_words, usd_and_cents, usd_rounded
+from advisor.costs.tco import PAPER_TERMS, CostTerms
 from advisor.tables import to_table
 
 if TYPE_CHECKING:
@@ -33,6 +34,16 @@ _FLAGS = {
     "electricity": "--electricity 0.15",
 }
 """How each term is counted."""
+_TERM_FLAGS = {
+    "lifetime_years": "lifetime-years",
+    "utilisation": "utilisation",
+    "electricity_usd_per_kwh": "electricity",
+    "pue": "pue",
+    "hosting_usd_per_u_month": "hosting",
+    "staff_usd_per_year": "staff",
+    "resale_share": "resale",
+    "financing_rate": "financing",
+}
 
 
 def cost_text(owned: Ownership, width: int) -> str:
@@ -90,8 +101,7 @@ def cost_doubts(owned: Ownership) -> list[Doubt]:
     ]
     if terms.hosting_usd_per_u_month and not own.hosting_usd:
         words = "hosting: this machine stands on the floor; in a rack it takes some units"
-        hosting = f"--hosting {terms.hosting_usd_per_u_month:f} --rack-units 4"
-        doubts.append(Doubt(about="room", words=words, command=f"{command} {hosting}"))
+        doubts.append(Doubt(about="room", words=words, command=f"{command} --rack-units 4"))
         left.remove(_FLAGS["hosting"])
     if left:
         names = [flag.partition(" ")[0].removeprefix("--") for flag in left]
@@ -177,7 +187,21 @@ def _command(name: str, owned: Ownership) -> str:
     return (
         f"advisor prices {name} --model {quoted(owned.candidates.model.recipe_id)} "
         f"--gpu {quoted(build.gpu.gpu_id)} --count {build.gpu_count}{machine}"
+        f"{_stated(owned.own.terms)}{owned.asked}"
     )
+
+
+def _stated(terms: CostTerms) -> str:
+    """The flags that say again what was said of the terms."""
+    shares = ("utilisation", "resale_share", "financing_rate")
+    words = ""
+    for name, flag in _TERM_FLAGS.items():
+        value = getattr(terms, name)
+        if value != getattr(PAPER_TERMS, name):
+            percent = name in shares
+            number = f"{(value * 100 if percent else value).normalize():f}"
+            words += f" --{flag} {number}{'%' if percent else ''}"
+    return words
 
 
 def _mark(owned: Ownership) -> str:

@@ -72,6 +72,13 @@ class RowError:
         where += [] if self.column is None else [f"column '{self.column}'"]
         return f"{', '.join(where)}: {self.message}" if where else self.message
 
+    def said(self, labels: Mapping[str, str]) -> str:
+        """For a form, whose fields have these labels by column."""
+        label = labels.get(self.column or "")
+        if label is None:
+            return self.message
+        return f"{label}{' ' if self.message.startswith('is ') else ': '}{self.message}"
+
 
 class Items:
     """Finds what a quote is for, by any spelling."""
@@ -162,7 +169,7 @@ class _Form:
         cells = self._cells
         for name in NEEDED:
             if not cells[name]:
-                self._wrong(name, "is empty: this column needs a value")
+                self._wrong(name, "is empty: it needs a value")
         typed_kind, item_kind = cells["kind"].lower(), cells["item_kind"].lower()
         kind = next((kind for kind in KINDS if kind == typed_kind), None)
         if typed_kind and kind is None:

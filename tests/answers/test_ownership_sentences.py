@@ -72,3 +72,19 @@ def test_what_is_suggested_is_about_the_machine_that_was_named(
     commands = [doubt["command"] for doubt in told["verdict"]["doubts"]]
     about = [words for words in commands if f"advisor prices {command} " in words]
     assert about and all("--machine tinybox-g4-128-1xpro-6000 " in words for words in about)
+
+
+def test_what_is_suggested_says_again_what_was_typed(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed = ["--utilisation", "0.6", "--staff", "$2k", "--lifetime-years", "4", "--pue", "1.4"]
+    asked = ["prices", "cost", *BUILD, *typed, "--power", "310 W", "--rack-units", "4"]
+    argv = [*asked, "--format", "json", "--store", str(store_path)]
+    doubts = json.loads(said(capsys, *argv))["verdict"]["doubts"]
+    assert doubts
+    for doubt in doubts:
+        for flag in ("--utilisation 60%", "--staff 2000", "--lifetime-years 4", "--pue 1.4"):
+            assert f" {flag}" in doubt["command"]
+        assert " --power 310.0 --rack-units 4" in doubt["command"]
+        words = shlex.split(doubt["command"])[1:]
+        assert said(capsys, *words, "--store", str(store_path)).startswith("Owning 2 ")

@@ -344,12 +344,13 @@ def test_a_machine_goes_from_one_store_to_another_with_its_price(
     assert any(quote.origin == "local" and quote.price_usd == 285_000 for quote in gone.quotes())
 
 
+WRONG_NUMBERS = ["--count", "?", "--watts", "?", "--weight", "?", "--noise", "?"]
 REFUSED = [
     (["add", *FLAGS], "what is the price for?"),
     (["add", *FLAGS, "--item", "H200", "--watts", "9000"], "--watts is said of a machine"),
     (["add", *FLAGS, *MACHINE, "--item", "H200"], "leave out one of them"),
     (["add", *FLAGS, "--machine", "x"], "--gpu: is empty"),
-    (["add", "--machine", "x", "--gpu", "z", "--count", "?", "--watts", "?"], "; and "),
+    (["add", "--machine", "x", "--gpu", "z", *WRONG_NUMBERS], "; and "),
     (["correct"], "name one of the two"),
     (["correct", "--machine", "x", "--quote", "y"], "name one of the two"),
     (["correct", "--machine", "DGX H100", "--price", "1"], "you have entered none"),

@@ -26,6 +26,7 @@ from advisor.tui.selected.build_screen import BuildScreen
 from advisor.tui.selected.compare_screen import CompareScreen
 from advisor.tui.selected.running_costs import read_terms
 from advisor.tui.widgets.lines_view import LinesView
+from price_catalog.builds import rack_units_of
 from tests.facts_for_tests import make_time
 from tests.tui.program import (
     NARROW,
@@ -97,6 +98,9 @@ class TestBuildPage:
             assert "a run, everything counted" in text
             assert "electricity at $0.25 a kWh" in text
             assert text != before
+            await pilot.press("ctrl+z")
+            assert shown(pilot) == before
+            await paste(pilot, "0.25")
             await pilot.press("tab", "x")
             said = pilot.app.screen.query_one("#said", Static)
             assert "⚠" in str(said.content)
@@ -107,6 +111,20 @@ class TestBuildPage:
         terms, errors = read_terms(state)
         assert str(terms.electricity_usd_per_kwh) == "0.25"
         assert not errors
+
+    async def test_hosting_counts_where_somebody_says_how_many_units_it_takes(
+        self, store_path: Path
+    ) -> None:
+        state = replace(ASKED_NOW, hosting="30", electricity="0.15", budget="1m")
+        async with running(store_path, state=state) as pilot:
+            session = ranking(pilot).session
+            await pilot.press("enter", "w")
+            while rack_units_of(session.selected_build.host) is not None:  # type: ignore[union-attr]
+                assert "is not counted" not in shown(pilot)
+                assert session.step(1), "a machine whose size nobody states"
+                pilot.app.screen.show()  # type: ignore[attr-defined]
+            assert "hosting is not counted: nobody states how many rack units" in shown(pilot)
+            assert "of it electricity at $0.15 a kWh" in shown(pilot)
 
     async def test_the_rooms_circuit_leaves_out_what_it_does_not_carry(
         self, store_path: Path
@@ -166,7 +184,8 @@ class TestBuildPage:
             assert pilot.app.screen.query_one("FilterInput").value == build.gpu.name  # type: ignore[attr-defined]
             await pilot.press("f2", "f7")
             await settled(pilot)
-            assert pilot.app.screen.query_one("FilterInput").value == build.gpu.name  # type: ignore[attr-defined]
+            words = pilot.app.screen.query_one("FilterInput").value  # type: ignore[attr-defined]
+            assert words == (build.host.label if build.host.gpu_id else build.gpu.name)
 
     async def test_two_side_by_side(self, store_path: Path) -> None:
         async with running(store_path, size=NARROW, state=ASKED_NOW) as pilot:

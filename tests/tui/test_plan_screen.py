@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,12 @@ from textual.widgets import Input, Static, TextArea
 
 from advisor.answers.plan_lines import decided_text
 from advisor.tui.app import AdvisorApp
+from advisor.tui.pages.record import RecordScreen
 from advisor.tui.plan.plan_screen import EMPTY, PlanScreen
+from advisor.tui.plan.viewer import open_file, opener
 from advisor.tui.program.settings import State
+from advisor.tui.widgets.lines_view import LinesView
+from tests.tui.program import page, paste, settled
 
 SMALL = """
 [grant]
@@ -32,8 +37,14 @@ allowed = false
 """
 
 
-def app_of(store_path: Path) -> AdvisorApp:
-    return AdvisorApp(store_path, state=State(welcomed=True), today=date(2026, 11, 21))
+@pytest.fixture(autouse=True)
+def _no_desktop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("advisor.tui.plan.plan_report.opener", lambda: None)
+
+
+def app_of(store_path: Path, state_path: Path | None = None) -> AdvisorApp:
+    state = State(welcomed=True)
+    return AdvisorApp(store_path, state=state, state_path=state_path, today=date(2026, 11, 21))
 
 
 def text_of(app: AdvisorApp, name: str) -> str:
@@ -69,12 +80,19 @@ async def test_a_grant_is_planned_and_its_report_written(
         await pilot.press("enter")
         await app.workers.wait_for_complete()
         await pilot.pause()
-        assert text_of(app, "#status") == f"wrote {report}"
+        assert text_of(app, "#status") == f"wrote {report}; v opens it"
         assert report.read_text().startswith("# Small")
         await pilot.press("e", "enter")
         await app.workers.wait_for_complete()
         await pilot.pause()
-        assert "is there already" in text_of(app, "#status")
+        assert text_of(app, "#status").endswith("is there already: name another")
+        await pilot.press("escape", "v")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert isinstance(app.screen, RecordScreen), "a terminal without a desktop"
+        read = page(app.screen.query_one(LinesView))
+        assert read.startswith("Small  Made on 2026-11-21.")
+        assert "\\" not in read
 
 
 async def test_what_is_wrong_is_said_and_what_to_relax(store_path: Path, tmp_path: Path) -> None:
@@ -220,3 +238,77 @@ async def test_a_grant_is_written_in_the_program(store_path: Path, tmp_path: Pat
         await pilot.pause()
         assert path.read_text() == SMALL
         assert text_of(app, "#answer").startswith("Small: 1 of 1 runs for $")
+
+
+async def test_a_plan_of_an_earlier_run_is_copied_and_made_anew_for_its_report(
+    store_path: Path, tmp_path: Path
+) -> None:
+    path, state = tmp_path / "grant.toml", tmp_path / "state.json"
+    path.write_text(SMALL)
+    app = app_of(store_path, state)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("f8", "t", "o")  # quick, cheapest
+        await plan(pilot, path)
+        first = text_of(app, "#answer")
+    app = app_of(store_path, state)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("f8")
+        await settled(pilot)
+        assert text_of(app, "#answer") == first
+        assert text_of(app, "#status").startswith("Planned on 2026-11-21. e plans it again")
+        await pilot.press("y")
+        assert app.clipboard == first
+        await pilot.press("e")
+        await settled(pilot)
+        assert app.focused is app.screen.query_one("#report", Input)
+        assert text_of(app, "#answer") == first, "as quick as then, for the same objective"
+        await paste(pilot, str(tmp_path / "report.csv"))
+        await pilot.press("enter")
+        await settled(pilot)
+        assert (tmp_path / "report.csv").is_file()
+
+
+async def test_files_are_looked_at_as_they_are_named_and_undo_brings_a_name_back(
+    store_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("good.toml").write_text(SMALL)
+    Path("bad.toml").write_text(SMALL.replace("total", "totl"))
+    app = app_of(store_path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("f8", "g")
+        for name, says in (
+            ("goo", "There is no such file yet."),
+            ("bad.toml", "did you mean 'total'"),
+            ("good.toml", "Small: nothing is wrong with it. Enter plans it."),
+        ):
+            await paste(pilot, name)
+            await settled(pilot)
+            assert says in text_of(app, "#status")
+        grant = app.screen.query_one("#grant", Input)
+        await pilot.press("enter")
+        await settled(pilot)
+        await pilot.press("g")
+        await paste(pilot, "other.toml")
+        await pilot.press("ctrl+z")
+        assert grant.value == "good.toml"
+        await pilot.press("ctrl+z")
+        assert grant.value == ""
+        await pilot.press("escape", "e")
+        await paste(pilot, "report.doc")
+        assert "has no known ending" in text_of(app, "#status")
+        await paste(pilot, "report.md")
+        assert text_of(app, "#status") == "Enter writes it."
+
+
+def test_a_report_opens_in_the_viewer_of_a_desktop_alone(tmp_path: Path) -> None:
+    assert opener({}, "linux") is None
+    marker, viewer = tmp_path / "opened", tmp_path / "viewer"
+    viewer.write_text(f'#!/bin/sh\nprintf %s "$1" > {marker}.part && mv {marker}.part {marker}\n')
+    viewer.chmod(0o755)
+    open_file(tmp_path / "report.pdf", str(viewer))
+    for _ in range(200):
+        if marker.exists():
+            break
+        time.sleep(0.02)
+    assert marker.read_text() == str(tmp_path / "report.pdf")

@@ -25,7 +25,7 @@ from advisor.tui.widgets.lines_view import LinesView
 from advisor.tui.widgets.rank_table import RankTable
 from tests.facts_for_tests import make_quote
 from tests.store_for_tests import look
-from tests.tui.program import ASKED, NARROW, WIDE, page, running, settled
+from tests.tui.program import ASKED, NARROW, WIDE, page, paste, running, settled
 
 LATEST = replace(ASKED, prices="latest")
 
@@ -78,7 +78,7 @@ async def test_a_quote_is_added_by_keys_and_counts(own_store: Path) -> None:
         await pilot.press("a")
         assert isinstance(pilot.app.screen, QuoteForm)
         await write(pilot, item="3090", vendor="[b]=1+1", date="2026-11-01", price="cheap")
-        assert "the price 'cheap' is not an amount" in said(pilot)
+        assert said(pilot).startswith("⚠ Price: the price 'cheap' is not an amount")
         await pilot.press("enter")
         await settled(pilot)
         assert isinstance(pilot.app.screen, QuoteForm)
@@ -337,3 +337,41 @@ async def test_what_ships_is_not_deleted(own_store: Path) -> None:
         await settled(pilot)
         assert pilot.app.screen is screen
         assert len(table(screen)) == before
+
+
+async def test_a_quote_for_a_whole_machine_is_found_again_from_its_page(own_store: Path) -> None:
+    state = replace(LATEST, budget="100000", max_days="60")
+    async with running(own_store, size=NARROW, state=state) as pilot:
+        build = pilot.app.screen_stack[0].session.selected_build  # type: ignore[attr-defined]
+        assert build.host.gpu_id is not None
+        await pilot.press("a")
+        await paste(pilot, "43210")
+        await pilot.press("tab")
+        await paste(pilot, "Campus shop")
+        await pilot.press("enter")
+        await settled(pilot)
+        await pilot.press("enter", "dollar_sign")
+        await settled(pilot)
+        shown = page(pilot.app.screen.query_one("#page", LinesView))
+        assert "$43,210 the machine: Campus shop (own quote), reseller's quote, today" in shown
+        assert " a GPU: " in shown.partition("$43,210 the machine")[2]
+        await pilot.press("enter")
+        await settled(pilot)
+        screen = pilot.app.screen
+        assert isinstance(screen, PricesScreen)
+        row = table(screen)[screen.list.table.cursor]
+        assert row[:2] == [f"★ {build.host.label}", "$43,210"]
+
+
+async def test_what_is_typed_is_taken_back_with_a_key(store_path: Path) -> None:
+    async with running(store_path, state=LATEST) as pilot:
+        await go(pilot)
+        await pilot.press("m")
+        await paste(pilot, "Exxact 4 x H200")
+        assert said(pilot) == "⚠ Price is empty: it needs a value"
+        machine = pilot.app.screen.query_one("#machine", Input)
+        await pilot.press("ctrl+z")
+        assert machine.value == ""
+        await pilot.press("escape", "i")
+        await paste(pilot, "nowhere.csv")
+        assert said(pilot) == "⚠ no such file yet"

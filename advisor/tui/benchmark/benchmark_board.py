@@ -90,7 +90,8 @@ class BenchmarkBoard(Widget):
     def _show_rows(self) -> None:
         if self._progress is None:
             return
-        reasons = any(row.detail for row in self._progress.rows.values())
+        # While it runs the newest reason stands below: the names have the room.
+        reasons = self._ended and any(row.detail for row in self._progress.rows.values())
         whole = self._whole or not self._ended
         longest = longest_label(self._progress, whole=whole)
         shown = columns(self.table.size.width or 80, longest, reasons=reasons)

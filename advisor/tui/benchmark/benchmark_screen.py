@@ -408,7 +408,3 @@ class BenchmarkScreen(SizedScreen):
     @on(Input.Submitted)
     def _entered(self) -> None:
         self.action_leave_field()
-
-    def action_undo(self) -> None:
-        """Clear the time limit."""
-        self.setup.minutes.value = ""

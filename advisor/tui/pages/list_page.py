@@ -106,7 +106,3 @@ class ListScreen(SizedScreen):
     def action_leave_field(self) -> None:
         """Go from the filter to the table."""
         self.list.table.focus()
-
-    def action_undo(self) -> None:
-        """Clear the filter."""
-        self.list.filter.value = ""

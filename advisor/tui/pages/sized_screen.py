@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from advisor.tui.program.program import Program
 
 from advisor.tui.widgets.closed_once import ClosedOnce
+from advisor.tui.widgets.text_input import Field
 
 MIN_WIDTH, MIN_HEIGHT = 60, 16
 SLIM = 72
@@ -48,6 +49,11 @@ class SizedScreen(ClosedOnce, Screen[None]):
         if not self._shown_before:
             self._shown_before = True
             event.refresh_styles = False
+
+    def action_undo(self) -> None:
+        """Take back what was typed in the field with the focus."""
+        if isinstance(self.focused, Field):
+            self.focused.undo_text()
 
     @on(Resize)
     @on(ScreenResume)

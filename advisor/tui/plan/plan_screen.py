@@ -18,7 +18,7 @@ from textual.widgets import Input, Static
 
 from advisor.parse import InputError
 from advisor.tui.pages.bars import KeyBar, TitleBar
-from advisor.tui.pages.sized_screen import SizedScreen
+from advisor.tui.plan.plan_report import REPORT, PlanReport
 from advisor.tui.program.actions import PLAN, bindings_of
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.text_input import Field
@@ -29,11 +29,12 @@ if TYPE_CHECKING:
     from advisor.planning.solver.problem import Plan
     from advisor.planning.solver.search_clock import Progress
     from advisor.planning.solver_process import Search
+    from advisor.tui.program.kept import KeptNote
     from advisor.tui.program.program import Program
 
 SECONDS = 120.0
-GRANT, REPORT = "grant.toml", "report.pdf"
-"""What Enter takes where nothing is typed: they stand there in grey."""
+GRANT = "grant.toml"
+"""What Enter takes where nothing is typed: it stands there in grey."""
 ENDINGS = ".html .md .xlsx .csv .json"
 EMPTY = (
     "No grant is planned yet.\n\n"
@@ -51,7 +52,7 @@ OBJECTIVES = {
 }
 
 
-class PlanScreen(SizedScreen):
+class PlanScreen(PlanReport):
     """What to ask the funder for."""
 
     WHERE = PLAN
@@ -79,9 +80,10 @@ class PlanScreen(SizedScreen):
         at: Progress
 
     @dataclass
-    class Written(Message):
-        """A report was written, or why not."""
+    class Looked(Message):
+        """What the file that is being named holds."""
 
+        number: int
         text: str
         wrong: bool
 
@@ -89,10 +91,14 @@ class PlanScreen(SizedScreen):
         super().__init__(size)
         self._path: Path | None = None
         self._objective = ""
-        self._planned: Planned | None = None
         self._number = 0
+        self._look_number = 0
         self._search: Search[Planned] | None = None
         self._quick = False
+        self._kept: KeptNote | None = None
+        """The plan of an earlier run: its text, and what it was made from."""
+        self._wants_report = False
+        """Whether the report is asked for once the plan is there."""
         self._best: tuple[Loaded, Plan] | None = None
         """The best plan of the search that runs."""
 
@@ -115,19 +121,58 @@ class PlanScreen(SizedScreen):
 
     def on_mount(self) -> None:
         """Show the plan of an earlier run, which took its time."""
-        kept = self.app.kept_note(PLAN)
+        kept = self._kept = self.app.kept_note(PLAN)
         if kept is not None:
-            self.query_one("#grant", Input).value = kept.asked.get("grant", "")
+            self._name_grant(kept.asked.get("grant", ""))
+            objective = kept.asked.get("objective", "")
+            self._objective = objective if objective in OBJECTIVES else ""
+            self._quick = kept.asked.get("quick") == "yes"
             self._answer(kept.text)
-            self._say(f"Planned on {kept.made_on}. g and Enter plan it again, for a report too.")
+            self.say(f"Planned on {kept.made_on}. e plans it again, and then writes its report.")
 
     # Planning
+
+    def _name_grant(self, name: str) -> None:
+        """Put a name into the field that need not be looked at."""
+        field = self.query_one("#grant", Input)
+        with field.prevent(Input.Changed):
+            field.value = name
+
+    @on(Input.Changed, "#grant")
+    def _grant_named(self, event: Input.Changed) -> None:
+        self._look_number += 1
+        name = event.value.strip()
+        if name:
+            self.look_at(self._look_number, Path(name).expanduser())
+        else:
+            self.say("")
+
+    @work(thread=True, exclusive=True, group="look", exit_on_error=False)
+    def look_at(self, number: int, path: Path) -> None:
+        """Read the grant that is being named, and post what is wrong with it."""
+        from advisor.planning.grant.grant import read_grant
+
+        if not path.is_file():
+            self.post_message(self.Looked(number, "There is no such file yet.", False))
+            return
+        try:
+            grant = read_grant(path)
+        except (InputError, OSError) as error:
+            self.post_message(self.Looked(number, str(error), True))
+        else:
+            words = f"{grant.title}: nothing is wrong with it. Enter plans it."
+            self.post_message(self.Looked(number, words, False))
+
+    @on(Looked)
+    def _looked(self, event: Looked) -> None:
+        if event.number == self._look_number:
+            self.say(event.text, wrong=event.wrong)
 
     @on(Input.Submitted, "#grant")
     def _plan_typed(self, event: Input.Submitted) -> None:
         """Plan the file that is named, or the one that stands there in grey."""
         name = event.value.strip() or GRANT
-        event.input.value = name
+        self._name_grant(name)
         self._plan(Path(name).expanduser())
 
     def action_write_grant(self) -> None:
@@ -140,7 +185,7 @@ class PlanScreen(SizedScreen):
 
     def _written_grant(self, path: Path | None) -> None:
         if path is not None:
-            self.query_one("#grant", Input).value = str(path)
+            self._name_grant(str(path))
             self._plan(path)
 
     def action_example(self) -> None:
@@ -153,21 +198,23 @@ class PlanScreen(SizedScreen):
         """Try what would change the decision, or leave it out."""
         self._quick = not self._quick
         words = "left out" if self._quick else "tried"
-        self._say(f"What would change the decision is {words} from now on.")
+        self.say(f"What would change the decision is {words} from now on.")
 
     def action_next_objective(self) -> None:
         """Plan for the next objective."""
         names = list(OBJECTIVES)
         self._objective = names[(names.index(self._objective) + 1) % len(names)]
         if self._path is None:
-            self._say(f"Objective: {OBJECTIVES[self._objective]}.")
+            self.say(f"Objective: {OBJECTIVES[self._objective]}.")
         else:
             self._plan(self._path)
 
-    def _plan(self, path: Path) -> None:
+    def _plan(self, path: Path, *, then_report: bool = False) -> None:
         self._stop()
         self._path = path
         self._number += 1
+        self._look_number += 1
+        self._wants_report = then_report
         self._best = None
         self._at("reading")
         self.query_one("#scroll").focus()
@@ -182,7 +229,7 @@ class PlanScreen(SizedScreen):
 
     def _at(self, words: str) -> None:
         assert self._path is not None
-        self._say(
+        self.say(
             f"planning {self._path.name} ({OBJECTIVES[self._objective]}): {words} … Esc stops."
         )
 
@@ -191,7 +238,7 @@ class PlanScreen(SizedScreen):
         if self._stop():
             self._number += 1
             kept = self._keep_best()
-            self._say(f"stopped{kept}. Enter in the field above plans again.")
+            self.say(f"stopped{kept}. Enter in the field above plans again.")
         elif isinstance(self.focused, Input):
             self.action_leave_field()
         else:
@@ -205,6 +252,7 @@ class PlanScreen(SizedScreen):
             return ""
         self._planned = stopped(*self._best)
         self._show()
+        self._keep()
         return ": the best plan until now is kept, e writes its report"
 
     def on_unmount(self) -> None:
@@ -256,6 +304,7 @@ class PlanScreen(SizedScreen):
             width = max(self.app.size.width - 4, 40)
             text = decided_text(loaded, event.at.plan, width)
             self._answer(text)
+            self._keep()
 
     @on(Made)
     def _made(self, event: Made) -> None:
@@ -263,19 +312,28 @@ class PlanScreen(SizedScreen):
             return
         self._search = None
         if event.problem is not None:
-            self._say(event.problem, wrong=True)
+            self.say(event.problem, wrong=True)
             if self.query_one("#grant", Input).value.strip():
                 # What is typed next mends the path.
                 self.query_one("#grant", Input).focus()
             return
         self._planned = event.planned
-        self._say("e writes the report. o: another objective.")
+        self.say("e writes the report. o: another objective.")
         self._show()
         self.query_one("#scroll").scroll_home(animate=False)
-        if self._path is not None:
-            asked = {"grant": str(self._path), "objective": self._objective}
-            text = str(self.query_one("#answer", Static).content)
-            self.app.keep_note(PLAN, self._path.name, text, **asked)
+        self._keep()
+        if self._wants_report:
+            self._wants_report = False
+            self.action_report()
+
+    def _keep(self) -> None:
+        """What stands here comes back in another run."""
+        if self._path is None:
+            return
+        asked = {"grant": str(self._path.absolute()), "objective": self._objective}
+        asked["quick"] = "yes" if self._quick else "no"
+        text = str(self.query_one("#answer", Static).content)
+        self.app.keep_note(PLAN, self._path.name, text, **asked)
 
     def _answer(self, text: str) -> None:
         """Show lines that were made for this width, or scroll sideways."""
@@ -294,42 +352,14 @@ class PlanScreen(SizedScreen):
         text = no_plan_text(found) if found.plan is None else plan_text(found, width)
         self._answer(text)
 
-    # The report
-
-    def action_report(self) -> None:
-        """Go to the name of the report."""
-        if self._planned is None or self._planned.plan is None:
-            self._say("There is no plan to report on yet.", wrong=True)
-            return
-        self.query_one("#report", Input).focus()
-
-    @on(Input.Submitted, "#report")
-    def _write_typed(self, event: Input.Submitted) -> None:
-        if self._planned is None or self._planned.plan is None:
-            self._say("There is no plan to report on yet.", wrong=True)
-            return
-        name = event.value.strip() or REPORT
-        event.input.value = name
-        self._say("writing …")
-        self.write(self._planned, name)
-
-    @work(thread=True, exclusive=True, group="write", exit_on_error=False)
-    def write(self, planned: Planned, name: str) -> None:
-        """Write the report, and post how that went; nothing is overwritten."""
-        from advisor.planning.report.write import write_planned
-
-        try:
-            path = str(Path(name).expanduser())
-            write_planned(planned, [path], force=False)
-            self.post_message(self.Written(f"wrote {path}", False))
-        except (InputError, OSError) as error:
-            self.post_message(self.Written(" ".join(str(error).split()), True))
-
-    @on(Written)
-    def _written(self, event: Written) -> None:
-        self._say(event.text, wrong=event.wrong)
-        if not event.wrong:
-            self.query_one("#scroll").focus()
+    def plans_kept(self) -> bool:
+        """Whether there is only an earlier run's plan, which is now made anew."""
+        if self._planned is not None or self._search is not None or self._kept is None:
+            return False
+        name = self._kept.asked.get("grant", "")
+        if name:
+            self._plan(Path(name), then_report=True)
+        return bool(name)
 
     # Fields
 
@@ -341,20 +371,12 @@ class PlanScreen(SizedScreen):
         """Go from a field to the plan."""
         self.query_one("#scroll").focus()
 
-    def action_undo(self) -> None:
-        """Clear the field."""
-        if isinstance(self.focused, Input):
-            self.focused.value = ""
-
     def action_copy_plan(self) -> None:
         """Copy the plan as text."""
         from advisor.answers.plan_lines import plan_text
 
         found = self._planned
         text = "" if found is None or found.plan is None else plan_text(found)
+        if found is None and self._kept is not None:
+            text = self._kept.text
         self.app.copy_text(text, "the plan")
-
-    def _say(self, text: str, *, wrong: bool = False) -> None:
-        status = self.query_one("#status", Static)
-        status.set_class(wrong, "-wrong")
-        status.update(text)

@@ -97,7 +97,8 @@ one that ships, and marked *own quote*.
         if isinstance(made, MachineChange):
             return made
         here = None if self.focused is None else self.focused.id
-        return str(min(made, key=lambda problem: problem.column != here))
+        problem = min(made, key=lambda problem: problem.column != here)
+        return problem.said({name: label for name, label, _ in MACHINE_FIELDS})
 
     def _read_name(self) -> None:
         """Fill in what a name such as ``Exxact 8 x H200`` says, where nobody wrote another."""

@@ -21,6 +21,8 @@ from advisor.tui.prices.prices_rows import Entry, quote_table
 from advisor.tui.program.actions import PRICES, bindings_of
 from advisor.tui.program.candidates_view import build_key
 from advisor.tui.program.messages import StoreTrouble
+from advisor.tui.program.settings import TERM_NAMES
+from advisor.tui.selected.running_costs import read_terms
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.filter_table import FilterTable, MemorySource
 from advisor.tui.widgets.lines import FAINT, PLAIN, STRONG, Line, wrapped
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from advisor.answers.ownership import Ownership
     from advisor.costs.rental import BreakEven
     from advisor.ranking.snapshot import Snapshot
+    from price_catalog.builds import Build
     from price_catalog.model import Host, Quote
 
 ABOUT = {
@@ -111,6 +114,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
 
         inputs, today = self.app.inputs, self.app.today
         rule, selected = inputs.prices, self.app.session.selected_key
+        terms, _ = read_terms(inputs)
         try:
             with self.app.store_reader.visit() as reader:
                 snapshot = take_snapshot(reader)
@@ -118,7 +122,9 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
                     self.LedgerRead(snapshot, ledger_rows(snapshot, rule, today=today))
                 )
                 try:
-                    evens = own_or_rent(reader, inputs.model, rule, inputs.evidence, also=selected)
+                    evens = own_or_rent(
+                        reader, inputs.model, rule, inputs.evidence, terms, also=selected
+                    )
                 except InputError as error:
                     self.post_message(self.RentRead([], str(error)))
                 else:
@@ -142,6 +148,10 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
             self._at = builds.index(selected) if selected in builds else 0
         self._at = min(self._at, max(len(self._evens) - 1, 0))
         self._show_rent()
+
+    def words_for(self, build: Build) -> str:
+        """A machine that comes with its GPUs by its name; else the GPU that is put into one."""
+        return build.gpu.name if build.host.gpu_id is None else build.host.label
 
     # Owning against renting
 
@@ -172,6 +182,11 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         lines += [(text, PLAIN) for text in break_even_text(asked, evens, width, height)]
         lines.append(("", PLAIN))
         lines += wrapped([(words, PLAIN) for words in even_words(evens)], width)
+        typed = any(getattr(self.app.inputs, name).strip() for name in TERM_NAMES)
+        about = "Owning counts the machine's price alone: w on its page adds running costs."
+        if typed:
+            about = "Owning counts your running costs; w on the build's page changes them."
+        lines += wrapped([(about, FAINT)], width)
         return lines + wrapped([(offer_words(even.offer), FAINT) for even in evens], width)
 
     def action_next_build(self, by: int) -> None:

@@ -163,7 +163,8 @@ A correction is a new quote that stands in for the old one, which is kept.
         here = None if self.focused is None else self.focused.id
         problem = min(made, key=lambda problem: problem.column != here)
         new = problem.column == "item" and cells["item"].strip()
-        return f"{problem}; a new machine: Esc, then m" if new else str(problem)
+        words = problem.said({name: label for name, label, _ in FIELDS})
+        return f"{words}; a new machine: Esc, then m" if new else words
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
@@ -239,6 +240,11 @@ would be read and what is wrong, row by row. `Enter` again reads it in: all of i
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
         self._drop()
+        path = self._named()
+        if not path.name or path.is_file():
+            self.say("Enter shows what would be read.", wrong=False)
+        else:
+            self.say("no such file yet")
 
     @on(Input.Submitted)
     def action_go_on(self) -> None:

@@ -295,6 +295,13 @@ ACTIONS: tuple[Action, ...] = (
         ("o", "next_objective", "change the objective", "objective", "Cheapest, most, soonest."),
         ("t", "quick", "try what would change it, or not", "", "As --quick on the command line."),
         ("e", "report", "write the report", "report", "As PDF, HTML, XLSX, Markdown, CSV, JSON."),
+        (
+            "v",
+            "view_report",
+            "open the report",
+            "open",
+            "In the desktop's viewer; where there is none, its text here.",
+        ),
         ("y", "copy_plan", "copy the plan", "", "To the clipboard, over ssh too (OSC 52)."),
         (
             "escape",

@@ -205,15 +205,6 @@ beside it in the ranking.
         self.app.session.pause()
         self.query_one("#page").focus()
 
-    def action_undo(self) -> None:
-        """Take back the last change of a field."""
-        if self.app.session.undo():
-            for field in self.query(Field):
-                with field.prevent(Input.Changed):
-                    field.value = getattr(self.app.inputs, field.id or "")
-            self.app.question_changed()
-            self.show()
-
     # Actions
 
     def action_section(self, section: str) -> None:

@@ -11,6 +11,8 @@ from textual.widgets import Input
 
 LONGEST = 512
 """Cells that a text without a limit can be scrolled through."""
+MOST_EARLIER = 20
+"""So many earlier texts of a field can be brought back."""
 
 
 class Field(Input):
@@ -21,6 +23,31 @@ class Field(Input):
     Field:focus { background: $foreground 22%; }
     Field:ansi { text-style: underline; }
     """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+z", "undo_typed", "undo", show=False),
+    ]
+    _earlier: tuple[str, ...] = ()
+    """What stood here when the person came, the newest last."""
+
+    def on_focus(self) -> None:
+        """What is typed from now on can be taken back."""
+        if self.value not in self._earlier[-1:]:
+            self._earlier = (*self._earlier[-MOST_EARLIER:], self.value)
+
+    def undo_text(self) -> None:
+        """Back to what stood here before, a visit at a time."""
+        while self._earlier:
+            before = self._earlier[-1]
+            if before != self.value:
+                self.value = before
+                return
+            self._earlier = self._earlier[:-1]
+
+    def action_undo_typed(self) -> None:
+        """The screen's own undo where it has one; else of this text."""
+        undo = getattr(self.screen, "action_undo", self.undo_text)
+        undo()
 
     @property
     def content_width(self) -> int:
@@ -53,6 +80,10 @@ the filter first and leaves second.
 
     class Left(Message):
         """The person wants to go to the rows."""
+
+    def action_undo_typed(self) -> None:
+        """A filter is no part of a question."""
+        self.undo_text()
 
     def action_leave(self) -> None:
         self.post_message(self.Left())

@@ -1,0 +1,173 @@
+"""The report of a plan: named, written, and opened or read."""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual import on, work
+from textual.geometry import Size
+from textual.message import Message
+from textual.widgets import Input, Static
+
+from advisor.parse import InputError
+from advisor.tui.pages.record import RecordScreen
+from advisor.tui.pages.sized_screen import SizedScreen
+from advisor.tui.plan.viewer import open_file, opener
+from advisor.tui.widgets.lines import HEADING, PLAIN, Line, wrapped
+
+if TYPE_CHECKING:
+    from advisor.planning.plan_grant import Planned
+    from advisor.tui.program.program import Program
+
+REPORT = "report.pdf"
+"""What Enter takes where nothing is typed: it stands there in grey."""
+
+
+class PlanReport(SizedScreen):
+    """What the plan's screen does with the plan once it is there."""
+
+    app: Program
+
+    @dataclass
+    class Written(Message):
+        """A report was written, or why not."""
+
+        text: str
+        path: Path | None
+
+    @dataclass
+    class Read(Message):
+        """The report as text, to be read here; or why not."""
+
+        text: str
+        wrong: bool
+
+    def __init__(self, size: Size) -> None:
+        super().__init__(size)
+        self._planned: Planned | None = None
+        self._report: Path | None = None
+        """The report that was written last."""
+
+    @abstractmethod
+    def plans_kept(self) -> bool:
+        """Whether there is only an earlier run's plan, which is now made anew."""
+
+    def action_report(self) -> None:
+        """Go to the name of the report; a plan of an earlier run is made anew for it."""
+        if self.plans_kept():
+            return
+        if self._planned is None or self._planned.plan is None:
+            self.say("There is no plan to report on yet.", wrong=True)
+            return
+        self.query_one("#report", Input).focus()
+
+    @on(Input.Changed, "#report")
+    def _report_named(self, event: Input.Changed) -> None:
+        from advisor.planning.report.write import check_targets
+
+        name = event.value.strip()
+        if not name:
+            self.say("")
+            return
+        try:
+            check_targets([str(Path(name).expanduser())], force=False)
+        except InputError as error:
+            self.say(_without_force(str(error)))
+        else:
+            self.say("Enter writes it.")
+
+    @on(Input.Submitted, "#report")
+    def _write_typed(self, event: Input.Submitted) -> None:
+        if self._planned is None or self._planned.plan is None:
+            self.say("There is no plan to report on yet.", wrong=True)
+            return
+        name = event.value.strip() or REPORT
+        with event.input.prevent(Input.Changed):
+            event.input.value = name
+        self.say("writing …")
+        self.write(self._planned, name)
+
+    @work(thread=True, exclusive=True, group="write", exit_on_error=False)
+    def write(self, planned: Planned, name: str) -> None:
+        """Write the report, and post how that went; nothing is overwritten."""
+        from advisor.planning.report.write import write_planned
+
+        try:
+            path = str(Path(name).expanduser())
+            write_planned(planned, [path], force=False)
+            self.post_message(self.Written(f"wrote {path}; v opens it", Path(path)))
+        except (InputError, OSError) as error:
+            words = _without_force(" ".join(str(error).split()))
+            self.post_message(self.Written(words, None))
+
+    @on(Written)
+    def _written(self, event: Written) -> None:
+        self.say(event.text, wrong=event.path is None)
+        if event.path is not None:
+            self._report = event.path
+            self.query_one("#scroll").focus()
+
+    def action_view_report(self) -> None:
+        """Open the report that was written; on a terminal without a desktop, read it here."""
+        if self.plans_kept():
+            return
+        if self._planned is None or self._planned.plan is None:
+            self.say("There is no plan to report on yet.", wrong=True)
+            return
+        command = None if self.app.is_web else opener()
+        if self._report is None or command is None or not self._report.is_file():
+            self.say("making the report …")
+            self.read_report(self._planned)
+            return
+        try:
+            open_file(self._report, command)
+        except OSError as error:
+            self.say(f"{self._report} was not opened: {error.strerror}", wrong=True)
+        else:
+            self.say(f"{self._report} opens in the viewer of your desktop.")
+
+    @work(thread=True, exclusive=True, group="write", exit_on_error=False)
+    def read_report(self, planned: Planned) -> None:
+        """Make the report as text, and post it."""
+        from advisor.planning.report.markdown_csv_json import to_markdown
+        from advisor.planning.report.sections import build_report
+
+        assert planned.plan is not None and planned.explanation is not None
+        try:
+            report = build_report(planned.loaded, planned.plan, planned.explanation, pictures=False)
+            self.post_message(self.Read(to_markdown(report), False))
+        except InputError as error:
+            self.post_message(self.Read(str(error), True))
+
+    @on(Read)
+    def _read(self, event: Read) -> None:
+        if event.wrong:
+            self.say(event.text, wrong=True)
+            return
+        self.say("e writes the report." if self._report is None else f"wrote {self._report}")
+        lines = report_lines(event.text)
+        self.app.push_screen(RecordScreen("The report", lambda width: wrapped(lines, width)))
+
+    def say(self, text: str, *, wrong: bool = False) -> None:
+        """Say what goes on, or what is wrong."""
+        status = self.query_one("#status", Static)
+        status.set_class(wrong, "-wrong")
+        status.update(text)
+
+
+def _without_force(words: str) -> str:
+    """A flag of the command line is no way out on a screen."""
+    return words.replace(", or add --force", "")
+
+
+def report_lines(markdown: str) -> list[Line]:
+    """A report in Markdown as lines to be read here."""
+    plain = re.sub(r"\\(?=[^a-zA-Z0-9\s])", "", markdown)
+    return [
+        (line.lstrip("# "), HEADING) if line.startswith("#") else (line, PLAIN)
+        for line in plain.splitlines()
+    ]
