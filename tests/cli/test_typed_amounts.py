@@ -10,8 +10,8 @@ import pytest
 from advisor.cli.command_parser import build_parser
 from advisor.cli.prices_cost_rent import read_request
 from advisor.parse import InputError
+from advisor.tui.program.running_costs import read_terms
 from advisor.tui.program.settings import State
-from advisor.tui.selected.running_costs import read_terms
 
 COST = ["prices", "cost", "--model", "pythia-1b", "--gpu", "A6000"]
 TERMS = {

@@ -21,10 +21,10 @@ from advisor.tui.program.kept import (
     load_kept,
     save_kept,
 )
+from advisor.tui.program.running_costs import read_terms
 from advisor.tui.program.settings import State, load_state
 from advisor.tui.selected.build_screen import BuildScreen
 from advisor.tui.selected.compare_screen import CompareScreen
-from advisor.tui.selected.running_costs import read_terms
 from advisor.tui.widgets.lines_view import LinesView
 from price_catalog.builds import rack_units_of
 from tests.facts_for_tests import make_time

@@ -21,8 +21,8 @@ from advisor.tui.prices.prices_rows import Entry, quote_table
 from advisor.tui.program.actions import PRICES, bindings_of
 from advisor.tui.program.candidates_view import build_key
 from advisor.tui.program.messages import StoreTrouble
+from advisor.tui.program.running_costs import read_terms
 from advisor.tui.program.settings import TERM_NAMES
-from advisor.tui.selected.running_costs import read_terms
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.filter_table import FilterTable, MemorySource
 from advisor.tui.widgets.lines import FAINT, PLAIN, STRONG, Line, wrapped

@@ -26,7 +26,7 @@ from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdi
 from advisor.tui.pages.sized_screen import SizedScreen
 from advisor.tui.program.actions import BUILD, actions_of, bindings_of
 from advisor.tui.program.messages import AnswerChanged
-from advisor.tui.selected.running_costs import TERM_FIELDS, read_terms
+from advisor.tui.program.running_costs import TERM_FIELDS, read_terms
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
 from advisor.tui.widgets.lines_view import LinesView

@@ -13,7 +13,7 @@ from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.sized_screen import SizedScreen
 from advisor.tui.program.actions import bindings_of
 from advisor.tui.program.dialog_actions import COMPARE
-from advisor.tui.selected.running_costs import read_terms
+from advisor.tui.program.running_costs import read_terms
 from advisor.tui.widgets.lines import HEADING, PLAIN, STRONG, Line, wrapped
 from advisor.tui.widgets.lines_view import LinesView
 
