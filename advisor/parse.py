@@ -48,9 +48,11 @@ def shown(text: str, limit: int = 40) -> str:
 
 
 def parse_choice(text: str, choices: tuple[T, ...], what: str, last: str = " or ") -> T:
-    """The one of a few words that the text is; ``last`` joins the last two. Raises InputError."""
+    """The one of a few words that the text is, however its letters are cased; ``last`` joins the
+    last two. Raises InputError."""
+    word = text.strip().casefold()
     for choice in choices:
-        if text == choice:
+        if word == choice.casefold():
             return choice
     listed = last.join(filter(None, (", ".join(choices[:-1]), choices[-1])))
     raise InputError(f"{what} {shown(text)} is not known: write {listed}")

@@ -82,8 +82,8 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
     from price_catalog.gpu_names import find_gpu, index_gpus
     from price_catalog.load import load_catalog
 
-    if options.format not in ("table", "json"):
-        raise InputError(f"--format {shown(options.format)} is not table or json")
+    options.format = parse_choice(options.format, ("table", "json"), "--format")
+    options.method = options.method.strip().casefold()
     if options.force and options.keep is None:
         raise InputError("--force goes with --keep NAME")
     if options.forget is not None:
@@ -187,7 +187,7 @@ def _target(options: argparse.Namespace, store: Store) -> Target:
         batch_size=_whole(options.batch, "--batch"),
         sequence_length=_whole(options.sequence_length, "--sequence-length"),
         image_size=_whole(options.image_size, "--image-size"),
-        precision=options.precision,
+        precision=options.precision and options.precision.strip().casefold(),
     )
     parameters = _amount(options.parameters, "--parameters", "parameters", "params")
     if parameters is None:
@@ -264,11 +264,13 @@ def _wanted(options: argparse.Namespace, count: int) -> Wanted:
     from advisor.prediction.physics.memory import HOST_GIB_A_GPU, Wanted
 
     host, sharding = HOST_GIB_A_GPU, options.sharding
+    if sharding is not None:
+        sharding = "-".join(sharding.casefold().replace("_", " ").replace("-", " ").split())
     if options.host_memory is not None:
         whole = parse_positive(options.host_memory, "host memory", "GiB", _MOST_HOST_GIB)
         host = whole / min(count, _GPUS_A_MACHINE)
     if sharding is not None and sharding not in _STAGES:
-        raise InputError(f"--sharding {shown(sharding)} is not one of {', '.join(_STAGES)}")
+        raise InputError(f"--sharding {shown(options.sharding)} is not one of {', '.join(_STAGES)}")
     return Wanted(
         host_gib=host,
         stage=None if sharding is None else _STAGES[sharding],

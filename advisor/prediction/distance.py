@@ -34,6 +34,9 @@ ROUNDED = 1e-4
 """Coordinates are kept to six digits: what was measured is no distance from itself."""
 THIRSTY = "watts"
 """What of `Reach` begins so is of a generation: how many FLOPs its cards are asked for a joule."""
+UNLIKE = 1.0
+"""Distance of a model whose layers are unlike all that were measured of its family: experts,
+encoder-decoders, disentangled attention, windows. A judgement, as `WIDENING` is."""
 OLD_CORES = 0.5
 """Distance that tensor cores older than any measured add (Volta and Turing; no BF16)."""
 
@@ -43,7 +46,8 @@ def reach_of(measured: Iterable[tuple[Workload, Chip]]) -> set[Reach]:
     reach = set()
     for workload, chip in measured:
         here = workload_coordinates(workload.parameters, workload.tokens)
-        reach.add(Reach(kind=workload.family, coordinates=six_digits(here)))
+        for kind in {workload.family, _kin(workload)}:
+            reach.add(Reach(kind=kind, coordinates=six_digits(here)))
         peak, bandwidth = chip.peak_tflops("fp16", free_lunch=True), chip.bandwidth_gb_s
         if peak is not None and bandwidth is not None:
             coordinates = six_digits(chip_coordinates(bandwidth, peak))
@@ -72,7 +76,8 @@ def _nearest(reach: Iterable[Reach], kind: str, coordinates: tuple[float, ...]) 
 
 
 def model_distances(reach: Iterable[Reach], workloads: Sequence[Workload]) -> Floats:
-    """From the nearest measured model of the family; infinite where there is none."""
+    """From the nearest measured model of the family; infinite where there is none. Of one whose
+    layers are unlike the family's, from the nearest such, else `UNLIKE` further."""
     import numpy as np
 
     measured: dict[str, list[tuple[float, ...]]] = {}
@@ -80,12 +85,19 @@ def model_distances(reach: Iterable[Reach], workloads: Sequence[Workload]) -> Fl
         measured.setdefault(seen.kind, []).append(seen.coordinates)
     apart = np.full(len(workloads), np.inf)
     here = np.array([workload_coordinates(w.parameters, w.tokens) for w in workloads])
-    families = np.array([w.family for w in workloads])
-    for family in {w.family for w in workloads} & measured.keys():
-        rows = families == family
-        there = np.array(measured[family])
+    kin = [_kin(w) for w in workloads]
+    nearest = [
+        each if each in measured else w.family for each, w in zip(kin, workloads, strict=True)
+    ]
+    for kind in set(nearest) & measured.keys():
+        rows = np.array([each == kind for each in nearest])
+        there = np.array(measured[kind])
         apart[rows] = np.abs(here[rows, None, :] - there).max(axis=2).min(axis=1)
-    return apart
+    return apart + UNLIKE * np.array([a != b for a, b in zip(kin, nearest, strict=True)])
+
+
+def _kin(workload: Workload) -> str:
+    return f"{workload.family}, {workload.unlike}" if workload.unlike else workload.family
 
 
 def chip_distance(

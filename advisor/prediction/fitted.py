@@ -14,7 +14,7 @@ from typing import Any
 from advisor.prediction.intervals import Tail
 from advisor.prediction.physics.memory import MemoryCosts
 
-VERSION = 9
+VERSION = 10
 """Counts up when the factors or effects change their meaning: an older fit is then fitted anew."""
 
 
@@ -23,16 +23,21 @@ class Reach:
     """One measured model or GPU, as the distance from the evidence is reckoned."""
 
     kind: str
-    """A family, ``gpu``, or ``watts`` with a generation of GPUs."""
+    """A family (with what sets a model apart from it), ``gpu``, or ``watts`` with a generation of
+    GPUs."""
     coordinates: tuple[float, ...]
 
 
 OF_MODEL = ("family", "model")
 OF_GPU = ("generation", "gpu", "board", "links")
-OF_SOFTWARE = ("software", "source", "source x method", "source x gpu")
-KNOWN = (*OF_MODEL, *OF_GPU, *OF_SOFTWARE, "lean", "pair")
+OF_SOFTWARE = ("software", "source", "source x method", "source x gpu", "source x model")
+OF_LEAN = ("lean", "lean otherwise")
+"""What settings beyond the paper's gain: of decoders, and of the other models of text."""
+KNOWN = (*OF_MODEL, *OF_GPU, *OF_SOFTWARE, *OF_LEAN, "pair")
 """Kinds of effects that a prediction has. The software is our own stack, which every prediction
 is for: what `advisor bench` measures and `bench_runner export` writes out."""
+LEAN_DECODERS = ("decoder",)
+LEAN_OTHERS = ("encoder", "ssm")
 OWN_STACK = "own"
 OWN_SOFTWARE = "trainer"
 
@@ -57,6 +62,9 @@ class Width:
 
     sd: float
     dof: float
+    new: float
+    """By what ``sd`` is multiplied for a time on what is new, so that 9 in 10 such times are inside
+    (`fit/calibrate.py`). Of two times beside each other ``sd`` alone is asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 from advisor.prediction.distance import FARTHEST, WIDENING, chip_distance, model_distances
 from advisor.prediction.fitted import (
     KNOWN,
+    LEAN_DECODERS,
+    LEAN_OTHERS,
     OF_GPU,
+    OF_LEAN,
     OF_MODEL,
     OF_SOFTWARE,
     OWN_SOFTWARE,
@@ -31,7 +34,6 @@ from advisor.prediction.physics.step_time import (
     work_multiple,
     work_terms,
 )
-from bench_runner.recipes import TEXT_FAMILIES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -403,11 +405,15 @@ def _residuals(
         "source": places("source", [(OWN_STACK,)])[None, :],
         "source x method": places("source x method", [(OWN_STACK, method)])[None, :],
         "source x gpu": places("source x gpu", [(OWN_STACK, name) for name in types])[None, :],
-        "lean": np.where(
-            [lean and w.family in TEXT_FAMILIES for w in workloads],
-            places("lean", [(name,) for name in models]),
-            -1,
-        )[:, None],
+        "source x model": np.full((1, 1), -1),  # ours is one program for all models
+        **{
+            kind: np.where(
+                [lean and w.family in of for w in workloads],
+                places(kind, [(name,) for name in models]),
+                -1,
+            )[:, None]
+            for kind, of in zip(OF_LEAN, (LEAN_DECODERS, LEAN_OTHERS), strict=True)
+        },
         "pair": _pair_places(position, models, types),
     }
     widths = dict(zip(KNOWN, fitted.widths, strict=True))
@@ -416,8 +422,14 @@ def _residuals(
     tail = fitted.tail
     base = (fitted.factors_sd**2 + fitted.noise**2) * np.ones(far.shape)
 
-    def half(kinds: Sequence[str], widening: Floats, new: Sequence[str] = ()) -> Floats:
+    def half(
+        kinds: Sequence[str], widening: Floats, new: Sequence[str] = (), *, compared: bool = False
+    ) -> Floats:
         """With what is known of these kinds, and nothing of the software of ``new`` kinds."""
+        variances = {
+            kind: (width.sd * (1.0 if compared else width.new)) ** 2
+            for kind, width in widths.items()
+        }
         at = [places_of[kind] for kind in kinds]
         known = base.copy()
         for i, x in enumerate(at):
@@ -426,8 +438,8 @@ def _residuals(
         # An effect of one measurement and its scatter are told apart by nothing else.
         parts = [(np.maximum(known, base) * tail.scale**2, tail.dof), (widening**2, MOST)]
         for kind, place in zip(kinds, at, strict=True):
-            parts.append((np.where(place == unknown, widths[kind].sd ** 2, 0.0), widths[kind].dof))
-        parts += [(np.full(far.shape, widths[kind].sd ** 2), widths[kind].dof) for kind in new]
+            parts.append((np.where(place == unknown, variances[kind], 0.0), widths[kind].dof))
+        parts += [(np.full(far.shape, variances[kind]), widths[kind].dof) for kind in new]
         return half_width(parts)
 
     everything = [places_of[kind] for kind in KNOWN]
@@ -436,8 +448,8 @@ def _residuals(
         # Links can only hold GPUs back: what looks otherwise is scatter.
         - np.where(places_of["links"] < 0, 0.0, np.minimum(means[places_of["links"]], 0.0)),
         half=half(KNOWN, far),
-        foreign_half=half((*OF_MODEL, *OF_GPU, "lean", "pair"), far, new=OF_SOFTWARE),
-        apart=half((*OF_GPU, "source x gpu", "pair"), far_gpu),
+        foreign_half=half((*OF_MODEL, *OF_GPU, *OF_LEAN, "pair"), far, new=OF_SOFTWARE),
+        apart=half((*OF_GPU, "source x gpu", "pair"), far_gpu, compared=True),
     )
 
 

@@ -358,6 +358,7 @@ def test_a_token_passes_through_the_experts_chosen_for_it_alone(tmp_path: Path) 
         ({"mamba_d_state": 16}, "mamba_d_state"),
         ({"add_cross_attention": True, "model_type": "bert"}, "add_cross_attention"),
         ({"is_encoder_decoder": True}, "is_encoder_decoder"),
+        ({"_attn_implementation": "homemade"}, "'homemade' is not one of sdpa"),
     ],
 )
 def test_what_changes_the_work_is_refused_with_the_reason(
@@ -366,6 +367,19 @@ def test_what_changes_the_work_is_refused_with_the_reason(
     with pytest.raises(ValueError, match=words) as caught:
         target_of_config(write(tmp_path, LLAMA_32_1B | change), TEXT)
     assert "\n" not in str(caught.value)
+
+
+def test_attention_that_the_file_names_is_counted_and_told(tmp_path: Path) -> None:
+    plain = target_of_config(write(tmp_path, LLAMA_32_1B), TEXT)
+    eager = target_of_config(write(tmp_path, LLAMA_32_1B | {"_attn_implementation": "eager"}), TEXT)
+    flash = LLAMA_32_1B | {"attn_implementation": "flash_attention_2"}
+    assert plain.workload.fused_attention and not eager.workload.fused_attention
+    assert eager.workload.fusible, "the settings that are written out may fuse it"
+    assert any("unfused attention" in said for said in eager.assumptions)
+    assert target_of_config(write(tmp_path, flash), TEXT).workload == plain.workload
+    # A recurrence has no attention to choose.
+    mamba = {"model_type": "mamba", "_attn_implementation": "eager"}
+    assert target_of_config(write(tmp_path, mamba), TEXT).workload.family == "ssm"
 
 
 def test_lengths_and_windows_are_never_passed_over(tmp_path: Path) -> None:

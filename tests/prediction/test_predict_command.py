@@ -205,6 +205,8 @@ def test_settings_are_as_asked_and_never_faster_than_the_best(
         (("--sharding", "zero-3"), "sharding", "zero-3"),
         (("--checkpointing", "yes"), "activation_checkpointing", True),
         (("--offloading", "yes"), "offloading", True),
+        (("--sharding", "ZeRO_2", "--precision", "FP16"), "sharding", "zero-2"),
+        (("--checkpointing", "YES", "--method", "Optimal"), "activation_checkpointing", True),
         (("--method", "naive"), "free_lunch", False),
     ],
 )

@@ -213,6 +213,28 @@ def test_the_interval_widens_with_the_distance(fitted: Fitted) -> None:
     assert width(near, "A100") < width(near, "B200")
     small = target_of_size("small", "decoder", 12e6, Run(batch_size=512, tokens=1e10)).workload
     assert width(near, "A100") < width(small, "A100")
+    # Nobody whom the evidence knows trained experts.
+    assert width(near, "A100") < width(replace(near, unlike="experts"), "A100")
+
+
+def test_what_is_known_makes_the_interval_narrow(fitted: Fitted) -> None:
+    def half(gpu: str, count: int) -> float:
+        # A decoder that nobody measured, of a size that somebody did.
+        model = replace(WORKLOADS["pythia-1b"], workload_id="my-own")
+        answer = predict(model, CHIPS[gpu], count, fitted)
+        assert answer.training_days_low and answer.training_days_high
+        return math.sqrt(answer.training_days_high / answer.training_days_low)
+
+    ours, theirs, nobodys = half("H100", 4), half("RTX 4090", 4), half("L4", 4)
+    assert ours < 1.2 and theirs < 1.3
+    assert ours < theirs < nobodys
+
+
+def test_taps_of_depthwise_convolutions_wait_for_the_load_units() -> None:
+    # A GA102 has 128 lanes a multiprocessor where a GA100 has 64, and half as many load units.
+    a6000, a100 = CHIPS["A6000"], CHIPS["A100"]
+    assert a6000.fp32_tflops and a6000.tap_tflops == a6000.fp32_tflops / 4
+    assert a100.tap_tflops == a100.fp32_tflops == a100.load_tflops
 
 
 @settings(max_examples=40, deadline=None)

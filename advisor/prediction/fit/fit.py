@@ -11,20 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from advisor.prediction.distance import (
-    FARTHEST,
-    WIDENING,
-    chip_distance,
-    model_distances,
-    reach_of,
-)
-from advisor.prediction.fit.calibrate import calibrate
+from advisor.prediction.distance import reach_of
+from advisor.prediction.fit.calibrate import Calibration, calibrate, widening
 from advisor.prediction.fit.fit_memory import fit_costs
 from advisor.prediction.fit.log_step import Mean
-from advisor.prediction.fit.observations import PAPER, REFERENCE, Observation
+from advisor.prediction.fit.observations import PAPER, Observation
 from advisor.prediction.fit.random_effects import KINDS, NOISES, noise_groups, shared_matrices
-from advisor.prediction.intervals import MOST, Tail, dofs_of, half_width
-from advisor.prediction.physics.chip import gpu_type
+from advisor.prediction.intervals import MOST, dofs_of, half_width
 from advisor.prediction.physics.factors import FACTORS, starts
 from advisor.prediction.physics.memory import MemoryCosts
 
@@ -60,10 +53,7 @@ class Posterior:
     jacobian: Floats
     """Of the observations' means by theta."""
     theta_covariance: Floats
-    paper_tail: Tail
-    """Of the paper's times around their predictions, when left out cell by cell."""
-    real_tail: Tail
-    """Of all other times."""
+    calibration: Calibration
 
     def predict(self, asked: Sequence[Observation]) -> tuple[Floats, Floats]:
         """Mean of log step seconds, as the asked harness would see it, and half its 90 %
@@ -75,37 +65,26 @@ class Posterior:
         known = _noise(self.widths, asked)
         cross = np.zeros((len(self.observations), len(asked)))
         unseen = []
-        kinds = zip(KINDS, self.widths, self.dofs, shared, strict=False)
-        for kind, width, dof, matrix in kinds:
+        calibrated = self.calibration
+        kinds = zip(KINDS, self.widths, self.dofs, calibrated.new, shared, strict=False)
+        for kind, width, dof, stretch, matrix in kinds:
             own = width**2 * np.array([0.0 if kind.key(o) is None else 1.0 for o in asked])
             new = ~matrix.any(axis=0)
             known += np.where(new, 0.0, own)
-            unseen.append((np.where(new, own, 0.0), float(dof)))
+            unseen.append((np.where(new, own * stretch**2, 0.0), float(dof)))
             cross += width**2 * matrix
         known -= np.einsum("ij,ik,kj->j", cross, self.inverse, cross)
         # The factors are not known exactly either (universal kriging).
         lever = jacobian - cross.T @ self.inverse @ self.jacobian
         known += np.einsum("ij,jk,ik->i", lever, self.theta_covariance, lever)
-        unseen.append((self._widening(asked), MOST))
+        reach = reach_of((o.workload, o.chip) for o in self.observations)
+        unseen.append((widening(asked, self.observations, reach), MOST))
         half = np.empty(len(asked))
         paper = np.array([o.harness == PAPER for o in asked])
-        for tail, rows in ((self.paper_tail, paper), (self.real_tail, ~paper)):
+        for tail, rows in ((calibrated.paper_tail, paper), (calibrated.real_tail, ~paper)):
             parts = [(variance[rows], dof) for variance, dof in unseen]
             half[rows] = half_width([(known[rows] * tail.scale**2, tail.dof), *parts])
         return mean + cross.T @ self.weighted, half
-
-    def _widening(self, asked: Sequence[Observation]) -> Floats:
-        """Variance that distance from the evidence adds, as in every prediction that is shipped."""
-        import numpy as np
-
-        reach = reach_of((o.workload, o.chip) for o in self.observations)
-        gpus = {gpu_type(o.chip) for o in self.observations}
-        own = {gpu_type(o.chip) for o in self.observations if o.harness == REFERENCE}
-        chips = {o.chip: chip_distance(reach, gpus, own, o.chip) for o in asked}
-        far = model_distances(reach, [o.workload for o in asked])
-        far = far + np.array([chips[o.chip] for o in asked])
-        result: Floats = (WIDENING * np.minimum(far, FARTHEST)) ** 2
-        return result
 
     def without(self, held: Sequence[int]) -> Posterior:
         """The same factors and widths with the effects of all but these observations.
@@ -173,15 +152,12 @@ def fit_posterior(observations: Sequence[Observation], like: Posterior | None = 
     covariance = _covariance(widths, matrices, timed, inflate)
     jacobian = mean.at(theta)[1]
     extra = (inflate - 1.0) * _noise(widths, timed)
-    tails = calibrate(
-        timed,
-        residuals + jacobian @ (theta - prior),
-        jacobian,
-        covariance,
-        extra,
-    )
-    known = dofs() if like is None else like.dofs
-    return _posterior(costs, theta, (widths, known), timed, residuals, jacobian, covariance, tails)
+    known = (widths, dofs() if like is None else like.dofs)
+    off = residuals + jacobian @ (theta - prior)
+    calibration = calibrate(timed, off, jacobian, covariance, extra, known)
+    if like is not None:
+        calibration = replace(calibration, new=like.calibration.new)
+    return _posterior(costs, theta, known, timed, residuals, jacobian, covariance, calibration)
 
 
 def _posterior(
@@ -192,7 +168,7 @@ def _posterior(
     residuals: Floats,
     jacobian: Floats,
     covariance: Floats,
-    tails: tuple[Tail, Tail],
+    calibration: Calibration,
 ) -> Posterior:
     import numpy as np
 
@@ -200,7 +176,7 @@ def _posterior(
     precision = np.diag([factor.spread**-2 for factor in FACTORS])
     spread: Floats = np.linalg.inv(jacobian.T @ inverse @ jacobian + precision).astype(np.float64)
     weighted = inverse @ residuals
-    return Posterior(costs, theta, *widths, timed, weighted, inverse, jacobian, spread, *tails)
+    return Posterior(costs, theta, *widths, timed, weighted, inverse, jacobian, spread, calibration)
 
 
 def condition(posterior: Posterior, observations: Sequence[Observation]) -> Posterior:
@@ -221,7 +197,7 @@ def condition(posterior: Posterior, observations: Sequence[Observation]) -> Post
         residuals,
         jacobian,
         covariance,
-        (posterior.paper_tail, posterior.real_tail),
+        posterior.calibration,
     )
 
 

@@ -114,12 +114,16 @@ def kept_of(posterior: Posterior, observations: Sequence[Observation]) -> Fitted
         effect_means=tuple(float(x) for x in means),
         effect_covariance=tuple(tuple(float(x) for x in row) for row in covariance),
         widths=tuple(
-            Width(sd=float(posterior.widths[kinds[k]]), dof=float(posterior.dofs[kinds[k]]))
+            Width(
+                sd=float(posterior.widths[kinds[k]]),
+                dof=float(posterior.dofs[kinds[k]]),
+                new=float(posterior.calibration.new[kinds[k]]),
+            )
             for k in KNOWN
         ),
         factors_sd=float(np.sqrt(factors)),
         noise=float(posterior.widths[len(KINDS) + noises.index("own")]),
-        tail=posterior.real_tail,
+        tail=posterior.calibration.real_tail,
         reach=tuple(
             sorted(
                 reach_of((o.workload, o.chip) for o in rows), key=lambda r: (r.kind, r.coordinates)

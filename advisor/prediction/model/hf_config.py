@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from advisor.parse import shown
 from advisor.prediction.model.config_kinds import KIN, LONGEST_BERT, Kin
 from advisor.prediction.model.targets import Run, Target, make_target
 from advisor.prediction.model.uncounted import adapter, said_of_windows, uncounted
 from bench_runner.architecture import Bert, Gpt2, Vit, read_architecture, whole
 from bench_runner.architecture_text import T5, Deberta, Experts, Starcoder2, target_length
 from bench_runner.outside import OutsideError, TooLargeError, json_outside, read_outside
-from bench_runner.recipes import IMAGE_FAMILIES, Precision
+from bench_runner.recipes import ATTENTIONS, IMAGE_FAMILIES, Precision
 from price_catalog.csv_table import nearest
 
 LARGEST_FILE = 8 * 2**20
@@ -113,7 +114,19 @@ def target_of_config(path: Path, run: Run) -> Target:
         precision=None if kin.kind.family in IMAGE_FAMILIES else _precision(file),
         positions_end=issubclass(kin.kind, Gpt2 | Bert | Deberta),
         said=lambda length: _said(file, kin, length),
+        attention=_attention(file, kin),
     )
+
+
+def _attention(file: _File, kin: Kin) -> str | None:
+    """The attention that the file asks for, where the model has the choice; None: not said."""
+    key = file.first(("_attn_implementation", "attn_implementation"))
+    if key is None or kin.kind.attention in (None, "eager"):
+        return None
+    said = file.content[key]
+    if said not in ATTENTIONS:
+        raise file.error(key, f"{shown(str(said))} is not one of {', '.join(ATTENTIONS)}")
+    return str(said)
 
 
 def _one_spelling(content: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -135,6 +148,11 @@ def _said(file: _File, kin: Kin, length: int) -> list[str]:
         said.append("no training of a mixture of experts is among the evidence")
     if file.content.get("num_nextn_predict_layers"):
         said.append("one token predicted at a time, as the library trains it")
+    if _attention(file, kin) == "eager":
+        said.append(
+            "unfused attention, as the file names it; settings that we write out ask for the fused "
+            "kernel where that is faster, which computes the same"
+        )
     if file.content.get("model_type") == "electra":
         said.append("trained as a masked language model, without ELECTRA's generator")
     return said

@@ -73,11 +73,13 @@ def make_target(
     said: Callable[[int], list[str]] = lambda _: [],
     timm: str | None = None,
     family: str | None = None,
+    attention: str | None = None,
 ) -> Target:
     """A model of a known class trained as ``run`` says. ``longest`` and ``precision`` are what the
     model's own file says of them; what nobody says is assumed. ``positions_end``: each position
     has weights of its own, so that a longer sample is refused. ``said`` are further assumptions,
-    which a sample's length decides. ``timm`` is the name by which timm builds the model.
+    which a sample's length decides. ``timm`` is the name by which timm builds the model;
+    ``attention`` what its file asks for, None: the fused kernel that there is.
     """
     assumed = list(assumptions)
     text = kind.family in TEXT_FAMILIES
@@ -130,7 +132,7 @@ def make_target(
             optimizer="adamw",
         ),
         support=Support(
-            attention=kind.attention if timm is None else None,
+            attention=(attention or kind.attention) if timm is None else None,
             compile=kind.family != "ssm",
             fsdp_wrap=() if timm is not None else kind.blocks,
         ),

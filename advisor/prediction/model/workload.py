@@ -60,6 +60,8 @@ class Workload:
     """Whether the model's code supports activation checkpointing."""
     fusible: bool = False
     """Whether the recipe names unfused attention where the library has a fused kernel for it."""
+    unlike: str = ""
+    """What sets its layers apart from those of its family, in a word; "": nothing."""
 
     @property
     def flops(self) -> float:
@@ -112,7 +114,21 @@ def workload_of(recipe: Recipe) -> Workload:
         fusible=support.attention == "eager"
         and support.compile
         and architecture.attention == "sdpa",
+        unlike=_unlike(architecture),
     )
+
+
+def _unlike(architecture: Architecture) -> str:
+    match architecture:
+        case Experts():
+            return "experts"
+        case T5():
+            return "encoder-decoder"
+        case Deberta():
+            return "disentangled"
+        case Swin():
+            return "windows"
+    return ""
 
 
 def sized(workload: Workload, parameters: float | None) -> Workload:

@@ -46,6 +46,9 @@ class Chip:
     load_tflops: float | None
     """The FP32 peak of 64 lanes a multiprocessor: how fast loads are issued. Newer ones have 128
     lanes, but as many load units as ever."""
+    tap_tflops: float | None
+    """How fast taps of a depthwise convolution are fed: `load_tflops`, of which chips with half the
+    load units a multiprocessor have half."""
     pcie_gb_s: float
     pair_gb_s: float
     """What two GPUs exchange at best, one way."""
@@ -108,6 +111,7 @@ def chip_of(gpu: Gpu) -> Chip:
         fp16_tflops=gpu.fp16_tflops,
         bf16_tflops=gpu.bf16_tflops,
         load_tflops=_load_tflops(gpu),
+        tap_tflops=_tap_tflops(gpu),
         pcie_gb_s=pcie,
         pair_gb_s=max(linked or 0.0, group),
         group_gb_s=group,
@@ -209,6 +213,16 @@ def _load_tflops(gpu: Gpu) -> float | None:
         return gpu.fp32_tflops
     wide = capability in _WIDE or float(capability) >= 9.0
     return gpu.fp32_tflops / 2 if wide else gpu.fp32_tflops
+
+
+_FEW_LOAD_UNITS = ("7.5", "8.6", "8.7", "8.9", "12.0")
+"""Compute capabilities with 16 load units a multiprocessor; the large chips of their years (V100,
+A100, H100) have 32 (NVIDIA's white papers on each)."""
+
+
+def _tap_tflops(gpu: Gpu) -> float | None:
+    rate = _load_tflops(gpu)
+    return rate / 2 if rate is not None and gpu.compute_capability in _FEW_LOAD_UNITS else rate
 
 
 def gpu_type(chip: Chip) -> str:

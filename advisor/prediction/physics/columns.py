@@ -80,6 +80,8 @@ class Columns:
     naive_peak: Floats
     load_rate: Floats
     """FLOP a second in FP32 of 64 lanes a multiprocessor, at the clock that the power leaves."""
+    tap_rate: Floats
+    """The same for the taps of depthwise convolutions, which the load units feed."""
     pcie: Floats
     """Bytes a second, one way; so are the links."""
     weight_bytes: Floats
@@ -147,6 +149,7 @@ class WorkloadTable:
                     item.group_gb_s,
                     item.tdp_w,
                     item.load_tflops,
+                    item.tap_tflops,
                 )
                 for item in chips
             ],
@@ -188,6 +191,7 @@ class WorkloadTable:
             peak=self.peaks[chip_index, precision],
             naive_peak=self.naive_peaks[chip_index, precision],
             load_rate=rates[6] * self.clock[chip_index] * 1e12,
+            tap_rate=rates[7] * self.clock[chip_index] * 1e12,
             pcie=rates[2] * 1e9,
             weight_bytes=np.where(flags[0], 2.0, 4.0),
             share=batch / count,

@@ -73,7 +73,7 @@ FACTORS = (
     Factor(name="hidden layers", start=4.0, spread=0.5),
     Factor(name="naive hidden layers", start=2.0, spread=0.6),
     Factor(name="hidden layers of bf16", start=1.0, spread=0.3),
-    Factor(name="hidden layers of convnets", start=1.5, spread=0.5),
+    Factor(name="hidden layers of convnets", start=1.9, spread=0.5),
 )
 """Without compilation a decoder's rotary embeddings, splits and casts are passes of their own,
 which encoders and vision models lack. Depthwise convolutions run in half precision at a quarter of

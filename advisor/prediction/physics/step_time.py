@@ -92,7 +92,7 @@ def work_terms(columns: Columns, *, free_lunch: bool) -> list[Floats]:
         np.where(fused, 0.0, columns.score_elements * width * per_layer_byte),
         np.where(
             columns.convnet,
-            columns.scan_elements * (6.0 * share) / columns.load_rate,  # 2 FLOPs, 3 passes
+            columns.scan_elements * (6.0 * share) / columns.tap_rate,  # 2 FLOPs, 3 passes
             columns.scan_elements * width * per_byte,
         ),
     ]
