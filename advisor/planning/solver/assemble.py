@@ -85,7 +85,7 @@ def _place(program: Program, counts: Values, *, by_year: bool) -> Placing:
             found.failed.append(cut)
             continue
         for number, taken in enumerate(sorted(filter(None, units)), start=1):
-            for (experiment_id, run), pieces in _calendar(problem, taken).items():
+            for (experiment_id, run), pieces in calendar(problem, taken).items():
                 found.placed.append(
                     Placed(
                         experiment_id=experiment_id,
@@ -97,14 +97,14 @@ def _place(program: Program, counts: Values, *, by_year: bool) -> Placing:
                     )
                 )
     for key, column in program.rent.items():
-        found.placed += _rented(program, key, column, counts, numbers, by_year)
+        found.placed += rented_runs(program, key, column, counts, numbers, by_year)
     found.placed.sort(
         key=lambda p: (p.machine_id, p.order, p.unit, p.pieces, p.experiment_id, p.run)
     )
     return found
 
 
-def _calendar(problem: PlanningProblem, taken: Sequence[Bundle]) -> dict[tuple[str, int], Pieces]:
+def calendar(problem: PlanningProblem, taken: Sequence[Bundle]) -> dict[tuple[str, int], Pieces]:
     """When each run is on one machine, in days of the calendar; what is kept free is left over."""
     share = problem.usable(1.0)
     jobs = [
@@ -134,7 +134,7 @@ def _calendar(problem: PlanningProblem, taken: Sequence[Bundle]) -> dict[tuple[s
     }
 
 
-def _rented(
+def rented_runs(
     program: Program,
     key: tuple[str, str, int],
     column: int,

@@ -124,7 +124,7 @@ def placed_plan(program: Program, costs: Sequence[float], counts: list[float]) -
         if placing.over_year:
             return None
         if not placing.failed:
-            if not _keeps_rows(program, counts):
+            if not keeps_rows(program, counts):
                 return None
             return dot(costs, counts), plan_of(program, counts, placing.placed)
         for cut in placing.failed:
@@ -139,7 +139,7 @@ def placed_plan(program: Program, costs: Sequence[float], counts: list[float]) -
     return None
 
 
-def _keeps_rows(program: Program, counts: Sequence[float]) -> bool:
+def keeps_rows(program: Program, counts: Sequence[float]) -> bool:
     matrix, low, high = program.constraints()
     sums: Any = matrix @ counts
     tolerance = 1e-4
@@ -179,7 +179,7 @@ def packed_plan(
             if column in same:
                 counts[same[column]] = value
         placing = place(program, counts)
-        if not placing.failed and not placing.over_year and _keeps_rows(program, counts):
+        if not placing.failed and not placing.over_year and keeps_rows(program, counts):
             found = dot(costs, counts), plan_of(program, counts, placing.placed)
             return found if best is None or found[0] <= best[0] else best
         if placing.failed:
@@ -192,7 +192,7 @@ def packed_plan(
 def rented_rest(program: Program, costs: Sequence[float], counts: Sequence[float]) -> Found | None:
     """The plan of these columns with what finds no place on machines rented."""
     rest = with_rest_rented(program, counts)
-    if rest is None or not _keeps_rows(program, rest):
+    if rest is None or not keeps_rows(program, rest):
         return None
     placing = place(program, rest)
     if placing.failed or placing.over_year:

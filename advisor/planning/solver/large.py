@@ -7,11 +7,13 @@ runs are dealt to the machines that it buys. Rows of `packing_rows.py` are learn
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
+from math import inf
 
 from advisor.planning.solver.assemble import place, plan_of
+from advisor.planning.solver.filling import divided, filled_plan, numbers_of
 from advisor.planning.solver.first_plans import (
     INFEASIBLE,
     Found,
@@ -26,6 +28,7 @@ from advisor.planning.solver.packing_rows import PackingRow, broken_rows
 from advisor.planning.solver.problem import EPSILON
 from advisor.planning.solver.relaxation import Relaxation
 from advisor.planning.solver.search_clock import Clock, NoPlan
+from advisor.planning.solver.widened import widened
 
 ROOT_ROUNDS = 8
 ENOUGH = 2e-4
@@ -37,6 +40,10 @@ RUNS_GAP = 0.002
 ROUNDS = 4
 DEALS = 3
 STRENGTHENING = 0.15
+WIDE_TIME = 0.4
+WIDE_MOMENTS = 4
+"""Releases, and due days, that are left where windows are widened."""
+FILLING_TIME = 0.6
 FIRST_TIME = 0.3
 MACHINES_TIME = 0.4
 DEALING = 0.7
@@ -94,22 +101,39 @@ def large_plan(
     best = packed_plan(program, costs, (), clock)
     if best is not None and not any(costs):
         return best, best[0]  # any plan will do
-    clock.tell("what runs cost on parts of machines", plan=None if best is None else best[1])
+    bound: float | None = None
+    few = _widened(program) if list(costs) == program.judged else None
+    if few is not None:
+        _tell(clock, best, bound, "what it costs where deadlines are wider")
+        wide = few.solve(few.judged, clock.left * WIDE_TIME, gap=MACHINES_GAP, whole=few.machines)
+        if wide.status == INFEASIBLE:
+            raise NoPlan
+        bound = None if wide.mip_dual_bound is None else float(wide.mip_dual_bound)
+        if wide.x is not None:
+            keys = {key for key in set(few.block.values()) if wide.x[few.count[key]] > EPSILON}
+            _tell(clock, best, bound, "which runs go on the machines that suffice then")
+            found = _filled(program, costs, keys, clock.within(clock.left * FILLING_TIME))
+            best = min(filter(None, (best, found)), key=lambda each: each[0], default=None)
+        if _near(best, bound):
+            return best, bound
+    _tell(clock, best, bound, "what runs cost on parts of machines")
     strengthening = clock.within(clock.left * STRENGTHENING)
     relaxation = strengthened(program, costs, learnt, strengthening)
     answer = relaxation.solve()
-    bound: float | None = None if answer.x is None else float(answer.fun)
+    if answer.x is not None:
+        bound = max(float(answer.fun), -inf if bound is None else bound)
     if answer.x is not None and (best is None or best[0] - answer.fun > FAR * abs(best[0])):
         _tell(clock, best, bound, "the machines that would do most for their price")
+        first = clock.within(clock.left * FIRST_TIME)
         used = {key for key in set(program.block.values()) if answer.x[program.count[key]] > 0.5}
-        found = packed_plan(program, costs, used, clock.within(clock.left * FIRST_TIME))
+        found = _filled(program, costs, used, first) or packed_plan(program, costs, used, first)
         best = min(filter(None, (best, found)), key=lambda each: each[0], default=None)
     for _ in range(ROUNDS):
         if clock.left <= 0:
             break
         _tell(clock, best, bound, "how many machines of each kind")
         below = None if best is None else best[0]
-        only = None if below is None else relaxation.promising(below)
+        only = None if below is None else relaxation.promising(below, clock)
         machines = program.solve(
             costs,
             clock.left * MACHINES_TIME,
@@ -134,10 +158,53 @@ def large_plan(
         found = dealt(program, costs, bought, clock.within(clock.left * DEALING), learnt)
         if found is not None and (best is None or found[0] < best[0] - EPSILON):
             best = found
-        if not more or (best and bound is not None and best[0] - bound <= RUNS_GAP * abs(best[0])):
+        if not more or _near(best, bound):
             break
         relaxation = Relaxation(program, costs)
     return best, bound
+
+
+def _filled(
+    program: Program,
+    costs: Sequence[float],
+    keys: Collection[tuple[str, int]],
+    clock: Clock,
+) -> Found | None:
+    """A plan that buys from these groups alone: runs are dealt as the program with whole machines
+    and parts of runs says, then machines are divided otherwise while that helps."""
+    limit = clock.left / 2
+    answer = program.solve(costs, limit, only=keys, gap=RUNS_GAP, whole=program.numbers)
+    if answer.x is None:
+        return None
+    least, numbers = float(answer.fun), numbers_of(program, answer.x)
+    best = filled_plan(program, costs, answer.x, clock)
+    tried = [numbers]
+    while clock.left > 0 and not _near(best, least):
+        other = next((each for each in divided(program, numbers) if each not in tried), None)
+        if other is None:
+            break
+        tried.append(other)
+        answer = program.solve(
+            costs, clock.left / 2, only=keys, gap=RUNS_GAP, whole=(), fixed=other
+        )
+        if answer.x is None or (best is not None and answer.fun >= best[0]):
+            continue
+        found = filled_plan(program, costs, answer.x, clock)
+        if found is not None and (best is None or found[0] < best[0] - EPSILON):
+            best, numbers = found, other
+    return best
+
+
+def _near(best: Found | None, bound: float | None) -> bool:
+    return best is not None and bound is not None and best[0] - bound <= RUNS_GAP * abs(best[0])
+
+
+def _widened(program: Program) -> Program | None:
+    """The program of fewer windows, where that is much smaller."""
+    few = widened(program.problem, WIDE_MOMENTS)
+    if 2 * len(few.experiments) > len(program.problem.experiments):
+        return None
+    return Program(few)
 
 
 def dealt(

@@ -522,3 +522,8 @@ class Program:
     def machines(self) -> set[int]:
         """The columns that count what is bought."""
         return {self.count[key] for key in set(self.block.values())}
+
+    @property
+    def numbers(self) -> set[int]:
+        """The columns that count machines and parts of machines."""
+        return {*self.count.values(), *self.wholes.values()}

@@ -13,7 +13,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from advisor.planning.solver.milp import Program
+from advisor.planning.solver.search_clock import Clock
 
+SOLVED = 0
+"""Status of scipy's linprog."""
 ROUNDS = 2
 TOLERANCE = 1e-6
 RELATIVE = 1e-9
@@ -62,8 +65,8 @@ class Relaxation:
             method="highs",
         )
 
-    def promising(self, below: float) -> set[tuple[str, int]]:
-        """The groups that a plan at most so dear can buy from."""
+    def promising(self, below: float, clock: Clock) -> set[tuple[str, int]]:
+        """The groups that a plan at most so dear can buy from, as far as there is time to see."""
         import numpy as np
         from scipy.optimize import linprog
 
@@ -79,7 +82,7 @@ class Relaxation:
         judged = np.array([key in program.separate for key in keys], dtype=bool)
         for _ in range(ROUNDS):
             answer = self.solve()
-            if answer.x is None or not live.any():
+            if answer.x is None or not live.any() or clock.left <= 0:
                 break
             duals = np.where(self.inner, 0.0, answer.ineqlin.marginals)
             priced = self.costs - self.unequal.T @ duals - self.equal.T @ answer.eqlin.marginals
@@ -92,8 +95,9 @@ class Relaxation:
                 b_ub=self.at_most[self.inner],
                 bounds=np.column_stack([lower[columns], upper[columns]]),
                 method="highs",
+                options={"time_limit": max(clock.left, 0.1)},
             )
-            if each.x is None:
+            if each.status != SOLVED or each.x is None:
                 break
             lacks = np.bincount(owner[columns], priced[columns] * each.x, len(keys))
             slack = TOLERANCE + RELATIVE * abs(answer.fun)

@@ -24,8 +24,7 @@ class Job:
 
 Pieces = list[tuple[float, float]]
 PACKING_SECONDS = 20.0
-"""A packing that is not found by then is taken for impossible: a plan may be missed, none is
-wrong."""
+"""A packing that is not found by then is undecided."""
 
 
 def schedule(jobs: Sequence[Job]) -> dict[Job, Pieces] | None:
@@ -64,6 +63,12 @@ TIME_OVER = 1
 """Status of scipy's milp."""
 Bundle = tuple[Job, ...]
 """One run: a job, or one for each of the years that it runs in."""
+Kind = tuple[tuple[str, float, float, float], ...]
+"""What runs that are alike have in common."""
+
+
+def _kind(run: Bundle) -> Kind:
+    return tuple((job.experiment_id, job.low, job.due, job.days) for job in run)
 
 
 def _days(run: Bundle) -> float:
@@ -88,6 +93,11 @@ def pack(runs: Sequence[Bundle], machines: int) -> list[list[Bundle]] | None:
 
 
 def _fits(runs: Sequence[Bundle]) -> bool:
+    first = runs[0][0]
+    if all(job.low == first.low and job.due == first.due for run in runs for job in run):
+        taken = sum(job.days for run in runs for job in run)
+        if taken <= first.due - first.low + EPSILON / 2:
+            return True
     return schedule([job for run in runs for job in run]) is not None
 
 
@@ -103,9 +113,15 @@ def _filled(runs: Iterable[Bundle], machines: int) -> tuple[list[list[Bundle]], 
     """Each run on the first machine that has room, and those that find none."""
     units: list[list[Bundle]] = [[] for _ in range(machines)]
     left: list[Bundle] = []
+    full: dict[Kind, int] = {}
+    """How many machines, the first ones, have no room for one more of a kind."""
     for run in runs:
-        unit = next((unit for unit in units if _fits([*unit, run])), left)
-        unit.append(run)
+        kind = _kind(run)
+        first = full.get(kind, 0)
+        while first < machines and not _fits([*units[first], run]):
+            first += 1
+        full[kind] = first
+        (units[first] if first < machines else left).append(run)
     return units, left
 
 
@@ -125,10 +141,9 @@ def _search(runs: Sequence[Bundle], machines: int) -> list[list[Bundle]] | None:
     import numpy as np
     from scipy.optimize import Bounds, LinearConstraint, milp
 
-    kinds: dict[tuple[tuple[str, float, float, float], ...], list[Bundle]] = {}
+    kinds: dict[Kind, list[Bundle]] = {}
     for run in runs:
-        kind = tuple((job.experiment_id, job.low, job.due, job.days) for job in run)
-        kinds.setdefault(kind, []).append(run)
+        kinds.setdefault(_kind(run), []).append(run)
     keys = sorted(kinds)
     width = len(keys) * machines
     moments = len({job[1] for key in keys for job in key} | {job[2] for key in keys for job in key})

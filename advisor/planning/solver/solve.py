@@ -238,12 +238,12 @@ def _optimise(problem: PlanningProblem, clock: Clock, goal: Goal, known: Sequenc
         only, below = None, None
         if best is not None:
             _tell(clock, goal, best, bound, "which machines can be in a cheaper plan")
-            only = relaxation.promising(best[0] - LESS)
+            only = relaxation.promising(best[0] - LESS, clock)
             if len(only) > FEW_GROUPS and known:
                 better = with_few(program, costs, relaxation, clock, cuts)
                 if better is not None and better[0] < best[0] - LESS:
                     best = better
-                    only = relaxation.promising(best[0] - LESS)
+                    only = relaxation.promising(best[0] - LESS, clock)
             below = best[0] - LESS
             _tell(clock, goal, best, bound, _kinds(program, only))
         left = clock.left if gap or best is None or bound is None else min(clock.left, LAST_SECONDS)

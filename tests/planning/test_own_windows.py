@@ -1,0 +1,102 @@
+"""Large grants whose runs all have windows of their own, or far more machines than a plan needs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from random import Random
+
+import pytest
+
+from advisor.planning.solver.large import Learnt, large_plan
+from advisor.planning.solver.milp import Program
+from advisor.planning.solver.problem import Allocation, PlanningProblem, Rules
+from advisor.planning.solver.search_clock import NoPlan, clock_of
+from advisor.planning.solver.solve import solve
+from advisor.planning.solver.widened import widened
+from tests.planning.test_plan_solve import check_placement
+from tests.planning.test_plan_terms import part
+from tests.plans_for_tests import (
+    every_random_problem,
+    make_experiment,
+    make_machine,
+    make_problem,
+    make_rental,
+)
+
+
+def every_window_its_own(runs: int, *, allocation: bool) -> PlanningProblem:
+    random = Random(1)
+    days = {"a": 30.0, "b": 45.0, "c": 70.0}
+    experiments = []
+    for n in range(runs):
+        length = random.randrange(120, 600)
+        low = random.randrange(0, 1095 - length)
+        experiments.append(make_experiment(f"e{n}", random.choice("abc"), 1, low, low + length))
+    whole = make_machine("m", "20000", {model: each / 3 for model, each in days.items()})
+    rent = make_rental("r", "6", {model: each / 3 for model, each in days.items()})
+    granted = replace(
+        make_rental("g", "0", {model: each / 3 for model, each in days.items()}),
+        allocation="campus",
+        in_base=False,
+    )
+    hours = Allocation(allocation_id="campus", name="campus", gpu_hours_a_year=Decimal(2000))
+    return make_problem(
+        year_days=(0, 365, 730, 1095),
+        experiments=tuple(experiments),
+        machines=(whole, part(whole, 1, days)),
+        rentals=(rent, granted) if allocation else (rent,),
+        allocations=(hours,) if allocation else (),
+        rules=Rules(slack=Decimal("0.15"), lead_days=30),
+    )
+
+
+@pytest.mark.parametrize("allocation", [False, True])
+def test_runs_with_windows_of_their_own_have_a_plan_near_a_bound(allocation: bool) -> None:
+    problem = every_window_its_own(80, allocation=allocation)
+    program = Program(problem)
+    best, bound = large_plan(program, program.judged, clock_of(20), Learnt())
+    assert best is not None and bound is not None
+    cost, plan = best
+    check_placement(problem, plan)
+    assert round(cost * 100) == plan.judged_cents
+    assert bound <= cost + 1e-6
+    assert cost <= bound * 1.05
+    if allocation:
+        year_hours: dict[int, Decimal] = {}
+        for placed in plan.placed:
+            if placed.machine_id == "g":
+                length = Decimal(placed.pieces[0][1] - placed.pieces[0][0])
+                hours = year_hours.get(placed.order, Decimal(0))
+                year_hours[placed.order] = hours + length * 24 * problem.rentals[1].gpu_count
+        assert year_hours and float(max(year_hours.values())) <= 2000 + 1e-6
+
+
+def test_wider_windows_cost_no_more() -> None:
+    for number, random_one in enumerate(every_random_problem(24)):
+        slack = Decimal("0.15") if number % 2 else Decimal(0)
+        problem = replace(
+            random_one,
+            objective="cheapest",
+            year_budget_cents=None,
+            rules=replace(random_one.rules, slack=slack),
+        )
+        try:
+            cost = solve(problem, settle=False).judged_cents
+        except NoPlan:
+            continue
+        wide = widened(problem, 1)
+        assert all(e.release_day <= 100 for e in wide.experiments)
+        assert solve(wide, settle=False).judged_cents <= cost
+
+
+def test_thousands_of_owned_machines_are_no_obstacle() -> None:
+    problem = make_problem(
+        year_days=(0, 365),
+        experiments=(make_experiment("e", "a", 9000, 0, 365),),
+        machines=(make_machine("own", None, {"a": 80.0}, owned=8000),),
+    )
+    plan = solve(problem, clock=clock_of(30))
+    assert plan.proven
+    assert plan.cost_cents == 0
+    assert len(plan.placed) == 9000
