@@ -76,6 +76,7 @@ def test_each_form_has_its_lines_its_paper_and_few_pages(planned: Planned, funde
     names = [str(row[0]) for row in table.rows]
     assert names[-3:] == [form.lines.direct, form.lines.indirect, form.lines.total]
     assert any(name.startswith(form.lines.equipment) for name in names)
+    assert ("size: letter" if form.paper == "us-letter" else "size: A4") in to_html(part)
     pdf = to_pdf(part)
     assert len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 4
     width = 612 if form.paper == "us-letter" else 595
@@ -84,6 +85,9 @@ def test_each_form_has_its_lines_its_paper_and_few_pages(planned: Planned, funde
         assert not re.search(r"\[\d+\]|Ledger", text)
     assert "Ledger" in to_html(annex)
     assert not any(str(text) in to_markdown(part) for text in form.before_you_send.values())
+    # What was not compared is said to the lab, for the justification cannot.
+    assert "Renting was not compared" in to_html(annex)
+    assert "No campus cluster or national programme was compared" in to_html(annex)
 
 
 def test_the_years_of_the_form_are_those_that_the_solver_kept_to(planned: Planned) -> None:

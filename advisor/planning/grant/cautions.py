@@ -9,6 +9,8 @@ from advisor.planning.grant.grant import Grant
 from advisor.planning.grant.programmes import ASSUMED
 from advisor.planning.solver.problem import Plan, PlanningProblem
 
+USUAL_PUE = 1.54
+"""Power with cooling over power without: the mean that the Uptime Institute's survey of 2025 found."""
 BUSY = 0.98
 """A machine that idles for less than the rest of its days in a year runs all the time."""
 
@@ -42,10 +44,16 @@ def _electricity(grant: Grant) -> list[str]:
     if not grant.pays_electricity:
         return []
     rule = " (2 CFR 200.413, 200.414)" if grant.currency.code == "USD" else ""
-    return [
+    found = [
         "Electricity is usually part of overhead, and a funder may refuse it as a direct cost"
         f'{rule}. Ask your office; paid_by = "institution" leaves it out.'
     ]
+    if grant.pue == 1:
+        found.append(
+            f"No power for cooling is counted: electricity.pue = {USUAL_PUE} is the mean of data "
+            "centres (Uptime Institute, 2025)."
+        )
+    return found
 
 
 def _allocations(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from html import escape
 
+from advisor.planning.grant.funder import Paper
 from advisor.planning.report.markdown_csv_json import ledger_value, origin_words
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.pdf import MARKS
@@ -20,7 +21,7 @@ from advisor.planning.report.report import (
     shown,
 )
 
-MOST_COLUMNS = 7
+MOST_COLUMNS = 5
 """Columns of amounts that are printed beside each other."""
 DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 """A date in a sentence: not broken at its hyphens."""
@@ -42,12 +43,20 @@ td { border-bottom: 1px solid #e3e3e3; vertical-align: top; }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 tr.total td { font-weight: 600; border-top: 1.5px solid #333; border-bottom: none; }
 a.r { color: #0072B2; font-size: .68rem; text-decoration: none; }
-figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; }
+figure { margin: 1rem 0; } figure svg { max-width: 100%%; height: auto; }
 figcaption { font-size: .82rem; color: #444; }
 tr:target td { background: #fff3c4; }
-@media print { body { margin: 0; max-width: none; font-size: 10pt; } h2 { break-after: avoid; }
-  table, figure { break-inside: auto; } }
+@page { size: %s; margin: 1.8cm 1.6cm; }
+@media print {
+  body { margin: 0; padding: 0; max-width: none; font-size: 9pt; }
+  h1 { font-size: 15pt; } h2 { font-size: 11.5pt; margin-top: 1.2rem; break-after: avoid; }
+  .wide { overflow: visible; } caption { break-after: avoid; }
+  table { font-size: 7.2pt; } th, td { padding: .12rem .28rem; } a.r { font-size: 5.5pt; }
+  tr, figure { break-inside: avoid; } li, p { orphans: 2; widows: 2; }
+}
 """
+SIZES: dict[Paper, str] = {"a4": "A4", "us-letter": "letter"}
+"""What style sheets call them."""
 
 
 def to_html(report: Report) -> str:
@@ -58,7 +67,8 @@ def to_html(report: Report) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta http-equiv="Content-Security-Policy" '
         "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">",
-        f"<title>{escape(report.title)}</title><style>{_STYLE}</style></head><body>",
+        f"<title>{escape(report.title)}</title>",
+        f"<style>{_STYLE % SIZES[report.paper]}</style></head><body>",
         f"<h1>{escape(report.title)}</h1>",
         f'<p class="made">Made on {report.made_on}.{f" {MARKS}" if report.rows else ""}</p>',
     ]
