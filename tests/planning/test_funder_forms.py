@@ -477,3 +477,15 @@ def test_a_yearly_line_is_paid_once_for_two_halves_of_a_year() -> None:
     paid = [each.usd for each in fixed_costs(grant)]
     assert len(paid) == grant.years + 1 and sum(paid) == 1200 * grant.years
     assert paid[0] == (Decimal(1200) * 181 / 365).quantize(Decimal("0.01"))
+
+
+def test_a_spreadsheet_reads_the_csv_as_utf_8(planned: Planned, tmp_path: Path) -> None:
+    for funder, mark in (("nsf", b"line,"), ("dfg", b"\xef\xbb\xbfline,")):
+        name = str(tmp_path / f"{funder}.csv")
+        write_report(
+            report_for(planned, funder=funder), check_targets([name], force=False), force=False
+        )
+        assert Path(name).read_bytes().startswith(mark)
+    (first, *_) = csv.DictReader(Path(name).open(encoding="utf-8-sig"))
+    assert first["line"].startswith("Equipment above the limit (Geräte)")
+    assert first["form"] == "DFG, by funding year"

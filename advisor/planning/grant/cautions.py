@@ -10,7 +10,7 @@ from advisor.planning.grant.programmes import ASSUMED
 from advisor.planning.solver.problem import Plan, PlanningProblem
 
 USUAL_PUE = 1.54
-"""Power with cooling over power without: the mean that the Uptime Institute's survey of 2025 found."""
+"""Power with cooling over power without: the mean of the Uptime Institute's survey of 2025."""
 BUSY = 0.98
 """A machine that idles for less than the rest of its days in a year runs all the time."""
 

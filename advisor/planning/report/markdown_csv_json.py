@@ -103,10 +103,10 @@ def to_csv_text(report: Report) -> str:
     """The budget as a grants office opens it: a row a line, a column an award year, and the
     currency of its amounts with the rate that prices were converted at."""
     table = report.tables()[0]
-    told = {"currency": report.currency}
+    told = {"currency": report.currency, "form": table.columns[0]}
     if report.converted is not None:
         told["converted"] = report.converted
-    columns = (*table.columns, *told)
+    columns = ("line", *table.columns[1:], *told)
     rows = [
         dict(zip(columns, (*(_plain(cell) for cell in row), *told.values()), strict=True))
         for row in table.rows

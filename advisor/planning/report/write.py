@@ -28,7 +28,9 @@ IN_PARTS = (".html", ".pdf", ".md")
 def _csv(report: Report) -> bytes:
     from advisor.planning.report.markdown_csv_json import to_csv_text
 
-    return to_csv_text(report).encode()
+    # Excel takes a file for one of its own old alphabets unless a mark says that it is UTF-8.
+    text = to_csv_text(report)
+    return text.encode("utf-8" if text.isascii() else "utf-8-sig")
 
 
 def _json(report: Report) -> bytes:
