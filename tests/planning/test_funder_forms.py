@@ -19,11 +19,12 @@ pytest.importorskip("typst")
 pytest.importorskip("xlsxwriter")
 
 from advisor.parse import InputError
+from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.checked_toml import AmountOrZero
 from advisor.planning.grant.cost_lines import fixed_costs
 from advisor.planning.grant.currency import Currency
 from advisor.planning.grant.funder import FOLDER, FUNDERS, funder_form
-from advisor.planning.grant.grant import read_grant
+from advisor.planning.grant.grant import Grant, read_grant
 from advisor.planning.grant.grant_file import CostLine
 from advisor.planning.grant.institution import read_institution
 from advisor.planning.grant.problem_of_grant import rules_of
@@ -42,9 +43,10 @@ from advisor.planning.sensitivity.solved_amounts import number_words
 from advisor.planning.solver.arithmetic import PLAIN
 from advisor.planning.solver.by_year import cents_by_year
 from advisor.planning.solver.charges import purchase_charge
-from advisor.planning.solver.problem import MachineExtra
+from advisor.planning.solver.problem import MachineExtra, Plan
 from advisor.store import Store
 from price_catalog.model import OWN_QUOTE
+from tests.plans_for_tests import make_problem
 
 TODAY = date(2026, 11, 22)
 
@@ -354,6 +356,27 @@ def test_a_discount_decides_what_counts_as_equipment_in_table_and_overhead(
         assert bool(charge.base) is (line == "G1. Materials")
 
 
+NOTHING = Plan(
+    purchases=(),
+    work=(),
+    rented=(),
+    placed=(),
+    left_out={},
+    cost_cents=0,
+    judged_cents=0,
+    runs=0,
+    value=0,
+    finish_day=0.0,
+    proven=True,
+    gap=None,
+)
+
+
+def cautions_of(grant: Grant) -> list[str]:
+    """Of the settings alone: nothing is bought or run."""
+    return cautions(grant, make_problem(rules=rules_of(grant)), NOTHING)
+
+
 GRANT = """
 [grant]
 start = 2027-01-01
@@ -366,7 +389,12 @@ model = "pythia-410m"
 
 @pytest.mark.parametrize(
     ("funder", "rate", "threshold", "currency"),
-    [("dfg", "0.22", 10_000, "EUR"), ("horizon", "0.25", 0, "EUR"), ("ukri", "0", 25_000, "GBP")],
+    [
+        ("dfg", "0.22", 10_000, "EUR"),
+        ("horizon", "0.25", 0, "EUR"),
+        ("ukri", "0", 25_000, "GBP"),
+        ("nserc", "0", 0, "CAD"),
+    ],
 )
 def test_the_flat_rate_of_a_funder_counts_where_no_rules_are_named(
     tmp_path: Path, funder: str, rate: str, threshold: int, currency: str
@@ -379,6 +407,8 @@ def test_the_flat_rate_of_a_funder_counts_where_no_rules_are_named(
     assert house.equipment_threshold_usd == grant.currency.to_usd(Decimal(threshold))
     assert house.sources["overhead_rate"] and house.sources["equipment_threshold"]
     assert rules_of(grant).life_months == (60 if funder == "horizon" else None)
+    house_said = [text for text in cautions_of(grant) if text.startswith("Counted by the rules of")]
+    assert len(house_said) == 1 and f"overhead of {float(rate) * 100:.3g} %" in house_said[0]
     # A rate of the grant's own moves the threshold; rules of its own go before.
     own = '[budget]\ncurrency = "{}"\nusd_per_unit = 2\nusd_per_unit_on = 2026-11-01\n'
     path.write_text(GRANT.format(funder=funder) + own.format(currency), encoding="utf-8")
@@ -386,6 +416,7 @@ def test_the_flat_rate_of_a_funder_counts_where_no_rules_are_named(
     rules = '[institution]\nrules = "us-equipment-10000"\n'
     path.write_text(GRANT.format(funder=funder) + rules, encoding="utf-8")
     assert read_grant(path).institution.overhead_rate == Decimal("0.15")
+    assert not any("Counted by" in text for text in cautions_of(read_grant(path)))
 
 
 def test_rules_state_one_threshold(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from advisor.planning.grant.cost_lines import not_asked_for
+from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant import Grant
 from advisor.planning.grant.programmes import ASSUMED
 from advisor.planning.solver.problem import Plan, PlanningProblem
@@ -20,6 +21,7 @@ def cautions(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str]:
     return [
         *_not_on_sale(grant, problem, plan),
         *_allocations(grant, problem, plan),
+        *_rules(grant),
         *_electricity(grant),
         *_busy(problem, plan),
         *_failures(grant),
@@ -37,6 +39,19 @@ def _not_on_sale(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str
         f"Nobody is known to sell this new at its price: {label}. "
         f"{why}Ask for a quote before you submit."
         for label in dict.fromkeys(labels)
+    ]
+
+
+def _rules(grant: Grant) -> list[str]:
+    """Whose money rules count where they are the funder's own."""
+    house = grant.institution
+    if house.file != f"{funder_form(grant.funder).rules}.toml":
+        return []
+    rate = f"{float(house.overhead_rate) * 100:.3g} %"
+    life = house.life_months if house.equipment_as == "depreciated" else None
+    how = "" if life is None else f", machines written off over {life} months"
+    return [
+        f"Counted by the rules of {house.name}: overhead of {rate}{how}. {house.note or ''}".strip()
     ]
 
 
