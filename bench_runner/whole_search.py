@@ -9,7 +9,7 @@ the winning kernels those combinations that were close. Pure.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from bench_runner import kernels, search
 from bench_runner.kernels import Kernels, canonical, explicit, kernels_of, with_kernels
@@ -19,6 +19,8 @@ from bench_runner.space import label
 
 CLOSE = 1.1
 """Combinations within this factor of the fastest are tried again with the winning kernels."""
+LOST = 1.2
+"""Kernels that lost by more than this factor are not tried again when another kernel has won."""
 FAILURES = 2
 """So many trials that break, with none that works, and other kernels are tried."""
 
@@ -111,8 +113,13 @@ def _from_there(
 ) -> Try | None:
     """Other kernels at the fastest combination, then the close combinations with the winner."""
     best = base
+    winners = [base]
     while True:
-        open_ones = [settings for settings in kernels.moves(tuned, best) if settings not in found]
+        open_ones = [
+            settings
+            for settings in kernels.moves(tuned, best)
+            if settings not in found and not _lost_before(settings, winners, found)
+        ]
         if open_ones:
             return Try(
                 settings=open_ones[0],
@@ -122,6 +129,7 @@ def _from_there(
         if better == best:
             break
         best = better
+        winners.append(best)
     if kernels_of(best) == kernels_of(base):
         return None
     limit = CLOSE * _step_s(found, base)
@@ -132,6 +140,26 @@ def _from_there(
                 settings=again, reason=f"close to the best, with the kernels of {label(best)}"
             )
     return None
+
+
+def _lost_before(
+    settings: Settings, winners: Sequence[Settings], found: dict[Settings, Measurement]
+) -> bool:
+    """Whether the same change, made to an earlier winner, made it clearly slower."""
+    best = explicit(winners[-1])
+    wanted = explicit(settings)
+    change = {
+        field.name: getattr(wanted, field.name)
+        for field in fields(wanted)
+        if getattr(wanted, field.name) != getattr(best, field.name)
+    }
+    for earlier in winners[:-1]:
+        twin = canonical(replace(explicit(earlier), **change))
+        took = _step_s(found, twin)
+        # What did not fit says nothing: the winner may need less memory.
+        if LOST * _step_s(found, earlier) < took < float("inf"):
+            return True
+    return False
 
 
 def _fastest(found: dict[Settings, Measurement], some: Sequence[Settings]) -> Settings:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
+from statistics import mean
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench_runner import configure, kernels, search, space, whole_search
+from bench_runner import configure, journal, kernels, search, space, whole_search
 from bench_runner.arguments import find_recipe, parse_settings
 from bench_runner.kernels import Kernels
 from bench_runner.records import Measurement, Settings
 
 BATCH = 1024
+MEASUREMENTS = Path(__file__).parents[2] / "docs" / "measurements"
 DECODER, ENCODER, IMAGES = (find_recipe(name) for name in ("pythia-160m", "roberta", "vit"))
 CONVNET, SSM = find_recipe("convnext-large-1k"), find_recipe("mamba")
 
@@ -239,6 +243,46 @@ def test_fast_finds_the_best_of_all_for_a_tenth_of_the_trials(machine: Machine) 
     if fast is not None and best is not None:
         assert fast.step_s is not None and best.step_s is not None
         assert fast.step_s <= 1.02 * best.step_s
+
+
+def test_on_what_an_h200_measured_it_finds_the_best_for_a_tenth() -> None:
+    """Replayed over trials of a small decoder: 51 of its 384 settings, with the contenders."""
+    lines = (MEASUREMENTS / "h200-space.jsonl").read_text().splitlines()
+    records = [journal.from_json(json.loads(line)) for line in lines]
+    timed: dict[Settings, Measurement] = {}
+    for record in records:  # The search's own trials come first; some were taken again.
+        if record.settings is not None and record.status == "ok":
+            settings_alone = search.without_micro_batch(record.settings)
+            timed.setdefault(kernels.canonical(settings_alone), record)
+    recipe = find_recipe("tests/benchmarks/recipes/pythia-70m-short.toml")
+    # As it was when the trials were taken: trimmed inputs first, whatever the length.
+    recipe = replace(recipe, training=replace(recipe.training, sequence_length=1025))
+    candidates = kernels.whole_space(recipe, 1, flash=False)
+    assert set(timed) <= set(candidates) and len(timed) == 51
+    known = search.Situation(
+        gpu_count=1,
+        batch_size=recipe.training.batch_size,
+        parameters=70_426_624,
+        half_precision=True,
+        usable_memory_gib=139.0,
+        host_memory_gib=None,
+    )
+    done: list[Measurement] = []
+    while (a := whole_search.next_action(candidates, done, known, "fast")) is not None:
+        left_out = isinstance(a, search.LeaveOut)
+        done.append(
+            replace(records[0], settings=a.settings, status="pruned", step_s=None)
+            if left_out
+            else timed[a.settings]
+        )
+    tried = [record for record in done if record.status == "ok"]
+    best, fastest = search.best_of(tried), search.best_of(list(timed.values()))
+    assert best is not None and best.step_s is not None
+    assert fastest is not None and fastest.step_s is not None
+    assert best.step_s <= 1.02 * fastest.step_s
+    seconds = [(record.environment or {})["trial_wall_s"] for record in timed.values()]
+    spent = sum((r.environment or {})["trial_wall_s"] for r in tried)
+    assert spent < 0.1 * len(candidates) * mean(seconds)
 
 
 @pytest.mark.parametrize("broken", ["regional", "fused"])
