@@ -287,8 +287,8 @@ def _running(one: OneBuild) -> list[Said]:
     words = []
     if days is not None and (whole := own.experiment_usd(days)) is not None:
         free = terms.electricity_usd_per_kwh == 0
-        counted = "without electricity, whose price w sets" if free else "everything counted"
-        words.append(f"{usd_rounded(whole)} a run, {counted}")
+        less = ", without electricity, whose price w sets" if free else ""
+        words.append(f"{usd_rounded(whole)} a run{less}")
     power = own.electricity_usd_per_day
     if terms.electricity_usd_per_kwh == 0:
         if not words:
@@ -301,11 +301,17 @@ def _running(one: OneBuild) -> list[Said]:
         words.append("what it draws is not known, so electricity cannot be counted")
     said = [Said("; ".join(words))]
     said += [] if one.problem is None else [Said(one.problem, True)]
+    nothing: list[str] = []
     for term in cost_rows(owned):
         life, each = term["life_usd"], term["experiment_usd"]
+        if life == 0:
+            nothing.append(str(term["term"]))
+            continue
         amount = "no data" if life is None else usd_rounded(life)
         run_words = "" if each is None else f", {usd_rounded(each)} a run"
         said.append(Said(f"{term['term']:<12} {amount:>10}{run_words}  {term['how']}"))
+    if nothing:
+        said.append(Said(f"not counted: {', '.join(nothing)}"))
     return said
 
 
@@ -352,12 +358,13 @@ def measure_commands(one: OneBuild) -> dict[str, str]:
     """Where it can be measured, and the command that does it there."""
     model = quoted(one.ranking.candidates.model.recipe_id)
     bench = f"advisor bench --model {model} {bench_words(one.build)}"
+    gpu = f"--gpu {quoted(one.build.gpu.gpu_id)}"
     if one.build.machines > 1:
-        return {"on a cluster": bench, "records from elsewhere": "advisor merge FILE"}
+        return {"on a cluster": f"{bench} {gpu}", "records from elsewhere": "advisor merge FILE"}
     return {
         "here": bench,
-        "on a cluster": f"{bench} --on slurm",
-        "on a rented machine": f"{bench} --on sky",
+        "on a cluster": f"{bench} --on slurm {gpu}",
+        "on a rented machine": f"{bench} --on sky {gpu}",
         "records from elsewhere": "advisor merge FILE",
     }
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from advisor.answers.before import WIDTH, Doubt, doubt_block, doubt_objects, quoted
 from advisor.answers.plan_calendar import calendar_lines
 from advisor.answers.plan_lines import what_to_do
-from advisor.costs.amounts import usd_exact
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.solver.problem import Machine, Objective, Plan
@@ -193,11 +192,11 @@ def reach_text(rows: Sequence[Mapping[str, Any]], width: int = WIDTH) -> str:
     more = "at least " if first["more_may_be_possible"] else ""
     over = first["over_by"]
     sentence = (
-        f"{more}{runs} of {first['model']} for {usd_exact(first['cost_usd'])} with overhead, done "
+        f"{more}{runs} of {first['model']} for {first['cost']} with overhead, done "
         f"by {over.day} {over:%B %Y} ({first['times']} times): {first['takes']}."
     )
     blocks = [fill(sentence[:1].upper() + sentence[1:], width)]
     if len(rows) > 1:
-        named = ("model", "runs", "cost_usd", "over_by", "proven", "times", "takes")
+        named = ("model", "runs", "cost", "over_by", "proven", "times", "takes")
         blocks.append(to_table(rows, named, width=width))
     return "\n\n".join(blocks)

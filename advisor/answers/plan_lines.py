@@ -298,13 +298,15 @@ def reach_rows(
         )
     for found in Search(ReachTask(problems=problems, each_s=seconds)).run():
         plan = found.plan
+        cost = None if plan is None else Decimal(plan.cost_cents) / 100
         rows.append(
             {
                 "model": found.model.recipe_id,
                 "parameters": found.model.parameters,
                 "runs": found.runs,
                 "more_may_be_possible": found.runs == MOST_RUNS,
-                "cost_usd": None if plan is None else Decimal(plan.cost_cents) / 100,
+                "cost_usd": cost,
+                "cost": None if cost is None else grant.currency.exactly(cost),
                 "over_by": None
                 if plan is None
                 else grant.start + timedelta(days=int(plan.finish_day)),

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from textual.command import Provider
     from textual.widget import Widget
 
-    from advisor.tui.program.kept import Kept, KeptNote
+    from advisor.tui.program.kept import Kept, KeptNote, KeptQuestion
     from advisor.tui.program.ranking_session import RankingSession
 
 THEMES = {
@@ -199,6 +199,12 @@ class AdvisorApp(Program):
         """Keep the present question under a name."""
         sentence = self.session.sentence(short=False) or ""
         self.kept_things.name_it(self.inputs, sentence, self.today, name)
+        self._kept_changed = True
+        self._write_kept()
+
+    def forget_question(self, question: KeptQuestion) -> None:
+        """Drop one of those that were kept."""
+        self.kept_things.forget(question)
         self._kept_changed = True
         self._write_kept()
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
-from advisor.answers.one_build import one_build, section_lines
+import pytest
+
+from advisor.answers.one_build import OneBuild, measure_commands, one_build, section_lines
+from advisor.cli.main import main
 from advisor.costs.own_quotes import OWN
 from advisor.costs.tco import CostTerms
 from advisor.ranking.question import Question
@@ -18,20 +22,15 @@ from tests.facts_for_tests import make_quote
 TODAY = date.today()
 
 
-def test_a_quote_that_was_corrected_is_no_other_quote(own_store: Path) -> None:
-    store = Store(own_store)
-    first = make_quote("server", "exxact-h200", "290000", vendor="Lab shop", source_id="own-quotes")
-    better = replace(
-        first, quote_id="better", price_usd=first.price_usd - 9_000, corrects=first.quote_id
-    )
-    store.add_quotes([first, better], [OWN])
+def page_of(store: Store, host_id: str) -> OneBuild:
+    """All about the best build of a machine for Pythia 1B."""
     with store.reading() as reader:
         snapshot = take_snapshot(reader)
         model = snapshot.model("pythia-1b")
         candidates = make_candidates(reader, snapshot, model, prices="latest", evidence="sound")
     ranking = rank(candidates, Question())
-    index = next(i for i in ranking.order if candidates.builds[i].host.host_id == "exxact-h200")
-    one = one_build(
+    index = next(i for i in ranking.order if candidates.builds[i].host.host_id == host_id)
+    return one_build(
         ranking,
         index,
         terms=CostTerms(),
@@ -42,6 +41,35 @@ def test_a_quote_that_was_corrected_is_no_other_quote(own_store: Path) -> None:
         quotes=snapshot.quotes,
         today=TODAY,
     )
+
+
+def test_a_quote_that_was_corrected_is_no_other_quote(own_store: Path) -> None:
+    store = Store(own_store)
+    first = make_quote("server", "exxact-h200", "290000", vendor="Lab shop", source_id="own-quotes")
+    better = replace(
+        first, quote_id="better", price_usd=first.price_usd - 9_000, corrects=first.quote_id
+    )
+    store.add_quotes([first, better], [OWN])
+    one = page_of(store, "exxact-h200")
     said = "\n".join(line.text for line in section_lines(one, "price"))
     assert "$281,000" in said
     assert "$290,000" not in said
+
+
+@pytest.mark.parametrize(
+    ("where", "then"), [("on a cluster", "sbatch job.sh"), ("on a rented machine", "sky launch")]
+)
+def test_the_page_s_commands_work_as_typed(
+    store_path: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    where: str,
+    then: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ADVISOR_JOBS", str(tmp_path / "jobs"))
+    one = page_of(Store(store_path), "exxact-h200")
+    words = shlex.split(measure_commands(one)[where])
+    assert main([*words[1:], "--store", str(store_path)]) == 0
+    assert then in capsys.readouterr().err

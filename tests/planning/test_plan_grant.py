@@ -19,6 +19,7 @@ from urllib.parse import unquote
 import pytest
 from msgspec import structs
 
+from advisor.answers.plan_answer import reach_text
 from advisor.answers.plan_calendar import calendar_lines
 from advisor.cli.main import main
 from advisor.parse import InputError
@@ -541,13 +542,17 @@ def test_files_are_overwritten_only_when_asked(
 def test_the_question_turned_round(
     store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = grant_file(tmp_path, SMALL)
+    budget = '"30000"\ncurrency = "EUR"'
+    path = grant_file(tmp_path, SMALL.replace('"$30,000"', budget))
     given = [str(path), "--format", "json", "--store", str(store_path)]
     code, out, _ = run(capsys, *given, "--how-many", "pythia-410m")
     (row,) = json.loads(out)
     assert code == 0
     assert row["runs"] > 1
-    assert row["cost_usd"] <= 30_000
+    assert row["cost"].startswith("€"), "in the grant's own currency"
+    assert 0 < float(row["cost"].strip("€").replace(",", "")) <= 30_000
+    said = reach_text([row | {"over_by": date.fromisoformat(row["over_by"])}])
+    assert f" for {row['cost']} with overhead" in " ".join(said.split())
     assert "which nobody is known to sell new" in row["takes"]  # measured cards are old ones
     code, out, _ = run(capsys, *given, "--how-many", "pythia-410m", "--by", "2027-03-01")
     assert json.loads(out)[0]["runs"] < row["runs"]

@@ -376,6 +376,22 @@ def test_settings_stand_whole_where_nothing_else_needs_the_room() -> None:
     assert not any("…" in name for name in _settings_at(200, reasons=True))
 
 
+async def test_it_follows_the_question_and_the_chosen_build(open_screen: Callable) -> None:
+    async with open_screen("good") as driven:
+        await driven.ready()
+        app = driven.pilot.app
+        await driven.press("f2")
+        while app.session.selected_build.gpu_count == 1:
+            assert app.session.step(1)
+        build = app.session.selected_build
+        app.session.change(model="pythia-1b")
+        await driven.press("f6")
+        assert driven.screen.setup.picker.text == "pythia-1b"
+        await driven.press("e")
+        begins = {name: app.screen.query_one(f"#{name}", Input).value for name in ("gpu", "gpus")}
+        assert begins == {"gpu": build.gpu.name, "gpus": str(build.gpu_count)}
+
+
 async def test_without_gpus_elsewhere_comes_first_and_shows_the_file(
     open_screen: Callable, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -399,6 +415,7 @@ async def test_without_gpus_elsewhere_comes_first_and_shows_the_file(
         assert page.query_one("#place", Choice).words["hopper"] == "cluster hopper"
         assert "#SBATCH --partition=long" in file()
         assert not (tmp_path / "jobs").exists()
+        page.query_one("#gpu", Input).value = "H100"
         page.query_one("#place", Choice).value = "sky"
         page._prepare_again()
         await driven.until(

@@ -12,6 +12,7 @@ import pytest
 from textual.widgets import Input, Static
 
 from advisor.answers.one_build import SECTION_WORDS
+from advisor.tui.pages.bars import Tabs
 from advisor.tui.pages.evidence_lines import source_lines
 from advisor.tui.program.kept import (
     MAX_NAMED,
@@ -92,10 +93,11 @@ class TestBuildPage:
             await pilot.press("enter", "w")
             before = shown(pilot)
             assert "a run, without electricity, whose price w sets" in before
-            assert "everything counted" not in before
+            assert "not counted: resale, financing, hosting, staff, electricity" in before
             await paste(pilot, "0.25")
             text = shown(pilot)
-            assert "a run, everything counted" in text
+            assert " a run; $" in text
+            assert "not counted: resale, financing, hosting, staff" in text
             assert "electricity at $0.25 a kWh" in text
             assert text != before
             await pilot.press("ctrl+z")
@@ -182,6 +184,12 @@ class TestBuildPage:
             await pilot.press("enter", "e", "enter")
             await settled(pilot)
             assert pilot.app.screen.query_one("FilterInput").value == build.gpu.name  # type: ignore[attr-defined]
+            assert pilot.app.screen.query_one(Tabs).here == "predictions"
+            said = str(pilot.app.screen.query_one("#about", Static).content)
+            assert said.startswith(f"Nobody measured the {build.gpu.name}: these are estimates")
+            await pilot.press("1")
+            await settled(pilot)
+            assert pilot.app.screen.query_one(Tabs).here == "times", "said once"
             await pilot.press("f2", "f7")
             await settled(pilot)
             words = pilot.app.screen.query_one("FilterInput").value  # type: ignore[attr-defined]
@@ -236,6 +244,11 @@ class TestKept:
                 "pythia-1b for 12000",
             ]
             assert "Small lab" in [c[0] for c in cells]
+            await pilot.press("end", "d")
+            await settled(pilot)
+            assert "Small lab" not in [q.name for q in pilot.app.kept_things.questions]  # type: ignore[attr-defined]
+            assert len(table.source) == len(cells) - 1  # type: ignore[attr-defined]
+            await pilot.press("home")
             await pilot.press("down", "enter")
             await settled(pilot)
             assert field(pilot, "budget").value == "30k"
@@ -322,7 +335,7 @@ class TestOwnModel:
             assert str(said.content).startswith("⚠ ")
             await paste(pilot, str(config))
             await settled(pilot)
-            assert "--tokens" in str(said.content) or "tokens" in str(said.content)
+            assert str(said.content) == "⚠ how long to train is missing; give Tokens, as 300B"
             await pilot.press("tab", "tab", *"30B")
             await settled(pilot)
             await settled(pilot)

@@ -85,6 +85,8 @@ class BenchmarkScreen(SizedScreen):
         """Why nothing can be measured here."""
         self.plan: Plan | None = None
         """What would run now, or what runs."""
+        self._asked_model = ""
+        """The question's model at the last visit."""
         self._plan_number = 0
         self._plan_problem: str | None = None
         self._starting = False
@@ -99,7 +101,8 @@ class BenchmarkScreen(SizedScreen):
 
     def compose(self) -> ComposeResult:
         yield TitleBar(BENCHMARK)
-        yield BenchmarkSetup(self.app.inputs.model)
+        self._asked_model = self.app.inputs.model
+        yield BenchmarkSetup(self._asked_model)
         yield Static("looking at this machine …", id="here", markup=False)
         yield BenchmarkBoard()
         yield KeyBar(BENCHMARK)
@@ -114,6 +117,10 @@ class BenchmarkScreen(SizedScreen):
             self.run.cancel()
 
     def on_screen_resume(self) -> None:
+        if self._asked_model != self.app.inputs.model and not self.is_busy:
+            # Another question was asked meanwhile: it is about that model.
+            self._asked_model = self.app.inputs.model
+            self.setup.picker.field.value = self._asked_model
         if self._here is not None and not self.is_busy:
             # Somebody else may use the GPUs by now.
             self.look_here()
@@ -351,7 +358,7 @@ class BenchmarkScreen(SizedScreen):
         def request(gpu_count: int) -> Request:
             return self.setup.job_request(gpu_count)
 
-        self.app.push_screen(ElsewhereScreen(request))
+        self.app.push_screen(ElsewhereScreen(request, self.app.session.selected_build))
 
     def action_cancel(self) -> None:
         """End the benchmark; asked again, less patiently."""

@@ -35,6 +35,7 @@ from advisor.tui.widgets.text_input import Field
 
 if TYPE_CHECKING:
     from advisor.benchmark.request import Request
+    from price_catalog.builds import Build
 
 SKY = "sky"
 ANY_CLUSTER = "a SLURM cluster"
@@ -79,10 +80,15 @@ this machine.
 
         jobs: list[tuple[Job, str]]
 
-    def __init__(self, request: Callable[[int], Request]) -> None:
-        """``request`` makes the measurement for so many GPUs; raises InputError."""
+    def __init__(self, request: Callable[[int], Request], build: Build | None = None) -> None:
+        """``request`` makes the measurement for so many GPUs; raises InputError. ``build`` is what
+        the fields begin with."""
         super().__init__()
         self._request = request
+        self._begins = ("H100", 1, 1)
+        if build is not None:
+            whole = build.gpu_count * build.machines
+            self._begins = (build.gpu.name, whole, build.machines)
         self._number = 0
         self.prepared: Prepared | None = None
         self._problem: str | None = None
@@ -92,17 +98,18 @@ this machine.
     def compose(self) -> ComposeResult:
         words, problem = self._places()
         self._problem = problem
+        gpu, count, nodes = self._begins
         with Vertical(classes="page") as box:
             box.border_title = "Measure elsewhere"
             with Grid(id="where"):
                 yield Static("On", classes="label")
                 yield Choice(words, next(iter(words)), id="place")
                 yield Static("GPU", classes="label")
-                yield Field("H100", id="gpu", max_length=60)
+                yield Field(gpu, id="gpu", max_length=60)
                 yield Static("GPUs", classes="label")
-                yield Field("1", id="gpus", max_length=4)
+                yield Field(str(count), id="gpus", max_length=4)
                 yield Static("Nodes", classes="label")
-                yield Field("1", id="nodes", max_length=4)
+                yield Field(str(nodes), id="nodes", max_length=4)
             yield LinesView(id="file")
             yield LinesView(id="jobs")
             yield DialogKeys(ELSEWHERE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -10,6 +10,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.geometry import Size
+from textual.message import Message
 from textual.widgets import Static
 
 from advisor.answers.paper.peers import Peer
@@ -24,7 +25,7 @@ from advisor.tui.pages.list_page import ListScreen
 from advisor.tui.program.actions import EVIDENCE, bindings_of
 from advisor.tui.program.messages import StoreRead, StoreTrouble
 from advisor.tui.widgets.fetch_error import FetchError
-from advisor.tui.widgets.filter_table import FilterTable, MemorySource, Rows
+from advisor.tui.widgets.filter_table import FilterTable, MemorySource, Query, Rows
 from price_catalog.model import Source
 
 if TYPE_CHECKING:
@@ -53,9 +54,17 @@ class EvidenceScreen(ListScreen):
     CSS_PATH = "evidence.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(EVIDENCE)]
 
+    @dataclass
+    class NothingMeasured(Message):
+        """No time of the chosen build's GPU was measured."""
+
+        gpu: str
+
     def __init__(self, size: Size) -> None:
         super().__init__(size)
         self._snapshot: Snapshot | None = None
+        self._told = False
+        """Whether it was said that nothing was measured."""
 
     def compose(self) -> ComposeResult:
         yield TitleBar(EVIDENCE)
@@ -67,10 +76,29 @@ class EvidenceScreen(ListScreen):
     @work(thread=True, exclusive=True, group="read", exit_on_error=False)
     def read_store(self) -> None:
         """Read what the lists need, and post it."""
+        session = self.app.session
+        build = session.selected_build if session.has_chosen else None
         try:
-            self.post_message(StoreRead(self.app.store_reader.read(self.app.inputs)))
+            reading = self.app.store_reader.read(self.app.inputs)
+            self.post_message(StoreRead(reading))
+            if build is not None:
+                words = tuple(self.words_for(build).lower().split())
+                times = Times(self.app.store_reader, reading.snapshot)
+                if not len(times.find(Query(words, None, False))):
+                    self.post_message(self.NothingMeasured(build.gpu.name))
         except FetchError as error:
             self.post_message(StoreTrouble(str(error)))
+
+    @on(NothingMeasured)
+    def _nothing_measured(self, event: NothingMeasured) -> None:
+        """Show what is predicted instead."""
+        if self.tab == "times" and not self._told:
+            self._told = True
+            self.action_show_tab("predictions")
+            about = (
+                f"Nobody measured the {event.gpu}: these are estimates (≈), with their interval."
+            )
+            self.query_one("#about", Static).update(about)
 
     @on(StoreRead)
     def _store_read(self, event: StoreRead) -> None:

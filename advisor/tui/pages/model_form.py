@@ -28,10 +28,18 @@ FIELDS = (
     ("parameters", "Size", "only where the file does not say it: 1.1B"),
     ("tokens", "Tokens", "of the whole run: 300B"),
     ("name", "Name", "yours for it: my-llama"),
-    ("images", "or images", "of the whole run: 1.28B"),
+    ("images", "or Images", "of the whole run: 1.28B"),
     ("batch", "Batch", "samples an optimiser step: 512"),
     ("sequence_length", "Sequence", "tokens a sample, where the file does not say it"),
 )
+LABELS = {
+    "--tokens": "Tokens",
+    "--images": "Images",
+    "--batch": "Batch",
+    "--sequence-length": "Sequence",
+    "--parameters": "Size",
+}
+"""Of each flag of `advisor predict`: the field."""
 
 
 class ModelForm(Dialog["str | None"]):
@@ -99,7 +107,7 @@ estimate for every GPU, and asks about it.
         try:
             target = read_target(typed)
         except (InputError, ValueError, OSError) as error:
-            self.post_message(self.Looked(number, None, " ".join(str(error).split())))
+            self.post_message(self.Looked(number, None, in_fields(" ".join(str(error).split()))))
         else:
             self.post_message(self.Looked(number, target, target_words(target)))
 
@@ -150,6 +158,13 @@ estimate for every GPU, and asks about it.
         line = self.query_one("#said", Static)
         line.set_class(wrong, "-error")
         line.update(f"⚠ {text}" if wrong else text)
+
+
+def in_fields(words: str) -> str:
+    """What is wrong, with the form's own names for what are flags on the command line."""
+    for flag, label in LABELS.items():
+        words = words.replace(flag, label)
+    return words
 
 
 def read_target(typed: dict[str, str]) -> Target:

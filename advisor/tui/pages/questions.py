@@ -24,6 +24,7 @@ from advisor.tui.widgets.text_input import Field
 
 if TYPE_CHECKING:
     from advisor.tui.program.kept import KeptQuestion
+    from advisor.tui.program.program import Program
 
 
 class QuestionsScreen(Dialog["KeptQuestion | None"]):
@@ -33,11 +34,12 @@ class QuestionsScreen(Dialog["KeptQuestion | None"]):
     WHERE = QUESTIONS
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(QUESTIONS)]
     AUTO_FOCUS = "RankTable"
+    app: Program
     HELP = """\
 ## Questions asked before
 
-The last ten, and those that you gave a name with `k`. `Enter` asks one again; `^z` on the main
-screen brings the question back that stood there.
+The last ten, and those that you gave a name with `k`. `Enter` asks one again, `d` forgets it; `^z`
+on the main screen brings the question back that stood there.
 """
 
     def __init__(self, questions: Sequence[KeptQuestion]) -> None:
@@ -58,6 +60,15 @@ screen brings the question back that stood there.
         table = self.query_one(RankTable)
         if isinstance(table.source, MemorySource) and table.cursor < len(table.source):
             self.dismiss(table.source.record(table.cursor))
+
+    def action_forget(self) -> None:
+        """Drop the highlighted one."""
+        table = self.query_one(RankTable)
+        if isinstance(table.source, MemorySource) and table.cursor < len(table.source):
+            gone: KeptQuestion = table.source.record(table.cursor)
+            self.app.forget_question(gone)
+            self._questions = [question for question in self._questions if question is not gone]
+            self.query_one(FilterTable).show(question_rows(self._questions))
 
     def action_focus_filter(self) -> None:
         """Go to the filter."""

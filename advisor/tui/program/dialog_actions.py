@@ -49,6 +49,7 @@ DIALOG_ACTIONS: tuple[Action, ...] = (
         QUESTIONS,
         "questions",
         ("enter", "take", "ask it again", "ask it again", "The fields are as they were then."),
+        ("d", "forget", "forget it", "forget", "It leaves this list; nothing else changes."),
         FILTER,
         _close("escape,q,h"),
         _PAGE_HELP,

@@ -13,7 +13,7 @@ from textual.filter import LineFilter
 from advisor.tui.widgets.safe_filter import SafeFilter
 
 if TYPE_CHECKING:
-    from advisor.tui.program.kept import Kept, KeptNote
+    from advisor.tui.program.kept import Kept, KeptNote, KeptQuestion
     from advisor.tui.program.ranking_session import RankingSession
     from advisor.tui.program.settings import State
     from advisor.tui.program.store_reader import StoreReader
@@ -88,6 +88,10 @@ class Program(App[None]):
     @abstractmethod
     def name_question(self, name: str) -> None:
         """Keep the present question under a name."""
+
+    @abstractmethod
+    def forget_question(self, question: KeptQuestion) -> None:
+        """Drop one of those that were kept."""
 
     @abstractmethod
     def ask(self, **values: str) -> None:
