@@ -317,6 +317,14 @@ def test_warranty_within_a_price_is_named_and_no_paragraph_is_empty(planned: Pla
     assert not re.search(r"^(Upkeep|Data|Need|Choice)\.\s*$", text, re.MULTILINE)
 
 
+def planned_quote(planned: Planned) -> str:
+    """The quote of the first machine that is bought."""
+    assert planned.plan is not None
+    bought = planned.plan.purchases[0].machine_id
+    machine = next(m for m in planned.loaded.problem.machines if m.machine_id == bought)
+    return machine.lines[0].quote_id
+
+
 def test_every_sheet_prints_on_the_paper_of_the_funder(planned: Planned) -> None:
     openpyxl = pytest.importorskip("openpyxl")
     for funder, paper in (("nsf", 1), ("dfg", 9)):
@@ -329,6 +337,13 @@ def test_every_sheet_prints_on_the_paper_of_the_funder(planned: Planned) -> None
             assert "2 && more" in sheet.oddFooter.left.text or "2 &" in sheet.oddFooter.left.text
             assert (setup.orientation == "landscape") is (sheet.title != "Report")
             assert bool(sheet.print_title_rows) is (sheet.title != "Report")
+        # A column that is too narrow for its number shows hashes in its place.
+        prices = book["Prices"]
+        (at,) = [
+            c.column_letter for c in prices[1] if c.value == "each" or "quoted" in str(c.value)
+        ]
+        price = planned.loaded.quotes[planned_quote(planned)].price_usd
+        assert prices.column_dimensions[at].width >= len(f"${price:,.2f}")
 
 
 def test_a_discount_decides_what_counts_as_equipment_in_table_and_overhead(

@@ -10,6 +10,7 @@ import io
 from datetime import datetime
 from typing import Any
 
+from advisor.costs.amounts import usd_and_cents
 from advisor.planning.report.markdown_csv_json import origin_words
 from advisor.planning.report.number_ledger import LedgerRow, Num
 from advisor.planning.report.report import (
@@ -142,12 +143,19 @@ def _table_sheet(book: Any, formats: _Formats, report: Report, table: ReportTabl
     sheet.freeze_panes(1, 0)
     for at, column in enumerate(table.columns):
         sheet.write_string(0, at, column, formats.head)
-        longest = max([len(column), *(len(shown(row[at])) for row in table.rows)])
+        longest = max([len(column), *(_width(row[at]) for row in table.rows)])
         sheet.set_column(at, at, min(max(longest + 2, 8), WIDEST))
     for number, row in enumerate(table.rows, start=1):
         total = table.total and number == len(table.rows)
         for at, cell in enumerate(row):
             _write(sheet, formats, number, at, cell, total)
+
+
+def _width(cell: Cell) -> int:
+    """Characters of a cell as the sheet shows it, where dollars always have cents."""
+    if isinstance(cell, Num) and cell.unit == "usd":
+        return len(usd_and_cents(cell.value))
+    return len(shown(cell))
 
 
 def _write(sheet: Any, formats: _Formats, line: int, at: int, cell: Cell, total: bool) -> None:
