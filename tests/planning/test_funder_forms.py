@@ -39,11 +39,12 @@ from advisor.planning.report.report import Report, ReportTable
 from advisor.planning.report.sections import build_report
 from advisor.planning.report.write import check_targets, write_report
 from advisor.planning.report.xlsx import to_xlsx
+from advisor.planning.sensitivity.explain import Alternative
 from advisor.planning.sensitivity.solved_amounts import number_words
 from advisor.planning.solver.arithmetic import PLAIN
 from advisor.planning.solver.by_year import cents_by_year
 from advisor.planning.solver.charges import purchase_charge
-from advisor.planning.solver.problem import MachineExtra, Plan
+from advisor.planning.solver.problem import FixedCost, MachineExtra, Plan
 from advisor.store import Store
 from price_catalog.model import OWN_QUOTE
 from tests.plans_for_tests import make_problem
@@ -311,10 +312,31 @@ def test_warranty_within_a_price_is_named_and_no_paragraph_is_empty(planned: Pla
     extra = MachineExtra(key="costs[1]", name="Three years of support", usd=Decimal(100))
     problem = planned.loaded.problem
     rules = replace(problem.rules, machine_extras=(extra,))
-    loaded = replace(planned.loaded, problem=replace(problem, rules=rules))
+    staff = FixedCost(
+        key="costs[2].amount", name="Help", kind="staff", year=0, usd=Decimal(99), in_base=True
+    )
+    loaded = replace(planned.loaded, problem=replace(problem, rules=rules, fixed=(staff,)))
     text = to_markdown(report_for(replace(planned, loaded=loaded)).parts()[0])
-    assert "In the price of each machine: Three years of support." in text
+    assert " Help: $99. In the price of each machine: Three years of support." in text
     assert not re.search(r"^(Upkeep|Data|Need|Choice)\.\s*$", text, re.MULTILINE)
+
+
+def test_another_plan_that_does_less_is_not_said_to_do_the_same_work(planned: Planned) -> None:
+    plan = planned.plan
+    assert plan is not None and planned.explanation is not None
+    for runs, words in (
+        (plan.runs, "Doing the same work on rented computers costs $10 in all"),
+        (plan.runs - 1, f"Rented computers alone do {plan.runs - 1} runs, for $10 in all"),
+    ):
+        other = Alternative(
+            label="buy nothing, rent instead",
+            change={"no_purchases": True},
+            plan=replace(plan, runs=runs, cost_cents=1000),
+            over_budget=False,
+        )
+        told = replace(planned.explanation, alternatives=(other,))
+        text = to_markdown(report_for(replace(planned, explanation=told)).parts()[0])
+        assert f"Why not rent. {words}; this request is $" in text
 
 
 def planned_quote(planned: Planned) -> str:

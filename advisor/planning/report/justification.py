@@ -12,6 +12,7 @@ from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.report import Words
 from advisor.planning.report.sentences import solve_num
+from advisor.planning.sensitivity.explain import Alternative
 from advisor.planning.solver.charges import (
     hours_in_a_day,
     machine_price,
@@ -275,40 +276,34 @@ def _renting(given: Material, by_line: Mapping[str, Num]) -> Words:
         words.append(f" on {listed(rented_name(given, r) for r in rented)}, at the rates below.")
         return (*words, *_not_bought(given))
     for other in given.explanation.alternatives:
-        if other.change.get("no_purchases") and other.plan is not None:
-            usd = solve_num(
-                given.ledger,
-                other.change,
-                Decimal(other.plan.cost_cents) / 100,
-                "usd",
-                f"cost, {other.label}",
-                "cost",
-            )
-            words = ["Why not rent. Doing the same work on rented computers costs ", usd]
-            return (*words, " in all; this request is ", given.costs.total, ".")
         if other.change.get("no_purchases"):
-            return ("Why not rent. Rented computers alone do not do this work in time.",)
+            return ("Why not rent. ", *_otherwise(given, other, "rented computers"))
     return ()
 
 
 def _not_bought(given: Material) -> Words:
     """What rented work would cost on machines of one's own."""
     for other in given.explanation.alternatives:
-        if not other.change.get("no_rentals"):
-            continue
-        if other.plan is None:
-            return (" Machines of our own alone do not do this work in time.",)
-        usd = solve_num(
-            given.ledger,
-            other.change,
-            Decimal(other.plan.cost_cents) / 100,
-            "usd",
-            f"cost, {other.label}",
-            "cost",
-        )
-        words = (" Doing all of it on machines of our own costs ", usd, " in all; this request is ")
-        return (*words, given.costs.total, ".")
+        if other.change.get("no_rentals"):
+            return (" ", *_otherwise(given, other, "machines of our own"))
     return ()
+
+
+def _otherwise(given: Material, other: Alternative, on: str) -> Words:
+    """What the same work costs on other computers alone, or how much of it they do."""
+    alone = f"{on[0].upper()}{on[1:]} alone"
+    if other.plan is None:
+        return (f"{alone} do not do this work in time.",)
+
+    def solved(value: Decimal | int, unit: str, reads: str) -> Num:
+        label = f"{reads}, {other.label}"
+        return solve_num(given.ledger, other.change, value, unit, label, reads)
+
+    usd = solved(Decimal(other.plan.cost_cents) / 100, "usd", "cost")
+    words: list[str | Num] = [f"Doing the same work on {on} costs ", usd]
+    if other.plan.runs != given.plan.runs:
+        words = [f"{alone} do ", solved(other.plan.runs, "runs", "runs"), ", for ", usd]
+    return (*words, " in all; this request is ", given.costs.total, ".")
 
 
 def _upkeep(given: Material, by_line: Mapping[str, Num]) -> Words:
@@ -321,7 +316,7 @@ def _upkeep(given: Material, by_line: Mapping[str, Num]) -> Words:
     if kept:
         total = given.ledger.total([f.charge.direct for f in kept], "upkeep, direct")
         names = listed(f.fixed.name for f in kept)
-        words += [f"{names} cost ", total, "."]
+        words += [f"{names}: ", total, ". "]
     extras = given.loaded.problem.rules.machine_extras
     if given.costs.equipment and extras:
         words.append(f"In the price of each machine: {listed(each.name for each in extras)}.")
