@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, get_args
 
@@ -32,6 +33,8 @@ def check_words(table: str, row: Mapping[str, Any]) -> None:
         from advisor.prediction.model.own_model import from_text
 
         from_text(row["definition"])
+    if (url := row.get("url")) and not re.match(r"https?://[^\s/]+", str(url)):
+        raise ValueError(f"url {shown(str(url))} is no web address: begin it with https://")
     for column, value in row.items():
         for text in value if isinstance(value, (list, tuple)) else (value,):
             if isinstance(text, str) and not text.isprintable():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -182,6 +183,17 @@ def test_an_answer_that_nobody_can_read_fails_in_one_line(
     said = run.stderr.decode()
     assert run.returncode == 2
     assert said.startswith("advisor: ") and said.count("\n") == 1
+
+
+def test_a_page_of_somebody_else_s_is_on_the_web(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = {"table": "source", "source_id": "s", "title": "T", "how_measured": "asked"}
+    path = tmp_path / "rows.jsonl"
+    for url in ("javascript:alert(1)", "file:///etc/passwd", "data:,x", "//x", 1):
+        path.write_text(json.dumps({**row, "url": url}))
+        assert main(["merge", str(path), "--store", str(store_path)]) == 2
+        assert "is no web address" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("words", ["predict --gpu H100 --model", "plan", "bench --model"])
