@@ -263,8 +263,8 @@ def _look_through(connection: duckdb.DuckDBPyConnection, path: Path, state: Toke
         # Nothing of the store's own is bound meanwhile; only DuckDB's lists are read.
         if foreign := what_is_foreign(connection, _CATALOG):
             raise StoreError(
-                f"the store {path} holds {foreign}, which may run as code: use a store that this "
-                "program made (advisor rebuild), and ask its owner for the rows (advisor export)"
+                f"the store {path} holds {foreign}: use a store that this program made "
+                "(advisor rebuild), and ask its owner for the rows (advisor export)"
             )
         remember(path, state)
     _close_off(connection)

@@ -121,13 +121,15 @@ def add_local(
 def add_rows(connection: duckdb.DuckDBPyConnection, tables: Tables, *, merged: bool = False) -> int:
     """The same inside a transaction that is open already."""
     if merged:
-        from advisor.store.merge_checks import check_items
+        from advisor.store.merge_checks import check_items, check_room
 
         check_items(connection, tables)
     added = 0
     for table, rows in tables.items():
         if table != "measurement":
             added += _insert(connection, table, rows)
+            if merged:
+                check_room(connection, table)
     if tables.get("gpu") or tables.get("recipe"):
         audit_local(connection, auditor_of(connection))
     if measurements := tables.get("measurement"):
@@ -139,6 +141,8 @@ def add_rows(connection: duckdb.DuckDBPyConnection, tables: Tables, *, merged: b
         added += _insert(
             connection, "measurement", [{**row, **auditor.verdict(row)} for row in measurements]
         )
+        if merged:
+            check_room(connection, "measurement")
     new_evidence = merged and any(tables.get(name) for name in ("measurement", "gpu", "recipe"))
     if new_evidence or any(row.get("max_gpus") not in GPU_COUNTS for row in tables.get("host", ())):
         predict_anew(connection)
@@ -164,9 +168,10 @@ def read_tables(path: Path, *, wait_s: float) -> Tables:
             raise StoreError(str(error)) from None
     if not database:
         return _json_tables(path)
-    from advisor.store.merge_checks import check_words
+    from advisor.store.merge_checks import check_number, check_words
 
     with _as_new_as_we(path, wait_s) as connection:
+        check_number(_count_local(connection), path)
         tables = local_tables(connection)
     records = []
     for table, rows in tables.items():
@@ -209,6 +214,13 @@ def _as_new_as_we(path: Path, wait_s: float) -> Iterator[duckdb.DuckDBPyConnecti
         with created(copy) as migrated:
             migrate(migrated, version, steps)
             yield migrated
+
+
+def _count_local(connection: duckdb.DuckDBPyConnection) -> int:
+    tables = KEYS.keys() - set(_DERIVED)
+    counts = (f"(SELECT count(*) FROM {name} WHERE origin = 'local')" for name in sorted(tables))
+    row = connection.execute(f"SELECT {' + '.join(counts)}").fetchone()
+    return 0 if row is None else int(row[0])
 
 
 def local_tables(connection: duckdb.DuckDBPyConnection) -> Tables:
@@ -305,9 +317,12 @@ def _json_tables(path: Path) -> Tables:
     tables: dict[str, list[Values]] = {}
     records: list[Measurement] = []
     number = 0
+    from advisor.store.merge_checks import check_number
+
     for number, raw in enumerate(_lines(path), start=1):
         if not raw.strip():
             continue
+        check_number(number, path)
         try:
             row = json_outside(raw.decode("utf-8"))
             if not isinstance(row, dict):

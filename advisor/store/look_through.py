@@ -15,8 +15,9 @@ from pathlib import Path
 
 from advisor.store.engine import duckdb
 
-MAX_ROWS = 50_000_000
-"""Of one table. A few kilobytes may stand for more rows than anybody could read in a year."""
+MAX_ROWS = 3_000_000
+"""Of one table. A few kilobytes may stand for more rows than a machine has memory for."""
+_RUNS = ", which may run as code"
 _KNOWN_LINES = 200
 _SCHEMA_FOLDER = Path(__file__).with_name("schema")
 _CALL = re.compile(r"([a-z_]\w*)\s*\(", re.IGNORECASE)
@@ -76,12 +77,12 @@ def what_is_foreign(connection: duckdb.DuckDBPyConnection, catalog: str) -> str 
         [catalog],
     ).fetchone()
     if row is not None:
-        return f"a macro of its own ({row[0]})"
+        return f"a macro of its own ({row[0]}){_RUNS}"
     row = connection.execute(
         "SELECT count(*) FROM duckdb_triggers() WHERE database_name = ?", [catalog]
     ).fetchone()
     if row is not None and row[0]:
-        return "a trigger of its own"
+        return f"a trigger of its own{_RUNS}"
     tables = connection.execute(
         "SELECT table_name, sql, estimated_size FROM duckdb_tables()"
         " WHERE database_name = ? AND NOT internal ORDER BY ALL",
@@ -94,16 +95,16 @@ def what_is_foreign(connection: duckdb.DuckDBPyConnection, catalog: str) -> str 
     ).fetchall()
     for name, sql, rows in tables:
         if rows > MAX_ROWS:
-            return f"{rows:,} rows in the table {name}"
+            return f"{rows:,} rows in the table {name}, more than the {MAX_ROWS:,} that are read"
         found = _CALL.findall(_LITERAL.sub("''", sql.partition("(")[2]))
         if called := {word.casefold() for word in found} - _HARMLESS:
-            return f"an expression of its own ({min(called)}) in the table {name}"
+            return f"an expression of its own ({min(called)}) in the table {name}{_RUNS}"
     shape = _line("shape", duckdb.__version__, _schema_digest(), repr(views))
     if views and not _known(shape):
         ours = _views_of_ours()
         for name, sql in views:
             if sql not in ours:
-                return f"a view of its own ({name})"
+                return f"a view of its own ({name}){_RUNS}"
         _remember(shape)
     return None
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, get_args
 
 from advisor.costs.own_quotes import ITEM_KINDS, KINDS
 from advisor.parse import shown
 from advisor.store.connection import StoreError
 from advisor.store.engine import duckdb
+from advisor.store.look_through import MAX_ROWS
 from price_catalog.csv_table import nearest
 from price_catalog.model import RENTAL_KINDS, HostKind
 
+MAX_MERGED = 500_000
+"""Rows of one file or store; they take a gigabyte in memory."""
 _CHOICES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "quote": {"item_kind": ITEM_KINDS, "kind": KINDS},
     "rental": {"kind": RENTAL_KINDS},
@@ -39,6 +43,25 @@ def check_words(table: str, row: Mapping[str, Any]) -> None:
         for text in value if isinstance(value, (list, tuple)) else (value,):
             if isinstance(text, str) and not text.isprintable():
                 raise ValueError(f"{column} {shown(text)} holds control characters")
+
+
+def check_room(connection: duckdb.DuckDBPyConnection, table: str) -> None:
+    """Raise StoreError where a table has become larger than what is read of any store."""
+    row = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
+    if row is not None and row[0] > MAX_ROWS:
+        raise StoreError(
+            f"with these the store would hold {row[0]:,} rows in the table {table}, and no more "
+            f"than {MAX_ROWS:,} are read; nothing was added: keep fewer, or another --store"
+        )
+
+
+def check_number(count: int, path: Path) -> None:
+    """Raise StoreError where more rows are to be merged than memory should have to hold."""
+    if count > MAX_MERGED:
+        raise StoreError(
+            f"{path} holds more than {MAX_MERGED:,} rows to merge; nothing was added: ask for "
+            "fewer, or read prices in by advisor prices import"
+        )
 
 
 def check_items(connection: duckdb.DuckDBPyConnection, tables: Mapping[str, _Rows]) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 from advisor.store.connection import StoreError, can_write, created, opened, transaction
 from advisor.store.engine import duckdb
+from advisor.store.merge_checks import check_room
 from advisor.store.rows import insert_missing, plain_values
 from bench_runner.leftovers import in_use, sweep
 from price_catalog.model import Quote, Source
@@ -156,6 +157,7 @@ def add_draft(
                 " FROM draft.quote AS fresh"
                 " WHERE NOT EXISTS (FROM quote AS held WHERE held.quote_id = fresh.quote_id)"
             ).fetchone()
+            check_room(connection, "quote")
     return int(row[0]) if row else 0
 
 

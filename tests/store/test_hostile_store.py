@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from advisor.cli.main import main
-from advisor.store import Store, StoreError, check_store, look_through
+from advisor.store import Store, StoreError, check_store, look_through, merge_checks
 from advisor.store.connection import created, opened
 from tests.store_for_tests import record
 
@@ -181,10 +181,42 @@ def test_a_table_of_more_rows_than_anybody_has_is_refused(tmp_path: Path) -> Non
         connection.execute("CREATE TABLE quote AS SELECT 1 AS a FROM range(60000000)")
     assert path.stat().st_size < 5_000_000
     with (
-        pytest.raises(StoreError, match="60,000,000 rows in the table quote"),
+        pytest.raises(
+            StoreError, match="60,000,000 rows in the table quote, more than the 3,000,000"
+        ),
         opened(path, write=False, wait_s=5),
     ):
         pass
+
+
+def test_more_rows_than_memory_has_room_for_are_not_merged(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own, other = (Path(shutil.copy(store_path, tmp_path / name)) for name in ("a.db", "b.db"))
+    spoil(
+        other,
+        "INSERT INTO quote SELECT q.* REPLACE ('q' || n AS quote_id, 'local' AS origin)"
+        " FROM (FROM quote LIMIT 1) AS q, range(600_000) AS r(n)",
+    )
+    assert main(["--store", str(own), "merge", str(other)]) == 2
+    said = capsys.readouterr().err
+    assert "more than 500,000 rows to merge; nothing was added" in said and said.count("\n") == 1
+
+
+def test_no_import_makes_a_store_larger_than_is_read(
+    store_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = Path(shutil.copy(store_path, tmp_path / "a.db"))
+    file = tmp_path / "q.csv"
+    file.write_text("item,price,vendor,date,kind\nRTX 3090,900,Shop,2026-11-01,used\n")
+    with Store(own).reading() as reader:
+        held = len(reader.quotes())
+    monkeypatch.setattr(merge_checks, "MAX_ROWS", held)
+    assert main(["--store", str(own), "prices", "import", str(file)]) == 2
+    with Store(own).reading() as reader:
+        assert len(reader.quotes()) == held
+    monkeypatch.setattr(merge_checks, "MAX_ROWS", held + 1)
+    assert main(["--store", str(own), "prices", "import", str(file)]) == 0
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,8 @@ def served(paper_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
     found = Served(paper_store, tmp_path_factory.mktemp("served"))
     yield found
     began = time.monotonic()
-    found.process.send_signal(signal.SIGINT)
+    # As a closed terminal does; Ctrl-C is tried below, with programs that answer nobody.
+    found.process.send_signal(signal.SIGHUP)
     printed, said = found.process.communicate(timeout=20)
     assert time.monotonic() - began < 4
     assert printed == ""

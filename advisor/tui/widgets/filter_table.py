@@ -101,14 +101,19 @@ class MemoryRows:
         self.records = records
         self.make_cells = cells
         self.total = len(records)
-        self._texts = [text(record).lower() for record in records]
+        self._text = text
+        self._texts: list[str] | None = None
         self._keys = keys
         self._lines = lines
         self._remark = remark
 
     def find(self, query: Query) -> MemorySource:
-        texts = self._texts
-        order = [i for i in range(len(texts)) if all(word in texts[i] for word in query.words)]
+        order: Sequence[int] = range(len(self.records))
+        if query.words:
+            if self._texts is None:  # most lists are only looked at
+                self._texts = [self._text(record).lower() for record in self.records]
+            texts = self._texts
+            order = [i for i in order if all(word in texts[i] for word in query.words)]
         key = self._keys.get(query.sort or "")
         if key is not None:
             known = [i for i in order if key(self.records[i]) is not None]
