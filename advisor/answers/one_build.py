@@ -304,7 +304,7 @@ def _running(one: OneBuild) -> list[Said]:
     nothing: list[str] = []
     for term in cost_rows(owned):
         life, each = term["life_usd"], term["experiment_usd"]
-        if life == 0:
+        if life == 0 and term["term"] not in ("hardware", "whole"):
             nothing.append(str(term["term"]))
             continue
         amount = "no data" if life is None else usd_rounded(life)

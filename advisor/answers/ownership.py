@@ -422,8 +422,8 @@ def even_words(evens: list[BreakEven]) -> list[str]:
         kind = even.offer.kind
         if even.experiments is None:
             lines.append(f"{kind}: under these terms buying never pays.")
-        elif kind == "reserved":
-            lines.append("reserved: buying pays from the first run on.")
+        elif kind == "reserved" or even.experiments <= 1:
+            lines.append(f"{kind}: buying pays from the first run on.")
         elif even.utilisation is not None and even.utilisation > 1:
             lines.append(f"{kind}: buying never pays in the machine's life.")
         else:

@@ -149,7 +149,7 @@ def rent_text(owned: Ownership, evens: list[BreakEven], number: Decimal | None, 
 def _pays(even: BreakEven) -> str:
     if even.experiments is None:
         return "never"
-    if even.offer.kind == "reserved":
+    if even.offer.kind == "reserved" or even.experiments <= 1:
         return "from the first run"
     assert even.utilisation is not None  # it comes with the experiments
     if even.utilisation > 1:

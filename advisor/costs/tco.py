@@ -7,6 +7,20 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from advisor.costs.cost import CENT, DAYS_PER_YEAR, HOURS_PER_DAY, MONTHS_PER_YEAR
 
+TERM_BOUNDS = {
+    "lifetime_years": (0, 50),
+    "utilisation": (0, 1),
+    "electricity_usd_per_kwh": (0, 10),
+    "pue": (1, 5),
+    "hosting_usd_per_u_month": (0, 100_000),
+    "staff_usd_per_year": (0, 10_000_000),
+    "resale_share": (0, 1),
+    "financing_rate": (0, 1),
+}
+"""The least and the most of each term; beyond, it was typed in another unit."""
+ABOVE_ZERO = ("lifetime_years", "utilisation")
+"""Those that cannot be 0 either."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostTerms:
@@ -26,21 +40,11 @@ class CostTerms:
     """Interest a year on a loan over the lifetime, paid in equal monthly parts; 0 is no loan."""
 
     def __post_init__(self) -> None:
-        for name, lowest, highest in (
-            ("lifetime_years", "0", "50"),
-            ("utilisation", "0", "1"),
-            ("electricity_usd_per_kwh", "0", "10"),
-            ("pue", "1", "5"),
-            ("hosting_usd_per_u_month", "0", "100000"),
-            ("staff_usd_per_year", "0", "10000000"),
-            ("resale_share", "0", "1"),
-            ("financing_rate", "0", "1"),
-        ):
+        for name, (lowest, highest) in TERM_BOUNDS.items():
             value = getattr(self, name)
-            low_open = name in ("lifetime_years", "utilisation")
             inside = Decimal(lowest) <= value <= Decimal(highest) if value.is_finite() else False
-            if not inside or (low_open and value == 0):
-                bound = "above" if low_open else "at least"
+            if not inside or (name in ABOVE_ZERO and value == 0):
+                bound = "above" if name in ABOVE_ZERO else "at least"
                 raise ValueError(
                     f"{name.replace('_', ' ')} is {value}: write a number {bound} {lowest} "
                     f"and at most {highest}"

@@ -12,6 +12,7 @@ import pytest
 from textual.widgets import Input, Static
 
 from advisor.answers.one_build import SECTION_WORDS
+from advisor.costs.tco import CostTerms
 from advisor.tui.pages.bars import Tabs
 from advisor.tui.pages.evidence_lines import source_lines
 from advisor.tui.program.kept import (
@@ -183,10 +184,11 @@ class TestBuildPage:
             assert build is not None
             await pilot.press("enter", "e", "enter")
             await settled(pilot)
-            assert pilot.app.screen.query_one("FilterInput").value == build.gpu.name  # type: ignore[attr-defined]
+            words = pilot.app.screen.query_one("FilterInput").value  # type: ignore[attr-defined]
+            assert words == f"{build.gpu.name} pythia-1b"
             assert pilot.app.screen.query_one(Tabs).here == "predictions"
             said = str(pilot.app.screen.query_one("#about", Static).content)
-            assert said.startswith(f"Nobody measured the {build.gpu.name}: these are estimates")
+            assert said.startswith(f"Among the measured times none is of the {build.gpu.name}:")
             await pilot.press("1")
             await settled(pilot)
             assert pilot.app.screen.query_one(Tabs).here == "times", "said once"
@@ -217,6 +219,25 @@ class TestBuildPage:
                 await pilot.press(key)
                 assert shown(pilot)
                 await pilot.press("escape")
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "says"),
+    [
+        ("electricity", "60", "Electricity, $ a kWh: write at least 0 and at most 10"),
+        ("pue", "0.5", "PUE of the room: write at least 1 and at most 5"),
+        ("utilisation", "0", "Use of its life, %: write more than 0 and at most 100"),
+        ("resale", "120", "Resale, % of its price: write at least 0 and at most 100"),
+        ("financing", "0.05", "'0.05' could mean 5% or 0.05%: write which"),
+        ("staff", "two", "Staff, $ a year 'two' is not a cost a year, such as 2000"),
+    ],
+)
+def test_running_costs_are_refused_in_the_words_of_their_field(
+    field: str, text: str, says: str
+) -> None:
+    terms, errors = read_terms(replace(State(), **{field: text}))
+    assert errors == {field: says}
+    assert terms == CostTerms()
 
 
 class TestKept:

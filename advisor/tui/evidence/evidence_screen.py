@@ -96,9 +96,12 @@ class EvidenceScreen(ListScreen):
             self._told = True
             self.action_show_tab("predictions")
             about = (
-                f"Nobody measured the {event.gpu}: these are estimates (≈), with their interval."
+                f"Among the measured times none is of the {event.gpu}: these are estimates (≈), "
+                "with their interval. Space says what one rests on."
             )
             self.query_one("#about", Static).update(about)
+            if (answer := self.app.session.answer) is not None:
+                self.filter_by(f"{event.gpu} {answer.view.candidates.model.recipe_id}")
 
     @on(StoreRead)
     def _store_read(self, event: StoreRead) -> None:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.costs.tco import PAPER_TERMS, CostTerms
+from advisor.costs.tco import ABOVE_ZERO, PAPER_TERMS, TERM_BOUNDS, CostTerms
 from advisor.parse import InputError, parse_decimal, parse_lifetime_years, parse_share, shown
 
 if TYPE_CHECKING:
@@ -87,20 +87,33 @@ def read_terms(state: State) -> tuple[CostTerms, dict[str, str]]:
         try:
             given[term] = value()
             CostTerms(**{term: given[term]})
-        except (InputError, ValueError) as error:
-            given.pop(term, None)
+        except InputError as error:
+            errors[field] = str(error)
+        except ValueError as error:
+            del given[term]
             errors[field] = str(error)
 
     for field in TERM_FIELDS:
         text = getattr(state, field.name).strip()
         if text:
-            take(field.name, field.term, partial(_amount, field, text))
+            take(field.name, field.term, partial(_inside, field, text))
     take("lifetime", "lifetime_years", partial(_years, state.lifetime))
     return (CostTerms(**given) if given else PAPER_TERMS), errors
 
 
 def _years(text: str) -> Decimal:
     return Decimal(f"{parse_lifetime_years(text):.6g}")
+
+
+def _inside(field: TermField, text: str) -> Decimal:
+    """The figure, refused in the field's own words and unit where it cannot be."""
+    value = _amount(field, text)
+    low, high = TERM_BOUNDS[field.term]
+    if low <= value <= high and (value or field.term not in ABOVE_ZERO):
+        return value
+    times = 100 if field.percent else 1
+    least = "more than 0" if field.term in ABOVE_ZERO else f"at least {low * times}"
+    raise InputError(f"{field.label}: write {least} and at most {high * times:,}")
 
 
 def _amount(field: TermField, text: str) -> Decimal:

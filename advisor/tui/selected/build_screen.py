@@ -46,8 +46,8 @@ ACTS = {
     "price": "a adds a quote; Enter opens the list, where c corrects and d deletes.",
     "measure": "Enter measures on this computer, and asks first. y copies the commands.",
     "rent": "Enter draws where owning and renting break even.",
-    "running": "Type your own figures below: they are kept, for every build.",
-    "power": "Type your room's circuit below, such as 208V/30A: what it cannot carry is left out.",
+    "running": "Type your own figures: they are kept, for every build.",
+    "power": "Type your room's circuit, such as 208V/30A: what it cannot carry is left out.",
     "order": "a keeps the quote that you get.",
 }
 
