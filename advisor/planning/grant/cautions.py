@@ -7,6 +7,7 @@ from itertools import pairwise
 from advisor.planning.grant.cost_lines import not_asked_for
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant import Grant
+from advisor.planning.grant.institution import shipped
 from advisor.planning.grant.programmes import ASSUMED
 from advisor.planning.solver.problem import Plan, PlanningProblem
 
@@ -43,9 +44,14 @@ def _not_on_sale(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str
 
 
 def _rules(grant: Grant) -> list[str]:
-    """Whose money rules count where they are the funder's own."""
-    house = grant.institution
-    if house.file != f"{funder_form(grant.funder).rules}.toml":
+    """Whose money rules count where they are the funder's own, or another country's."""
+    house, own = grant.institution, funder_form(grant.funder).rules
+    if own is not None and house.file.startswith("us-") and house.file[:-5] in shipped():
+        return [
+            f"Counted by a US university's rules ({house.file[:-5]}), and {grant.funder} has its "
+            f'own: write rules = "{own}" under [institution], or your own file.'
+        ]
+    if house.file != f"{own}.toml":
         return []
     rate = f"{float(house.overhead_rate) * 100:.3g} %"
     life = house.life_months if house.equipment_as == "depreciated" else None
