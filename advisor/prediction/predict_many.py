@@ -25,7 +25,7 @@ from advisor.prediction.intervals import MOST, half_width
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip, gpu_type
 from advisor.prediction.physics.columns import Columns, WorkloadTable
-from advisor.prediction.physics.factors import NAMES, not_compiled, whole_attention
+from advisor.prediction.physics.factors import NAMES, lean_layers, not_compiled, whole_attention
 from advisor.prediction.physics.memory import ANY, Option, Wanted, sample_bytes
 from advisor.prediction.physics.step_time import (
     company_share,
@@ -259,7 +259,7 @@ def _fastest(
     import numpy as np
 
     factors = _factors(fitted, columns, naive=naive)
-    terms = work_terms(columns, free_lunch=not naive)
+    terms = work_terms(columns, free_lunch=not naive, lean=options[0].lean)
     work = terms[0] * factors[0]
     for term, factor in zip(terms[1:], factors[1:9], strict=True):
         work += term * factor
@@ -280,7 +280,7 @@ def _fastest(
         apart = compiled = (
             work
             + terms[6] * factors[6] * fused
-            + terms[4] * factors[4] * (columns.text * (value["lean elementwise"] - 1.0))
+            + terms[4] * factors[4] * (lean_layers(columns) * (value["lean elementwise"] - 1.0))
         )
     elif not naive:
         sharded = replace(alone, stage=1)

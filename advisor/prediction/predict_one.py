@@ -116,7 +116,7 @@ def predict(
     from advisor.prediction.physics.columns import WorkloadTable
     from advisor.prediction.physics.step_time import options_for
     from advisor.prediction.predict_many import MEASURED_GPUS, predict_many
-    from advisor.prediction.written_out import written_out
+    from advisor.prediction.written_out import settings_of, written_out
 
     if isinstance(target, Workload):
         target = Target(workload=target)
@@ -154,11 +154,16 @@ def predict(
         )
     else:
         many = predict_many(*asked, method=method, wanted=wanted)
+
+    def written(option: Option, micro: int) -> Settings:
+        steps = math.ceil(workload.batch_size / (count * micro))
+        return settings_of(option, micro, steps, target.recipe)
+
     fitting = []
     for option in options:
         micro = int(wanted.micro_batch(option, columns, fitted.costs)[0])
         if micro:
-            fitting.append(_settings(option, workload, count, micro))
+            fitting.append(written(option, micro))
     fits = bool(many.fits[0])
     distance = float(many.distance[0])
     days, low, high, other_low, other_high = (
@@ -174,7 +179,7 @@ def predict(
     settings = None
     if fits:
         best = many.options[int(many.option[0])]
-        settings = _settings(best, workload, count, int(many.micro_batch_size[0]))
+        settings = written(best, int(many.micro_batch_size[0]))
         settings = replace(settings, **further)
     naive = method == "naive"
     assumptions = list(target.assumptions)
@@ -230,10 +235,6 @@ def predict(
         assumptions=tuple(assumptions),
         analytic_days=analytic_days(workload, chip, count, naive=naive),
     )
-
-
-def _settings(option: Option, workload: Workload, count: int, micro: int) -> Settings:
-    return option.settings(micro, math.ceil(workload.batch_size / (count * micro)))
 
 
 def _nearness(distance: float) -> str:

@@ -17,7 +17,7 @@ from advisor.prediction.model.workload import sized, workload_of
 from advisor.prediction.physics.chip import chip_of, gpu_type
 from advisor.prediction.physics.memory import ANY, HOST_GIB_A_GPU, Wanted, host_gib_needed
 from advisor.prediction.rests_on import rests_on
-from advisor.prediction.written_out import WrittenOut, written_out
+from advisor.prediction.written_out import WrittenOut, settings_of, written_out
 from advisor.ranking.audit import audit_time
 from bench_runner.flops import count_flops
 from bench_runner.recipes import TEXT_FAMILIES, Recipe
@@ -162,7 +162,7 @@ def predicted_rows(
         return row | {
             "status": "ok",
             "reason": f"predicted, {_near(float(many.distance[place]))}{own}",
-            **asdict(option.settings(micro, steps)),
+            **asdict(settings_of(option, micro, steps, recipes[r])),
             **further,
             "training_days": _round(days),
             "training_days_low": _round(low),

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
-from advisor.prediction.physics.memory import ANY, Wanted
+from advisor.prediction.physics.memory import ANY, Option, Wanted
 from advisor.prediction.predict_many import Predictions, predict_many
+from bench_runner.kernels import choices, with_kernels
+from bench_runner.recipes import Recipe
+from bench_runner.records import Settings
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,6 +25,15 @@ if TYPE_CHECKING:
 FUSED_ATTENTION: Mapping[str, Any] = {"attention": "sdpa", "compilation": "regional"}
 """The further settings where a recipe names unfused attention and the library has a fused kernel:
 as they were measured (docs/measurements.md, RoBERTa)."""
+
+
+def settings_of(option: Option, micro: int, steps: int, recipe: Recipe | None) -> Settings:
+    """An option as it is written out for a recipe: beyond the paper's settings, with the kernels
+    that are the most promising for it."""
+    settings = option.settings(micro, steps)
+    if not option.lean or recipe is None:
+        return settings
+    return with_kernels(settings, choices(recipe, flash=False)[0])
 
 
 @dataclass(frozen=True, slots=True)

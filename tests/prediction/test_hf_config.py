@@ -358,6 +358,7 @@ def test_a_token_passes_through_the_experts_chosen_for_it_alone(tmp_path: Path) 
         ({"mamba_d_state": 16}, "mamba_d_state"),
         ({"add_cross_attention": True, "model_type": "bert"}, "add_cross_attention"),
         ({"is_encoder_decoder": True}, "is_encoder_decoder"),
+        ({"model_type": "electra", "hidden_size": 256, "embedding_size": 128}, "embedding_size"),
         ({"_attn_implementation": "homemade"}, "'homemade' is not one of sdpa"),
     ],
 )

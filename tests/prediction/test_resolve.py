@@ -46,6 +46,11 @@ def test_a_file_or_its_folder(tmp_path: Path) -> None:
         assert target.workload.layers == 4
 
 
+def test_a_timm_tag_is_no_training() -> None:
+    tagged = resolve("vit_base_patch16_224.mae", Ask(images=1e9), RECIPES)
+    assert any("as a classifier: the tag 'mae'" in said for said in tagged.assumptions)
+
+
 def test_a_timm_name() -> None:
     assert resolve("vit_base_patch16_224", Ask(images=1e9), RECIPES).workload.family == "vit"
 
@@ -56,6 +61,9 @@ def test_a_timm_name() -> None:
         ("pythia-1bb", Ask(), "did you mean 'pythia-1b'"),
         ("", Ask(), "known: "),
         ("nowhere/config.json", Ask(tokens=1e9), "is not there"),
+        ("openai/gpt2", Ask(tokens=1e9), "nothing is fetched here; download its config.json"),
+        ("hf-hub:timm/resnet50.a1_in1k", Ask(images=1e9), "write the timm name resnet50.a1_in1k"),
+        ("https://a.example/b", Ask(tokens=1e9), "nothing is fetched here"),
         ("pythia-1b", Ask(images=1e9), "give --tokens"),
         ("vit", Ask(tokens=1e9), "give --images"),
         ("vit_base_patch16_224", Ask(), "--images"),

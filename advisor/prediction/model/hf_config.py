@@ -92,6 +92,14 @@ def target_of_config(path: Path, run: Run) -> Target:
     counted |= set(_ALSO_READ)
     if (found := uncounted(file.content, counted, family=kin.kind.family)) is not None:
         raise file.error(*found)
+    if kind == "electra" and file.whole("embedding_size", _WIDEST, 128) != file.whole(
+        "hidden_size", _WIDEST, 256
+    ):
+        raise file.error(
+            "embedding_size",
+            "differs from hidden_size, which is not counted; give hidden_size where the model may "
+            "have wider embeddings",
+        )
     arguments = _arguments(file, kin)
     longest = file.whole(kin.longest, _LONGEST, kin.usual) if kin.longest else None
     if issubclass(kin.kind, Bert):
@@ -153,11 +161,18 @@ def _said(file: _File, kin: Kin, length: int) -> list[str]:
             "unfused attention, as the file names it; settings that we write out ask for the fused "
             "kernel where that is faster, which computes the same"
         )
-    if file.content.get("model_type") == "electra":
-        said.append("trained as a masked language model, without ELECTRA's generator")
+    if file.content.get("attn_logit_softcapping"):
+        said.append("attention as fast as without its soft cap, which not every fused kernel has")
+    if (trained := _TRAINED_AS.get(str(file.content.get("model_type")))) is not None:
+        said.append(trained)
     return said
 
 
+_TRAINED_AS = {
+    "electra": "trained as a masked language model, without ELECTRA's generator",
+    "beit": "trained as a classifier, not on masked images",
+    "dinov2": "trained as a classifier, without a teacher beside it",
+}
 _OTHER_WORK = {
     "vit_mae": "masked autoencoding feeds a quarter of the patches and trains a decoder beside the "
     "model, which is not counted; write vit to ask for the classifier",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from advisor.parse import shown
 from advisor.prediction.model.hf_config import target_of_config
 from advisor.prediction.model.targets import LARGEST, Run, Target, target_of_recipe, target_of_timm
 from advisor.prediction.model.workload import sized
@@ -24,6 +25,9 @@ DEFAULT_BATCH = {"text": 512, "image": 1024}
 """Samples an optimiser step where nobody says: time hardly depends on it."""
 
 
+_HUB = re.compile(r"(?:hf[-_]hub|hf|https?):(?://)?(?:timm/(?P<timm>[\w.]+)|.*)", re.IGNORECASE)
+_HUB_LIKE = re.compile(r"(?!timm/)[A-Za-z0-9][\w-]*/[\w.-]+(?<!\.json)(?<!\.toml)")
+"""``owner/name``, where no such folder is."""
 _TIMM_LIKE = re.compile(r"(?:vit|deit|deit3|convnext|convnextv2)_|timm/")
 
 
@@ -72,6 +76,17 @@ def resolve(
         return _of_recipe(recipe, ask)
     if model.endswith(".toml"):
         return _of_recipe(load_recipe(Path(model).expanduser()), ask)
+    hub = _HUB.match(model)
+    if hub and hub["timm"] and timm_model(hub["timm"]) is not None:
+        raise ValueError(
+            f"{shown(model)} is a name of a hub, and nothing is fetched here; write the timm name "
+            f"{hub['timm']}"
+        )
+    if hub or (_HUB_LIKE.fullmatch(model) and not Path(model).parent.is_dir()):
+        raise ValueError(
+            f"{shown(model)} is a name of a hub, and nothing is fetched here; download its "
+            "config.json and give the path"
+        )
     if model and (model.endswith(".json") or "/" in model) and not model.startswith("timm/"):
         return target_of_config(_config_path(Path(model)), _run(ask, assume_text=True))
     kept = {each.recipe.recipe_id: each for each in own()}

@@ -178,10 +178,17 @@ def target_of_timm(name: str, run: Run) -> Target:
         arguments={} if built else {**architecture.arguments(), "num_labels": CLASSES},
         run=run,
         longest=size,
-        assumptions=(f"{CLASSES} classes",),
+        assumptions=(f"{CLASSES} classes", *_tagged(name)),
         timm=plain_name(name) if built else None,
         family=likely_family(architecture),
     )
+
+
+def _tagged(name: str) -> tuple[str, ...]:
+    _, point, tag = name.rpartition("/")[2].partition(".")
+    if not point:
+        return ()
+    return (f"trained as a classifier: the tag {shown(tag)} names weights, not this training",)
 
 
 VOCABULARY = 50_304

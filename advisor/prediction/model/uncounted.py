@@ -91,6 +91,8 @@ def said_of_windows(content: Mapping[str, Any], length: int) -> str | None:
     """What is assumed of a window of attention that is shorter than the sequence: under the mask of
     a fused kernel the whole square is computed."""
     window = content.get("sliding_window") or content.get("local_attention")
+    if content.get("model_type") == "gpt_neo":
+        window = content.get("window_size", 256)
     if not isinstance(window, int) or isinstance(window, bool) or not 0 < window < length:
         return None
     if content.get("use_sliding_window") is False:

@@ -24,6 +24,9 @@ from bench_runner.flops_images import resnet_convolutions, swin_stages
 from bench_runner.recipes import Precision, Recipe
 from bench_runner.timm_models import TimmModel
 
+MASKED_SHARE = 0.15
+"""Of a masked language model's tokens, those with a label (bench_runner/worker/models.py)."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
@@ -60,6 +63,8 @@ class Workload:
     """Whether the model's code supports activation checkpointing."""
     fusible: bool = False
     """Whether the recipe names unfused attention where the library has a fused kernel for it."""
+    labelled: float = 1.0
+    """Share of the positions that have a label: for the others a fused loss computes no logits."""
     unlike: str = ""
     """What sets its layers apart from those of its family, in a word; "": nothing."""
 
@@ -80,6 +85,8 @@ class _Shape:
     score_elements: float = 0.0
     scan_elements: float = 0.0
     causal: bool = False
+    masked: bool = True
+    """Of an encoder: whether some of its own tokens are what it predicts."""
 
 
 def workload_of(recipe: Recipe) -> Workload:
@@ -114,6 +121,7 @@ def workload_of(recipe: Recipe) -> Workload:
         fusible=support.attention == "eager"
         and support.compile
         and architecture.attention == "sdpa",
+        labelled=MASKED_SHARE if recipe.family == "encoder" and shape.masked else 1.0,
         unlike=_unlike(architecture),
     )
 
@@ -268,6 +276,7 @@ def _t5(model: T5, tokens: int) -> _Shape:
         layer_elements=float(elements),
         logit_elements=float(written * model.vocab_size),
         score_elements=float(heads * scores),
+        masked=False,
     )
 
 

@@ -35,6 +35,7 @@ _WORKLOAD_NUMBERS = (
     "logit_elements",
     "score_elements",
     "scan_elements",
+    "labelled",
 )
 
 
@@ -54,6 +55,7 @@ class Columns:
     logit_elements: Floats
     score_elements: Floats
     scan_elements: Floats
+    labelled: Floats
     half: Flags
     bf16: Flags
     causal: Flags

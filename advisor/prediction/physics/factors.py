@@ -152,6 +152,7 @@ class StepModel:
         self.whole = np.stack([ours & whole_attention(o, columns) for o in self.options], axis=1)
         self.apart = np.stack([ours & not_compiled(o, columns) for o in self.options], axis=1)
         self.fused = np.stack([columns.text & o.lean for o in self.options], axis=1)
+        self.lean = np.stack([lean_layers(columns) & o.lean for o in self.options], axis=1)
         self.micro = np.stack([micro for _, micro in choices], axis=1)
         self.terms = np.stack(terms, axis=1)  # rows x options x terms
         self.usable = np.stack(fits, axis=1)
@@ -194,7 +195,7 @@ class StepModel:
             self.apart * theta[_INDEX["elementwise of sharded"]]
         )
         scaled[:, :, TERMS.index("logits")] += self.fused * theta[_INDEX["fused logits"]]
-        scaled[:, :, TERMS.index("elementwise")] += self.fused * theta[_INDEX["lean elementwise"]]
+        scaled[:, :, TERMS.index("elementwise")] += self.lean * theta[_INDEX["lean elementwise"]]
         parts = self.terms * np.exp(scaled)
         seconds = np.where(self.usable, parts.sum(axis=2), np.inf)
         best = seconds.argmin(axis=1)
@@ -229,10 +230,16 @@ class StepModel:
         jacobian[:, _INDEX["issue of plain convnets"]] = (
             shares[:, TERMS.index("issue")] * plain_convnet
         )
-        fused = self.fused[rows, best]
+        fused, lean = self.fused[rows, best], self.lean[rows, best]
         jacobian[:, _INDEX["fused logits"]] = shares[:, TERMS.index("logits")] * fused
-        jacobian[:, _INDEX["lean elementwise"]] = shares[:, TERMS.index("elementwise")] * fused
+        jacobian[:, _INDEX["lean elementwise"]] = shares[:, TERMS.index("elementwise")] * lean
         return np.log(total), jacobian, best
+
+
+def lean_layers(columns: Columns) -> NDArray[np.bool_]:
+    """Where settings beyond the paper's compile layer by layer."""
+    result: NDArray[np.bool_] = columns.text & columns.compiles
+    return result
 
 
 def whole_attention(option: Option, columns: Columns) -> NDArray[np.bool_]:

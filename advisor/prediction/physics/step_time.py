@@ -66,10 +66,11 @@ OVERHEADS = {"offload": 1.05, "stage-3": 1.08, "checkpoint": 1.02}
 simpler setting."""
 
 
-def work_terms(columns: Columns, *, free_lunch: bool) -> list[Floats]:
+def work_terms(columns: Columns, *, free_lunch: bool, lean: bool = False) -> list[Floats]:
     """Seconds of the first nine of TERMS in one optimiser step, every factor 1.
 
-    They are the same for all settings, but for what `work_multiple` says.
+    They are the same for all settings, but for what `work_multiple` says, and for the logits, of
+    which a fused loss (``lean``) computes those alone that have a label.
     """
     import numpy as np
 
@@ -77,18 +78,23 @@ def work_terms(columns: Columns, *, free_lunch: bool) -> list[Floats]:
     per_byte = share / columns.bandwidth
     per_layer_byte = share / columns.layer_bandwidth
     per_flop = 3.0 * share / (columns.peak if free_lunch else columns.naive_peak)
-    operand_bytes = columns.linear_flops * width * (1.5 / OPERAND_REUSE)  # 3 passes, 2-byte base
+    linear_flops, logits = columns.linear_flops, columns.logit_elements
+    if lean:
+        # A logit takes one multiplication and one addition for each element of its position.
+        without = np.where(columns.text, (1.0 - columns.labelled) * logits, 0.0)
+        linear_flops, logits = linear_flops - 2.0 * columns.width * without, logits - without
+    operand_bytes = linear_flops * width * (1.5 / OPERAND_REUSE)  # 3 passes, 2-byte base
     fused = columns.fused & free_lunch
     # A causal kernel leaves out the half above the diagonal.
     square = np.where(columns.causal & fused, 0.5, 1.0)
     return [
-        columns.linear_flops * per_flop,
+        linear_flops * per_flop,
         operand_bytes * per_byte,
-        columns.linear_flops * width * (1.5 * share / FLOPS_A_JOULE) / columns.tdp_w,
+        linear_flops * width * (1.5 * share / FLOPS_A_JOULE) / columns.tdp_w,
         columns.attention_flops * square * per_flop,
         columns.layer_elements * width * per_layer_byte,
         columns.layer_elements * share / columns.load_rate,
-        columns.logit_elements * 4.0 * per_byte,
+        logits * 4.0 * per_byte,
         np.where(fused, 0.0, columns.score_elements * width * per_layer_byte),
         np.where(
             columns.convnet,
@@ -159,7 +165,8 @@ def step_terms(option: Option, columns: Columns, micro_batch_size: Floats) -> li
     import numpy as np
 
     multiple = work_multiple(option)
-    work = [term * multiple for term in work_terms(columns, free_lunch=option.free_lunch)]
+    terms = work_terms(columns, free_lunch=option.free_lunch, lean=option.lean)
+    work = [term * multiple for term in terms]
     micro = np.maximum(micro_batch_size, 1.0)
     busy = work[0] + work[1]
     *shown, offload = traffic_terms(option, columns, micro, busy)
