@@ -17,6 +17,7 @@ from advisor.prediction.model.targets import Run, target_of_timm
 from advisor.prediction.model.workload import Workload, workload_of
 from advisor.prediction.physics.chip import Chip, chip_of
 from advisor.prediction.physics.memory import HOST_GIB_A_GPU, NAIVE, Option
+from bench_runner.kernels import ROUND_LENGTH
 from bench_runner.published import load_published
 from bench_runner.recipes import PRECISIONS, ModelSource, Recipe, Support, Training, load_recipes
 from bench_runner.records import SHARDINGS, Measurement, Settings, one_of
@@ -203,10 +204,10 @@ def from_measurements(
 
 
 def _off_fast_path(settings: Settings | None, workload: Workload) -> bool:
-    """Mamba's kernels take a slow path where a sample's length is no multiple of 8, as it is after
-    the last token is left out: the settings that are written out never do that."""
+    """Whether a state space model was fed a length that its kernels are slow with: nothing is
+    written out so, and what it took says nothing of what is."""
     trimmed = settings is not None and settings.inputs == "trimmed"
-    return trimmed and workload.family == "ssm" and (workload.tokens - 1) % 8 > 0
+    return trimmed and workload.family == "ssm" and (workload.tokens - 1) % ROUND_LENGTH > 0
 
 
 def _is_lean(o: Observation) -> bool:
