@@ -265,13 +265,16 @@ def test_many_agree_with_one(fitted: Fitted) -> None:
     lean = predict_many(models, chips, *pairs, counts, fitted)
     plain = predict_many(models, chips, *pairs, counts, fitted, method="paper")
     fused = [replace(model, fused_attention=True) for model in models]
-    sdpa = predict_many(fused, chips, *pairs, counts, fitted, method="paper")
+    sdpa = [
+        predict_many(fused, chips, *pairs, counts, fitted, method=method)
+        for method in ("optimal", "paper")
+    ]
     for i in rng.integers(0, 9000, 60):
         # Further settings do not gain with every model; then the paper's stand, or these with a
         # fused attention that the recipe does not name.
         many = plain if plain.days[i] < lean.days[i] else lean
-        if models[pairs[0][i]].fusible and sdpa.days[i] < many.days[i]:
-            many = sdpa
+        if models[pairs[0][i]].fusible:
+            many = min((many, *sdpa), key=lambda each: each.days[i])
         answer = predict(models[pairs[0][i]], chips[pairs[1][i]], int(counts[i]), fitted)
         assert answer.fits == many.fits[i]
         if answer.training_days is None:
@@ -286,7 +289,7 @@ def test_many_agree_with_one(fitted: Fitted) -> None:
 
 def test_a_fit_is_small_and_survives_json(fitted: Fitted) -> None:
     text = fitted.to_json()
-    assert len(text) < 256_000 and "\n" not in text
+    assert len(text) < 280_000 and "\n" not in text
     again = Fitted.from_json(text)
     assert again.to_json() == text
     before = predict(WORKLOADS["pythia-1b"], CHIPS["H100"], 8, fitted).training_days

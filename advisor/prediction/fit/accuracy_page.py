@@ -195,7 +195,7 @@ ConvNeXt block the paper's clock hides before anything is fitted (counted: 20 ke
 against 38 a layer of a transformer); a scatter of other people's code from model to model;
 settings beyond the paper's apart for decoders and the rest; and that the widths for a new GPU, a
 new program and a new model in somebody's program are calibrated by leaving out groups of what
-the fit saw, with two groups' worth of trust in the widths as they are."""
+the fit saw, with one group's worth of trust in the widths as they are."""
 
 
 def _cuts(

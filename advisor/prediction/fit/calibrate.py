@@ -57,7 +57,7 @@ NEW: tuple[tuple[Callable[[Observation], str], tuple[str, ...]], ...] = (
     (lambda o: o.workload.workload_id, ("source x model",)),
 )
 """What may be new, and the kinds of effects that then are."""
-STEADY = 2.0
+STEADY = 1.0
 """So many groups of evenly many times the widths as fitted count for, beside those measured."""
 _STRETCHES = tuple(2.0 ** (i / 16) for i in range(-16, 17))
 
