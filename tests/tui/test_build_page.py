@@ -28,8 +28,10 @@ from advisor.tui.program.settings import State, load_state
 from advisor.tui.selected.build_screen import BuildScreen
 from advisor.tui.selected.compare_screen import CompareScreen
 from advisor.tui.widgets.lines_view import LinesView
+from bench_runner import journal
 from price_catalog.builds import rack_units_of
 from tests.facts_for_tests import make_time
+from tests.store_for_tests import record
 from tests.tui.program import (
     NARROW,
     field,
@@ -128,6 +130,34 @@ class TestBuildPage:
                 pilot.app.screen.show()  # type: ignore[attr-defined]
             assert "hosting is not counted: nobody states how many rack units" in shown(pilot)
             assert "of it electricity at $0.15 a kWh" in shown(pilot)
+
+    async def test_records_from_elsewhere_are_brought_in_and_the_answer_follows(
+        self, own_store: Path, tmp_path: Path
+    ) -> None:
+        file = tmp_path / "records.jsonl"
+        journal.append(file, journal.with_id(record("")))
+        state = replace(ASKED_NOW, gpus="RTX 3090", max_days="", budget="1m")
+        async with running(own_store, size=NARROW, state=state) as pilot:
+            before = [row[3] for row in rows(pilot)]
+            await pilot.press("M", "tab")
+            for name, says in (
+                ("nowhere.jsonl", "There is no such file yet."),
+                (str(Path(__file__)), "Enter measures on this computer"),
+            ):
+                await paste(pilot, name)
+                words = pilot.app.screen.query_one("#said", Static)
+                assert str(words.content).startswith(says)
+            await pilot.press("enter")
+            await settled(pilot)
+            assert str(words.content).endswith("JSON lines in UTF-8: name a record file")
+            await paste(pilot, str(file))
+            await pilot.press("enter")
+            await settled(pilot)
+            assert str(words.content).startswith("records.jsonl: 1 new row.")
+            for _ in range(3):
+                await settled(pilot)
+            await pilot.press("escape", "escape")
+            assert [row[3] for row in rows(pilot)] != before, "its estimates know of it"
 
     async def test_the_rooms_circuit_leaves_out_what_it_does_not_carry(
         self, store_path: Path

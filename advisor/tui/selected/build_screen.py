@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
@@ -44,7 +45,8 @@ ACTS = {
     "time": "Enter opens the records of these GPUs; 3 there adds the estimates. A network "
     "offers two machines for one model as well.",
     "price": "a adds a quote; Enter opens the list, where c corrects and d deletes.",
-    "measure": "Enter measures on this computer, and asks first. y copies the commands.",
+    "measure": "Enter measures on this computer, and asks first. y copies the commands. Tab goes "
+    "to records that you have.",
     "rent": "Enter draws where owning and renting break even.",
     "running": "Type your own figures: they are kept, for every build.",
     "power": "Type your room's circuit, such as 208V/30A: what it cannot carry is left out.",
@@ -75,6 +77,13 @@ beside it in the ranking.
 
         measured_w: dict[str, float]
 
+    @dataclass
+    class Merged(Message):
+        """Records from elsewhere are in the store, or why not."""
+
+        text: str
+        wrong: bool
+
     def __init__(self, size: Size, section: str = OVERVIEW) -> None:
         super().__init__(size)
         self._section = section
@@ -96,6 +105,9 @@ beside it in the ranking.
         with Grid(id="together"):
             yield Static("Two machines, joined by", classes="label")
             yield Field(state.network, placeholder="one machine; such as ethernet-25", id="network")
+        with Grid(id="bring"):
+            yield Static("Records from elsewhere", classes="label")
+            yield Field(placeholder="a file, such as records.jsonl", id="records", max_length=1000)
         yield Static("", id="said", markup=False)
         yield KeyBar(BUILD)
 
@@ -137,6 +149,7 @@ beside it in the ranking.
         self.query_one("#terms").display = section == "running"
         self.query_one("#room").display = section == "power"
         self.query_one("#together").display = section == "time"
+        self.query_one("#bring").display = section == "measure"
         self.query_one("#said", Static).update(ACTS.get(section, ""))
         self.query_one("#page", LinesView).top = 0
         self.show()
@@ -185,21 +198,59 @@ beside it in the ranking.
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
         name = event.input.id or ""
+        if name == "records":
+            path = Path(event.value.strip()).expanduser()
+            missing = bool(path.name) and not path.is_file()
+            self._say("There is no such file yet." if missing else ACTS["measure"])
+            return
         if self.app.session.change(**{name: event.value}):
             _, errors = read_terms(self.app.inputs)
             self.app.question_changed()
             errors |= self.app.session.errors
             event.input.set_class(name in errors, "-broken")
-            said = self.query_one("#said", Static)
-            said.set_class(bool(errors), "-error")
-            said.update(f"⚠ {next(iter(errors.values()))}" if errors else ACTS[self._section])
+            self._say(next(iter(errors.values()), ACTS[self._section]), wrong=bool(errors))
             self.show()
+
+    def _say(self, text: str, *, wrong: bool = False) -> None:
+        said = self.query_one("#said", Static)
+        said.set_class(wrong, "-error")
+        said.update(f"⚠ {text}" if wrong else text)
 
     @on(AnswerChanged)
     def _answered(self) -> None:
         self.show()
 
     @on(Input.Submitted)
+    def _entered(self, event: Input.Submitted) -> None:
+        name = event.value.strip()
+        if event.input.id == "records" and name:
+            self._say("bringing them in …")
+            self.merge(Path(name).expanduser())
+        else:
+            self.action_leave_field()
+
+    @work(thread=True, exclusive=True, group="write", exit_on_error=False)
+    def merge(self, path: Path) -> None:
+        """Bring in the records of a file, all or none, and post how that went."""
+        from advisor.store import StoreError
+
+        try:
+            added = self.app.store_reader.patient_store().merge(path)
+        except StoreError as error:
+            self.post_message(self.Merged(" ".join(str(error).split()), True))
+        else:
+            rows = "1 new row" if added == 1 else f"{added:,} new rows"
+            self.post_message(self.Merged(f"{path.name}: {rows}.", False))
+
+    @on(Merged)
+    def _merged(self, event: Merged) -> None:
+        if event.wrong:
+            self._say(event.text, wrong=True)
+            return
+        self._say(f"{event.text} {ACTS['measure']}")
+        self.query_one("#page").focus()
+        self.app.look_at_store()
+
     def action_leave_field(self) -> None:
         """Go from a field to the page."""
         self.app.session.pause()
