@@ -58,16 +58,16 @@ def parse_choice(text: str, choices: tuple[T, ...], what: str, last: str = " or 
     raise InputError(f"{what} {shown(text)} is not known: write {listed}")
 
 
-def parse_budget(text: str, what: str = "budget") -> Decimal:
-    """US dollars, exact to the cent. Raises InputError.
+def parse_budget(text: str, what: str = "budget", hint: str = _BUDGET_HINT) -> Decimal:
+    """US dollars, exact to the cent; ``hint`` is how to write them. Raises InputError.
 
     ``40.000`` is refused: it is forty thousand to one reader and forty to another.
     """
     stripped = text.strip()
     if not stripped:
-        raise InputError(f"the {what} is empty: {_BUDGET_HINT}")
+        raise InputError(f"the {what} is empty: {hint}")
     if re.match(r"^[-−]", stripped.lstrip("$ ")):
-        raise InputError(f"the {what} {shown(stripped)} is negative: {_BUDGET_HINT}")
+        raise InputError(f"the {what} {shown(stripped)} is negative: {hint}")
     if re.search(r"[€£¥]|eur|gbp|chf", stripped, re.IGNORECASE):
         raise InputError(
             f"the {what} {shown(stripped)} is not in US dollars, and no exchange rate is known: "
@@ -76,7 +76,7 @@ def parse_budget(text: str, what: str = "budget") -> Decimal:
     money = _MONEY.fullmatch(stripped)
     number = read_number(money["amount"]) if money else None
     if number is None or number.unit not in SUFFIXES:
-        raise InputError(f"the {what} {shown(stripped)} is not an amount: {_BUDGET_HINT}")
+        raise InputError(f"the {what} {shown(stripped)} is not an amount: {hint}")
     if number.could_be_thousands:
         whole, _, fraction = str(number.value).partition(".")
         raise InputError(
@@ -85,13 +85,11 @@ def parse_budget(text: str, what: str = "budget") -> Decimal:
         )
     amount = number.value * SUFFIXES[number.unit]
     if amount == 0:
-        raise InputError(f"the {what} is zero: {_BUDGET_HINT}")
+        raise InputError(f"the {what} is zero: {hint}")
     if amount > MAX_BUDGET_USD:
-        raise InputError(
-            f"the {what} {shown(stripped)} is over ${MAX_BUDGET_USD:,}: {_BUDGET_HINT}"
-        )
+        raise InputError(f"the {what} {shown(stripped)} is over ${MAX_BUDGET_USD:,}: {hint}")
     if amount != round(amount, 2):
-        raise InputError(f"the {what} {shown(stripped)} has parts of a cent: {_BUDGET_HINT}")
+        raise InputError(f"the {what} {shown(stripped)} has parts of a cent: {hint}")
     # 4e4 and 40000 are written alike.
     return amount if amount.as_tuple().exponent in (0, -1, -2) else round(amount, 2).normalize() + 0
 

@@ -20,6 +20,7 @@ from advisor.parse import InputError, parse_positive, shown
 if TYPE_CHECKING:
     from advisor.planning.grant.problem_of_grant import Loaded
     from advisor.planning.plan_grant import Planned
+    from advisor.planning.sensitivity.explain import Explanation
     from advisor.planning.solver.problem import Plan
     from advisor.planning.solver.search_clock import Progress
 
@@ -112,7 +113,7 @@ def run(options: argparse.Namespace) -> int:
 def _tell(options: argparse.Namespace, words: str) -> None:
     """Print; where files are asked for too, they are written though nobody reads on."""
     try:
-        print(words, flush=True)
+        print(f"{words}\n", end="", flush=True)  # at once, whoever presses Ctrl-C
     except BrokenPipeError:
         if not options.out:
             raise
@@ -154,19 +155,21 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
     """
     from advisor.answers.plan_progress import progress_text
     from advisor.cli.progress_line import progress_line
-    from advisor.planning.plan_grant import grant_at, search_for, stopped
+    from advisor.planning.plan_grant import explained_so_far, grant_at, search_for, stopped
 
     path = Path(options.grant)
     printed = False
     best: Plan | None = None
+    explained: Explanation | None = None
     with progress_line(f"reading {path.name}") as line:
         loaded = grant_at(
             open_store(options), path, objective=options.objective, today=date.today()
         )
 
         def hear(at: Progress) -> None:
-            nonlocal printed, best, loaded
+            nonlocal printed, best, loaded, explained
             best, loaded = at.plan or best, loaded.as_of(at)
+            explained = explained_so_far(at)
             line.say(progress_text(at, loaded.grant.currency))
             if at.settled and not printed and at.plan is not None and options.format == "table":
                 line.clear()
@@ -187,7 +190,7 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
             line.end()
             kept = "the plan is kept" if printed else "the best plan until now is kept"
             print(f"stopped: {kept}", file=sys.stderr)
-            return stopped(loaded, best), printed
+            return stopped(loaded, best, explained), printed
 
 
 def _allocations(options: argparse.Namespace) -> int:

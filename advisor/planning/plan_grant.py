@@ -29,6 +29,13 @@ EXAMPLE = Path(__file__).parent / "grant" / "grant.toml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Explaining(Progress):
+    """The plan is there; what else there is and what would change it is being tried."""
+
+    so_far: Explanation | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
     """A grant with its plan, or with the ways out where there is none."""
 
@@ -80,7 +87,8 @@ def search_for(loaded: Loaded, seconds: float, *, quick: bool = False) -> Search
         if said.plan is None:
             return None
         plan = said.plan if said.settled else _unproven(said.plan, said.bound_usd)
-        return stopped(loaded.as_of(said), plan, "the time was over before anything was tried")
+        why = "the time was over before anything was tried"
+        return stopped(loaded.as_of(said), plan, explained_so_far(said), why)
 
     return Search(PlanTask(loaded=loaded, seconds=seconds, quick=quick), keep)
 
@@ -90,13 +98,21 @@ def grant_at(store: Store, path: Path, *, objective: str | None, today: date) ->
     return load_grant(store, _read(path, objective), today)
 
 
+def explained_so_far(said: Progress) -> Explanation | None:
+    """What explains a plan already, while more is being tried."""
+    return said.so_far if isinstance(said, Explaining) else None
+
+
 def stopped(
-    loaded: Loaded, plan: Plan, why: str = "it was stopped before anything was tried"
+    loaded: Loaded,
+    plan: Plan,
+    so_far: Explanation | None = None,
+    why: str = "it was stopped before anything was tried",
 ) -> Planned:
-    """The best plan until somebody said stop, with nothing to explain it."""
-    words = (why,)
-    nothing = Explanation(alternatives=(), binds=(), thresholds=(Finding(words=words),), ask=())
-    return Planned(loaded=loaded, plan=plan, explanation=nothing)
+    """The best plan until somebody said stop, with what explains it until then."""
+    found = so_far or Explanation(alternatives=(), binds=(), thresholds=(), ask=())
+    found = replace(found, thresholds=(Finding(words=(why,)),))
+    return Planned(loaded=loaded, plan=plan, explanation=found)
 
 
 def _unproven(plan: Plan, bound_usd: float | None) -> Plan:
@@ -134,14 +150,22 @@ def plan_loaded(
             f"no plan was found in {seconds:g} seconds: give it more with --seconds"
         ) from None
 
+    found: Explanation | None = None
+
     def tell(words: str) -> None:
         told = loaded is not asked
-        say(Progress(trying=words, plan=plan, settled=True, told_too=told))
+        say(Explaining(trying=words, plan=plan, settled=True, told_too=told, so_far=found))
+
+    def keep(explanation: Explanation) -> None:
+        nonlocal found
+        found = explanation
 
     tell("alternatives")
     usual = seconds <= DEFAULT_SECONDS
     explaining = (whole.within(EXPLAIN_SECONDS) if usual else whole).quiet()
-    explanation = explain(loaded.problem, plan, clock=explaining, thresholds=not quick, say=tell)
+    explanation = explain(
+        loaded.problem, plan, clock=explaining, thresholds=not quick, say=tell, so_far=keep
+    )
     return Planned(loaded=loaded, plan=plan, explanation=explanation)
 
 

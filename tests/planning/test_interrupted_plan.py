@@ -8,12 +8,18 @@ import re
 import select
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import pytest
 
-from advisor.planning.plan_grant import EXAMPLE
+from advisor.planning.plan_grant import EXAMPLE, stopped
+from advisor.planning.sensitivity.explain import Explanation, explain
+from advisor.planning.solver.problem import Rules
+from advisor.planning.solver.solve import solve
+from tests.plans_for_tests import make_experiment, make_machine, make_problem, make_rental
 
 CTRL_C = b"\x03"
 PATIENCE_S = 240
@@ -96,3 +102,26 @@ def test_ctrl_c_before_any_plan_writes_nothing(store_path: Path, tmp_path: Path)
     assert "stopped before any plan was found: nothing is written" in shown
     assert files(out) == []
     assert "Traceback" not in shown
+
+
+def test_a_plan_that_is_stopped_keeps_what_explained_it_until_then() -> None:
+    problem = make_problem(
+        year_days=(0, 365),
+        experiments=(make_experiment("e", "a", 2, 0, 200),),
+        machines=(make_machine("m", "1000", {"a": 60.0}), make_machine("n", "1500", {"a": 50.0})),
+        rentals=(make_rental("r", "5", {"a": 50.0}),),
+        rules=Rules(longest_run_days=Decimal(55)),
+    )
+    plan = solve(problem)
+    heard: list[Explanation] = []
+    whole = explain(problem, plan, 20, thresholds=False, so_far=heard.append)
+    assert [(each.alternatives, each.binds) for each in heard] == [
+        (whole.alternatives, ()),
+        (whole.alternatives, whole.binds),
+    ]
+    assert whole.alternatives and whole.binds
+    loaded: Any = None  # is only passed on
+    kept = stopped(loaded, plan, heard[-1]).explanation
+    assert kept is not None
+    assert (kept.alternatives, kept.binds) == (whole.alternatives, whole.binds)
+    assert [each.text() for each in kept.thresholds] == ["it was stopped before anything was tried"]

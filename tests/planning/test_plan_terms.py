@@ -24,7 +24,12 @@ from advisor.planning.grant.programmes import ASSUMED, programme_names, programm
 from advisor.planning.plan_grant import EXAMPLE, load_grant
 from advisor.planning.sensitivity.explain import explain
 from advisor.planning.solver.by_year import cents_by_year
-from advisor.planning.solver.charges import purchase_cents, rental_cents, run_cents
+from advisor.planning.solver.charges import (
+    months_in_grant,
+    purchase_cents,
+    rental_cents,
+    run_cents,
+)
 from advisor.planning.solver.problem import (
     Allocation,
     FixedCost,
@@ -237,6 +242,11 @@ def test_a_programme_brings_its_hours_each_with_a_source(tmp_path: Path) -> None
     assert sources["odds"] == ASSUMED
     (own,) = read(tmp_path, SMALL + named + "gpu_hours_a_year = 5\nodds = 0.3\n").allocations
     assert (own.gpu_hours_a_year, own.odds, own.gpu) == (5, 0.3, "H100")
+    problem = allocated(allocations=(replace(allocated().allocations[0], name=known.name),))
+    said = " ".join(cautions(grant, problem, solve(problem)))
+    assert f"Nobody states the odds of award or how long jobs wait for {known.name}" in said
+    told = read(tmp_path, SMALL + named + "queue_days = 1\nodds = 1.0\n")
+    assert "Nobody states" not in " ".join(cautions(told, problem, solve(problem)))
     short = '[[allocations]]\nprogramme = "uk-airr-gateway"\nstarts = 2028-02-01\n'
     (short_award,) = read(tmp_path, SMALL + short).allocations
     # Three months over the turn of the grant's year: half of the hours in each.
@@ -367,6 +377,9 @@ def test_depreciation_is_charged_by_time_and_use() -> None:
         overhead_rate=Decimal("0.25"),
     )
     assert purchase_cents(machine, rules, day=183) == 36_000_00
+    dated = replace(rules, grant_months=24, first_day=date(2027, 1, 1))
+    for order, months in ((date(2027, 1, 1), 24), (date(2028, 6, 30), 7), (date(2028, 7, 1), 6)):
+        assert months_in_grant(dated, (order - date(2027, 1, 1)).days) == months
 
 
 def test_a_machine_is_bought_later_where_prices_fall() -> None:
@@ -516,6 +529,10 @@ def test_award_years_are_cut_as_the_funder_counts_them(tmp_path: Path) -> None:
         ('[[allocations]]\nname = "x"\ngpu = "H100"\nodds = 0\n', "allocations[1].odds"),
         ('[[allocations]]\nname = "x"\n', "allocations[1].gpu"),
         ("[purchases]\norder_every_months = 2\n", "one of 1, 3, 12"),
+        ('[budget]\ncurrency = "EUR"\ntotal = "$40k"\n', "budget.total: is in dollars, and the"),
+        ('[budget]\ncurrency = "GBP"\nper_year = ["1k", "$1k", 1]\n', "budget.per_year[2]: is in"),
+        ('[budget]\ncurrency = "EUR"\ntotal = "-5"\n', "negative: write one such as 40000, 40k"),
+        ('[budget]\ntotal = "40k EUR"\n', "budget.total: must be a number: the key currency"),
     ],
 )
 def test_what_is_wrong_with_a_term_is_said(tmp_path: Path, text: str, words: str) -> None:

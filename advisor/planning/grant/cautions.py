@@ -94,8 +94,9 @@ def _allocations(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str
 
 
 def _programme(grant: Grant, name: str) -> list[str]:
-    """Where its hours are from, and that nobody says how likely they are."""
+    """Where its hours are from, and that nobody says how likely they are or how long jobs wait."""
     found = []
+    unknown: set[str] = set()
     for each in grant.allocation_values:
         if each.allocation != name:
             continue
@@ -103,8 +104,17 @@ def _programme(grant: Grant, name: str) -> list[str]:
             found.append(f"{name}: {each.value} GPU-hours a year, from {each.source}.")
         elif each.key == "usd_per_gpu_hour" and each.source != ASSUMED and each.value != "0":
             found.append(f"{name}: ${each.value} a GPU-hour, from {each.source}.")
-        elif each.key == "odds" and each.source == ASSUMED and _competed(grant, name):
-            found.append(f"No odds of award are known for {name}: it counts as awarded.")
+        elif each.source == ASSUMED:
+            unknown.add(each.key)
+    odds, wait = "odds" in unknown and _competed(grant, name), "queue_days" in unknown
+    told = [*["the odds of award"] * odds, *["how long jobs wait"] * wait]
+    counts = [*["it counts as awarded"] * odds, *["no day of waiting is counted"] * wait]
+    keys = [*["odds"] * odds, *["queue_days"] * wait]
+    if keys:
+        found.append(
+            f"Nobody states {' or '.join(told)} for {name}: {' and '.join(counts)}. "
+            f"Write {' and '.join(keys)} in its [[allocations]]."
+        )
     return found
 
 

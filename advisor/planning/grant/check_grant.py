@@ -12,6 +12,7 @@ from advisor.parse import InputError
 from advisor.planning.grant.checked_toml import MAX_BYTES, convert
 from advisor.planning.grant.grant import Grant, grant_of
 from advisor.planning.grant.grant_file import GrantFile
+from advisor.ranking.snapshot import Snapshot
 from bench_runner.outside import OutsideError, check_toml
 
 MOST_ERRORS = 20
@@ -69,6 +70,28 @@ def check_grant(text: str, path: Path) -> GrantCheck:
         return GrantCheck(grant=grant_of(file, path), errors={})
     except InputError as error:
         return _wrong(*_parted(str(error), path.name))
+
+
+def unknown_names(grant: Grant, snapshot: Snapshot) -> dict[str, str]:
+    """Models and GPUs of a grant that the store does not know, by field, with the nearest ones."""
+    gpus = [
+        *((f"owned[{n}].gpu", [each.gpu]) for n, each in enumerate(grant.owned, start=1)),
+        *((f"allocations[{n}].gpu", [each.gpu]) for n, each in enumerate(grant.allocations, 1)),
+        ("purchases.gpus", grant.buy_gpus or ()),
+        ("rentals.gpus", grant.rent_gpus or ()),
+    ]
+    errors: dict[str, str] = {}
+    for number, experiment in enumerate(grant.experiments, start=1):
+        try:
+            snapshot.model(experiment.model)
+        except InputError as error:
+            errors[f"experiments[{number}].model"] = str(error)
+    for place, names in gpus:
+        try:
+            snapshot.gpu_ids(names)
+        except InputError as error:
+            errors[place] = str(error)
+    return errors
 
 
 def _wrong(field: str, problem: str) -> GrantCheck:

@@ -7,7 +7,7 @@ import re
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import msgspec
 from msgspec import inspect
@@ -39,26 +39,31 @@ class Line(str):
 class Amount(Decimal):
     """Money, typed as a number or as people write it."""
 
+    in_dollars = False
+    """Whether it was typed with their sign."""
+
     @classmethod
-    def read(cls, value: Any) -> Amount:
+    def read(cls, value: Any) -> Self:
         """Raises ValueError."""
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise ValueError('must be an amount, like "$40,000" or 40000')
         text = value if isinstance(value, str) else format(Decimal(str(value)), "f")
-        if re.search(r"[€£¥]", text):
-            raise ValueError('must be a number: its sign is the key currency, like "GBP"')
-        return cls(parse_budget(text, "amount"))
+        if re.search(r"[€£¥]|eur|gbp|chf", text, re.IGNORECASE):
+            raise ValueError('must be a number: the key currency says of what, like "GBP"')
+        found = cls(parse_budget(text, "amount", "write one such as 40000, 40k or 40,000"))
+        found.in_dollars = bool(re.search(r"\$|usd|dollars", text, re.IGNORECASE))
+        return found
 
 
 class AmountOrZero(Amount):
     """Money that may be 0."""
 
     @classmethod
-    def read(cls, value: Any) -> AmountOrZero:
+    def read(cls, value: Any) -> Self:
         """Raises ValueError."""
         nothing = value == 0 and value is not False
         nothing |= isinstance(value, str) and value.strip().strip("$€£ ") in ("0", "0.00")
-        return cls(0) if nothing else cls(Amount.read(value))
+        return cls(0) if nothing else super().read(value)
 
 
 class _Duration(float):

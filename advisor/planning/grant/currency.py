@@ -14,6 +14,8 @@ from advisor.planning.grant.checked_toml import wrong
 
 RATES = Path(__file__).with_name("exchange_rates.csv")
 CENT = Decimal("0.01")
+CALLED_DOLLARS = {"USD", "CAD", "AUD", "NZD", "SGD", "HKD"}
+"""Whose sign is a dollar's."""
 _SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from advisor.parse import InputError, PriceRule, parse_price_rule
 from advisor.planning.grant.checked_toml import exact, read_toml, wrong
-from advisor.planning.grant.currency import DOLLARS, Currency, find_currency
+from advisor.planning.grant.currency import CALLED_DOLLARS, DOLLARS, Currency, find_currency
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_file import (
     AwardYears,
@@ -140,6 +140,7 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
         threshold = currency.to_usd(institution.equipment_threshold)
         institution = replace(institution, equipment_threshold_usd=threshold)
     budget, per_year = file.budget.total, file.budget.per_year
+    _check_signs(path.name, file, currency)
     running = file.running
     found = Grant(
         file=path.name,
@@ -221,6 +222,20 @@ def _currency(file: str, budget: BudgetTable, institution: Institution) -> Curre
         on=institution.usd_per_unit_on,
         source=institution.sources.get("usd_per_unit", institution.file),
     )
+
+
+def _check_signs(name: str, file: GrantFile, currency: Currency) -> None:
+    """A dollar sign in a grant in euros is a mistake of somebody's. Raises InputError."""
+    years = enumerate(file.budget.per_year or (), start=1)
+    amounts = [
+        ("budget.total", file.budget.total),
+        *((f"budget.per_year[{n}]", amount) for n, amount in years),
+        *((f"costs[{n}].amount", cost.amount) for n, cost in enumerate(file.costs, start=1)),
+    ]
+    for place, amount in amounts:
+        if amount is not None and amount.in_dollars and currency.code not in CALLED_DOLLARS:
+            problem = f"is in dollars, and the grant is in {currency.code}: write the number alone"
+            raise wrong(name, place, problem)
 
 
 def _electricity(file: str, power: ElectricityTable) -> Decimal | None:

@@ -164,6 +164,7 @@ def rules_of(grant: Grant) -> Rules:
         life_months=house.life_months if house.equipment_as == "depreciated" else None,
         use_share=house.use_share,
         grant_months=grant.years * 12,
+        first_day=grant.start,
     )
 
 

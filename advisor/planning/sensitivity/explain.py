@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -18,7 +18,7 @@ from advisor.planning.solver.relaxation import Relaxation
 from advisor.planning.solver.search_clock import Clock, clock_of
 
 MOST_COLUMNS = 4000
-"""Larger programs are explained without thresholds, which take dozens of solves."""
+"""Larger programs are not explained, which takes dozens of solves."""
 ALTERNATIVES = 4
 MOST_GPUS = 6
 """How many other GPUs are tried where no bound says that the rest are worse."""
@@ -57,21 +57,26 @@ def explain(
     thresholds: bool = True,
     clock: Clock | None = None,
     say: Callable[[str], None] = lambda _: None,
+    so_far: Callable[[Explanation], None] = lambda _: None,
 ) -> Explanation:
     """Alternatives, binding constraints and, unless left out, thresholds and what to ask for.
 
-    ``say`` hears how far it has come.
+    ``say`` hears how far it has come, ``so_far`` what is there until now.
     """
     trials = Trials(problem, plan, clock or clock_of(seconds), (plan,), say)
+    if len(Program(problem).cost) > MOST_COLUMNS:
+        words = ("the plan is too large to try what else there is and what would change it",)
+        full = tuple(_full_years(problem, plan))
+        return Explanation(alternatives=(), binds=full, thresholds=(Finding(words=words),), ask=())
     others = _alternatives(trials)
     trials.learn(other.plan for other in others)
+    there = Explanation(alternatives=tuple(others), binds=(), thresholds=(), ask=())
+    so_far(there)
     binds = _binds(trials)
+    so_far(replace(there, binds=tuple(binds)))
     found: list[Finding] = []
     ask: list[Finding] = []
-    if thresholds and len(Program(problem).cost) > MOST_COLUMNS:
-        words = ("the plan is too large to try what would change the decision",)
-        found = [Finding(words=words)]
-    elif not thresholds:
+    if not thresholds:
         words = ("no price, time or rule was tried (the plan was asked for with --quick)",)
         found = [Finding(words=words)]
     else:

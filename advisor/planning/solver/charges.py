@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Generic, Literal
 
@@ -256,7 +257,12 @@ def share_of_use(on: Arithmetic[N], rules: Rules) -> N:
 
 def months_in_grant(rules: Rules, day: int) -> int:
     """Months of the grant from a day on; the month of the order counts whole."""
-    return max(rules.grant_months - int(day * 12 // Decimal("365.25")), 0)
+    first = rules.first_day
+    if first is None:
+        return max(rules.grant_months - int(day * 12 // Decimal("365.25")), 0)
+    order = first + timedelta(days=day)
+    gone = (order.year - first.year) * 12 + order.month - first.month - (order.day < first.day)
+    return max(rules.grant_months - gone, 0)
 
 
 def purchase_charge(

@@ -237,7 +237,9 @@ class Rules:
     use_share: Decimal = Decimal(1)
     """... times the share of use for the project."""
     grant_months: int = 0
-    """How long the grant is, for the depreciation."""
+    """How long the grant is, for the depreciation ..."""
+    first_day: date | None = None
+    """... and when it begins: months are counted from then, in the calendar."""
     year_utilisation: tuple[Decimal, ...] | None = None
     """Where it changes: that of each year; ``utilisation`` is then their mean."""
 

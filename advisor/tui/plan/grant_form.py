@@ -98,15 +98,19 @@ key that there is.
         return Path(self.query_one("#file", Field).value.strip() or "grant.toml").expanduser()
 
     def _check(self) -> bool:
-        """Say what is wrong with each field; whether nothing is."""
-        from advisor.planning.grant.check_grant import check_grant
+        """Say what is wrong with each field; whether it is a grant, which may name a model that is
+        kept only later."""
+        from advisor.planning.grant.check_grant import check_grant, unknown_names
 
         found = check_grant(self.query_one("#text", TextArea).text, self._file())
-        each = [f"{field}: {words}" if field else words for field, words in found.errors.items()]
+        errors, snapshot = found.errors, self.app.session.snapshot
+        if found.grant is not None and snapshot is not None:
+            errors = unknown_names(found.grant, snapshot)
+        each = [f"{field}: {words}" if field else words for field, words in errors.items()]
         more = len(each) - SHOWN
         lines = each[:SHOWN] + ([f"and {more} more"] if more > 0 else [])
         self._tell("\n".join(lines) or "Nothing is wrong.", wrong=bool(each))
-        return not each
+        return found.grant is not None
 
     def _tell(self, words: str, *, wrong: bool) -> None:
         said = self.query_one("#wrong", Static)

@@ -26,6 +26,7 @@ from advisor.tui.widgets.text_input import Field
 if TYPE_CHECKING:
     from advisor.planning.grant.problem_of_grant import Loaded
     from advisor.planning.plan_grant import Planned
+    from advisor.planning.sensitivity.explain import Explanation
     from advisor.planning.solver.problem import Plan
     from advisor.planning.solver.search_clock import Progress
     from advisor.planning.solver_process import Search
@@ -99,7 +100,7 @@ class PlanScreen(PlanReport):
         """The plan of an earlier run: its text, and what it was made from."""
         self._wants_report = False
         """Whether the report is asked for once the plan is there."""
-        self._best: tuple[Loaded, Plan] | None = None
+        self._best: tuple[Loaded, Plan, Explanation | None] | None = None
         """The best plan of the search that runs."""
 
     def compose(self) -> ComposeResult:
@@ -293,13 +294,14 @@ class PlanScreen(PlanReport):
             return
         from advisor.answers.plan_lines import decided_text
         from advisor.answers.plan_progress import progress_text
+        from advisor.planning.plan_grant import explained_so_far
 
         self._at(progress_text(event.at, event.loaded.grant.currency))
         if event.at.plan is None:
             return
         first = self._best is None or self._best[1] != event.at.plan
         loaded = event.loaded.as_of(event.at)
-        self._best = loaded, event.at.plan
+        self._best = loaded, event.at.plan, explained_so_far(event.at)
         if event.at.settled and first:
             width = max(self.app.size.width - 4, 40)
             text = decided_text(loaded, event.at.plan, width)
