@@ -77,6 +77,10 @@ class _Run:
     """Dollars, by finding a place."""
 
 
+_Places = dict[tuple[str, int], list[_Place]]
+"""By the key of their group."""
+_Runs = dict[tuple[str, int], _Run]
+"""By experiment and number."""
 ORDERS: tuple[Callable[[_Run], Any], ...] = (
     lambda run: min((job.due - job.low - job.days for _, job, _ in run.groups), default=0.0),
     lambda run: -max((job.days for _, job, _ in run.groups), default=0.0),
@@ -98,16 +102,14 @@ def filled_plan(
     if slots > MOST_PLACES or any(abs(x[c] - n) > EPSILON * 10 for c, n in numbers.items()):
         return None
     counts = [numbers.get(column, 0.0) for column in range(len(program.cost))]
-    ends = ends_of_owned(program, counts)
-    best: Found | None = None
-    for order in ORDERS:
-        if clock.left <= 0:
-            break
-        runs = list(_runs(program, costs, x, ends))
-        found = _dealt(program, costs, counts, sorted(runs, key=order), clock)
-        if found is not None and (best is None or found[0] < best[0]):
-            best = found
-    return best
+    runs = list(_runs(program, costs, x, ends_of_owned(program, counts)))
+    deals = [_Deal(program, costs, counts, sorted(runs, key=order)) for order in ORDERS]
+    for deal in sorted(deals, key=_Deal.lost):
+        deal.improve(clock)
+        found = deal.plan()
+        if found is not None or clock.left <= 0:
+            return found
+    return None
 
 
 def numbers_of(program: Program, x: Sequence[float]) -> dict[int, float]:
@@ -179,86 +181,104 @@ def _runs(
             )
 
 
-def _dealt(
-    program: Program,
-    costs: Sequence[float],
-    counts: Sequence[float],
-    runs: Sequence[_Run],
-    clock: Clock,
-) -> Found | None:
-    places: dict[tuple[str, int], list[_Place]] = {}
-    for group in program.groups:
-        column = program.wholes.get(group.key, program.count.get(group.key))
-        if column is not None:
-            units = range(1, round(counts[column]) + 1)
-            places[group.key] = [_Place(group, unit) for unit in units]
-    by_job: dict[tuple[str, int], _Run] = {(r.experiment_id, r.number): r for r in runs}
-    found = list(counts)
-    hours = {a.allocation_id: a.gpu_hours_a_year for a in program.problem.allocations}
-    used: dict[tuple[str, int], float] = {}
+class _Deal:
+    """Runs dealt to machines in one order."""
 
-    def elsewhere(run: _Run, only: bool) -> bool:
-        """Rent a run, ``only`` with the hours of an allocation."""
+    def __init__(
+        self,
+        program: Program,
+        costs: Sequence[float],
+        counts: Sequence[float],
+        runs: Sequence[_Run],
+    ) -> None:
+        self.program, self.costs = program, costs
+        self.counts = list(counts)
+        """Of the columns: machines, and runs that are rented."""
+        self._ways = {program.rent[key]: way for key, way in program.ways.items()}
+        self._hours = {a.allocation_id: a.gpu_hours_a_year for a in program.problem.allocations}
+        self._used: dict[tuple[str, int], float] = {}
+        self.places: _Places = {}
+        for group in program.groups:
+            column = program.wholes.get(group.key, program.count.get(group.key))
+            if column is not None:
+                units = range(1, round(counts[column]) + 1)
+                self.places[group.key] = [_Place(group, unit) for unit in units]
+        self.runs = {(run.experiment_id, run.number): run for run in runs}
+        mine = [run for run in runs if not (run.granted and self._elsewhere(run, granted=True))]
+        self.left = [run for run in mine if not _put(run, self.places)]
+
+    def lost(self) -> tuple[int, float]:
+        """Runs without a place that cannot be rented either, and dollars for the others."""
+        saved = [run.saved for run in self.left]
+        return saved.count(inf), sum(dollars for dollars in saved if dollars < inf)
+
+    def improve(self, clock: Clock) -> None:
+        """Make room for runs that have none, then move runs to where they cost less."""
+        self.left.sort(key=lambda run: -run.saved)
+        waiting = [run for run in self.left if not _swapped(run, self.places, self.runs, clock)]
+        self.left = []
+        while waiting:
+            run = waiting.pop(0)
+            gone = _exchanged(run, self.places, self.runs, clock)
+            if run in gone:
+                self.left += gone
+            else:
+                waiting += gone
+        for _ in range(MOVES):
+            if not _moved(self.places, self.runs, self.costs, clock):
+                break
+
+    def _elsewhere(self, run: _Run, *, granted: bool) -> bool:
+        """Rent a run; where it is ``granted``, with the hours of an allocation alone."""
         for column in run.other:
-            way = ways.get(column)
+            way = self._ways.get(column)
             allocation = None if way is None else way.rental.allocation
-            if found[column] + 1 > program.upper[column] or (only and allocation is None):
+            if self.counts[column] + 1 > self.program.upper[column]:
+                continue
+            if granted and allocation is None:
                 continue
             if way is not None and allocation is not None:
-                limit, key = hours[allocation], (allocation, way.year)
-                taken = used.get(key, 0.0) + way.gpu_hours
+                limit, key = self._hours[allocation], (allocation, way.year)
+                taken = self._used.get(key, 0.0) + way.gpu_hours
                 if limit is not None and taken > float(limit):
                     continue
-                used[key] = taken
-            found[column] += 1
+                self._used[key] = taken
+            self.counts[column] += 1
             return True
         return False
 
-    ways = {program.rent[key]: way for key, way in program.ways.items()}
-    runs = [run for run in runs if not (run.granted and elsewhere(run, True))]
-    left = [run for run in runs if not _put(run, places)]
-    left.sort(key=lambda run: -run.saved)
-    waiting = [run for run in left if not _swapped(run, places, by_job, clock)]
-    left = []
-    while waiting:
-        run = waiting.pop(0)
-        gone = _exchanged(run, places, by_job, clock)
-        if run in gone:
-            left += gone
-        else:
-            waiting += gone
-    for _ in range(MOVES):
-        if not _moved(places, by_job, costs, clock):
-            break
-    placed: list[Placed] = []
-    numbers: Counter[str] = Counter()
-    for key, every in places.items():
-        for unit, place in enumerate((each for each in every if each.jobs), start=1):
-            times = calendar(program.problem, [(job,) for job in place.jobs])
-            for (experiment, _), pieces in times.items():
-                found[program.work[experiment, *key]] += 1
-                numbers[experiment] += 1
-                placed.append(
-                    Placed(
-                        experiment_id=experiment,
-                        run=numbers[experiment],
-                        machine_id=key[0],
-                        order=key[1],
-                        unit=unit,
-                        pieces=tuple(pieces),
+    def plan(self) -> Found | None:
+        """With the rest rented; None where that cannot be, or breaks a rule."""
+        program, found = self.program, self.counts
+        placed: list[Placed] = []
+        numbers: Counter[str] = Counter()
+        for key, every in self.places.items():
+            for unit, place in enumerate((each for each in every if each.jobs), start=1):
+                times = calendar(program.problem, [(job,) for job in place.jobs])
+                for (experiment, _), pieces in times.items():
+                    found[program.work[experiment, *key]] += 1
+                    numbers[experiment] += 1
+                    placed.append(
+                        Placed(
+                            experiment_id=experiment,
+                            run=numbers[experiment],
+                            machine_id=key[0],
+                            order=key[1],
+                            unit=unit,
+                            pieces=tuple(pieces),
+                        )
                     )
-                )
-    if not all(elsewhere(run, False) for run in left):
-        return None
-    for rent, column in program.rent.items():
-        placed += rented_runs(program, rent, column, found, numbers, by_year=False)
-    if not keeps_rows(program, found):
-        return None
-    placed.sort(key=lambda p: (p.machine_id, p.order, p.unit, p.pieces, p.experiment_id, p.run))
-    return dot(costs, found), plan_of(program, found, placed)
+        if not all(self._elsewhere(run, granted=False) for run in self.left):
+            return None
+        for rent, column in program.rent.items():
+            placed += rented_runs(program, rent, column, found, numbers, by_year=False)
+        if not keeps_rows(program, found):
+            return None
+        placed.sort(key=lambda p: (p.machine_id, p.order, p.unit, p.pieces, p.experiment_id, p.run))
+        return dot(self.costs, found), plan_of(program, found, placed)
 
 
-def _put(run: _Run, places: dict[tuple[str, int], list[_Place]]) -> bool:
+def _put(run: _Run, places: _Places) -> bool:
     for group, job, _ in run.groups:
         for place in places.get(group.key, ()):
             if place.has_room(job):
@@ -268,8 +288,8 @@ def _put(run: _Run, places: dict[tuple[str, int], list[_Place]]) -> bool:
 
 
 def _moved(
-    places: dict[tuple[str, int], list[_Place]],
-    runs: dict[tuple[str, int], _Run],
+    places: _Places,
+    runs: _Runs,
     costs: Sequence[float],
     clock: Clock,
 ) -> bool:
@@ -291,8 +311,8 @@ def _moved(
 
 def _exchanged(
     run: _Run,
-    places: dict[tuple[str, int], list[_Place]],
-    runs: dict[tuple[str, int], _Run],
+    places: _Places,
+    runs: _Runs,
     clock: Clock,
 ) -> list[_Run]:
     """Put a run where others make room that cost less elsewhere; those that then have no place,
@@ -331,8 +351,8 @@ def _exchanged(
 
 def _swapped(
     run: _Run,
-    places: dict[tuple[str, int], list[_Place]],
-    runs: dict[tuple[str, int], _Run],
+    places: _Places,
+    runs: _Runs,
     clock: Clock,
 ) -> bool:
     """Put a run where another makes room that finds a place elsewhere."""
