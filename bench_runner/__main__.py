@@ -345,10 +345,12 @@ def _export(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _words(error: Exception) -> str:
-    """What went wrong, as one line."""
+def _words(error: Exception, folder: Path | None = None) -> str:
+    """What went wrong, as one line; ``folder`` is where this program writes."""
     if isinstance(error, OSError):
-        name = f" ({os.fsdecode(error.filename)})" if error.filename else ""
+        # A log that is written to says nothing of its name.
+        place = error.filename or folder
+        name = f" ({os.fsdecode(place)})" if place else ""
         text = f"{error.strerror or error}{name}: free some space, or name another file or folder"
     else:
         text = str(error) or "something is nested too deeply to be read"
@@ -375,7 +377,7 @@ def main(words: Sequence[str] | None = None) -> int:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # or Python itself would complain
         return 130
     except (ValueError, ModuleNotFoundError, OSError, RecursionError) as error:
-        message = _words(error)
+        message = _words(error, getattr(arguments, "work", None))
         if isinstance(error, ModuleNotFoundError):
             message += f": install what a benchmark needs ({error.name}) beside this Python"
         if arguments.command in ("run", "trial", "validate"):

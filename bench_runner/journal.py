@@ -177,6 +177,9 @@ def append(path: Path, measurement: Measurement) -> None:
             if os.pwrite(descriptor, line, end) < len(line):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
             os.fsync(descriptor)
+    except OSError as error:
+        error.filename = error.filename or str(path)  # a full disk names none
+        raise
     finally:
         os.close(descriptor)
 

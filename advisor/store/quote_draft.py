@@ -123,11 +123,23 @@ def quote_draft(
             "that you may write"
         ) from None
     with scratch as place, in_use(Path(place)):
-        draft = QuoteDraft(Path(place, "draft.duckdb"), types, known)
+        at = Path(place, "draft.duckdb")
         try:
-            yield draft
-        finally:
-            draft.close()
+            draft = QuoteDraft(at, types, known)
+            try:
+                yield draft
+            finally:
+                draft.close()
+        except (StoreError, duckdb.Error) as error:
+            said = " ".join(str(error).split())
+            if isinstance(error, StoreError) and at.parent.name not in said:
+                raise  # of the store itself
+            full = "No space left" in said or "Could not write" in said
+            why = "no space left" if full else said.replace(str(at), "a draft")[:200]
+            raise StoreError(
+                f"quotes cannot be read in beside {store} ({why}): free some space; nothing was "
+                "added"
+            ) from None
 
 
 def add_draft(

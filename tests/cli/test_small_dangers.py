@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,9 +14,16 @@ from pathlib import Path
 import pytest
 
 from advisor import files
+from advisor.benchmark.jobs import job_folder
+from advisor.benchmark.jobs.job_plan import make_job_plan
+from advisor.benchmark.request import Request
 from advisor.cli.main import main
-from advisor.store import StoreError, build_store
+from advisor.parse import InputError
+from advisor.store import Store, StoreError, build_store
 from advisor.tables import markdown_text, to_markdown
+from bench_runner import journal
+from bench_runner.__main__ import _words
+from tests.bench_runner.test_journal import record
 
 EVIL = [
     "<script>alert(1)</script>",
@@ -197,11 +205,14 @@ def test_a_page_of_somebody_else_s_is_on_the_web(
 
 
 @pytest.mark.parametrize("words", ["predict --gpu H100 --model", "plan", "bench --model"])
-def test_a_number_of_5000_digits_is_refused_in_our_words(words: str, tmp_path: Path) -> None:
+def test_a_number_of_5000_digits_is_refused_in_our_words(
+    store_path: Path, words: str, tmp_path: Path
+) -> None:
     path = tmp_path / "big.toml"
     path.write_text("x = 1\ny = " + "9" * 5000)
+    own = {**_found(), "ADVISOR_STORE": str(store_path)}
     line = f"exec advisor {words} {path}"
-    run = subprocess.run(["bash", "-c", line], env=_found(), capture_output=True, timeout=60)
+    run = subprocess.run(["bash", "-c", line], env=own, capture_output=True, timeout=60)
     said = run.stderr.decode()
     assert run.returncode == 2
     assert "big.toml has a number too long to be one in line 2: correct it" in said
@@ -216,6 +227,58 @@ def test_a_full_disk_names_the_store_and_never_its_draft(tmp_path: Path) -> None
     assert f"the store {tmp_path}/new.duckdb could not be written" in said
     assert "/.new" not in said and said.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_names_no_draft_of_quotes(tmp_path: Path, own_store: Path) -> None:
+    file = tmp_path / "q.csv"
+    rows = "".join(f"RTX 3090,{500 + n},Shop {n},2026-11-01,used\n" for n in range(6_000))
+    file.write_text(f"item,price,vendor,date,kind\n{rows}")
+    beside = sorted(own_store.parent.iterdir())
+    # The store may grow no more, and its draft is larger than that.
+    line = f"ulimit -f 200; exec advisor prices import {file} --store {own_store}"
+    run = subprocess.run(["bash", "-c", line], env=_found(), capture_output=True, timeout=120)
+    said = run.stderr.decode()
+    assert run.returncode == 2
+    assert f"quotes cannot be read in beside {own_store}" in said
+    assert "draft" not in said and said.count("\n") == 1
+    assert sorted(own_store.parent.iterdir()) == beside
+
+
+def test_a_full_disk_names_the_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(journal.os, "pwrite", full)
+    with pytest.raises(OSError, match="No space left") as caught:
+        journal.append(tmp_path / "r.jsonl", record())
+    assert caught.value.filename == str(tmp_path / "r.jsonl")
+    # What is said where a program's own log is full, which has no name.
+    with pytest.raises(OSError, match="No space left") as caught:
+        full()
+    assert _words(caught.value, tmp_path).startswith(f"No space left on device ({tmp_path})")
+
+
+def test_a_job_s_folder_that_does_not_fit_is_taken_away(
+    tmp_path: Path, store_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        (tmp_path / "job" / "node").mkdir()
+        said = "[Errno 28] No space left on device: '/a/b' -> '/c/d'"
+        raise shutil.Error([("/a/b", "/c/d", said), ("/a/e", "/c/f", said)])
+
+    monkeypatch.setattr(job_folder.shutil, "copytree", full)
+    request = Request(
+        recipe="pythia-160m",
+        gpu_count=1,
+        methods="naive",
+        device="cpu",
+        records_file=Path("records.jsonl"),
+        work_directory=Path("work"),
+    )
+    plan = make_job_plan(Store(store_path), request)
+    with pytest.raises(InputError, match=r"cannot be written \(No space left on device\): name"):
+        job_folder.write_folder(tmp_path / "job", plan, {})
+    assert not (tmp_path / "job").exists()
 
 
 def _found() -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -70,6 +71,7 @@ def write_folder(folder: Path, plan: JobPlan, files: dict[str, str]) -> None:
 
     What was measured in it before stays. Raises InputError.
     """
+    fresh = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         package = folder / NODE / "bench_runner"
@@ -84,10 +86,19 @@ def write_folder(folder: Path, plan: JobPlan, files: dict[str, str]) -> None:
         for name, text in files.items():
             write_whole(folder / name, text, overwrite=True)
     except (OSError, shutil.Error) as error:
-        why = getattr(error, "strerror", None) or str(error)
+        if fresh:
+            shutil.rmtree(folder, ignore_errors=True)
+        why = getattr(error, "strerror", None) or _first_reason(error)
         raise InputError(
             f"the job's folder {folder} cannot be written ({why}): name another with --folder"
         ) from None
+
+
+def _first_reason(error: Exception) -> str:
+    """Why the first file could not be copied: shutil tells of all of them."""
+    first = error.args[0][0] if error.args and isinstance(error.args[0], list) else error
+    words = str(first[2] if isinstance(first, tuple) else first)
+    return re.sub(r"^\[Errno \d+\] |: .*", "", words, flags=re.DOTALL)
 
 
 def keep_job(job: Job) -> Job:
