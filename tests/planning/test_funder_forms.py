@@ -335,8 +335,12 @@ def test_another_plan_that_does_less_is_not_said_to_do_the_same_work(planned: Pl
             over_budget=False,
         )
         told = replace(planned.explanation, alternatives=(other,))
-        text = to_markdown(report_for(replace(planned, explanation=told)).parts()[0])
-        assert f"Why not rent. {words}; this request is $" in text
+        rented, none = (
+            to_markdown(report_for(replace(planned, explanation=told), rent=rent).parts()[0])
+            for rent in (True, False)
+        )
+        assert f"Why not rent. {words}; this request is $" in rented
+        assert "Why not rent" not in none  # granted hours alone are no rent
 
 
 def planned_quote(planned: Planned) -> str:
@@ -555,3 +559,18 @@ def test_a_spreadsheet_reads_the_csv_as_utf_8(planned: Planned, tmp_path: Path) 
     (first, *_) = csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines())
     assert first["line"].startswith("Equipment above the limit (Geräte)")
     assert first["form"] == "DFG, by funding year"
+
+
+def test_what_is_wanted_every_year_is_wanted_every_twelve_months(
+    store_path: Path, tmp_path: Path
+) -> None:
+    """Where a fiscal year cuts the money of two years in three, no half year is left without."""
+    path = tmp_path / "grant.toml"
+    text = GRANT.format(funder="plain").replace("years = 3", 'years = 2\naward_years = "calendar"')
+    path.write_text(text.replace("2027-01-01", "2027-07-01") + "each_year = true\n")
+    loaded = load_grant(Store(store_path), read_grant(path), TODAY)
+    wanted = loaded.problem.experiments
+    assert [(e.release_day, e.due_day) for e in wanted] == [(0, 366), (366, 731)]
+    assert [e.name for e in wanted] == ["Pythia 410M, year 1", "Pythia 410M, year 2"]
+    assert [e.experiment_id for e in wanted] == ["pythia-410m, year 1", "pythia-410m, year 2"]
+    assert loaded.problem.year_days == (0, 184, 550, 731)

@@ -105,10 +105,15 @@ class Grant:
         return _later(self.start, self.years)
 
     @property
+    def anniversaries(self) -> tuple[date, ...]:
+        """The first day of each twelve months of the grant, and the day after the last."""
+        return tuple(_later(self.start, years) for years in range(self.years + 1))
+
+    @property
     def year_dates(self) -> tuple[date, ...]:
         """The first day of each award year, and the day after the last."""
         if self.award_years == "start":
-            return tuple(_later(self.start, years) for years in range(self.years + 1))
+            return self.anniversaries
         month, day = (1, 1)
         if self.award_years == "fiscal":
             month, day = self.institution.fiscal_year_start

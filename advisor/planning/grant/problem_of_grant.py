@@ -13,6 +13,7 @@ from advisor.planning.grant.allocations import allocations_of
 from advisor.planning.grant.checked_toml import wrong
 from advisor.planning.grant.cost_lines import fixed_costs, machine_extras, order_days
 from advisor.planning.grant.grant import Grant
+from advisor.planning.grant.grant_file import GrantExperiment
 from advisor.planning.grant.machines import (
     Best,
     LeftOut,
@@ -186,12 +187,14 @@ def _model(snapshot: Snapshot, grant: Grant, number: int) -> Model:
 
 
 def _experiments(grant: Grant, models: Mapping[str, Model]) -> tuple[Experiment, ...]:
-    days = [(day - grant.start).days for day in grant.year_dates]
+    # Of twelve months each, wherever the turn of a calendar or fiscal year cuts the money.
+    days = [(day - grant.start).days for day in grant.anniversaries]
     found: list[Experiment] = []
     for wanted in grant.experiments:
+        called = called_by(wanted, models[wanted.model])
         spans = [
             (
-                f"{wanted.name}, year {year + 1}" if wanted.each_year else wanted.name,
+                f", year {year + 1}" if wanted.each_year else "",
                 days[year] if wanted.each_year else day_of(grant, wanted.not_before, 0),
                 days[year + 1] if wanted.each_year else day_of(grant, wanted.by, days[-1]),
             )
@@ -199,8 +202,8 @@ def _experiments(grant: Grant, models: Mapping[str, Model]) -> tuple[Experiment,
         ]
         found.extend(
             Experiment(
-                experiment_id=name,
-                name=name,
+                experiment_id=f"{wanted.name}{year}",
+                name=f"{called}{year}",
                 model=models[wanted.model].recipe_id,
                 runs=wanted.runs,
                 release_day=release,
@@ -209,9 +212,14 @@ def _experiments(grant: Grant, models: Mapping[str, Model]) -> tuple[Experiment,
                 model_name=models[wanted.model].name,
                 value=wanted.value,
             )
-            for name, release, due in spans
+            for year, release, due in spans
         )
     return tuple(found)
+
+
+def called_by(wanted: GrantExperiment, model: Model) -> str:
+    """The name that the grant gives an experiment; without one, its model's."""
+    return model.name if wanted.name == wanted.model else wanted.name
 
 
 def _rentals(

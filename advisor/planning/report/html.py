@@ -21,7 +21,7 @@ from advisor.planning.report.report import (
     shown,
 )
 
-MOST_COLUMNS = 5
+MOST_COLUMNS = 6
 """Columns of amounts that are printed beside each other."""
 DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 """A date in a sentence: not broken at its hyphens."""

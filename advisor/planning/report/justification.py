@@ -275,6 +275,8 @@ def _renting(given: Material, by_line: Mapping[str, Num]) -> Words:
         words.append(given.ledger.total(hours, "hours rented, in all", "hours"))
         words.append(f" on {listed(rented_name(given, r) for r in rented)}, at the rates below.")
         return (*words, *_not_bought(given))
+    if not given.loaded.grant.rent:
+        return ()  # hours that are granted were compared alone: that is no reason
     for other in given.explanation.alternatives:
         if other.change.get("no_purchases"):
             return ("Why not rent. ", *_otherwise(given, other, "rented computers"))

@@ -21,8 +21,10 @@ from advisor.planning.report.report import (
 )
 from bench_runner.leftovers import in_use, sweep
 
-MOST_COLUMNS, MOST_MARKED = 5, 4
-"""Columns of amounts, without and with the row that each comes from, that fit on a page."""
+TEXT_POINTS, NAME_POINTS, MARK_POINTS = 487, 95, 17
+"""Of a page between its margins, of a line's name at least, and of the row of a number."""
+WIDE = 0.49
+"""A letter of an amount against its height, at most: digits, capitals and marks together."""
 MOST_UNBROKEN = 8
 """Rows of a table that is not parted at the end of a page."""
 ANNEX_POINTS, FUNDER_POINTS = 7.4, 8.5
@@ -156,8 +158,15 @@ def _picture(block: Picture, section: str) -> str:
 
 
 def _table(table: ReportTable, *, cite: bool) -> str:
-    most = MOST_MARKED if cite else MOST_COLUMNS
-    return "\n\n".join(_piece(piece, cite=cite) for piece in table.pieces(most))
+    return "\n\n".join(_piece(piece, cite=cite) for piece in table.pieces(_most(table, cite=cite)))
+
+
+def _most(table: ReportTable, *, cite: bool) -> int:
+    """Columns of amounts that stand beside each other on a page, by their longest amount."""
+    longest = max((len(table.shown(cell)) for row in table.rows for cell in row[1:]), default=1)
+    points = ANNEX_POINTS if cite else FUNDER_POINTS
+    wide = longest * points * WIDE + 6 + (MARK_POINTS if cite else 0)
+    return max(int((TEXT_POINTS - NAME_POINTS) // wide), 2)
 
 
 def _piece(table: ReportTable, *, cite: bool) -> str:

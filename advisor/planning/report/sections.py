@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from advisor.planning.grant.funder import funder_form
-from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.grant.problem_of_grant import Loaded, called_by
 from advisor.planning.report.cost_sections import money_section
 from advisor.planning.report.evidence_sections import (
     limits_section,
@@ -108,7 +108,7 @@ def question_section(given: Material) -> Section:
     words.append(".")
     rows: list[tuple[Cell, ...]] = [
         (
-            wanted.name,
+            called_by(wanted, given.loaded.snapshot.model(wanted.model)),
             given.loaded.snapshot.model(wanted.model).name,
             given.book.setting(
                 f"experiments[{n}].runs", wanted.runs, "runs", f"{wanted.name}: runs"
