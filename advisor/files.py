@@ -10,6 +10,19 @@ from pathlib import Path
 from bench_runner.leftovers import in_use, sweep
 
 
+def typed_path(text: str | Path) -> Path:
+    """A path as somebody typed it: ``~`` is the home folder, and ``~nobody`` a name like others."""
+    return Path(os.path.expanduser(text))  # Path's own raises on an unknown user
+
+
+def is_file(path: Path) -> bool:
+    """Whether a file of this name is there; False for what cannot be a name."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
 def write_whole(path: Path, content: str | bytes, *, overwrite: bool) -> None:
     """Write a file so that it is there in full or not at all. Raises OSError, which names it.
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.benchmark.request import peak_tflops
+from advisor.files import typed_path
 from advisor.parse import InputError, shown
 from bench_runner import space
 from bench_runner.recipes import recipe_hash
@@ -200,7 +201,7 @@ def recipe_to_measure(store: Store, snapshot: Snapshot, named: str) -> Trained:
     from bench_runner.recipes import LARGEST_RECIPE, load_recipe, load_recipes
 
     if named.endswith(".toml"):
-        path = Path(named).expanduser().absolute()
+        path = typed_path(named).absolute()
         recipe = load_recipe(path)
         known = next((m for m in snapshot.models if m.recipe_id == recipe.recipe_id), None)
         if known is not None and known.recipe_hash != recipe_hash(recipe):

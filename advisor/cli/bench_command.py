@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import closing
-from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +27,7 @@ from advisor.cli.command import (
     terminal_width,
 )
 from advisor.cli.job_words import MAX_GIB, MAX_MINUTES, SEARCHES
+from advisor.files import typed_path
 from advisor.parse import InputError, parse_positive, shown
 from bench_runner.typed_numbers import read_whole
 
@@ -157,8 +157,8 @@ def _plan(options: argparse.Namespace) -> Plan:
         if gib is None
         else parse_positive(gib, "memory limit", "GiB", MAX_GIB),
         again=options.again,
-        records_file=Path(options.records or records).expanduser(),
-        work_directory=Path(options.work or work).expanduser(),
+        records_file=typed_path(options.records or records),
+        work_directory=typed_path(options.work or work),
     )
     try:
         journal.read(request.records_file)

@@ -10,12 +10,12 @@ import argparse
 import math
 import sys
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.cli.bench_sky import run_on_sky
 from advisor.cli.command import ANSWERED, CANCELLED, open_store
 from advisor.cli.job_words import MAX_MINUTES, job_request, say, whole_number
+from advisor.files import typed_path
 from advisor.parse import InputError, parse_choice, parse_positive
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _run_on_slurm(options: argparse.Namespace) -> int:
         node_count=nodes,
         gpu=options.gpu,
         minutes=minutes,
-        folder=Path(options.folder).expanduser() if options.folder else None,
+        folder=typed_path(options.folder) if options.folder else None,
     )
     print(prepared.text, end="")
     job = prepare.write(prepared)

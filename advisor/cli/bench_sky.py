@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from advisor.cli.command import ANSWERED, NO_ANSWER, open_store
 from advisor.cli.job_words import job_request, say, whole_number
 from advisor.costs.rented_trial import MINUTES
+from advisor.files import typed_path
 from advisor.parse import InputError, parse_positive
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _one(
         request,
         gpu,
         minutes=minutes,
-        folder=Path(options.folder).expanduser() if options.folder else None,
+        folder=typed_path(options.folder) if options.folder else None,
         wheel=None if wheel is None else wheel.name,
     )
     prepare.write(prepared)
@@ -130,7 +131,7 @@ def _try_first(options: argparse.Namespace, minutes: float) -> int:
 def _wheel(named: str | None) -> Path | None:
     if named is None:
         return None
-    path = Path(named).expanduser()
+    path = typed_path(named)
     if path.suffix != ".whl" or not path.is_file():
         raise InputError(f"--wheel {named} is no wheel that is there: build one by pip wheel .")
     return path

@@ -193,3 +193,22 @@ def test_a_pipe_that_trickles_is_read_to_its_end(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", program]):
         found = list(outside.lines_outside(pipe, 1000, 1000))
     assert found == [line.encode() + b"\n"] * 3
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["predict", "--model", "~nobody-of-this-name/x.toml", "--gpu", "H100"],
+        ["predict", "--model", "~nobody-of-this-name/config.json", "--gpu", "H100"],
+        ["bench", "--model", "~nobody-of-this-name/x.toml", "--gpus", "1", "--on", "slurm"],
+    ],
+)
+def test_the_home_of_nobody_is_a_name_like_others(
+    store_path: Path, capsys: pytest.CaptureFixture[str], argv: list[str]
+) -> None:
+    from advisor.cli.main import main
+
+    assert main([*argv, "--store", str(store_path)]) == 2
+    said = capsys.readouterr().err
+    assert "a fault of this program" not in said
+    assert "is not there" in said or "no file" in said or "not known" in said

@@ -66,3 +66,24 @@ async def test_a_store_that_is_taken_away_and_comes_back(own_store: Path) -> Non
         await type_into(pilot, "b", "40k")
         assert pilot.app.is_running
     assert own_store.read_bytes() == whole
+
+
+NAMES = ("~nobody-here/x.toml", "x" * 299, "/dev/null")
+
+
+async def test_no_name_of_a_file_ends_the_program(own_store: Path) -> None:
+    before = own_store.read_bytes()
+    async with running(own_store) as pilot:
+        for way in (("f8", "g"), ("f7", "i"), ("f2", "M", "tab"), ("f2", "n")):
+            await pilot.press(*way)
+            for name in NAMES:
+                field = pilot.app.screen.focused
+                assert isinstance(field, Input)
+                field.value = name
+                await pilot.press("enter")
+                await settled(pilot)
+                assert pilot.app.is_running
+                field.focus()
+            while len(pilot.app.screen_stack) > 1:
+                await pilot.press("escape")
+    assert own_store.read_bytes() == before

@@ -197,8 +197,7 @@ async def test_a_file_is_looked_at_first_and_read_whole_or_not_at_all(
         path.write_text("item,price,vendor,date,kind\n3090,900,a,2026-11-01,used\nH200,x,b,y,z\n")
         await pilot.press("i")
         assert isinstance(pilot.app.screen, ImportScreen)
-        await write(pilot, path=str(path))
-        await pilot.press("enter")
+        await paste(pilot, str(path))
         await settled(pilot)
         preview = page(pilot.app.screen.query_one("#preview", LinesView))
         assert "row 3, column 'price'" in preview
@@ -210,7 +209,7 @@ async def test_a_file_is_looked_at_first_and_read_whole_or_not_at_all(
         path.write_text("item,price,vendor,date,kind\n3090,900,a,2026-11-01,used\n")
         await pilot.press("enter")
         await settled(pilot)
-        assert said(pilot) == "1 quotes: Enter again reads them in"
+        assert said(pilot) == "1 quote: Enter reads it in"
         assert len(look(Store(own_store)).quotes()) == before
         await pilot.press("enter")
         await settled(pilot)

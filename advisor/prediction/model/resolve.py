@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from advisor.files import typed_path
 from advisor.parse import shown
 from advisor.prediction.model.hf_config import target_of_config
 from advisor.prediction.model.targets import LARGEST, Run, Target, target_of_recipe, target_of_timm
@@ -75,7 +76,7 @@ def resolve(
     if recipe := _called(model, recipes):
         return _of_recipe(recipe, ask)
     if model.endswith(".toml"):
-        return _of_recipe(load_recipe(Path(model).expanduser()), ask)
+        return _of_recipe(load_recipe(typed_path(model)), ask)
     hub = _HUB.match(model)
     if hub and hub["timm"] and timm_model(hub["timm"]) is not None:
         raise ValueError(

@@ -16,7 +16,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 from textual.widgets.input import Selection
 
-from advisor.files import write_whole
+from advisor.files import typed_path, write_whole
 from advisor.tables import TABLE_FORMATS, table_text
 from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.dialog import Dialog
@@ -133,7 +133,7 @@ A file is there in full or not at all.
         if not text:
             self._say("the file has no name: write one such as builds.csv")
             return
-        path = Path(text).expanduser()
+        path = typed_path(text)
         suffix = path.suffix.lower()
         if suffix not in self.query_one(Choice).words:
             endings = ", ".join(self.query_one(Choice).words)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
@@ -13,6 +13,7 @@ from textual.containers import Grid, Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from advisor.files import typed_path
 from advisor.parse import InputError, parse_count, parse_whole
 from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.dialog import Dialog
@@ -188,8 +189,8 @@ def read_target(typed: dict[str, str]) -> Target:
     size = amount("parameters", "1.1B", "parameters", "params")
     source = typed["source"]
     if size is None:
-        path = Path(source).expanduser()
-        named = str(path) if path.exists() else source
+        path = typed_path(source)
+        named = str(path) if path.name and os.path.exists(path) else source
         return resolve(named, ask, load_recipes())
     run = Run(
         batch_size=ask.batch_size or 512,

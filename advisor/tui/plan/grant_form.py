@@ -11,6 +11,7 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widgets import Static, TextArea
 
+from advisor.files import is_file, typed_path
 from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.dialog import Dialog
 from advisor.tui.program.actions import bindings_of
@@ -71,7 +72,7 @@ key that there is.
         name = "grant.toml"
         path = self._path
         try:
-            if path is not None and path.is_file() and path.stat().st_size <= MAX_BYTES:
+            if path is not None and is_file(path) and path.stat().st_size <= MAX_BYTES:
                 self._text, name = path.read_text(encoding="utf-8-sig"), str(path)
             else:
                 self._path = None
@@ -95,7 +96,7 @@ key that there is.
         self._check()
 
     def _file(self) -> Path:
-        return Path(self.query_one("#file", Field).value.strip() or "grant.toml").expanduser()
+        return typed_path(self.query_one("#file", Field).value.strip() or "grant.toml")
 
     def _check(self) -> bool:
         """Say what is wrong with each field; whether it is a grant, which may name a model that is

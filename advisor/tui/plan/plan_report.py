@@ -13,6 +13,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from advisor.files import typed_path
 from advisor.parse import InputError
 from advisor.tui.pages.record import RecordScreen
 from advisor.tui.pages.sized_screen import SizedScreen
@@ -74,9 +75,11 @@ class PlanReport(SizedScreen):
             self.say("")
             return
         try:
-            check_targets([str(Path(name).expanduser())], force=False)
+            check_targets([str(typed_path(name))], force=False)
         except InputError as error:
             self.say(_without_force(str(error)))
+        except OSError as error:
+            self.say(f"no file can be called so: {error.strerror}")
         else:
             self.say("Enter writes it.")
 
@@ -97,7 +100,7 @@ class PlanReport(SizedScreen):
         from advisor.planning.report.write import write_planned
 
         try:
-            path = str(Path(name).expanduser())
+            path = str(typed_path(name))
             write_planned(planned, [path], force=False)
             self.post_message(self.Written(f"wrote {path}; v opens it", Path(path)))
         except (InputError, OSError) as error:

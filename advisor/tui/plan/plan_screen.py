@@ -16,6 +16,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from advisor.files import is_file, typed_path
 from advisor.parse import InputError
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.plan.plan_report import REPORT, PlanReport
@@ -144,7 +145,7 @@ class PlanScreen(PlanReport):
         self._look_number += 1
         name = event.value.strip()
         if name:
-            self.look_at(self._look_number, Path(name).expanduser())
+            self.look_at(self._look_number, typed_path(name))
         else:
             self.say("")
 
@@ -153,7 +154,7 @@ class PlanScreen(PlanReport):
         """Read the grant that is being named, and post what is wrong with it."""
         from advisor.planning.grant.grant import read_grant
 
-        if not path.is_file():
+        if not is_file(path):
             self.post_message(self.Looked(number, "There is no such file yet.", False))
             return
         try:
@@ -174,14 +175,14 @@ class PlanScreen(PlanReport):
         """Plan the file that is named, or the one that stands there in grey."""
         name = event.value.strip() or GRANT
         self._name_grant(name)
-        self._plan(Path(name).expanduser())
+        self._plan(typed_path(name))
 
     def action_write_grant(self) -> None:
         """Write a grant here, or change the one that is named."""
         from advisor.tui.plan.grant_form import GrantForm
 
         name = self.query_one("#grant", Input).value.strip()
-        path = Path(name).expanduser() if name else None
+        path = typed_path(name) if name else None
         self.app.push_screen(GrantForm(path), self._written_grant)
 
     def _written_grant(self, path: Path | None) -> None:

@@ -19,6 +19,7 @@ from advisor.answers.wording import item_names
 from advisor.costs.amounts import usd_exact
 from advisor.costs.own_quotes import OWN, make_quote
 from advisor.costs.own_quotes_csv import Preview, read_quotes
+from advisor.files import is_file, typed_path
 from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.dialog import Dialog
 from advisor.tui.program.actions import bindings_of
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from advisor.store import Store
     from advisor.store.quote_draft import QuoteDraft
 
+LOOKED_AT_ONCE = 1_000_000
+"""A file of so many bytes is looked at while it is named; a larger one when Enter asks for it."""
 FIELDS = (
     ("item", "Item", "RTX 3090, or a machine's name"),
     ("price", "Price", "of one piece: 900"),
@@ -196,8 +199,9 @@ class ImportScreen(Keeping, inherit_bindings=False):
     HELP = """\
 ## Importing quotes
 
-Type the path of a CSV file with the columns item, price, vendor, date and kind; `Enter` shows what
-would be read and what is wrong, row by row. `Enter` again reads it in: all of it or nothing.
+Type the path of a CSV file with the columns item, price, vendor, date and kind. What would be read
+and what is wrong is shown row by row; a large file waits for `Enter`. `Enter` then reads it in: all
+of it or nothing.
 """
 
     @dataclass
@@ -220,7 +224,7 @@ would be read and what is wrong, row by row. `Enter` again reads it in: all of i
         with Vertical(classes="page tall") as box:
             box.border_title = "Import quotes"
             yield Field(placeholder="a CSV file, such as quotes.csv", id="path", max_length=1000)
-            yield Static("Enter shows what would be read.", id="said", markup=False)
+            yield Static("Name a file: it is looked at first.", id="said", markup=False)
             yield LinesView(id="preview")
             yield DialogKeys(IMPORT)
 
@@ -234,17 +238,23 @@ would be read and what is wrong, row by row. `Enter` again reads it in: all of i
             self._ready = None
 
     def _named(self) -> Path:
-        return Path(self.query_one("#path", Input).value.strip()).expanduser()
+        return typed_path(self.query_one("#path", Input).value.strip())
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
         self._drop()
         path = self._named()
-        if not path.name or path.is_file():
+        self.query_one("#preview", LinesView).show(lambda width: [], from_top=True)
+        if not path.name:
+            self.say("Name a file: it is looked at first.", wrong=False)
+        elif not is_file(path):
+            self.say("no such file yet")
+        elif path.stat().st_size > LOOKED_AT_ONCE:
             self.say("Enter shows what would be read.", wrong=False)
         else:
-            self.say("no such file yet")
+            self.say("reading …", wrong=False)
+            self._look(path)
 
     @on(Input.Submitted)
     def action_go_on(self) -> None:
@@ -279,6 +289,7 @@ would be read and what is wrong, row by row. `Enter` again reads it in: all of i
     @on(Read)
     def _read(self, event: Read) -> None:
         preview = event.preview
+        self._drop()
         if event.path != self._named():
             event.held.close()
             self.say("Enter shows what would be read.", wrong=False)
@@ -289,10 +300,14 @@ would be read and what is wrong, row by row. `Enter` again reads it in: all of i
         if preview.problems:
             event.held.close()
             least = "at least " if preview.stopped else ""
-            self.say(f"{least}{len(preview.problems)} problems: nothing will be read")
+            several = "" if len(preview.problems) == 1 else "s"
+            self.say(f"{least}{len(preview.problems)} problem{several}: nothing will be read")
         else:
             self._ready = event
-            self.say(f"{preview.count:,} quotes: Enter again reads them in", wrong=False)
+            them = "1 quote: Enter reads it in"
+            if preview.count != 1:
+                them = f"{preview.count:,} quotes: Enter reads them in"
+            self.say(them, wrong=False)
 
     def _page(self, preview: Preview, width: int) -> list[Line]:
         lines: list[Line] = [(str(problem), WARNING) for problem in preview.problems]

@@ -76,7 +76,7 @@ DIALOG_ACTIONS: tuple[Action, ...] = (
     *rows_of(
         IMPORT,
         "prices",
-        ("enter", "go_on", "read the file", "read", "First a preview; again, all or nothing."),
+        ("enter", "go_on", "read the file", "read", "What is shown: all of it, or nothing."),
         _close(action="cancel"),
         _FORM_HELP,
     ),

@@ -22,6 +22,7 @@ from advisor.answers.one_build import (
     place_words,
     section_lines,
 )
+from advisor.files import is_file, typed_path
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line
 from advisor.tui.pages.sized_screen import SizedScreen
@@ -199,8 +200,8 @@ beside it in the ranking.
         event.stop()
         name = event.input.id or ""
         if name == "records":
-            path = Path(event.value.strip()).expanduser()
-            missing = bool(path.name) and not path.is_file()
+            path = typed_path(event.value.strip())
+            missing = bool(path.name) and not is_file(path)
             self._say("There is no such file yet." if missing else ACTS["measure"])
             return
         if self.app.session.change(**{name: event.value}):
@@ -225,7 +226,7 @@ beside it in the ranking.
         name = event.value.strip()
         if event.input.id == "records" and name:
             self._say("bringing them in …")
-            self.merge(Path(name).expanduser())
+            self.merge(typed_path(name))
         else:
             self.action_leave_field()
 
