@@ -40,7 +40,7 @@ from advisor.planning.report.sections import build_report
 from advisor.planning.report.write import check_targets, write_report
 from advisor.planning.report.xlsx import to_xlsx
 from advisor.planning.sensitivity.explain import Alternative
-from advisor.planning.sensitivity.solved_amounts import number_words
+from advisor.planning.sensitivity.solved_amounts import Finding, Solved, number_words
 from advisor.planning.solver.arithmetic import PLAIN
 from advisor.planning.solver.by_year import cents_by_year
 from advisor.planning.solver.charges import purchase_charge
@@ -449,6 +449,10 @@ def test_the_flat_rate_of_a_funder_counts_where_no_rules_are_named(
     assert rules_of(grant).life_months == (60 if funder == "horizon" else None)
     house_said = [text for text in cautions_of(grant) if text.startswith("Counted by the rules of")]
     assert len(house_said) == 1 and f"overhead of {float(rate) * 100:.3g} %" in house_said[0]
+    # Who writes dollars is answered in dollars.
+    text = GRANT.format(funder=funder) + '[budget]\ntotal = "$60,000"\n'
+    path.write_text(text, encoding="utf-8")
+    assert (read_grant(path).currency.code, read_grant(path).budget_usd) == ("USD", 60_000)
     # A rate of the grant's own moves the threshold; rules of its own go before.
     own = '[budget]\ncurrency = "{}"\nusd_per_unit = 2\nusd_per_unit_on = 2026-11-01\n'
     path.write_text(GRANT.format(funder=funder) + own.format(currency), encoding="utf-8")
@@ -574,3 +578,13 @@ def test_what_is_wanted_every_year_is_wanted_every_twelve_months(
     assert [e.name for e in wanted] == ["Pythia 410M, year 1", "Pythia 410M, year 2"]
     assert [e.experiment_id for e in wanted] == ["pythia-410m, year 1", "pythia-410m, year 2"]
     assert loaded.problem.year_days == (0, 184, 550, 731)
+
+
+def test_a_rate_that_the_grant_states_is_told_in_its_currency() -> None:
+    def told(row: str) -> str:
+        change = {"rent_price": (row, "2.28")}
+        rate = Solved(value=Decimal("2.28"), unit="usd-per-hour", change=change, reads="threshold")
+        return Finding(words=("at ", rate)).text(lambda usd: f"€{usd / 2}")
+
+    assert told("allocation:1:2") == "at €1.14 an hour"
+    assert told("shelf-2026:9") == "at $2.28 an hour"

@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from advisor.parse import InputError, PriceRule, parse_price_rule
-from advisor.planning.grant.checked_toml import exact, read_toml, wrong
+from advisor.planning.grant.checked_toml import Amount, exact, read_toml, wrong
 from advisor.planning.grant.currency import CALLED_DOLLARS, DOLLARS, Currency, find_currency
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_file import (
@@ -141,6 +141,9 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
     rules = file.institution.rules or funder_form(general.funder).rules
     institution = NO_RULES if rules is None else find_institution(rules, path)
     currency = _currency(path.name, file.budget, institution)
+    asked = file.budget.currency is not None or file.institution.rules is not None
+    if not asked and any(amount.in_dollars for _, amount in _amounts(file)):
+        currency = DOLLARS  # whatever the funder's own rules are in
     if institution.equipment_threshold is not None and currency.code == institution.currency:
         threshold = currency.to_usd(institution.equipment_threshold)
         institution = replace(institution, equipment_threshold_usd=threshold)
@@ -231,16 +234,21 @@ def _currency(file: str, budget: BudgetTable, institution: Institution) -> Curre
 
 def _check_signs(name: str, file: GrantFile, currency: Currency) -> None:
     """A dollar sign in a grant in euros is a mistake of somebody's. Raises InputError."""
+    for place, amount in _amounts(file):
+        if amount.in_dollars and currency.code not in CALLED_DOLLARS:
+            problem = f"is in dollars, and the grant is in {currency.code}: write the number alone"
+            raise wrong(name, place, problem)
+
+
+def _amounts(file: GrantFile) -> list[tuple[str, Amount]]:
+    """What is in the grant's currency, each with its place."""
     years = enumerate(file.budget.per_year or (), start=1)
     amounts = [
         ("budget.total", file.budget.total),
         *((f"budget.per_year[{n}]", amount) for n, amount in years),
         *((f"costs[{n}].amount", cost.amount) for n, cost in enumerate(file.costs, start=1)),
     ]
-    for place, amount in amounts:
-        if amount is not None and amount.in_dollars and currency.code not in CALLED_DOLLARS:
-            problem = f"is in dollars, and the grant is in {currency.code}: write the number alone"
-            raise wrong(name, place, problem)
+    return [(place, amount) for place, amount in amounts if amount is not None]
 
 
 def _electricity(file: str, power: ElectricityTable) -> Decimal | None:

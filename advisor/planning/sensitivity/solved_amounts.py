@@ -50,15 +50,24 @@ class Finding:
     """Smaller comes first."""
 
     def text(self, money: Money = usd_exact) -> str:
-        """As a person reads it; what a plan costs is written as ``money``, prices stay dollars."""
+        """As a person reads it; what a plan costs, and what hours of an allocation cost by the
+        grant's own word, is written as ``money``; vendors' prices stay dollars."""
         return "".join(
             w
             if isinstance(w, str)
             else money(Decimal(str(w.value)))
             if w.unit == "usd" and w.reads in OF_PLANS
+            else f"{money(Decimal(str(w.value)))} an hour"
+            if w.unit == "usd-per-hour" and _granted(w.change)
             else number_words(w.value, w.unit)
             for w in self.words
         )
+
+
+def _granted(change: Change) -> bool:
+    """Whether a rate is an allocation's, which the grant states in its own currency."""
+    rows = (value[0] if isinstance(value, tuple) else value for value in change.values())
+    return any(str(row).startswith("allocation:") for row in rows)
 
 
 def number_words(value: Value, unit: str) -> str:
