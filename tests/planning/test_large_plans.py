@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.planning.solver import milp, schedule
+from advisor.planning.solver import counted_spans, schedule
 from advisor.planning.solver.alike import alike
 from advisor.planning.solver.large import Learnt, large_plan, strengthened
 from advisor.planning.solver.milp import Program
@@ -155,8 +155,8 @@ def test_with_few_of_the_intervals_the_best_plan_is_the_same(
 ) -> None:
     problems = list(every_random_problem(12))
     whole = [cost_of(problem) for problem in problems]
-    monkeypatch.setattr(milp, "MOST_INTERVALS", 1)
-    monkeypatch.setattr(milp, "SOME_MOMENTS", 1)
+    monkeypatch.setattr(counted_spans, "MOST_INTERVALS", 1)
+    monkeypatch.setattr(counted_spans, "SOME_MOMENTS", 1)
     assert [cost_of(problem) for problem in problems] == whole
 
 

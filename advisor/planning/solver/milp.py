@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from math import floor, inf
 from typing import Any
 
@@ -25,16 +24,13 @@ from advisor.planning.solver.charges import (
     purchase_cents,
     run_cents,
 )
+from advisor.planning.solver.counted_spans import Load, moments
 from advisor.planning.solver.groups import Group, groups, runs_that_fit
 from advisor.planning.solver.packing_rows import Interval, PackingRow, Room
 from advisor.planning.solver.problem import EPSILON, Experiment, PlanningProblem
 from advisor.planning.solver.rented import Way, rented_ways
 
 Row = tuple[dict[int, float], float, float]
-MOST_INTERVALS = 1600
-"""For one group; with more of them, some are left out."""
-SOME_MOMENTS = 12
-"""Releases, and due days, that intervals go from and to then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,36 +43,6 @@ class Cut:
     runs: tuple[tuple[str, int], ...]
     sure: bool = True
     """Whether it is certain; else no place was found for them."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Job:
-    """A column of runs in a group, or of days that they run in one year."""
-
-    column: int
-    days: float
-    """For one of the column."""
-    low: float
-    due: int
-
-
-def _moments(jobs: Sequence[_Job]) -> list[tuple[float, float]]:
-    """From which day to which the jobs are counted: from every release to every due day.
-
-    Where there are very many, from some to some: each interval asks what must hold, and fewer of
-    them leave the bound valid; whether the runs pack is seen when they are placed.
-    """
-    lows = sorted({each.low for each in jobs})
-    dues = sorted({float(each.due) for each in jobs})
-    if len(lows) * len(dues) > MOST_INTERVALS:
-        lows, dues = _some(lows), _some(dues[::-1])[::-1]
-    return list(product(reversed(lows), dues))
-
-
-def _some(moments: Sequence[float]) -> list[float]:
-    """The first of them, and others at even steps."""
-    step = max(len(moments) / SOME_MOMENTS, 1.0)
-    return [moments[int(n * step)] for n in range(min(SOME_MOMENTS, len(moments)))]
 
 
 class Program:
@@ -237,8 +203,8 @@ class Program:
     ) -> None:
         problem, machine = self.problem, group.machine
         run_usd = {e.model: run_cents(machine, e.model, problem.rules) / 100 for e, _ in fitting}
-        jobs: list[_Job] = []
-        pieces: list[_Job] = []
+        jobs: list[Load] = []
+        pieces: list[Load] = []
         for e, fits in fitting:
             low, due = max(e.release_day, group.from_day), problem.due(e)
             elapsed = problem.elapsed(machine.times[e.model])
@@ -247,7 +213,7 @@ class Program:
             done[e.experiment_id][column] = 1.0
             self._windows[len(self.rows)] = (low, due, elapsed)
             self.rows.append(({column: 1.0, count: -float(fits)}, -inf, 0.0))
-            jobs.append(_Job(column, elapsed, low, due))
+            jobs.append(Load(column, elapsed, low, due))
             first, last = problem.year_of(low), problem.year_of(due - EPSILON)
             if problem.year_budget_cents is None or not run_usd[e.model]:
                 pieces.append(jobs[-1])
@@ -260,7 +226,7 @@ class Program:
                 split = self._split(column, elapsed, e.runs, range(first, last + 1), share)
                 self.days[e.experiment_id, *group.key] = split
                 pieces += [
-                    _Job(
+                    Load(
                         days,
                         1.0,
                         max(low, problem.year_days[year]),
@@ -276,10 +242,10 @@ class Program:
         group: Group,
         count: int,
         fitting: Sequence[tuple[Experiment, int]],
-        jobs: Sequence[_Job],
+        jobs: Sequence[Load],
     ) -> None:
         intervals: dict[tuple[int, ...], Interval] = {}
-        for low, due in _moments(jobs):
+        for low, due in moments(jobs):
             inside = [n for n, each in enumerate(jobs) if each.low >= low and each.due <= due]
             if inside and due > low and tuple(inside) not in intervals:
                 intervals[tuple(inside)] = Interval(
@@ -323,10 +289,10 @@ class Program:
         problem = self.problem
         return problem.usable(problem.worked(due) - problem.worked(low))
 
-    def _add_intervals(self, count: int, jobs: Sequence[_Job], pieces: Sequence[_Job]) -> None:
+    def _add_intervals(self, count: int, jobs: Sequence[Load], pieces: Sequence[Load]) -> None:
         """What the machines have time for in every interval from a release to a due day."""
         seen: set[tuple[int, ...]] = set()
-        for low, due in _moments(pieces):
+        for low, due in moments(pieces):
             inside = [each for each in pieces if each.low >= low and each.due <= due]
             key = tuple(each.column for each in inside)
             length = self._usable(low, due)
