@@ -12,6 +12,7 @@ import os
 import re
 from functools import cache
 from pathlib import Path
+from stat import S_ISREG
 
 from advisor.store.engine import duckdb
 
@@ -161,12 +162,21 @@ _here: set[str] = set()
 def _known(line: str) -> bool:
     if line not in _here:
         # Read anew each time: another program may have written the store a moment ago.
-        try:
-            with _file().open("rb") as file:
-                _here.update(file.read(64 * _KNOWN_LINES).decode("ascii", "replace").split())
-        except OSError:
-            pass
+        _here.update(_kept(_file()))
     return line in _here
+
+
+def _kept(path: Path) -> list[str]:
+    """The lines of a file of our own; none of a pipe, a device, or somebody else's file."""
+    try:
+        found = path.stat()
+        ours = not hasattr(os, "getuid") or found.st_uid == os.getuid()
+        if not (S_ISREG(found.st_mode) and ours):
+            return []
+        with path.open("rb") as file:
+            return file.read(64 * _KNOWN_LINES).decode("ascii", "replace").split()
+    except OSError:
+        return []
 
 
 def _remember(line: str) -> None:
@@ -175,10 +185,7 @@ def _remember(line: str) -> None:
     path = _file()
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        try:
-            earlier = path.read_text(encoding="ascii").split()
-        except (OSError, UnicodeDecodeError):
-            earlier = []
+        earlier = _kept(path)
         draft = path.with_name(f".known-{os.getpid()}.tmp")
         draft.write_text("\n".join([*(e for e in earlier if e != line), line][-_KNOWN_LINES:]))
         draft.replace(path)

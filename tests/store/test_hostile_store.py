@@ -175,6 +175,40 @@ def test_a_cache_that_cannot_be_written_or_read_costs_only_time(
     assert Store(own_store).own_records() == []
 
 
+@pytest.mark.parametrize("kind", ["pipe", "device", "sparse", "folder"])
+def test_a_cache_that_never_ends_is_none(
+    own_store: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str
+) -> None:
+    cache = tmp_path / "gpu-grant-advisor" / "known-stores"
+    cache.parent.mkdir()
+    if kind == "pipe":
+        os.mkfifo(cache)
+    elif kind == "device":
+        cache.symlink_to("/dev/zero")
+    elif kind == "folder":
+        cache.mkdir()
+    else:
+        with cache.open("wb") as file:
+            file.truncate(30 * 2**30)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(look_through, "_here", set())
+    assert Store(own_store).own_records() == []
+
+
+def test_a_cache_of_somebody_else_s_is_none(
+    own_store: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(look_through, "_here", set())
+    Store(own_store).own_records()
+    monkeypatch.setattr(look_through, "_here", set())
+    state = look_through.state_of(own_store)
+    assert look_through.is_known(own_store, state)
+    monkeypatch.setattr(look_through, "_here", set())
+    monkeypatch.setattr(look_through.os, "getuid", lambda: os.geteuid() + 1)
+    assert not look_through.is_known(own_store, state)
+
+
 def test_a_table_of_more_rows_than_anybody_has_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "bomb.duckdb"
     with created(path) as connection:

@@ -374,3 +374,18 @@ async def test_what_is_typed_is_taken_back_with_a_key(store_path: Path) -> None:
         await pilot.press("escape", "i")
         await paste(pilot, "nowhere.csv")
         assert said(pilot) == "⚠ no such file yet"
+
+
+async def test_a_page_that_closes_before_its_filter_is_put_in_ends_nothing(
+    own_store: Path,
+) -> None:
+    async with running(own_store) as pilot:
+        screen = await go(pilot)
+        # Its parts go before it does, and what was to be put in comes between.
+        await screen.list.remove_children()
+        screen.filter_by("RTX 5090")
+        await settled(pilot)
+        await screen.list.remove()
+        screen.filter_by("RTX 5090")
+        await settled(pilot)
+        assert pilot.app.is_running

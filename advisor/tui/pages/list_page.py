@@ -12,6 +12,7 @@ from advisor.tui.pages.record import RecordScreen
 from advisor.tui.pages.sized_screen import SizedScreen
 from advisor.tui.program.messages import StoreChanged, StoreTrouble
 from advisor.tui.widgets.filter_table import FilterTable, Rows
+from advisor.tui.widgets.text_input import FilterInput
 
 if TYPE_CHECKING:
     from advisor.tui.program.program import Program
@@ -43,8 +44,8 @@ class ListScreen(SizedScreen):
         self.call_after_refresh(self._put_filter, words)
 
     def _put_filter(self, words: str) -> None:
-        for table in self.query(FilterTable):  # none where the page was closed meanwhile
-            table.filter.value = words
+        for field in self.query(FilterInput):  # none where the page is closing, or was closed
+            field.value = words
 
     @abstractmethod
     def read_store(self) -> object:
