@@ -224,6 +224,9 @@ class Walk:
         if origin["what"] == "runs on owned machines":
             owned = {m for m in self.machines if self.problem.whole(m).startswith("owned:")}
             return sum(p.machine_id in owned for p in plan.placed)
+        if origin["what"] == "runs on upgraded machines":
+            grown = {m for m in self.machines if self.machines[m].upgrade_of is not None}
+            return sum(self.problem.whole(p.machine_id) in grown for p in plan.placed)
         if origin["what"] == "share of runs in an award year":
             mine = [
                 p

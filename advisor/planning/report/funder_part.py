@@ -15,6 +15,7 @@ from advisor.planning.report.award_years import LINES, Entry, entries, year_span
 from advisor.planning.report.cost_book import RunningCost
 from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.justification import (
+    asked_for,
     justification,
     listed,
     rented_name,
@@ -35,7 +36,7 @@ from advisor.planning.solver.charges import Kind, overhead_rate
 from price_catalog.model import OWN_QUOTE
 
 CENT = Decimal("0.01")
-KINDS_OF_PRICE = {"list": "list price", "street": "street price"}
+KINDS_OF_PRICE = {"list": "list price", "street": "street price", "secondary": "told by others"}
 """Where the kind's own name does not say it."""
 
 
@@ -251,7 +252,7 @@ def _house(given: Material) -> str:
 
 def _request(given: Material, total: Num) -> Words:
     between = f" between {given.loaded.grant.start} and {year_spans(given)[-1][1]}."
-    items = [(e.count, f" ({e.machine.label})") for e in given.costs.equipment]
+    items = [asked_for(e) for e in given.costs.equipment]
     running = given.costs.running
     rented = [rented_name(given, r) for r in running if r.rented and r.charge.direct.value]
     parts: list[Words] = [*items, *([(f"time on {listed(rented)}",)] if rented else [])]

@@ -87,7 +87,7 @@ def _choices(given: Material) -> list[Words]:
         ]
         models = [given.book.experiments[p.experiment_id].model for p in runs]
         names = listed(given.loaded.models[model].name for model in models)
-        words: list[str | Num] = ["Choice. ", e.count, f" ({e.machine.label})", *_price(given, e)]
+        words: list[str | Num] = ["Choice. ", *asked_for(e), *_price(given, e)]
         kind = "equipment" if is_equipment(given, e) else "supplies, below the threshold"
         words.append(f", counted as {kind}. ")
         if names:
@@ -107,6 +107,12 @@ def _choices(given: Material) -> list[Words]:
         words.append("No other plan that was compared does this work for less." * _cheapest(given))
         found.append(tuple(words))
     return found
+
+
+def asked_for(e: EquipmentCost) -> Words:
+    """Machines, or GPUs that go into machines of the lab."""
+    added = "" if e.machine.upgrade_of is None else "GPUs for "
+    return (added, e.count, f" ({e.machine.label})")
 
 
 def _price(given: Material, e: EquipmentCost) -> list[str | Num]:
@@ -254,6 +260,15 @@ def _existing(given: Material) -> Words:
         "plan", done, "runs", "runs on machines of the lab", what="runs on owned machines"
     )
     words: list[str | Num] = ["What exists. We have ", *have, ", used for ", count, "."]
+    upgrades = {e.machine.machine_id for e in given.costs.equipment if e.machine.upgrade_of}
+    grown = sum(given.book.problem.whole(p.machine_id) in upgrades for p in given.plan.placed)
+    if upgrades:
+        more = given.ledger.leaf(
+            "plan", grown, "runs", "runs on upgraded machines", what="runs on upgraded machines"
+        )
+        alone: list[str | Num] = [", used for ", count, " as they are"] if done else []
+        words = ["What exists. We have ", *have, *alone, ". With the GPUs that we ask for, ", more]
+        return (*words, " can be done there.")
     if not done:
         words = ["What exists. We have ", *have, ", which can do none of this in time"]
         words.append(", or only at a higher cost." if _cheapest(given) else ".")

@@ -137,8 +137,8 @@ def limits(book: CostBook, plan: Plan, costs: Costs) -> list[Words]:
                 counted(doubtful, "doubtful times"),
                 " of ",
                 whole,
-                " are doubtful: they imply a share of the GPU's peak that hardly any training "
-                "reaches.",
+                " training times are doubtful: they imply a share of the GPU's peak that hardly "
+                "any training reaches.",
             )
         )
     if predicted:
@@ -147,7 +147,8 @@ def limits(book: CostBook, plan: Plan, costs: Costs) -> list[Words]:
                 counted(predicted, "predicted times"),
                 " of ",
                 whole,
-                " are predictions, not measurements; their intervals are in the table.",
+                " training times are predictions, not measurements; their intervals are in the "
+                "table.",
             )
         )
     days = [each.line.quoted_on for e in costs.equipment for each in e.lines]
