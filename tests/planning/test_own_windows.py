@@ -11,7 +11,7 @@ import pytest
 from advisor.planning.solver.large import Learnt, large_plan
 from advisor.planning.solver.milp import Program
 from advisor.planning.solver.problem import Allocation, PlanningProblem, Rules
-from advisor.planning.solver.search_clock import NoPlan, clock_of
+from advisor.planning.solver.search_clock import NoPlan, Progress, clock_of
 from advisor.planning.solver.solve import solve
 from advisor.planning.solver.widened import widened
 from tests.planning.test_plan_solve import check_placement
@@ -93,10 +93,18 @@ def test_wider_windows_cost_no_more() -> None:
 def test_thousands_of_owned_machines_are_no_obstacle() -> None:
     problem = make_problem(
         year_days=(0, 365),
-        experiments=(make_experiment("e", "a", 9000, 0, 365),),
-        machines=(make_machine("own", None, {"a": 80.0}, owned=8000),),
+        experiments=(make_experiment("e", "a", 5000, 0, 365),),
+        machines=(make_machine("own", None, {"a": 80.0}, owned=4000),),
     )
     plan = solve(problem, clock=clock_of(30))
     assert plan.proven
     assert plan.cost_cents == 0
-    assert len(plan.placed) == 9000
+    assert len(plan.placed) == 5000
+
+
+def test_a_bound_that_is_no_money_is_not_told_as_money() -> None:
+    problem = replace(every_window_its_own(24, allocation=False), objective="most-runs")
+    heard: list[Progress] = []
+    plan = solve(replace(problem, budget_cents=15_000_00), clock=clock_of(20, hear=heard.append))
+    assert 0 < plan.runs < 24
+    assert heard and all(said.bound_usd is None for said in heard)

@@ -192,7 +192,7 @@ async def test_a_search_is_stopped_with_escape_and_leaves_the_screen_as_it_was(
             await pilot.pause(0.05)
             if "Esc stops" in text_of(app, "#status") and "reading" not in text_of(app, "#status"):
                 break
-        assert "planning grant.toml (as the grant says): " in text_of(app, "#status")
+        assert "planning the worked example (as the grant says): " in text_of(app, "#status")
         await pilot.press("escape")
         await app.workers.wait_for_complete()
         await pilot.pause()

@@ -102,28 +102,37 @@ def large_plan(
     if best is not None and not any(costs):
         return best, best[0]  # any plan will do
     bound: float | None = None
-    few = _widened(program) if list(costs) == program.judged else None
+    money = list(costs) == program.judged
+    few = _widened(program) if money else None
+
+    def tell(trying: str) -> None:
+        clock.tell(
+            trying,
+            plan=None if best is None else best[1],
+            bound_usd=bound if money else None,  # else it is no amount of dollars
+        )
+
     if few is not None:
-        _tell(clock, best, bound, "what it costs where deadlines are wider")
+        tell("what it costs where deadlines are wider")
         wide = few.solve(few.judged, clock.left * WIDE_TIME, gap=MACHINES_GAP, whole=few.machines)
         if wide.status == INFEASIBLE:
             raise NoPlan
         bound = None if wide.mip_dual_bound is None else float(wide.mip_dual_bound)
         if wide.x is not None:
             keys = {key for key in set(few.block.values()) if wide.x[few.count[key]] > EPSILON}
-            _tell(clock, best, bound, "which runs go on the machines that suffice then")
+            tell("which runs go on the machines that suffice then")
             found = _filled(program, costs, keys, clock.within(clock.left * FILLING_TIME))
             best = min(filter(None, (best, found)), key=lambda each: each[0], default=None)
         if _near(best, bound):
             return best, bound
-    _tell(clock, best, bound, "what runs cost on parts of machines")
+    tell("what runs cost on parts of machines")
     strengthening = clock.within(clock.left * STRENGTHENING)
     relaxation = strengthened(program, costs, learnt, strengthening)
     answer = relaxation.solve()
     if answer.x is not None:
         bound = max(float(answer.fun), -inf if bound is None else bound)
     if answer.x is not None and (best is None or best[0] - answer.fun > FAR * abs(best[0])):
-        _tell(clock, best, bound, "the machines that would do most for their price")
+        tell("the machines that would do most for their price")
         first = clock.within(clock.left * FIRST_TIME)
         used = {key for key in set(program.block.values()) if answer.x[program.count[key]] > 0.5}
         found = _filled(program, costs, used, first) or packed_plan(program, costs, used, first)
@@ -131,7 +140,7 @@ def large_plan(
     for _ in range(ROUNDS):
         if clock.left <= 0:
             break
-        _tell(clock, best, bound, "how many machines of each kind")
+        tell("how many machines of each kind")
         below = None if best is None else best[0]
         only = None if below is None else relaxation.promising(below, clock)
         machines = program.solve(
@@ -154,7 +163,7 @@ def large_plan(
             key for key in set(program.block.values()) if machines.x[program.count[key]] > 0.5
         }
         more = learnt.look(program, machines.x)
-        _tell(clock, best, bound, "which runs go on them")
+        tell("which runs go on them")
         found = dealt(program, costs, bought, clock.within(clock.left * DEALING), learnt)
         if found is not None and (best is None or found[0] < best[0] - EPSILON):
             best = found
@@ -236,7 +245,3 @@ def dealt(
             return found if best is None or found[0] <= best[0] else best
     packed = packed_plan(program, costs, bought, clock, learnt=learnt.rows)
     return min(filter(None, (best, packed)), key=lambda each: each[0], default=None)
-
-
-def _tell(clock: Clock, best: Found | None, bound: float | None, trying: str) -> None:
-    clock.tell(trying, plan=None if best is None else best[1], bound_usd=bound)

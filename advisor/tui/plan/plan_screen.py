@@ -230,10 +230,11 @@ class PlanScreen(PlanReport):
         return search is not None
 
     def _at(self, words: str) -> None:
+        from advisor.planning.plan_grant import EXAMPLE
+
         assert self._path is not None
-        self.say(
-            f"planning {self._path.name} ({OBJECTIVES[self._objective]}): {words} … Esc stops."
-        )
+        name = "the worked example" if self._path == EXAMPLE else self._path.name
+        self.say(f"planning {name} ({OBJECTIVES[self._objective]}): {words} … Esc stops.")
 
     def action_back(self) -> None:
         """Stop the search; where none runs, leave the field, and then the screen."""
