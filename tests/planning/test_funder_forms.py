@@ -9,6 +9,7 @@ import re
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,7 @@ from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text,
 from advisor.planning.report.material import material_of
 from advisor.planning.report.number_ledger import Num, NumberLedger
 from advisor.planning.report.pdf import to_pdf
+from advisor.planning.report.pictures import told_apart
 from advisor.planning.report.report import Report, ReportTable
 from advisor.planning.report.sections import build_report
 from advisor.planning.report.write import check_targets, write_report
@@ -606,3 +608,11 @@ def test_gpus_for_a_machine_of_the_lab_are_no_machine(store_path: Path) -> None:
     assert (
         "We have 1 machine (2 × A6000). With the GPUs that we ask for, 9 runs can be done" in text
     )
+
+
+def test_dates_under_the_calendar_are_written_where_there_is_room() -> None:
+    assert told_apart((0, 365, 730)) == [0, 365, 730]
+    assert told_apart((0, 261, 627, 731)) == [0, 261, 731]  # a cut last year
+    fifteen = told_apart([365 * year for year in range(16)])
+    assert (fifteen[0], fifteen[-1]) == (0, 365 * 15) and len(fifteen) <= 7
+    assert min(b - a for a, b in pairwise(fifteen)) * 6 >= 365 * 15

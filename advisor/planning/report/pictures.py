@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from decimal import Decimal
 from math import inf
@@ -18,8 +19,20 @@ from advisor.planning.solver.problem import Plan, Work
 from advisor.planning.solver.rented import cheapest_rental, rented_run_cents
 
 MOST_MODELS = 6
+MOST_DATES = 6
+"""Beside each other under the calendar."""
 BEHIND_WORDS = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none"}
 """No line goes through words."""
+
+
+def told_apart(days: Sequence[int]) -> list[int]:
+    """First and last, and of those between as many as there is room for to write the day."""
+    first, *between, last = days
+    room, found = (last - first) / MOST_DATES, [first]
+    for day in between:
+        if day - found[-1] >= room and last - day >= room:
+            found.append(day)
+    return [*found, last]
 
 
 def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
@@ -106,9 +119,8 @@ def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
         ]
         axes.set_yticks(range(len(lanes)), labels, fontsize=7)
         axes.set_ylim(len(lanes) - 0.4, -0.9 - 0.35 * top)
-        axes.set_xticks(
-            problem.year_days, [str(problem.start + timedelta(days=d)) for d in problem.year_days]
-        )
+        ticks = told_apart(problem.year_days)
+        axes.set_xticks(ticks, [str(problem.start + timedelta(days=d)) for d in ticks])
         axes.grid(False)
         shown = [
             m for m in models if any(experiments[p.experiment_id].model == m for p in plan.placed)
