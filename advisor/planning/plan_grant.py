@@ -36,6 +36,11 @@ class Explaining(Progress):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Impossible(Progress):
+    """No plan meets every constraint; what to relax is being tried."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
     """A grant with its plan, or with the ways out where there is none."""
 
@@ -43,6 +48,8 @@ class Planned:
     plan: Plan | None
     explanation: Explanation | None
     ways_out: tuple[Finding, ...] = ()
+    out_of_time: bool = False
+    """Whether the time was over before any way out was found."""
 
 
 def load_grant(store: Store, grant: Grant, today: date) -> Loaded:
@@ -84,6 +91,9 @@ def search_for(loaded: Loaded, seconds: float, *, quick: bool = False) -> Search
     then is the answer."""
 
     def keep(said: Progress) -> Planned | None:
+        if isinstance(said, Impossible):
+            at = loaded.as_of(said)
+            return Planned(loaded=at, plan=None, explanation=None, out_of_time=True)
         if said.plan is None:
             return None
         plan = said.plan if said.settled else _unproven(said.plan, said.bound_usd)
@@ -142,7 +152,7 @@ def plan_loaded(
     try:
         loaded, plan = _solved(loaded, clock)
     except NoPlan:
-        say(Progress(trying="what to relax"))
+        say(Impossible(trying="what to relax"))
         ways = tuple(relax(loaded.problem, whole.quiet()))
         return Planned(loaded=loaded, plan=None, explanation=None, ways_out=ways)
     except OutOfTime:

@@ -11,13 +11,15 @@ import sys
 from decimal import Decimal
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from advisor.planning.plan_grant import EXAMPLE, stopped
+from advisor.answers.plan_lines import no_plan_text
+from advisor.planning.plan_grant import EXAMPLE, Impossible, search_for, stopped
 from advisor.planning.sensitivity.explain import Explanation, explain
 from advisor.planning.solver.problem import Rules
+from advisor.planning.solver.search_clock import Progress
 from advisor.planning.solver.solve import solve
 from tests.plans_for_tests import make_experiment, make_machine, make_problem, make_rental
 
@@ -125,3 +127,20 @@ def test_a_plan_that_is_stopped_keeps_what_explained_it_until_then() -> None:
     assert kept is not None
     assert (kept.alternatives, kept.binds) == (whole.alternatives, whole.binds)
     assert [each.text() for each in kept.thresholds] == ["it was stopped before anything was tried"]
+
+
+class Loads:
+    """Stands for what a plan is made from, which is only passed on here."""
+
+    def as_of(self, _: Progress) -> Loads:
+        return self
+
+
+def test_that_there_is_no_plan_is_kept_though_what_to_relax_takes_too_long() -> None:
+    search = search_for(cast(Any, Loads()), 10)
+    kept = search._keep(Impossible(trying="what to relax"))
+    assert kept is not None and kept.plan is None
+    assert no_plan_text(kept) == (
+        "No plan meets every constraint. The time was over before it was found what to relax."
+    )
+    assert search._keep(Progress(trying="the plan")) is None
