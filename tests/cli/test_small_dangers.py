@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import pty
@@ -9,9 +11,13 @@ import re
 import shutil
 import subprocess
 import sys
+import zipfile
+from datetime import date
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 
 from advisor import files
 from advisor.benchmark.jobs import job_folder
@@ -48,8 +54,6 @@ def test_names_are_no_markdown(text: str) -> None:
 
 @pytest.mark.parametrize("text", EVIL)
 def test_a_report_escapes_its_title_and_sections(text: str) -> None:
-    from datetime import date
-
     from advisor.planning.report.markdown_csv_json import to_markdown as written
     from advisor.planning.report.report import Report, Section
 
@@ -63,6 +67,52 @@ def test_a_report_escapes_its_title_and_sections(text: str) -> None:
     head = written(report).splitlines()
     assert head[0] == f"# {markdown_text(title)}"
     assert f"## {markdown_text(title)}" in head
+
+
+def test_no_form_of_a_report_holds_what_its_names_would_do() -> None:
+    from advisor.planning.report import markdown_csv_json
+    from advisor.planning.report.html import to_html
+    from advisor.planning.report.pdf import to_typst
+    from advisor.planning.report.report import Bullets, Paragraph, Report, ReportTable, Section
+    from advisor.planning.report.xlsx import to_xlsx
+
+    evil = (
+        *EVIL,
+        '=HYPERLINK("http://x","y")',
+        "@SUM(1)",
+        '#eval("1") $x$ \\u{41}',
+        "<javascript:x>",
+    )
+    names = tuple(" ".join(text.split()) for text in evil)
+    blocks = (
+        Paragraph(words=names),
+        Bullets(items=tuple((name,) for name in names)),
+        ReportTable(name="Budget", columns=names, rows=(names,)),
+    )
+    section = Section(title="Request", blocks=blocks)
+    report = Report(title=names[0], made_on=date(2026, 11, 22), sections=(section,), rows=())
+    tags: list[str] = []
+
+    class Tags(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            tags.extend([tag, *(name for name, _ in attrs)])
+
+    Tags().feed(to_html(report))
+    assert not {"script", "img", "a", "href", "src", "onerror"} & set(tags)
+    tags.clear()
+    Tags().feed(
+        MarkdownIt("commonmark").enable("table").render(markdown_csv_json.to_markdown(report))
+    )
+    assert "td" in tags
+    assert not {"script", "img", "a", "href", "src", "onerror"} & set(tags)
+    for row in csv.reader(markdown_csv_json.to_csv_text(report).splitlines()):
+        assert not any(cell.startswith(("=", "@")) for cell in row)
+    with zipfile.ZipFile(io.BytesIO(to_xlsx(report))) as book:
+        sheets = [book.read(name) for name in book.namelist() if "worksheets/" in name]
+    assert sheets and not any(b"<f>" in sheet or b"<hyperlink" in sheet for sheet in sheets)
+    # Outside its texts Typst has no name of theirs.
+    code = re.sub(r'"(?:[^"\\]|\\.)*"', "", to_typst(report))
+    assert "#eval" not in code and "javascript" not in code and "alert" not in code
 
 
 def test_a_dangling_link_is_no_place_for_a_store(
