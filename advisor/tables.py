@@ -179,9 +179,10 @@ def _cut_to(width: int, cells: list[list[str]], numbers: list[bool]) -> None:
         cells[i] = [short[text] for text in cells[i]]
 
 
-def cut_words(names: Sequence[str], width: int) -> list[str]:
+def cut_words(names: Sequence[str], width: int, *, keep: int = 0) -> list[str]:
     """Names cut to a width. Those that would look alike lose their middle instead of their end or,
-    where their ends are alike too, what stands before the first word that tells them apart."""
+    where their ends are alike too, what stands before the first word that tells them apart. The
+    first ``keep`` characters stay as far as the rest still tells the names apart."""
     cut = [name if len(name) <= width else f"{name[: width - 1]}…" for name in names]
     alike: dict[str, list[int]] = {}
     for i, short in enumerate(cut):
@@ -192,8 +193,14 @@ def cut_words(names: Sequence[str], width: int) -> list[str]:
     for group in alike.values():
         if len(group) == 1:
             continue
+        different = len({names[i] for i in group})
         ends = [f"{names[i][:head]}…{names[i][-tail:]}" for i in group]
-        if len(set(ends)) < len({names[i] for i in group}):
+        for kept in range(min(keep, width - 2), head, -1):
+            longer = [f"{names[i][:kept]}…{names[i][kept + 1 - width :]}" for i in group]
+            if len(set(longer)) == different:
+                ends = longer
+                break
+        if len(set(ends)) < different:
             columns = zip(*(names[i] for i in group), strict=False)
             shared = sum(1 for _ in takewhile(lambda signs: len(set(signs)) == 1, columns))
             start = names[group[0]].rfind(" ", 0, shared) + 1

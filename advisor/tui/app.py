@@ -14,6 +14,7 @@ from textual import on, work
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
+from textual.theme import BUILTIN_THEMES
 
 from advisor.tui.program.actions import (
     ACTIONS,
@@ -46,11 +47,18 @@ THEMES = {
     "ansi-dark": "the terminal's own colours, dark",
     "ansi-light": "the terminal's own colours, light",
 }
+DARKER = {"text-warning": "#7a4a08", "text-success": "#24603a", "text-accent": "#7a4a08"}
+"""Textual's own of the light theme have a contrast of 3 to its backgrounds: text needs 4.5."""
 KEPT_NAME = "kept.json"
 """Questions, plans and results, beside the settings."""
 FROM_ELSEWHERE = (RANKING, EVIDENCE, BENCHMARK, PRICES, PLAN)
 """Screens whose actions the palette offers on every other. The sections of a build open from the
 ranking, and a page that lies over a screen has its own."""
+ONLY_THERE = (
+    *("cancel", "leave_field", "back", "act", "fold", "open_record", "copy_row", "copy_plan"),
+    *("next_sort", "reverse_sort", "correct", "delete", "report", "go", "undo"),
+)
+"""Actions about what is under the cursor or under way on their own screen: not from another."""
 LOOK_EVERY_S = 2.0
 """How often the store's file is looked at for changes by other programs."""
 
@@ -86,6 +94,8 @@ class AdvisorApp(Program):
         self.kept = state or State()
         self.store_reader = store_reader or StoreReader(store_path)
         self.store_reader.note = self._store_note
+        light = BUILTIN_THEMES["textual-light"]
+        self.register_theme(replace(light, variables=light.variables | DARKER))
         self.theme = self.kept.theme if self.kept.theme in THEMES else "textual-dark"
         self.today = today or date.today()
         self._state_path = state_path
@@ -391,6 +401,7 @@ class AdvisorApp(Program):
         where = getattr(screen, "WHERE", EVERYWHERE)
         here = [action for action in ACTIONS if action.where in (where, EVERYWHERE)]
         there = [a for a in ACTIONS if a.where in FROM_ELSEWHERE and a not in here]
+        there = [a for a in there if a.action.removeprefix("app.").split("(")[0] not in ONLY_THERE]
         for action in (*here, *there):
             elsewhere = action.where not in (where, EVERYWHERE)
             title = f"{action.where}: {action.verb}" if elsewhere else action.title

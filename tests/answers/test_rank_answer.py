@@ -244,6 +244,11 @@ def test_names_too_long_for_their_column_stay_apart(store_path: Path) -> None:
     assert cut_words(["abcdefgh-1", "abcdefgh-2", "short"], 7) == ["abc…h-1", "abc…h-2", "short"]
     ends_alike = ["1 × H100, tower from parts", "1 × H100, desk from parts"]
     assert cut_words(ends_alike, 9) == ["1 × …towe", "1 × …desk"]
+    machines = ["1 × A6000, tower one", "1 × A6000, tower two"]
+    assert cut_words(machines, 14) == ["1 × A6…wer one", "1 × A6…wer two"]
+    assert cut_words(machines, 14, keep=9) == ["1 × A6000… one", "1 × A6000… two"]
+    assert cut_words(machines, 12, keep=9) == ["1 × A6000…ne", "1 × A6000…wo"]
+    assert cut_words(machines, 7, keep=9) == ["1 × A…e", "1 × A…o"]
 
 
 def test_dearer_boxes_of_the_same_gpus_wait_for_the_details(store_path: Path) -> None:

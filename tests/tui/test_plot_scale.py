@@ -242,6 +242,10 @@ def test_fifty_six_types_are_told_apart_and_more_still_drawn() -> None:
     assert len({mark.filled for mark in series_marks(26, coloured=False)}) == 26
     assert len({mark.filled for mark in series_marks(8, coloured=False)}) == 8
     assert all(mark.filled.isascii() for mark in series_marks(60, ascii_only=True))
+    alone = series_marks(1, coloured=False, slots=[40])
+    beside = series_marks(3, coloured=False, slots=[2, 40, 51])
+    assert alone[0] == beside[1], "a GPU keeps its letter whatever else is drawn"
+    assert len({mark.filled for mark in series_marks(52, coloured=False, slots=range(52))}) == 52
 
 
 @pytest.mark.parametrize("background", ["#000000", "#121212", "#e0e0e0", "#ffffff", "#808080"])

@@ -7,26 +7,34 @@ import json
 import os
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any
 
 import pytest
 from textual.command import CommandPalette
-from textual.widgets import Markdown, Static
+from textual.geometry import Size
+from textual.widget import Widget
+from textual.widgets import Input, Markdown, Static
 
 import advisor.tui
-from advisor.tui.app import THEMES
+from advisor.tui.app import THEMES, AdvisorApp
 from advisor.tui.evidence.evidence_screen import EvidenceScreen
 from advisor.tui.pages.bars import fitting, footer_actions
 from advisor.tui.pages.export_page import ExportScreen
 from advisor.tui.pages.help import FIELD_HELP, HelpScreen, KeysTable
 from advisor.tui.pages.welcome import WelcomeScreen
-from advisor.tui.program.actions import ACTIONS, EVERYWHERE, actions_of
+from advisor.tui.program.actions import ACTIONS, EVERYWHERE, KEY_NAMES, actions_of
 from advisor.tui.program.dialog_actions import DIALOG_ACTIONS
 from advisor.tui.program.settings import State, load_state
+from advisor.tui.ranking.ranking_screen import RankingScreen
 from advisor.tui.widgets.filter_table import FilterTable
 from advisor.tui.widgets.rank_table import RankTable
+from tests.tui.conftest import screenshot
+from tests.tui.contrast import contrast_ratio
 from tests.tui.program import (
     ASKED,
     NARROW,
@@ -220,6 +228,40 @@ class TestHelp:
             await pilot.press("enter")
             await settled(pilot)
             assert pilot.app.theme == "textual-light"
+
+
+def _ours(kind: type[Widget]) -> Iterator[type[Widget]]:
+    """Every class of the program below one of Textual's."""
+    for below in kind.__subclasses__():
+        if below.__module__.startswith("advisor."):
+            yield below
+        yield from _ours(below)
+
+
+def test_no_key_is_hidden_and_none_is_shown_in_vain() -> None:
+    for module in walk_packages(advisor.tui.__path__, "advisor.tui."):
+        import_module(module.name)
+    for kind in {*_ours(Widget)}:
+        where, help_of = getattr(kind, "WHERE", ""), getattr(kind, "HELP", None) or ""
+        known = {(a.action, a.keys) for a in actions_of(where)} if where else set()
+        bound = {(b.action, b.key): b for b in vars(kind).get("BINDINGS", ())}
+        for (action, keys), binding in bound.items():
+            told = all(f"`{KEY_NAMES.get(key, key)}`" in help_of for key in keys.split(","))
+            typed = action == "undo_typed"  # in the footer and the help of every field
+            assert (action, keys) in known or binding.tooltip or told or typed, (kind, keys)
+        if "WHERE" in vars(kind) and bound and not kind.__subclasses__():
+            assert known <= bound.keys(), kind
+            for action, keys in known:
+                owner = AdvisorApp if action.startswith("app.") else kind
+                name = action.removeprefix("app.").partition("(")[0]
+                assert hasattr(owner, f"action_{name}"), (kind, keys, action)
+
+
+def test_what_is_under_way_elsewhere_is_not_offered(paper_store: Path) -> None:
+    app = AdvisorApp(paper_store)
+    offered = {command.title for command in app.get_system_commands(RankingScreen(State(), Size()))}
+    assert {"benchmark: start", "prices: add a quote", "plan: choose the grant"} <= offered
+    assert not {"benchmark: cancel", "prices: delete what is yours", "plan: back"} & offered
 
 
 class TestPalette:
@@ -601,6 +643,10 @@ async def test_the_palette_opens_in_a_terminal_of_a_few_rows(
         assert isinstance(pilot.app.screen, CommandPalette)
         await pilot.press(*"quit")
         await pilot.pause(0.3)
+        if size[0] > 12:
+            shown = pilot.app.screen.query_one(Input)
+            assert shown.size.height >= 1 and shown.region.bottom <= size[1]
+            assert "quit" in screenshot(pilot.app)
         await pilot.press("down", "up", "pageup", "pagedown", "enter", "enter")
         await settled(pilot)
         assert pilot.app._exception is None
@@ -627,3 +673,21 @@ async def test_every_header_sorts(store_path: Path) -> None:
                 )
                 await settled(pilot)
                 assert "⚠" not in str(shown.query_one(".count", Static).content), column.key
+
+
+async def test_words_of_doubt_can_be_read_in_the_light(paper_store: Path) -> None:
+    async with running(paper_store, state=replace(ASKED, theme="textual-light")) as pilot:
+        named = pilot.app.theme_variables
+        for ink in ("text-warning", "text-success", "text-error", "text-accent"):
+            for paper in ("background", "surface", "panel"):
+                assert contrast_ratio(named[ink], named[paper]) >= 4.5, (ink, paper)
+
+
+async def test_names_in_a_narrow_table_stay_apart_and_say_the_gpu(store_path: Path) -> None:
+    for size in ((80, 24), (60, 20)):
+        state = State(welcomed=True, budget="60000")
+        async with running(store_path, size=size, state=state) as pilot:
+            shown = builds(pilot)
+            names = [row[1] for row in rows(pilot)]
+            assert len(set(names)) == len(names) > 8
+            assert all("…" not in name or len(name) > 8 for name in shown)

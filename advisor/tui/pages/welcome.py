@@ -117,8 +117,8 @@ def introduction() -> list[Line]:
         ),
         ("3  Take it with you (e and y on the main screen)", STRONG),
         (
-            "   Save the table as CSV, Markdown or JSON and the picture as SVG, or copy them. In "
-            "scripts: advisor rank --format json.",
+            "   Save the table as CSV, Markdown or JSON and the picture as SVG or PNG, or copy "
+            "them. In scripts: advisor rank --format json.",
             PLAIN,
         ),
         ("", PLAIN),

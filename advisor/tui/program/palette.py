@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from advisor.tui.program.program import Program
 
 MAX_QUOTES = 3_000
+LOW = 12
+"""Rows of a terminal below which the palette has no air around its line."""
 
 
 class Found(NamedTuple):
@@ -40,7 +42,21 @@ class FoundList(Steady, CommandList, can_focus=False):
 
 
 class Palette(ClosedOnce, CommandPalette):
-    """Textual's, with a list that lives through quick hands."""
+    """Textual's, with a list that lives through quick hands, and a line to type into that is seen
+    in a terminal of a few rows."""
+
+    DEFAULT_CSS = """
+    Palette.-low {
+        Vertical { margin-top: 0; }
+        #--input { border: none; height: 1; }
+        SearchIcon { margin: 0 0 0 1; }
+        CommandInput, CommandInput:focus { border: none; }
+        CommandList { border: none; max-height: 100vh; }
+    }
+    """
+
+    def on_resize(self) -> None:
+        self.set_class(self.app.size.height < LOW, "-low")
 
     def compose(self) -> ComposeResult:
         for widget in super().compose():

@@ -211,8 +211,13 @@ class RankedRows:
         names = [_full_name(builds[i], several=len(alike) > 1) for i in alike]
         room = max(self._widths["build"] - GLYPH_WIDTH, 8)
         marks = [f" ({OWN_QUOTE})" if builds[i].host.is_own_quote else "" for i in alike]
-        longest = max(map(len, marks), default=0)
-        cut = cut_words(names, max(room - longest, 8))
+        room = max(room - max(map(len, marks), default=0), 8)
+        keep = len(short_gpus_words(row.build))
+        if room < SAID_IN_FULL and any(len(name) > room for name in names):
+            # "2 × 5090", as people say it: what comes after it tells the machines apart.
+            names = [name.replace(" × RTX ", " × ", 1) for name in names]
+            keep = len(short_gpus_words(row.build).replace(" × RTX ", " × ", 1))
+        cut = cut_words(names, room, keep=keep)
         self._names.update(
             (i, name + mark) for i, name, mark in zip(alike, cut, marks, strict=True)
         )
@@ -359,6 +364,8 @@ GAP, MARGIN, GLYPH_WIDTH = 2, 1, 2
 """Cells between columns, at either end of a line, and of the picture's glyph before a name."""
 MIN_NAME = 18
 """Enough for "8 × RTX 6000 Ada" with its glyph."""
+SAID_IN_FULL = 26
+"""From this many cells on a cut name keeps the "RTX" of its GPU."""
 NARROWEST_BAR, WIDEST_BAR = 12, 40
 FIGURES_FROM = 26
 """From this width on the ends of an interval are written beside its bar."""

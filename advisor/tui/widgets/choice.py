@@ -27,8 +27,10 @@ class Choice(Widget, can_focus=True):
         ("←", "value before", "focused.step(-1)"),
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("right,down,enter,space", "step(1)", "next value", show=False),
-        Binding("left,up", "step(-1)", "value before", show=False),
+        Binding(
+            "right,down,enter,space", "step(1)", "next value", False, tooltip="Take the next value"
+        ),
+        Binding("left,up", "step(-1)", "value before", False, tooltip="Take the value before"),
     ]
     DEFAULT_CSS = """
     Choice { height: 1; width: 1fr; pointer: pointer; }

@@ -19,6 +19,10 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Without Unicode, or without colour and with more types than glyphs; lower case is hollow."""
 
 
+MORE_LETTERS = LETTERS + "ΓΔΘΛΞΠΣΦΨΩБДЖИЦЧШЩЭЮЯÐÞØÆÑ"
+"""As many as the catalogue has GPUs, each with a lower case and unlike the others."""
+
+
 class SeriesMark(NamedTuple):
     """How one GPU type is drawn."""
 
@@ -39,14 +43,15 @@ def series_marks(
 
     Eight glyphs and seven colours have no common factor, so stepping through both at once gives
     56 pairs before one comes again. Without colours, letters tell 26 types apart. With ``slots``,
-    a type's place in the catalogue, it looks the same whatever else is drawn; letters go in that
-    order.
+    a type's place in the catalogue, it looks the same whatever else is drawn, without colours as
+    one of more letters; ASCII has too few, and takes those that are drawn in that order.
     """
-    letters = ascii_only or (not coloured and count > len(FILLED))
-    filled = LETTERS if letters else FILLED
-    hollow = LETTERS.lower() if letters else HOLLOW
+    letters = ascii_only or (not coloured and (bool(slots) or count > len(FILLED)))
+    many = LETTERS if ascii_only or not slots else MORE_LETTERS
+    filled = many if letters else FILLED
+    hollow = many.lower() if letters else HOLLOW
     places = list(slots) or list(range(count))
-    if letters or not coloured:
+    if ascii_only:
         order = {slot: at for at, slot in enumerate(sorted(set(places)))}
         places = [order[slot] for slot in places]
     return [
