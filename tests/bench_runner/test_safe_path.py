@@ -124,9 +124,8 @@ def test_the_tools_beside_this_python_come_first() -> None:
     assert processes.child_environment(environment)["PATH"] == environment["PATH"]
 
 
-@pytest.mark.parametrize("path", [":", ":/nowhere", "/nowhere:"])
 def test_an_empty_entry_of_pythonpath_is_not_the_folder_one_stands_in(
-    own_store: Path, tmp_path: Path, path: str
+    own_store: Path, tmp_path: Path
 ) -> None:
     # As `export PYTHONPATH=$PYTHONPATH:/somewhere` leaves it where nothing was set before.
     trace, here = tmp_path / "it-ran", hostile_folder(tmp_path / "paper", tmp_path / "it-ran")
@@ -137,7 +136,7 @@ def test_an_empty_entry_of_pythonpath_is_not_the_folder_one_stands_in(
     done = subprocess.run(
         [Path(sys.executable).with_name("advisor"), *words],
         cwd=here,
-        env=os.environ | {"PYTHONPATH": path},
+        env=os.environ | {"PYTHONPATH": ":/nowhere"},
         capture_output=True,
         text=True,
         check=False,

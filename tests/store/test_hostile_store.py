@@ -212,11 +212,11 @@ def test_a_cache_of_somebody_else_s_is_none(
 def test_a_table_of_more_rows_than_anybody_has_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "bomb.duckdb"
     with created(path) as connection:
-        connection.execute("CREATE TABLE quote AS SELECT 1 AS a FROM range(60000000)")
+        connection.execute("CREATE TABLE quote AS SELECT 1 AS a FROM range(4000000)")
     assert path.stat().st_size < 5_000_000
     with (
         pytest.raises(
-            StoreError, match="60,000,000 rows in the table quote, more than the 3,000,000"
+            StoreError, match="4,000,000 rows in the table quote, more than the 3,000,000"
         ),
         opened(path, write=False, wait_s=5),
     ):
@@ -224,17 +224,22 @@ def test_a_table_of_more_rows_than_anybody_has_is_refused(tmp_path: Path) -> Non
 
 
 def test_more_rows_than_memory_has_room_for_are_not_merged(
-    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    store_path: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     own, other = (Path(shutil.copy(store_path, tmp_path / name)) for name in ("a.db", "b.db"))
+    assert merge_checks.MAX_MERGED == 500_000
+    monkeypatch.setattr(merge_checks, "MAX_MERGED", 500)
     spoil(
         other,
         "INSERT INTO quote SELECT q.* REPLACE ('q' || n AS quote_id, 'local' AS origin)"
-        " FROM (FROM quote LIMIT 1) AS q, range(600_000) AS r(n)",
+        " FROM (FROM quote LIMIT 1) AS q, range(600) AS r(n)",
     )
     assert main(["--store", str(own), "merge", str(other)]) == 2
     said = capsys.readouterr().err
-    assert "more than 500,000 rows to merge; nothing was added" in said and said.count("\n") == 1
+    assert "more than 500 rows to merge; nothing was added" in said and said.count("\n") == 1
 
 
 def test_no_import_makes_a_store_larger_than_is_read(
