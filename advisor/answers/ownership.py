@@ -396,7 +396,12 @@ def rent_sentence(owned: Ownership, evens: list[BreakEven]) -> str:
         return f"{words}; under these terms buying never pays."
     if even.utilisation > 1:
         return f"{words}; buying never pays in the {owned.own.terms.lifetime_years:f} years."
-    return f"{words}; buying pays from {runs_words(even.experiments)} on."
+    pays = f"{words}; buying pays from {runs_words(even.experiments)} on"
+    assert owned.training_days is not None  # it comes with the experiments
+    most, use = owned.own.experiments(owned.training_days), owned.own.terms.utilisation
+    if even.experiments > most:
+        return f"{pays}, but at {use:.0%} use the machine makes {int(most)} in its life."
+    return f"{pays}."
 
 
 def offer_words(offer: RentOffer) -> str:

@@ -142,7 +142,7 @@ def rent_text(owned: Ownership, evens: list[BreakEven], number: Decimal | None, 
     right = frozenset({"an hour", "a run", life, runs})
     table = to_table(rows, columns, right)
     blocks = [fill(rent_sentence(owned, evens), width), table]
-    doubts = rent_doubts(owned, evens)
+    doubts = rent_doubts(owned, evens, number)
     return "\n\n".join([*blocks, *doubt_block("Before you decide", doubts, width)])
 
 
@@ -157,8 +157,11 @@ def _pays(even: BreakEven) -> str:
     return f"from {runs_words(even.experiments)} ({even.utilisation:.0%} use)"
 
 
-def rent_doubts(owned: Ownership, evens: Sequence[BreakEven]) -> list[Doubt]:
-    """How old the rents are, what is billed on top, and what owning leaves out."""
+def rent_doubts(
+    owned: Ownership, evens: Sequence[BreakEven], number: Decimal | None
+) -> list[Doubt]:
+    """How old the rents are, what is billed on top, and what owning leaves out; ``number`` are the
+    training runs that were asked about."""
     doubts = []
     rental = evens[0].offer.middle
     words = []
@@ -170,11 +173,12 @@ def rent_doubts(owned: Ownership, evens: Sequence[BreakEven]) -> list[Doubt]:
         text = f"{', '.join(words)} ({rental.provider})"
         doubts.append(Doubt(about="rent", words=text, command="advisor prices refresh"))
     if not owned.own.terms.electricity_usd_per_kwh:
+        runs = "" if number is None else f" --experiments {number:f}"
         doubts.append(
             Doubt(
                 about="power",
                 words="owning does not count electricity here: state what a kWh costs you",
-                command=f"{_command('rent', owned)} --electricity 0.15",
+                command=f"{_command('rent', owned)}{runs} --electricity 0.15",
             )
         )
     return doubts

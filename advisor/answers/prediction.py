@@ -174,7 +174,7 @@ def _rows(answer: Prediction) -> list[dict[str, str]]:
             {"how": "predicted, on one of the machines", "days": alone, "9 in 10 such runs": "-"}
         )
     if answer.analytic_days is not None and answer.fits:
-        add("all FLOPs at the peak, which no run reaches", answer.analytic_days, None, None)
+        add("the paper's estimate: all FLOPs at the peak", answer.analytic_days, None, None)
     return rows
 
 

@@ -293,6 +293,8 @@ _HEADINGS = {
     "passed over": "newer than the price that counts, but of a weaker kind",
 }
 """What each problem means, and how to mend it."""
+_COLUMNS = {"told by others": "told"}
+"""How a column is headed where its words are too long for one."""
 
 
 def check_text(problems: Sequence[Problem], checks: Sequence[BudgetCheck], width: int) -> str:
@@ -348,12 +350,12 @@ def _budget_blocks(checks: Sequence[BudgetCheck], width: int) -> list[str]:
             "model": row["model"],
             "budget": usd_whole(row["budget_usd"]),
             "ranked": row["ranked"],
-            "under a year": row["share"],
+            "recent": row["share"],
             "first": row["first"],
             "holds": row["holds"],
-            **{name: dict(check.resting).get(name, 0) for name in resting},
+            **{_COLUMNS.get(name, name): dict(check.resting).get(name, 0) for name in resting},
         }
         for check, row in zip(checks, budget_rows(checks), strict=True)
     ]
-    right = frozenset({"budget", "ranked", "under a year", *resting})
+    right = frozenset({"budget", "ranked", "recent", *(_COLUMNS.get(n, n) for n in resting)})
     return [to_table(rows, list(rows[0]), right, width=width)] if rows else []

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from advisor.cli.command import add_store
-from advisor.parse import InputError
+from advisor.parse import InputError, shown
 from price_catalog.csv_table import nearest
 
 if TYPE_CHECKING:
@@ -39,7 +39,12 @@ class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
     def error(self, message: str) -> NoReturn:
-        raise InputError(f"{message} (see: {self.prog} --help)")
+        raise InputError(f"{_in_words(message)} (see: {self.prog} --help)")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if isinstance(action.choices, dict) and value not in action.choices:
+            self.error(f"there is no command {shown(value)}: {nearest(value, action.choices)}")
+        super()._check_value(action, value)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """What a command does not know is refused by the command itself: it knows what is meant."""
@@ -61,6 +66,15 @@ class _Parser(argparse.ArgumentParser):
         # argparse's own is silent where the help cannot be written.
         if message:
             (file or sys.stdout).write(message)
+
+
+def _in_words(message: str) -> str:
+    """What argparse found wrong, as a person says it."""
+    if message.endswith(": expected one argument"):
+        flag = message.removeprefix("argument ").partition(":")[0]
+        return f"{flag} has no value: write one after it"
+    missing = message.removeprefix("the following arguments are required: ")
+    return message if missing == message else f"missing: {missing}"
 
 
 def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:

@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
         lines.append(fill(words, width, subsequent_indent="    "))
     lines += ["", "Yours"]
     lines += [f"  {words}" for words in own] or [
-        '  none known: advisor prices own "2 x A6000", or measure one by advisor bench'
+        '  none known; to add them: advisor prices own "2 x A6000"'
     ]
     print("\n".join(lines))
     return ANSWERED

@@ -134,7 +134,7 @@ def answer_rent(store: Store, options: argparse.Namespace) -> list[str]:
         own = {"life_usd": owned.own.life_usd, "experiment_usd": owned.own.experiment_usd(days)}
         verdict = {
             "sentence": rent_sentence(owned, evens),
-            "doubts": doubt_objects(rent_doubts(owned, evens)),
+            "doubts": doubt_objects(rent_doubts(owned, evens, number)),
         }
         return [to_json({"verdict": verdict, "build": owned.heading, "own": own, "rent": rows})]
     if options.format == "csv":

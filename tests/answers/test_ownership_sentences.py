@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from pathlib import Path
 
@@ -88,3 +89,21 @@ def test_what_is_suggested_says_again_what_was_typed(
         assert " --power 310.0 --rack-units 4" in doubt["command"]
         words = shlex.split(doubt["command"])[1:]
         assert said(capsys, *words, "--store", str(store_path)).startswith("Owning 2 ")
+
+
+def test_the_runs_that_were_asked_about_are_said_again(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["prices", "rent", *BUILD, "--experiments", "20", "--store", str(store_path)]
+    doubts = json.loads(said(capsys, *argv, "--format", "json"))["verdict"]["doubts"]
+    commands = [doubt["command"] for doubt in doubts if "advisor prices rent" in doubt["command"]]
+    assert commands and all(" --experiments 20" in command for command in commands)
+
+
+def test_runs_that_the_stated_use_leaves_no_time_for_are_told(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["prices", "rent", *BUILD, "--store", str(store_path)]
+    assert " in its life" not in said(capsys, *argv).partition("\n\n")[0]
+    seldom = " ".join(said(capsys, *argv, "--utilisation", "10%").partition("\n\n")[0].split())
+    assert re.search(r"from \d+ runs on, but at 10% use the machine makes \d+ in its life", seldom)

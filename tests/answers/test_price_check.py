@@ -93,6 +93,7 @@ def test_what_a_ranking_rests_on_is_counted(store_path: Path, snapshot: Snapshot
     aged = budget_checks([candidates], problems, today=date.today() + timedelta(days=800))
     assert not any(check.young_enough for check in aged)
     assert check_text(problems, aged, 100).startswith("Look at pythia-1b at $40,000,")
+    assert max(map(len, check_text(problems, checks, 100).splitlines())) <= 100
 
 
 def test_every_first_place_and_four_fifths_of_each_ranking_are_younger_than_a_year(

@@ -76,7 +76,13 @@ def test_wrong_input_is_one_line_and_exit_code_2(
 
 
 def test_commands_that_do_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "invalid choice: 'rnk'" in refused(capsys, "rnk")
+    said = refused(capsys, "rnk")
+    assert "there is no command 'rnk': did you mean 'rank'" in said
+    assert "(see: advisor --help)" in said
+    assert "no command 'lst': did you mean 'list'" in refused(capsys, "prices", "lst")
+    assert "--model has no value: write one after it" in refused(capsys, "rank", "--model")
+    said = refused(capsys, "prices", "rent", "--model", "pythia-1b")
+    assert "missing: --gpu, --count (see: advisor prices rent --help)" in said
     assert "times" in refused(capsys, "data", "tims")
     refused(capsys, "rank")
     refused(capsys, "merge")

@@ -80,7 +80,7 @@ def test_words_say_that_it_was_not_measured(
     assert call(fitted, "--model", "vit", "--gpu", "L40S", "--count", "2") == 0
     out = capsys.readouterr().out
     assert "predicted" in out and "not measured" in out and "9 in 10" in out
-    assert "which no run reaches" in out
+    assert "the paper's estimate: all FLOPs at the peak" in out
     assert "physics" not in out
     assert call(fitted, "--model", "vit", "--gpu", "L40S", "--count", "2", "--details") == 0
     assert "physics fitted to" in capsys.readouterr().out
