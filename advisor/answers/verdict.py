@@ -270,19 +270,22 @@ def _nothing(ranking: Ranking) -> str:
     near = []
     if inside:
         first, unsold = sold_first(candidates, inside)
-        near.append(f"the fastest for that takes {_days_of(ranking, first)}{unsold}")
+        on_sale = "" if first == inside[0] else " on sale"
+        near.append(f"the fastest{on_sale} for that takes {_days_of(ranking, first)}{unsold}")
     if in_time:
-        what = "the cheapest" if limit is None else "the cheapest that does"
         first, unsold = sold_first(candidates, in_time)
+        what = "the cheapest" if first == in_time[0] else "the cheapest on sale"
+        what += "" if limit is None else " that does"
         cost = candidates.cost_usd(first)
         assert cost is not None  # it is rankable
         gpus = gpus_words(candidates.builds[first])
         near.append(f"{what} costs {usd_rounded(cost)} ({gpus}){unsold}")
     elif inside:
-        near.append("no machine here is fast enough at any price")
+        near.append("and no machine here is fast enough at any price")
     else:
         first, unsold = sold_first(candidates, candidates.by_days)
-        near.append(f"the fastest takes {_days_of(ranking, first)}{unsold}")
+        on_sale = "" if first == candidates.by_days[0] else " on sale"
+        near.append(f"the fastest{on_sale} takes {_days_of(ranking, first)}{unsold}")
     return f"Nothing trains {model}{asked}: {', '.join(near)}."
 
 
