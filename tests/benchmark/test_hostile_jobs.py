@@ -7,15 +7,18 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from advisor.benchmark.jobs.cluster_profile import ClusterProfile, read_profiles
-from advisor.benchmark.jobs.job_folder import kept_jobs, write_folder
+from advisor.benchmark.jobs.job_folder import changed, keep_job, kept_jobs, write_folder
 from advisor.benchmark.jobs.job_plan import JobPlan, make_job_plan
 from advisor.benchmark.jobs.job_records import output_events
+from advisor.benchmark.jobs.job_state import state_words
 from advisor.benchmark.jobs.sbatch_file import SCRIPT, lines_to_type, sbatch_text
+from advisor.benchmark.jobs.slurm import JobState
 from advisor.benchmark.request import Request
 from advisor.cli.main import main
 from advisor.parse import InputError
@@ -208,6 +211,33 @@ def test_what_names_something_twice_is_no_job(
     monkeypatch.setenv("ADVISOR_JOBS", str(tmp_path))
     (tmp_path / "a.json").write_text(json.dumps(JOB)[:-1] + ', "folder": "/elsewhere"}')
     assert kept_jobs() == []
+
+
+def test_a_slow_look_at_a_job_takes_back_nothing_that_another_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ADVISOR_JOBS", str(tmp_path))
+    (tmp_path / "a.json").write_text(json.dumps(JOB))
+    (slow,) = kept_jobs()
+    (fast,) = kept_jobs()
+    changed(changed(fast, merged=23), ended="COMPLETED")
+    assert changed(slow, merged=13) == kept_jobs()[0]
+    assert (kept_jobs()[0].merged, kept_jobs()[0].ended) == (23, "COMPLETED")
+    # Submitted again: the end of the former job is not its end.
+    again = keep_job(replace(kept_jobs()[0], number="8", ended=None))
+    changed(slow, ended="TIMEOUT")
+    assert kept_jobs() == [again]
+
+
+def test_a_state_is_told_as_it_was_when_the_records_were_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(JOB | {"merged": 13}))
+    monkeypatch.setenv("ADVISOR_JOBS", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))  # a second look would find no scheduler
+    (job,) = kept_jobs()
+    assert state_words(job, JobState(state="RUNNING", nodes="n1")) == "running on n1"
+    assert state_words(job).startswith("not known")
 
 
 ODD = 'it\'s $(touch pwned) `touch pwned` "x" & ; #SBATCH é'

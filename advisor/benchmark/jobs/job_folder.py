@@ -116,21 +116,36 @@ def keep_job(job: Job) -> Job:
 
 
 def changed(job: Job, **values: object) -> Job:
-    """The job with these values, kept. Raises InputError."""
-    return keep_job(replace(job, **values))  # type: ignore[arg-type]
+    """The job as it is kept now, with these values. Raises InputError.
+
+    Several look after one job (a screen's next look begins before the last is done, a follower
+    runs in another terminal): what another has found meanwhile stays, an end is final, and what a
+    look at a former submission found says nothing of the one that followed.
+    """
+    kept = _read_job(jobs_folder() / f"{job.name}.json") or job
+    if kept.number != job.number:
+        return kept
+    if isinstance(merged := values.get("merged"), int):
+        values["merged"] = max(merged, kept.merged)  # a job's records only grow
+    return keep_job(replace(kept, **values))  # type: ignore[arg-type]
 
 
 def kept_jobs() -> list[Job]:
     """Every job of the list, newest first; what cannot be read is passed over."""
     found = []
     for path in jobs_folder().glob("*.json"):
-        try:
-            row = json_outside(text_outside(path, MIB))
-            if (job := _job(row)).name == path.stem:
-                found.append(job)
-        except (OSError, ValueError, TypeError, AttributeError, RecursionError):
-            continue
+        if (job := _read_job(path)) is not None:
+            found.append(job)
     return sorted(found, key=lambda job: (job.submitted_at or job.made_at, job.name), reverse=True)
+
+
+def _read_job(path: Path) -> Job | None:
+    """The job that is kept in a file; nothing where it cannot be read."""
+    try:
+        job = _job(json_outside(text_outside(path, MIB)))
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+        return None
+    return job if job.name == path.stem else None
 
 
 def _job(row: dict[str, Any]) -> Job:

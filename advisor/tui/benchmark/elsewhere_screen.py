@@ -241,7 +241,7 @@ this machine.
 
         found = []
         for held in kept_jobs()[:MOST_JOBS]:
-            job = held
+            job, state = held, None
             if job.number is not None and job.ended is None:
                 try:
                     state = slurm.look(job.number)
@@ -251,7 +251,7 @@ this machine.
                 except (InputError, StoreError) as error:
                     found.append((job, str(error)))
                     continue
-            found.append((job, state_words(job)))
+            found.append((job, state_words(job, state)))
         self.post_message(self.Listed(found))
 
     @on(Listed)
