@@ -17,6 +17,7 @@ from advisor.answers.wording import (
     counted_days,
     estimate_mark,
     gpus_words,
+    limit_first,
     machine_words,
     price_day,
     rented_words,
@@ -83,6 +84,7 @@ def _ties(ranking: Ranking) -> Doubt | None:
     others = kinds_words(ranking, tied or outside)
     alike = f"too close to call: {others}" if tied else f"perhaps in time: {others}"
     words = f"{alike}; measuring {short_gpus_words(build)} ({minutes_words(wanted)}) {rest}"
+    words += limit_first(build)
     return Doubt(about="ties", words=words, command=bench_command(ranking, wanted))
 
 
@@ -96,7 +98,7 @@ def _time(ranking: Ranking, row: RankedRow) -> Doubt | None:
         command += f"--gpu {quoted(build.gpu.gpu_id)} --count {build.gpu_count}"
         return Doubt(about="time", words=words, command=command)
     if time.basis == "predicted":
-        words = f"estimated; nobody measured it on {short_gpus_words(build)}"
+        words = f"estimated; nobody measured it on {short_gpus_words(build)}{limit_first(build)}"
     elif time.timing == "unsynchronised":
         words = "published, timed without waiting for the GPU: it may take longer"
     else:

@@ -34,6 +34,7 @@ from advisor.answers.wording import (
     price_day_words,
     reason_words,
     rented_words,
+    set_limit,
     short_gpus_words,
     trust_words,
 )
@@ -361,7 +362,9 @@ def measure_commands(one: OneBuild) -> dict[str, str]:
     gpu = f"--gpu {quoted(one.build.gpu.gpu_id)}"
     if one.build.machines > 1:
         return {"on a cluster": f"{bench} {gpu}", "records from elsewhere": "advisor merge FILE"}
+    limit = set_limit(one.build)
     return {
+        **({} if limit is None else {"before, its power limit": limit}),
         "here": bench,
         "on a cluster": f"{bench} --on slurm {gpu}",
         "on a rented machine": f"{bench} --on sky {gpu}",

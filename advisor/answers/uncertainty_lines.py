@@ -8,7 +8,7 @@ from typing import Any
 
 from advisor.answers.before import quoted
 from advisor.answers.price_told import newer_words, prices_told
-from advisor.answers.wording import bench_words, build_words, chance_words
+from advisor.answers.wording import bench_words, build_words, chance_words, limit_first
 from advisor.costs.amounts import days_exact, days_short, usd_whole
 from advisor.ranking.price_ranges import LOOKED_AT, rank_spans
 from advisor.ranking.rank import Ranking
@@ -101,6 +101,7 @@ def wanted_line(ranking: Ranking) -> str | None:
     return (
         f"Measure {ranking.candidates.model.name} on {build} first: {minutes_words(wanted)} "
         f"({minutes_from(wanted)}). {after} There: {bench_command(ranking, wanted)}"
+        f"{limit_first(ranking.candidates.builds[wanted.build])}"
     )
 
 

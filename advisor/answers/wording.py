@@ -265,6 +265,17 @@ def limit_words(build: Build) -> str:
     return "" if build.limit is None else f" limited to {build.limit.watts:.0f} W each"
 
 
+def set_limit(build: Build) -> str | None:
+    """What sets the power limit that its time assumes, before it is measured; None without one."""
+    return None if build.limit is None else f"sudo nvidia-smi -pl {build.limit.watts:.0f}"
+
+
+def limit_first(build: Build) -> str:
+    """``; set its power limit first: sudo nvidia-smi -pl 280``, where its time assumes one."""
+    command = set_limit(build)
+    return "" if command is None else f"; set its power limit first: {command}"
+
+
 _PAPER_HOSTS = ("desktop-1gpu", "desktop-2gpu", "server-4gpu", "server-8gpu")
 """One of each size; a build without a machine's name stands in these."""
 
@@ -327,18 +338,21 @@ def price_day_words(day: date, today: date) -> str:
 def age_short(row: RankedRow, today: date) -> str:
     """The age of a build's older price in a narrow column, or what is wrong with it.
 
-    ``3 mo``, ``12 d``, ``2.2 y``; ``used``, ``told`` (by others, who do not sell it), ``owned``.
+    ``3 mo``, ``12 d``, ``2.2 y``; ``used``, ``told`` (by others, who do not sell it), ``owned``;
+    ``own 12 d`` where one of them is the user's own quote.
     """
     kinds = {row.gpu_quote.kind, row.host_quote.kind}
     for kind, words in (("secondary", "told"), ("used", "used")):
         if kind in kinds:
-            return words
+            mine = [q for q in (row.gpu_quote, row.host_quote) if is_own_price(q)]
+            return f"own {words}" if mine else words
     if kinds == {"owned"}:
         return "owned"
+    own = "own " if any(map(is_own_price, (row.gpu_quote, row.host_quote))) else ""
     days = (today - price_day(row)).days
     if days < 60:
-        return f"{max(days, 0)} d"
-    return f"{days // 30} mo" if days < 730 else f"{days / 365:.1f} y"
+        return f"{own}{max(days, 0)} d"
+    return f"{own}{days // 30} mo" if days < 730 else f"{own}{days / 365:.1f} y"
 
 
 def price_note(row: RankedRow, today: date) -> str:

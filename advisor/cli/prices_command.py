@@ -91,7 +91,8 @@ def _same_command(options: argparse.Namespace) -> str:
 
 
 def _add(options: argparse.Namespace, store: Store) -> int:
-    from advisor.cli.prices_own import add_machine, typed_cells
+    from advisor.cli.prices_own import add_machine, flagged, joined, typed_cells
+    from advisor.costs.own_machines import DEFAULT_KIND
 
     if options.cell_machine is not None:
         return add_machine(options, store)
@@ -104,13 +105,13 @@ def _add(options: argparse.Namespace, store: Store) -> int:
             'what is the price for? Name a GPU or a machine that is known with --item "RTX 3090", '
             'or a new machine with --machine "NAME" --gpu H200 --count 8'
         )
-    cells = typed_cells(options, COLUMNS)
+    cells = {"kind": DEFAULT_KIND, **typed_cells(options, COLUMNS)}
     snapshot = _snapshot(store)
     made = make_quote(cells, ledger_items(snapshot), today=date.today())
     if isinstance(made, list):
         new = any(problem.column == "item" for problem in made) and cells.get("item")
         raise InputError(
-            "; ".join(str(problem) for problem in made)
+            joined([flagged(problem) for problem in made])
             + (
                 '; a machine that is new is entered with --machine "NAME" --gpu H200 --count 8 in '
                 "place of --item"

@@ -87,7 +87,7 @@ def _correct_quote(options: argparse.Namespace, store: Store, snapshot: Snapshot
         {name: cells.get(name, "") for name in COLUMNS}, ledger_items(snapshot), today=date.today()
     )
     if isinstance(made, list):
-        raise InputError("; ".join(str(problem) for problem in made))
+        raise InputError(joined([flagged(problem) for problem in made]))
     store.add_quotes([made], [OWN])
     print(f"{made.quote_id}: {_quote_words(made, snapshot)}; it stands in for {held.quote_id}")
     return ANSWERED
@@ -136,11 +136,11 @@ def _own_machine(name: str, snapshot: Snapshot) -> Host:
 def _changed(cells: Mapping[str, str], snapshot: Snapshot, corrected: Host | None) -> MachineChange:
     made = change_machine(cells, snapshot, corrected, today=date.today())
     if isinstance(made, list):
-        raise InputError(_joined([_flagged(problem) for problem in made]))
+        raise InputError(joined([flagged(problem) for problem in made]))
     return made
 
 
-def _joined(problems: list[str]) -> str:
+def joined(problems: list[str]) -> str:
     """All that is wrong as one line, which stays short enough to be read."""
     text, *rest = problems
     for at, problem in enumerate(rest):
@@ -150,7 +150,7 @@ def _joined(problems: list[str]) -> str:
     return text
 
 
-def _flagged(problem: RowError) -> str:
+def flagged(problem: RowError) -> str:
     """What is wrong with a flag, in one line."""
     column = (problem.column or "").replace("_", "-")
     return f"--{column}: {problem.message}" if column else problem.message

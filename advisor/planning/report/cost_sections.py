@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from typing import NamedTuple
+
+from advisor.costs.amounts import age_words
 from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.report import Block, Cell, Paragraph, ReportTable, Section
@@ -54,6 +58,18 @@ def money_section(given: Material) -> Section:
                 columns=("item", "pieces", "each", "all", "kind", "vendor", "date", "quote"),
                 rows=tuple(equipment),
                 total=True,
+            )
+        )
+    asked = asked_of(given)
+    if asked:
+        blocks.append(
+            ReportTable(
+                name="Asked",
+                columns=("item", "counts", "lowest", "highest", "quotes", "age", "newer", "of"),
+                rows=tuple(
+                    (a.item, a.counts, *a.ends, a.age, a.newer or "none", a.newer_of)
+                    for a in asked.values()
+                ),
             )
         )
     if parts:
@@ -121,6 +137,62 @@ def money_section(given: Material) -> Section:
         )
         blocks.append(Paragraph(words=words))
     return Section(title="What it costs", blocks=tuple(blocks))
+
+
+class Asked(NamedTuple):
+    """A price of the plan among the quotes that are as good; amounts in USD a piece."""
+
+    item: str
+    counts: Num
+    ends: tuple[Num, Num, Num] | tuple[None, None, None]
+    """The lowest, the highest, and how many quotes there are; None where no range is kept."""
+    age: str
+    newer: Num | None
+    """What a quote of a later day asks that does not count."""
+    newer_of: str
+    """Its vendor, kind and day."""
+
+
+def asked_of(given: Material) -> dict[str, Asked]:
+    """What the quotes of each item that is bought ask, by the id of the one that counts."""
+    loaded = given.loaded
+    book = loaded.snapshot.prices(loaded.grant.prices, today=loaded.today)
+    found: dict[str, Asked] = {}
+    for priced in (p for e in given.costs.equipment for p in e.lines):
+        line, quote = priced.line, loaded.quotes[priced.line.quote_id]
+        key = (quote.item_kind, quote.item_id)
+
+        def asked(
+            what: str,
+            value: Decimal | int,
+            column: str,
+            key: tuple[str, str] = key,
+            label: str = line.label,
+        ) -> Num:
+            unit = "usd" if column.endswith("_usd") else column
+            origin = {"item_kind": key[0], "item": key[1], "column": column}
+            return given.ledger.leaf("asked", value, unit, f"{what} {label}", **origin)
+
+        span, newer = book.ranges.get(key), book.newer.get(key)
+        found[line.quote_id] = Asked(
+            line.label,
+            priced.price,
+            (None, None, None)
+            if span is None
+            else (
+                asked("lowest price asked for", span.low_usd, "low_usd"),
+                asked("highest price asked for", span.high_usd, "high_usd"),
+                asked("quotes as good for", span.quotes, "quotes"),
+            ),
+            age_words(line.quoted_on, loaded.today),
+            None
+            if newer is None
+            else asked("newer price, not used, of", newer.price_usd, "newer_usd"),
+            ""
+            if newer is None
+            else f"{newer.label}, {newer.kind.replace('-', ' ')}, {newer.quoted_on}",
+        )
+    return found
 
 
 NOT_STATED = "not stated"

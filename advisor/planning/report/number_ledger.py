@@ -10,11 +10,11 @@ from typing import Any
 from advisor.planning.solver.arithmetic import computed
 
 LEAVES = (
-    *("quote", "part", "rental", "time", "gpu", "host", "model"),
+    *("quote", "asked", "part", "rental", "time", "gpu", "host", "model"),
     *("setting", "plan", "solve", "unit"),
 )
-"""Rows of the store; settings of the grant; choices of the solver; solves with a change; and
-factors between units."""
+"""Rows of the store, and what the quotes of an item ask; settings of the grant; choices of the
+solver; solves with a change; and factors between units."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from advisor.planning.report.award_years import year_spans
+from advisor.planning.report.cost_sections import asked_of
 from advisor.planning.report.material import Material
 from advisor.planning.report.report import ReportTable
 
@@ -13,6 +14,7 @@ def objects(given: Material, budget: ReportTable) -> dict[str, Any]:
     """What a script wants of a plan."""
     problem, book = given.loaded.problem, given.book
     options = problem.options()
+    asked = asked_of(given)
     return {
         "funder": given.loaded.grant.funder,
         "currency": given.loaded.grant.currency.code,
@@ -33,6 +35,15 @@ def objects(given: Material, budget: ReportTable) -> dict[str, Any]:
                         "kind": p.line.quote_kind,
                         "date": str(p.line.quoted_on),
                         "quote_id": p.line.quote_id,
+                        **dict(
+                            zip(
+                                ("lowest", "highest", "quotes_as_good"),
+                                asked[p.line.quote_id].ends,
+                                strict=True,
+                            )
+                        ),
+                        "newer_not_used": asked[p.line.quote_id].newer,
+                        "newer_of": asked[p.line.quote_id].newer_of or None,
                     }
                     for p in e.lines
                 ],

@@ -249,7 +249,7 @@ class RankedRows:
         if row.build.host_owned:
             return Text(words)
         days = (self.today - price_day(row)).days
-        aged = days >= OLD_DAYS or words in ("used", "told")
+        aged = days >= OLD_DAYS or words.removeprefix("own ") in ("used", "told")
         style = self.colours.bad if days >= STALE_DAYS else self.colours.warning if aged else ""
         return Text(words, style=style or self.colours.good)
 
