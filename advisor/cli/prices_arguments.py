@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Collection, Iterable
 
 from advisor.cli.command import add_format, add_store
-from advisor.costs.own_machines import MACHINE_COLUMNS
+from advisor.costs.own_machines import DEFAULT_KIND, MACHINE_COLUMNS
 from advisor.costs.own_quotes import COLUMNS, INCLUDES, KINDS
 
 _TERMS = (
@@ -130,7 +130,7 @@ _HELP = {
     "price": "of one piece, as in 900",
     "vendor": "who asks it",
     "date": "when, as in 2026-11-01",
-    "kind": ", ".join(KINDS),
+    "kind": f"{', '.join(KINDS)} (default: {DEFAULT_KIND})",
     "item_kind": "gpu, host, server or part (default: found by the name)",
     "currency": "as in EUR (default: USD)",
     "usd_per_unit": "US dollars of one unit of that currency on the day",
