@@ -99,7 +99,8 @@ def power_figures(
     if stated_w is not None and measured_gpu_w is not None:
         stated_w = None if tdp_w is None else stated_w + (measured_gpu_w - tdp_w) * build.gpu_count
     known = _exact(host.base_w)
-    beside = None if known is None or stated_w is not None else _exact(beside_w(build))
+    typed = known is not None and host.is_own_quote  # at the wall, with fans, memory and drives
+    beside = None if known is None or stated_w is not None or typed else _exact(beside_w(build))
     if known is None:
         known = base_w
     estimated = known is None and stated_w is None and gpu_w is not None
@@ -108,6 +109,8 @@ def power_figures(
         known = _exact(_estimated_rest_w(build))
     elif known is not None and stated_w is None:
         efficiency = _exact(host.psu_efficiency or LEAST_EFFICIENCY)
+        if typed and efficiency is not None:
+            known *= efficiency  # which the supplies' loss is in already
     together = Decimal(build.machines)
     stated = _exact(stated_w)
     return PowerFigures(
@@ -162,7 +165,8 @@ def is_estimated(build: Build) -> bool:
 def power_basis(build: Build) -> str:
     """What the watts at the wall rest on: ``stated``, ``estimated``, ``parts`` (cards and
     processors as stated; fans, memory and drives estimated) or ``supply`` (the same, and the
-    supplies' efficiency the least that any class of 80 PLUS has)."""
+    supplies' efficiency the least that any class of 80 PLUS has). Of a machine that the user
+    entered, what is stated is what was typed, which is of all but the cards."""
     if build.host.wall_w is not None:
         return "stated"
     figures = power_figures(build)

@@ -17,8 +17,8 @@ from advisor.answers.wording import (
     counted_days,
     estimate_mark,
     gpus_words,
+    in_machine,
     limit_first,
-    machine_words,
     price_day,
     rented_words,
     runs_words,
@@ -192,8 +192,8 @@ def _whole_machine(ranking: Ranking, row: RankedRow) -> str | None:
         if other.host.gpu_id is not None and candidates.offered[i] and cost is not None:
             days = f"{_mark_of(ranking, i)}{counted_days(candidates.days[i])}"
             return (
-                f"{words}; the best that is sold whole: {short_gpus_words(other)} in the "
-                f"{machine_words(other)}, {usd_rounded(cost)}, {days}"
+                f"{words}; the best that is sold whole: {short_gpus_words(other)} "
+                f"{in_machine(other)}, {usd_rounded(cost)}, {days}"
             )
     return words
 
@@ -213,10 +213,7 @@ def _cheaper_box(ranking: Ranking, row: RankedRow) -> str | None:
     if not cheaper:
         return None
     usd, i = min(cheaper)
-    return (
-        f"the same GPUs in the {machine_words(candidates.builds[i])}: "
-        f"{usd_rounded(Decimal(usd) / 100)}"
-    )
+    return f"the same GPUs {in_machine(candidates.builds[i])}: {usd_rounded(Decimal(usd) / 100)}"
 
 
 def _mark_of(ranking: Ranking, i: int) -> str:

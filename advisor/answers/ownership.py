@@ -9,11 +9,12 @@ from decimal import Decimal
 from typing import Any
 
 from advisor.answers.wording import (
+    PREDICTED_MARK,
     build_words,
     counted_days,
     estimate_mark,
     gpus_words,
-    machine_words,
+    in_machine,
     rented_words,
     runs_words,
 )
@@ -35,7 +36,7 @@ from advisor.store import Reader, Store
 from price_catalog.builds import Build, rack_units_of
 from price_catalog.csv_table import nearest
 from price_catalog.model import Rental
-from price_catalog.power import LEAST_EFFICIENCY, wall_w
+from price_catalog.power import LEAST_EFFICIENCY, is_estimated, wall_w
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +73,13 @@ class Ownership:
     """Where the power comes from, in words."""
     asked: str = ""
     """What was stated of power, room and prices, as flags of the command."""
+
+    @property
+    def watts_words(self) -> str:
+        """``≈3,910 W at the wall``; nothing where it is not known."""
+        mark = PREDICTED_MARK if is_estimated(self.build) else ""
+        watts = self.own.wall_w
+        return "" if watts is None else f"{mark}{watts:,.0f} W at the wall"
 
     @property
     def heading(self) -> str:
@@ -273,10 +281,17 @@ def _power(
     if measured_w is not None:
         return wall_w(build, measured_w), f"{measured_w:.0f} W a GPU as measured"
     if build.host.wall_w is not None:
+        if build.host.is_own_quote:
+            return wall_w(build), "as you entered it"
         return wall_w(build), "as the maker states for the whole server"
     if build.host.base_w is None:
         return wall_w(build), "GPUs at TDP; the rest estimated, since nobody states it"
     efficiency = "the supplies' efficiency"
+    if build.host.is_own_quote:
+        return wall_w(build), (
+            f"GPUs at TDP over {LEAST_EFFICIENCY:.0%} for the supplies, the least of 80 PLUS; the "
+            "rest as you entered it"
+        )
     if build.host.psu_efficiency is None:
         efficiency = f"{LEAST_EFFICIENCY:.0%} for the supplies, the least of 80 PLUS"
     return wall_w(build), (
@@ -302,7 +317,7 @@ def cost_rows(owned: Ownership) -> list[dict[str, Any]]:
         }
 
     terms = own.terms
-    watts = "power not known" if own.wall_w is None else f"{own.wall_w:,.0f} W at the wall"
+    watts = owned.watts_words or "power not known"
     rows = [
         row("hardware", own.hardware_usd, f"over {years} years at {terms.utilisation:%} use"),
         row("resale", own.resale_usd, f"{terms.resale_share:%} of the price comes back"),
@@ -370,7 +385,7 @@ def _days_words(owned: Ownership) -> str:
 def cost_sentence(owned: Ownership) -> str:
     """What owning costs, in one sentence that could stand alone."""
     own, model = owned.own, owned.candidates.model.name
-    machine = f"{gpus_words(owned.build)} in the {machine_words(owned.build)}"
+    machine = f"{gpus_words(owned.build)} {in_machine(owned.build)}"
     if own.life_usd is None:
         return f"What owning {machine} costs is not known: nobody states what it draws."
     years = f"{own.terms.lifetime_years:f} year{'' if own.terms.lifetime_years == 1 else 's'}"

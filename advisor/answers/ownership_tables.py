@@ -89,7 +89,7 @@ def cost_doubts(owned: Ownership) -> list[Doubt]:
     own, terms = owned.own, owned.own.terms
     command = _command("cost", owned)
     if not terms.electricity_usd_per_kwh:
-        watts = "" if own.wall_w is None else f" of {own.wall_w:,.0f} W at the wall"
+        watts = f" of {owned.watts_words}" if owned.watts_words else ""
         words = f"electricity{watts}: state what a kWh costs you"
         doubts = [Doubt(about="power", words=words, command=f"{command} --electricity 0.15")]
     else:

@@ -161,6 +161,16 @@ _BASIS_WORDS = {
     "nobody states the class, so the lowest of 80 PLUS counts, which wastes 20 %",
     "estimated": "estimated, since nobody states what it draws beside its GPUs",
 }
+_OWN_BASIS_WORDS = _BASIS_WORDS | {
+    "stated": "as you entered it",
+    "supply": "its cards as stated, what is not cards as you entered it; of the supply the lowest "
+    "class of 80 PLUS counts, which wastes 20 %",
+}
+
+
+def _basis_words(build: Build) -> str:
+    known = _OWN_BASIS_WORDS if build.host.is_own_quote else _BASIS_WORDS
+    return known[power_basis(build)]
 
 
 def buyer_lines(row: RankedRow) -> Iterator[str]:
@@ -179,7 +189,7 @@ def buyer_lines(row: RankedRow) -> Iterator[str]:
         watts = float(facts["wall_w"])
         if build.limit is not None:
             yield f"power limit: {build.limit.watts:.0f} W on each card (nvidia-smi -pl)"
-        yield f"power: {watts:,.0f} W at the wall, {_BASIS_WORDS[facts['wall_w_is']]}"
+        yield f"power: {watts:,.0f} W at the wall, {_basis_words(build)}"
         needs = [f"{c.volts} V {c.breaker_a} A" for c in circuits(watts) if c.breaker_a is not None]
         if needs:
             yield f"circuit: {' or '.join(needs)}"

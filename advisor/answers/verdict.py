@@ -15,15 +15,16 @@ from advisor.answers.wording import (
     counted_days,
     estimate_mark,
     gpus_words,
-    machine_words,
+    in_machine,
+    is_own_price,
     over_words,
-    price_day,
     price_day_words,
     short_gpus_words,
 )
 from advisor.costs.amounts import days_rounded, usd_exact, usd_rounded
 from advisor.ranking.rank import RankedRow, Ranking
 from advisor.ranking.ties import chance_within
+from price_catalog.model import OWN_QUOTE
 
 if TYPE_CHECKING:
     from advisor.ranking.candidates import Candidates
@@ -122,16 +123,13 @@ def buy_words(row: RankedRow) -> str:
         return f"Use {own}" if build.host.name == own else f"Use {own} ({build.host.name})"
     if build.gpus_owned:
         more = build.gpu_count - build.gpus_owned
-        return (
-            f"Add {more} × {build.gpu.name} to your {build.gpus_owned} in the "
-            f"{machine_words(build)}"
-        )
+        return f"Add {more} × {build.gpu.name} to your {build.gpus_owned} {in_machine(build)}"
     return f"Buy {_sold_words(build, row.host_quote)}"
 
 
 def _sold_words(build: Build, quote: Quote) -> str:
     """``2 × RTX 5090 in the tinybox G4 128 GB from tiny corp``."""
-    words = f"{gpus_words(build)} in the {machine_words(build)}"
+    words = f"{gpus_words(build)} {in_machine(build)}"
     names = (quote.vendor.lower(), quote.vendor.lower().split()[0])
     named = any(name in build.host.name.lower() for name in names)
     return words if build.host.gpu_id is None or named else f"{words} from {quote.vendor}"
@@ -147,12 +145,23 @@ def _price_words(ranking: Ranking, row: RankedRow) -> str:
     """`` for $26,000 (April 2026, 7 months old)``; nothing for what is there already."""
     if row.build.host_owned:
         return ""
-    age = price_day_words(price_day(row), date.today())
+    age = _asked_words(row.build, row.gpu_quote, row.host_quote)
     i, candidates = ranking.order[row.rank - 1], ranking.candidates
     seller = "" if candidates.offered[i] else ", no seller known"
     if candidates.overtaken[i]:
         seller = ", less than its GPUs alone cost since"
     return f" for {usd_rounded(row.overall_cost_usd)} ({age}{seller})"
+
+
+def _asked_words(build: Build, gpu_quote: Quote, host_quote: Quote) -> str:
+    """When the older of the prices was asked, and which is the user's own where the machine is
+    not: ``June 2026, 5 months old; GPUs by own quote``."""
+    words = price_day_words(min(gpu_quote.quoted_on, host_quote.quoted_on), date.today())
+    gpus_own, host_own = is_own_price(gpu_quote), is_own_price(host_quote)
+    if build.host.is_own_quote or not (gpus_own or host_own):
+        return words
+    part = "" if gpus_own and host_own else "GPUs by " if gpus_own else "machine by "
+    return f"{words}; {part}{OWN_QUOTE}"
 
 
 def orderable(ranking: Ranking) -> tuple[Offer, ...]:
@@ -193,7 +202,7 @@ def offer_words(ranking: Ranking, offer: Offer) -> str:
     cost, quotes = candidates.cost_usd(i), (candidates.gpu_quotes[i], candidates.host_quotes[i])
     gpu_quote, host_quote = quotes
     assert cost is not None and gpu_quote is not None and host_quote is not None  # it is on sale
-    age = price_day_words(min(gpu_quote.quoted_on, host_quote.quoted_on), date.today())
+    age = _asked_words(candidates.builds[i], gpu_quote, host_quote)
     words = f"{_sold_words(candidates.builds[i], host_quote)} for {usd_rounded(cost)} ({age}), "
     words += _days_of(ranking, i, named=False)
     if offer.misses == "budget":

@@ -304,6 +304,12 @@ def machine_words(build: Build) -> str:
     return name.replace(", by parts", " from parts")
 
 
+def in_machine(build: Build) -> str:
+    """``in the tinybox G4 128 GB``; ``in My host``, which is a name that the user gave."""
+    article = "" if build.host.is_own_quote else "the "
+    return f"in {article}{machine_words(build)}"
+
+
 def short_gpus_words(build: Build) -> str:
     """``2 × RTX PRO 6000 Max-Q``: without the architecture's name, where a column is narrow; two
     machines of it are ``2 × [2 × RTX PRO 6000 Max-Q]``."""

@@ -146,7 +146,7 @@ _HELP = {
     "gpu": "the GPU that it comes with, as in H200",
     "count": "how many GPUs it comes with, or how many cards it takes",
     "fits": "of a machine without GPUs: the cards that it takes, as in 'RTX 6000 Ada, A6000'",
-    "watts": "at the wall with its GPUs; of a machine without GPUs, without any",
+    "watts": "at the wall under load with its GPUs; of a machine without GPUs, without any",
     "rack_units": "as in 8; 0 where it stands on the floor",
     "host_memory": "its main memory, as in 1TiB",
     "links": "what joins the GPUs, as in NVLink",

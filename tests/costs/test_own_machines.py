@@ -24,7 +24,7 @@ from advisor.costs.own_quotes_csv import quote_cells
 from advisor.store import Store, build_store
 from price_catalog.builds import enumerate_builds
 from price_catalog.load import load_catalog
-from price_catalog.power import power_basis, wall_w
+from price_catalog.power import LEAST_EFFICIENCY, is_estimated, power_basis, wall_w
 from tests.store_for_tests import look
 
 TODAY = date(2026, 11, 21)
@@ -83,6 +83,14 @@ def test_watts_that_are_not_said_are_estimated_never_nothing() -> None:
     (build,) = enumerate_builds(CATALOG.gpus, [made().host])
     assert power_basis(build) == "estimated"
     assert (wall_w(build) or 0) > 8 * 700
+
+
+def test_watts_of_a_machine_without_gpus_are_all_that_is_not_cards() -> None:
+    host = made(EMPTY, watts="500").host
+    build = next(b for b in enumerate_builds(CATALOG.gpus, [host]) if b.gpu.name == "A6000")
+    assert wall_w(build) == pytest.approx(500 + 4 * 300 / LEAST_EFFICIENCY)
+    assert power_basis(build) == "supply"
+    assert is_estimated(build)
 
 
 def test_a_machine_without_gpus_takes_the_cards_that_are_named_and_no_other() -> None:
@@ -234,7 +242,7 @@ def test_one_command_and_it_ranks_is_marked_corrected_and_deleted(
 
     cost = ["prices", "cost", *store, "--model", "pythia-6.9b", "--gpu", "H200", "--count", "8"]
     assert main([*cost, "--machine", "lab quote"]) == 0
-    assert "Owning 8 × H200 (own quote) in the Lab quote costs" in capsys.readouterr().out
+    assert "Owning 8 × H200 (own quote) in Lab quote costs" in capsys.readouterr().out
     assert "Exxact" in refused(capsys, *cost, "--machine", "Exxact 8 x H200")
 
     assert main([*rank[:-1], "200k", "--format", "json"]) in (0, 1)
