@@ -1,4 +1,4 @@
-"""What was looked for and is sold by nobody whose price and day are known."""
+"""What was looked for in vain: prices with a seller and a day, and makers' documents."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _PATH = Path(__file__).with_name("not_found.csv")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotFound:
-    """A machine or a card without a price that can be kept."""
+    """Something that the catalogue lacks because nobody was found who states it."""
 
     item: str
     looked_on: date
     found: str
-    """What there was instead, and why it is no quote."""
+    """What there was instead, and why it is not enough."""
     pages: tuple[str, ...]
 
 

@@ -31,12 +31,13 @@ def build_rows(
 def _build_row(build: Build) -> dict[str, Any]:
     host = build.host
     watts = wall_w(build)
+    gaps = build.unknown or not_known(build.gpu, build.gpu_count, host)
     row: dict[str, Any] = {
         "build": build_words(build),
         "host": host.name,
         "can_be_built": "no" if build.obstacle else "not known" if build.unknown else "yes",
-        "obstacle": build.obstacle or "-",
-        "not_known": ", ".join(build.unknown or not_known(build.gpu, build.gpu_count, host)) or "-",
+        "obstacle": build.obstacle,
+        "not_known": ", ".join(gaps) or None,
         "wall_w": None if watts is None else round(watts),
         "wall_w_is": None if watts is None else power_basis(build),
         "limit_w_per_card": None if build.limit is None else build.limit.watts,

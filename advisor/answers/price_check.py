@@ -275,7 +275,7 @@ def budget_rows(checks: Iterable[BudgetCheck]) -> list[dict[str, Any]]:
             "ranked": each.ranked,
             "under_a_year": each.young,
             "share": None if not each.ranked else f"{each.young / each.ranked:.0%}",
-            "rest_on": ", ".join(f"{n} {name}" for name, n in each.resting) or "-",
+            "rest_on": ", ".join(f"{n} {name}" for name, n in each.resting) or None,
             "first": each.first,
             "first_price_of": each.first_oldest,
             "holds": each.young_enough,

@@ -40,11 +40,12 @@ def shipped_prices(snapshot: Snapshot) -> str:
         at = order.get((quote.item_kind, quote.item_id), 99_999)
         return (at, str(quote.quoted_on), quote.quote_id)
 
+    corrected = {quote.corrects for quote in shipped}
     rows = [
         {
             "item": names.get((quote.item_kind, quote.item_id), quote.item_id),
             "price": usd_as_quoted(quote.price_usd),
-            "kind": quote.kind,
+            "kind": f"{quote.kind}{', corrected' if quote.quote_id in corrected else ''}",
             "vendor": quote.vendor,
             "date": quote.quoted_on,
             "source": quote.source_id,

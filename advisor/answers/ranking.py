@@ -467,7 +467,8 @@ def _told(rows: Iterable[RankedRow], width: int) -> list[str]:
 
 
 def _grouped(left: Iterable[ExcludedRow]) -> list[dict[str, str]]:
-    """Left-out builds as rows; those that differ only in the number of GPUs share one."""
+    """Left-out builds as rows; those that differ only in the number of GPUs, or in a machine that
+    nothing is told of, share one."""
     counts: dict[tuple[str, str, str], list[int]] = {}
     for row in left:
         host = row.build.host
@@ -478,7 +479,8 @@ def _grouped(left: Iterable[ExcludedRow]) -> list[dict[str, str]]:
         counts.setdefault(key, []).append(row.build.gpu_count)
     return [
         {
-            "left out": f"{', '.join(map(str, numbers))} × {gpu}",
+            "left out": f"{', '.join(map(str, sorted(set(numbers))))} × {gpu}"
+            + (f" in {len(numbers)} machines" if len(numbers) > len(set(numbers)) else ""),
             "reason": reason,
             "in words": detail,
         }

@@ -217,7 +217,8 @@ class Ranking:
             detail=candidates.builds[i].obstacle
             or _not_known(candidates.builds[i])
             or (_old_price(candidates, i) if reason == "old-price" else None)
-            or _detail(reason, cost, time, self.question, candidates.has_quote(i))
+            or (_no_price(candidates, i) if reason == "no-price" else None)
+            or _detail(reason, cost, time, self.question)
             or _no_time(candidates, candidates.builds[i].gpu),
             overall_cost_usd=cost,
             training_days=chosen.training_days if chosen is not None else None,
@@ -268,12 +269,16 @@ def _not_known(build: Build) -> str | None:
     return f"nobody was found who states {', '.join(build.unknown)} of it, so it may not fit"
 
 
+def _no_price(candidates: Candidates, i: int) -> str:
+    alone = candidates.builds[i].host.gpu_id is None and not candidates.has_quote(i)[0]
+    return f"no price for the {'GPU' if alone else 'machine'} under the chosen price rule"
+
+
 def _detail(
     reason: Reason,
     cost: Decimal | None,
     time: BestTime | None,
     question: Question,
-    has_quote: tuple[bool, bool],
 ) -> str | None:
     chosen = time.chosen if time is not None else None
     if reason == "over-budget" and cost is not None and question.budget_usd is not None:
@@ -291,9 +296,6 @@ def _detail(
         if time.naive is not None and time.naive.training_days is not None:
             detail += f" (naive settings: {time.naive.training_days:g} days)"
         return detail
-    if reason == "no-price":
-        item = "GPU" if not has_quote[0] else "machine"
-        return f"no price for the {item} under the chosen price rule"
     if chosen is not None and chosen.reason:
         return f"{chosen.status}: {chosen.reason}"
     return None
