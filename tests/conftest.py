@@ -26,6 +26,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # The workers, and the processes that they start, share two cores. Were each to take both for its
 # matrices, they would wait for one another: a fit of the predictions then takes ten times as long.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Answers are as wide as the shell says.
+os.environ.pop("COLUMNS", None)
 # Where the shell forbids it, each of hundreds of child processes would compile what it imports.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from textwrap import fill
 from typing import Any
 
@@ -11,6 +12,9 @@ WIDTH = 100
 """Columns of an answer for a person."""
 NARROW = 80
 """Below it a long command runs on: lines are dear there."""
+
+TYPED_STORE: ContextVar[str | None] = ContextVar("TYPED_STORE", default=None)
+"""The store that a command line named: every command that an answer to it suggests names it too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +30,17 @@ class Doubt:
 
 def doubt_objects(doubts: Iterable[Doubt]) -> list[dict[str, Any]]:
     """The doubts as JSON has them."""
-    return [{"about": d.about, "words": d.words, "command": d.command} for d in doubts]
+    return [
+        {"about": d.about, "words": d.words, "command": of_typed_store(d.command)} for d in doubts
+    ]
+
+
+def of_typed_store(command: str) -> str:
+    """A command as it has to be typed to ask the same store; an empty one stays empty."""
+    store = TYPED_STORE.get()
+    if store is None or not command or " --store " in f"{command} ":
+        return command
+    return f"{command} --store {quoted(store)}"
 
 
 def quoted(text: str) -> str:
@@ -38,19 +52,23 @@ def quoted(text: str) -> str:
 def with_command(words: str, command: str, width: int) -> str:
     """Words and the command they speak of, which stands whole on a line of its own where both do
     not fit in one."""
+    command = of_typed_store(command)
     if len(words) + 1 + len(command) <= width:
         return f"{words} {command}"
     return f"{fill(words, width)}\n  {command}"
 
 
-def doubt_block(title: str, doubts: Sequence[Doubt], width: int) -> list[str]:
+def doubt_block(
+    title: str, doubts: Sequence[Doubt], width: int, *, broken: bool = True
+) -> list[str]:
     """The doubts under a title as one block of text; [] where there are none."""
-    return ["\n".join([title, *doubt_lines(doubts, width)])] if doubts else []
+    doubts = [replace(doubt, command=of_typed_store(doubt.command)) for doubt in doubts]
+    return ["\n".join([title, *doubt_lines(doubts, width, broken=broken)])] if doubts else []
 
 
-def doubt_lines(doubts: Sequence[Doubt], width: int) -> list[str]:
+def doubt_lines(doubts: Sequence[Doubt], width: int, *, broken: bool = True) -> list[str]:
     """One doubt a line with its command at the end; on a line of its own where it does not fit, and
-    broken as a shell reads it where it is longer than a line."""
+    there ``broken`` as a shell reads it where it is longer than a line."""
     label = max(len(doubt.about) for doubt in doubts) + 4
     lines = []
     for doubt in doubts:
@@ -64,7 +82,7 @@ def doubt_lines(doubts: Sequence[Doubt], width: int) -> list[str]:
             doubt.words, width, initial_indent=start, subsequent_indent=" " * label
         ).splitlines()
         if doubt.command:
-            lines += _command_lines(doubt.command, label, width)
+            lines += _command_lines(doubt.command, label, width if broken else 0)
     return lines
 
 

@@ -57,12 +57,15 @@ def rank_answer(
     else:
         blocks.append("\n".join(_foot(ranking, 0, width)))
     doubts = doubts_of(ranking, rentals, key)
-    while True:
-        text = "\n\n".join([*blocks, *doubt_block("Before you order", doubts, width)])
-        # In a narrow terminal the offer to try on rented GPUs gives way to the doubts.
-        if text.count("\n") < MOST_LINES or not doubts or doubts[-1].about != "try":
-            return text
-        doubts = doubts[:-1]
+    # In a narrow terminal the offer to try on rented GPUs gives way to the doubts; where a store's
+    # long path has each command broken, they run on.
+    fewer = doubts[:-1] if doubts and doubts[-1].about == "try" else doubts
+    for told, broken in ((doubts, True), (fewer, True), (fewer, False)):
+        block = doubt_block("Before you order", told, width, broken=broken)
+        text = "\n\n".join([*blocks, *block])
+        if text.count("\n") < MOST_LINES:
+            break
+    return text
 
 
 def shown_places(ranking: Ranking, most: int = MOST_ROWS) -> list[int]:

@@ -49,7 +49,10 @@ LEAST_WIDTH = 40
 
 
 def terminal_width() -> int:
-    """How many columns an answer may take."""
+    """How many columns an answer may take: as $COLUMNS says, else as the terminal has."""
+    said = os.environ.get("COLUMNS", "")
+    if said.isascii() and said.isdigit() and int(said[:5]):
+        return min(WIDTH, max(int(said[:5]), LEAST_WIDTH))
     try:
         columns = os.get_terminal_size(sys.stdout.fileno()).columns
         return min(WIDTH, max(columns, LEAST_WIDTH)) if columns else WIDTH  # some say 0

@@ -87,7 +87,13 @@ def _answer(argv: Sequence[str] | None) -> int:
         if not getattr(options, "store", "-").strip():
             # An unset variable in a script must not end up in the user's own store.
             raise InputError("--store is empty: name a file, such as --store results.duckdb")
-        return _run(options)
+        from advisor.answers.before import TYPED_STORE
+
+        before = TYPED_STORE.set(getattr(options, "store", None))
+        try:
+            return _run(options)
+        finally:
+            TYPED_STORE.reset(before)
     except InputError as error:
         return _refuse(str(error))
     except BrokenPipeError:

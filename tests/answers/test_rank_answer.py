@@ -210,11 +210,12 @@ def test_the_commands_of_the_doubts_work_as_typed(
         words = shlex.split(doubt["command"])
         assert words[0] == "advisor"
         if words[1] == "bench":  # needs the GPU; its flags are read all the same
-            assert main([*words[1:], "--device", "tpu", "--store", str(store_path)]) == 2
+            assert main([*words[1:], "--device", "tpu"]) == 2
             assert "device 'tpu' is not known" in capsys.readouterr().err
             continue
-        out = said_by(capsys, *words[1:], "--store", str(store_path))
+        out = said_by(capsys, *words[1:])
         assert len(out.splitlines()) > 1
+        assert words[-2:] == ["--store", str(store_path)]  # the one that was asked
 
 
 def test_names_too_long_for_their_column_stay_apart(store_path: Path) -> None:

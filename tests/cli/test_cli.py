@@ -256,3 +256,24 @@ def test_predictions_are_no_times(store_path: Path, capsys: pytest.CaptureFixtur
     assert "predict" not in capsys.readouterr().out
     assert main(["data", "predictions", "--store", str(store_path), "--format", "csv"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == len(rows) + 1
+
+
+@pytest.mark.parametrize(("said", "width"), [("80", 80), ("200", 100), ("none", 100), ("0", 100)])
+def test_an_answer_is_as_wide_as_columns_says(
+    store_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    said: str,
+    width: int,
+) -> None:
+    monkeypatch.setenv("COLUMNS", said)
+    assert (
+        main(["rank", "--model", "pythia-1b", "--budget", "40k", "--store", str(store_path)]) == 0
+    )
+    commands = ("--store", " \\")  # a command is never broken but at its flags
+    lines = [
+        line
+        for line in capsys.readouterr().out.splitlines()
+        if not any(word in line for word in commands)
+    ]
+    assert width - 12 < max(map(len, lines)) <= width
