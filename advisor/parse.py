@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Collection
 from datetime import date
 from decimal import Decimal
 from typing import Literal, TypeVar, get_args
@@ -45,6 +46,32 @@ def shown(text: str, limit: int = 40) -> str:
     """``text`` quoted for an error message: one line, printable, not endless."""
     clean = "".join(ch if ch.isprintable() else "?" for ch in text)
     return f"'{clean[: limit - 1]}…'" if len(clean) > limit else f"'{clean}'"
+
+
+_SIZE = re.compile(r"(\d{1,4}(?:\.\d{1,3})?)\s*([mb])", re.IGNORECASE)
+
+
+def size_named(name: str) -> str | None:
+    """``7B`` where a model's name is a number of parameters and nothing else."""
+    found = _SIZE.fullmatch(name.strip())
+    return None if found is None else f"{found[1]}{found[2].upper()}"
+
+
+def no_such_model(name: str, known: Collection[str]) -> str:
+    """That a model is not known, with the nearest name, or with how one of the user's own is kept
+    under a name first."""
+    from price_catalog.csv_table import nearest
+
+    keep = "advisor predict --model {} --tokens 300B --keep {}"
+    size = size_named(name)
+    if size is not None:
+        command = keep.format(f"decoder --parameters {size}", f"my-{size.lower()}")
+        return f"{shown(name)} is a size and no model: keep a decoder of it first, {command}"
+    hint = nearest(name, known)
+    if hint.startswith("did you mean"):
+        return f"no model is called {shown(name)}: {hint}"
+    own = keep.format("config.json", "my-model")
+    return f"no model is called {shown(name)}; {hint}; keep yours first: {own}"
 
 
 def parse_choice(text: str, choices: tuple[T, ...], what: str, last: str = " or ") -> T:
@@ -143,11 +170,16 @@ def parse_whole(text: str, what: str) -> int:
     return value
 
 
+_NO_MONEY = ("number", "percentage", "ratio", "share")
+
+
 def parse_decimal(text: str, what: str, unit: str, words: tuple[str, ...] = ()) -> Decimal:
     """A number of 0 or more, exact, such as a rate or a price per kWh; a dollar sign before it and
     one of ``words`` behind it are passed over. ``unit`` says what it is, with an example. Raises
     InputError."""
     stripped = text.strip()
+    if stripped.startswith("$") and unit.startswith(_NO_MONEY):
+        raise InputError(f"{what} {shown(stripped)} is money, and no {unit}")
     ending = next((word for word in words if stripped.lower().endswith(word)), "")
     bare = stripped[: len(stripped) - len(ending)].rstrip()
     number = read_number(bare.removeprefix("$"))
@@ -163,8 +195,12 @@ def parse_share(text: str, what: str) -> Decimal:
     """A part of a whole: ``0.8``, ``80%`` and ``80 %`` are one. Raises InputError."""
     such_as = "share, such as 0.8 or 80%"
     if text.rstrip().endswith("%"):
-        return parse_decimal(text.rstrip()[:-1], what, such_as) / 100
-    return parse_decimal(text, what, such_as)
+        share = parse_decimal(text.rstrip()[:-1], what, such_as) / 100
+    else:
+        share = parse_decimal(text, what, such_as)
+    if share > 1:
+        raise InputError(f"{what} {shown(text.strip())} is more than all of it: write a {such_as}")
+    return share
 
 
 def parse_max_days(text: str) -> float:

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from advisor.costs.parts import with_parts
 from advisor.costs.price_book import PriceBook, PriceRange, choose_quotes, owned_quote
-from advisor.parse import InputError, PriceRule, shown
+from advisor.parse import InputError, PriceRule, no_such_model, shown
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.times import BestTime, EvidenceRule, Model
 from price_catalog.builds import Build, enumerate_builds
-from price_catalog.csv_table import nearest
 from price_catalog.gpu_names import find_gpu, index_gpus
 from price_catalog.model import Gpu, Host, Quote, Source
 
@@ -68,7 +67,7 @@ class Snapshot:
                 "advisor predict --model FILE --tokens 300B --keep NAME"
             )
         known = [model.recipe_id for model in self.models]
-        raise InputError(f"the model {shown(name)} is not known: {nearest(name, known)}")
+        raise InputError(no_such_model(name, known))
 
     def gpu_ids(self, names: Iterable[str]) -> frozenset[str]:
         """The ids of GPUs given by name, id or alias. Raises InputError with the nearest ones."""

@@ -58,7 +58,7 @@ WRONG = [
     (["--format", "xml"], "table, json or csv"),
     (["--model", "pythia-1B-deduped"], "pythia-1b"),
     (["--model", ""], "no model is named"),
-    (["--model", "a\nb\x1b[2J"], "not known"),
+    (["--model", "a\nb\x1b[2J"], "no model is called"),
     (["--cheapest"], "unrecognized arguments"),
     (["--days", "60"], "did you mean '--max-days'?"),
     (["--experiments"], "see: advisor rank --help"),

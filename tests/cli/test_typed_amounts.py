@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from advisor.cli.command_parser import build_parser
+from advisor.cli.main import main
 from advisor.cli.prices_cost_rent import read_request
 from advisor.parse import InputError
 from advisor.tui.program.running_costs import read_terms
@@ -62,7 +64,7 @@ def test_a_term_means_the_same_on_the_command_line_and_on_screen(term: str) -> N
 
 def test_a_share_without_its_sign_is_never_misread() -> None:
     assert by_command("utilisation", "0.6").utilisation == Decimal("0.6")
-    with pytest.raises(InputError, match="at most 1"):
+    with pytest.raises(InputError, match="more than all of it"):
         by_command("utilisation", "60")
     assert read_terms(State(utilisation="60"))[0].utilisation == Decimal("0.6")
     assert "60% or 0.6%" in read_terms(State(utilisation="0.6"))[1]["utilisation"]
@@ -86,3 +88,25 @@ def test_counts_watts_and_rack_units(
         words = [*COST, "--count", "4", f"--{flag}={text}"]
         with pytest.raises(InputError):
             read_request(build_parser(words).parse_args(words))
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        ("--pue $5", "--pue '$5' is money"),
+        ("--financing $5", "--financing '$5' is money"),
+        ("--utilisation 200%", "--utilisation '200%' is more than all of it"),
+        ("--resale 1.5", "--resale '1.5' is more than all of it"),
+        ("--model 7b", "advisor predict --model decoder --parameters 7B"),
+        ("--model gpt2", "no model is called 'gpt2'; known: "),
+        ("--model pythia1b", "did you mean 'pythia-1b'"),
+    ],
+)
+def test_what_is_typed_for_something_else_is_told_by_what_was_typed(
+    store_path: Path, capsys: pytest.CaptureFixture[str], typed: str, says: str
+) -> None:
+    argv = ["prices", "cost", "--model", "pythia-1b", "--gpu", "a6000", "--count", "4"]
+    assert main([*argv, *typed.split(), "--store", str(store_path)]) == 2
+    assert says in capsys.readouterr().err
+    assert not read_terms(State(electricity="$0.15", staff="$2000"))[1]
+    assert "is money" in read_terms(State(pue="$5"))[1]["pue"]

@@ -232,7 +232,7 @@ async def test_a_grant_is_written_in_the_program(store_path: Path, tmp_path: Pat
         owned = '[[owned]]\ngpu = "H10O"\ngpu_count = 1\n'
         text.text = SMALL.replace("pythia-410m", "pythia-1x") + owned
         await pilot.pause()
-        assert "experiments[1].model: the model 'pythia-1x' is not known" in text_of(app, wrong)
+        assert "experiments[1].model: no model is called 'pythia-1x'" in text_of(app, wrong)
         assert "owned[1].gpu: " in text_of(app, wrong)
         path = tmp_path / "mine.toml"
         app.screen.query_one("#file", Input).value = str(path)

@@ -159,7 +159,7 @@ class TestTyping:
             ("t", "0", "out of range"),
             ("l", "", "the lifetime '' is not a number of years"),
             ("l", "1e400", "the lifetime '1e400' is out of range"),
-            ("m", "pythai-1b", "the model 'pythai-1b' is not known: did you mean 'pythia-1b'"),
+            ("m", "pythai-1b", "no model is called 'pythai-1b': did you mean 'pythia-1b'"),
             ("m", "", "choose one, such as pythia-1b"),
             ("g", "H1000", "no GPU is called 'H1000': did you mean"),
         ],

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.files import typed_path
-from advisor.parse import shown
+from advisor.parse import shown, size_named
 from advisor.prediction.model.hf_config import target_of_config
 from advisor.prediction.model.targets import LARGEST, Run, Target, target_of_recipe, target_of_timm
 from advisor.prediction.model.workload import sized
@@ -157,5 +157,8 @@ def _of_recipe(recipe: Recipe, ask: Ask) -> Target:
 
 
 def _unknown(model: str, recipes: Sequence[Recipe]) -> str:
+    size = size_named(model)
+    if size is not None:
+        return f"'{model}' is a size: write --model decoder --parameters {size}, or encoder or vit"
     hint = nearest(model, [recipe.recipe_id for recipe in recipes])
     return f"model '{model}' is no recipe, .toml, config.json or timm name; {hint}"
