@@ -6,17 +6,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import timedelta
-from decimal import Decimal
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from advisor.answers.before import WIDTH, Doubt, doubt_block, doubt_objects, quoted
 from advisor.answers.plan_calendar import calendar_lines
 from advisor.answers.plan_lines import what_to_do
+from advisor.answers.plan_sentence import plan_sentence, written_cost
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.problem_of_grant import Loaded
-from advisor.planning.solver.problem import Machine, Objective, Plan
+from advisor.planning.solver.problem import Machine, Plan
 from advisor.tables import to_table
 
 if TYPE_CHECKING:
@@ -24,65 +23,6 @@ if TYPE_CHECKING:
 
 MOST_CALENDAR = 14
 """Lines of a calendar that the short answer prints; a longer one waits for ``--details``."""
-MOST_DONE = 2
-"""Things to buy and rent that the sentence names."""
-_BEST: Mapping[Objective, str] = {
-    "cheapest": "the cheapest",
-    "most-runs": "the most runs",
-    "soonest": "the soonest",
-}
-
-
-def plan_sentence(loaded: Loaded, plan: Plan) -> str:
-    """What to do, what it costs, when it is over and how sure that is; for an e-mail."""
-    problem = loaded.problem
-    asked = sum(each.runs for each in problem.experiments)
-    budget = problem.budget_cents
-    of = "" if budget is None else f" of {_money(loaded, budget)}"
-    runs = f"{plan.runs} of {asked} runs"
-    if plan.runs == asked:
-        runs = f"all {asked} runs" if asked > 1 else "the one run"
-    over = problem.start + timedelta(days=int(plan.finish_day))
-    return (
-        f"{_does(loaded, plan)}: {runs} for {_money(loaded, plan.cost_cents)}{of} with overhead, "
-        f"done by {over.day} {over:%B %Y}; {_sure(loaded, plan)}."
-    )
-
-
-def _sure(loaded: Loaded, plan: Plan) -> str:
-    best = _BEST[loaded.grant.objective]
-    if plan.proven:
-        return f"proven {best}"
-    if plan.gap is not None:
-        return f"{best} found, at most {plan.gap:.1%} from the best there is"
-    return f"{best} found, not proven"
-
-
-def _does(loaded: Loaded, plan: Plan) -> str:
-    machines = {each.machine_id: each for each in loaded.problem.machines}
-    counts: dict[str, int] = {}
-    for each in plan.purchases:
-        counts[each.machine_id] = counts.get(each.machine_id, 0) + each.count
-    does = [
-        f"add {machines[name].label}"
-        if machines[name].upgrade_of is not None
-        else f"buy {'the' if count == 1 else f'{count} ×'} {machines[name].label}"
-        for name, count in counts.items()
-    ]
-    labels = {each.rental_id: each.label for each in loaded.problem.rentals}
-    rented = dict.fromkeys(each.rental_id for each in plan.rented)
-    does += [f"rent {labels[name]}" for name in rented]
-    if not does:
-        does = ["use what the lab has"] if plan.work else ["nothing can be done"]
-    more = len(does) - MOST_DONE
-    if more > 0:
-        does = [*does[:MOST_DONE], f"do {more} more thing{'s' if more > 1 else ''}"]
-    said = " and ".join(filter(None, (", ".join(does[:-1]), does[-1])))
-    return said[:1].upper() + said[1:]
-
-
-def _money(loaded: Loaded, cents: int) -> str:
-    return loaded.grant.currency.written(Decimal(cents) / 100)
 
 
 def short_decided(loaded: Loaded, plan: Plan, width: int = WIDTH) -> str:
@@ -122,7 +62,7 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
     instead = next((each for each in found.alternatives if each.plan is not None), None)
     if instead is not None and instead.plan is not None:
         over = ", over the budget" if instead.over_budget else ""
-        words = f"{instead.label}: {_money(loaded, instead.plan.cost_cents)}{over}"
+        words = f"{instead.label}: {written_cost(loaded, instead.plan.cost_cents)}{over}"
         doubts.append(Doubt(about="instead", words=words, command=f"{command} --details"))
     if quick:
         words = "no price, time or rule was tried that would change the decision"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -10,13 +11,16 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from advisor.answers.plan_calendar import calendar_lines, cut
+from advisor.answers.plan_sentence import plan_sentence, written_cost
 from advisor.answers.price_told import PriceTold, newer_words, told_words
 from advisor.parse import InputError
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.plan_grant import Planned
-from advisor.planning.sensitivity.solved_amounts import Money, lines
+from advisor.planning.sensitivity.explain import UNTRIED
+from advisor.planning.sensitivity.solved_amounts import Finding, Money, lines
+from advisor.planning.sensitivity.thresholds import OUT_OF_TIME
 from advisor.planning.solver.problem import Plan, PlanningProblem
 from advisor.planning.solver_process import Search
 from advisor.ranking.snapshot import take_snapshot
@@ -27,6 +31,27 @@ if TYPE_CHECKING:
     from advisor.planning.capacity import Reach
 
 WIDTH = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ways:
+    """How the report is had, and what was left out is tried, where the plan is read."""
+
+    report: str
+    more_time: str
+    try_all: str
+
+
+BY_COMMAND = Ways(
+    report="--out report.pdf writes the report with every source.",
+    more_time="give it more with --seconds",
+    try_all="leave --quick out to try them",
+)
+BY_KEYS = Ways(
+    report="e writes the report with every source.",
+    more_time="simpler experiments leave more of it",
+    try_all="press t, then plan again to try them",
+)
 
 
 def no_plan_text(planned: Planned, width: int | None = None) -> str:
@@ -47,17 +72,17 @@ def _of_plans(planned: Planned) -> Money:
     return planned.loaded.grant.currency.exactly
 
 
-def plan_text(planned: Planned, width: int = WIDTH) -> str:
+def plan_text(planned: Planned, width: int = WIDTH, ways: Ways = BY_COMMAND) -> str:
     """The plan as a person reads it in a terminal."""
     assert planned.plan is not None
     first = decided_text(planned.loaded, planned.plan, width)
-    return f"{first}\n\n{explained_text(planned, width)}"
+    return f"{first}\n\n{explained_text(planned, width, ways)}"
 
 
 def decided_text(loaded: Loaded, plan: Plan, width: int = WIDTH) -> str:
     """What to do, and when: known before anything else is tried."""
     problem = loaded.problem
-    blocks = [fill(_headline(loaded, plan), width), what_to_do(loaded, plan, width)]
+    blocks = [fill(plan_sentence(loaded, plan), width), what_to_do(loaded, plan, width)]
     blocks.append("\n".join(calendar_lines(problem, plan, width)))
     if plan.left_out:
         names = {e.experiment_id: e.name for e in problem.experiments}
@@ -70,7 +95,7 @@ def decided_text(loaded: Loaded, plan: Plan, width: int = WIDTH) -> str:
     return "\n\n".join(blocks)
 
 
-def explained_text(planned: Planned, width: int = WIDTH) -> str:
+def explained_text(planned: Planned, width: int = WIDTH, ways: Ways = BY_COMMAND) -> str:
     """What else there is, what binds and what would change the decision."""
     loaded, grant = planned.loaded, planned.loaded.grant
     assert planned.explanation is not None
@@ -78,7 +103,9 @@ def explained_text(planned: Planned, width: int = WIDTH) -> str:
     rows = [
         {
             "instead": each.label,
-            "cost": "no such plan" if each.plan is None else _money(loaded, each.plan.cost_cents),
+            "cost": "no such plan"
+            if each.plan is None
+            else written_cost(loaded, each.plan.cost_cents),
             "runs": "" if each.plan is None else str(each.plan.runs),
             "over by": "" if each.plan is None else str(_day(loaded, each.plan.finish_day)),
             "note": "over the budget" if each.over_budget else "",
@@ -102,9 +129,10 @@ def explained_text(planned: Planned, width: int = WIDTH) -> str:
             fill(line, width, initial_indent="  - ", subsequent_indent="    ") for line in prices
         )
         blocks.append("\n".join(["Prices of what is bought:", *said]))
+    thresholds = [_with_way_out(each, ways) for each in planned.explanation.thresholds]
     for title, found in (
         ("What binds", planned.explanation.binds),
-        ("What would change the decision", planned.explanation.thresholds),
+        ("What would change the decision", thresholds),
         ("Worth asking for, cheapest first", planned.explanation.ask),
     ):
         if found:
@@ -116,12 +144,19 @@ def explained_text(planned: Planned, width: int = WIDTH) -> str:
     rules = grant.institution
     blocks.append(
         fill(
-            f"Rules: {rules.name}. Prices {grant.prices}, {grant.evidence} evidence. "
-            "--out report.pdf writes the report with every source.",
+            f"Rules: {rules.name}. Prices {grant.prices}, {grant.evidence} evidence. {ways.report}",
             width,
         )
     )
     return "\n\n".join(blocks)
+
+
+def _with_way_out(found: Finding, ways: Ways) -> Finding:
+    """What was not tried says how it is."""
+    for what, way in ((OUT_OF_TIME, ways.more_time), (UNTRIED, ways.try_all)):
+        if found == what:
+            return replace(found, words=(*found.words, f": {way}"))
+    return found
 
 
 def price_lines(planned: Planned) -> list[str]:
@@ -143,27 +178,8 @@ def price_lines(planned: Planned) -> list[str]:
     return said
 
 
-def _money(loaded: Loaded, cents: int) -> str:
-    """In the grant's own currency."""
-    return loaded.grant.currency.written(Decimal(cents) / 100)
-
-
 def _day(loaded: Loaded, day: float) -> date:
     return loaded.problem.start + timedelta(days=int(day))
-
-
-def _headline(loaded: Loaded, plan: Plan) -> str:
-    budget = loaded.problem.budget_cents
-    of = "" if budget is None else f" of {_money(loaded, budget)}"
-    sure = "proven optimal" if plan.proven else "not proven optimal"
-    if not plan.proven and plan.gap is not None:
-        sure += f", at most {plan.gap:.1%} from it"
-    asked = sum(e.runs for e in loaded.problem.experiments)
-    return (
-        f"{loaded.grant.title}: {plan.runs} of {asked} runs for "
-        f"{_money(loaded, plan.cost_cents)}{of}, with overhead, "
-        f"over by {_day(loaded, plan.finish_day)} ({loaded.grant.objective}; {sure})"
-    )
 
 
 def what_to_do(loaded: Loaded, plan: Plan, width: int) -> str:
@@ -192,14 +208,16 @@ def what_to_do(loaded: Loaded, plan: Plan, width: int) -> str:
                     for w in plan.work
                     if (problem.whole(w.machine_id), w.order) == (p.machine_id, p.order)
                 ),
-                "cost with overhead": _money(loaded, cents),
+                "cost with overhead": written_cost(loaded, cents),
                 "prices of": str(min(line.quoted_on for line in machine.lines)),
             }
         )
     rented: dict[str, list[int]] = {}
     for r in plan.rented:
         rental = rentals[r.rental_id]
-        cents = rental_cents(rental, models[r.experiment_id], problem.rules, r.year)
+        cents = rental_cents(
+            rental, models[r.experiment_id], problem.rules, problem.year_days[r.year]
+        )
         tally = rented.setdefault(r.rental_id, [0, 0])
         tally[0] += r.runs
         tally[1] += cents * r.runs
@@ -210,7 +228,7 @@ def what_to_do(loaded: Loaded, plan: Plan, width: int) -> str:
                 "do": "rent",
                 "what": rental.label,
                 "runs": runs,
-                "cost with overhead": _money(loaded, cents),
+                "cost with overhead": written_cost(loaded, cents),
                 "prices of": str(rental.priced_on),
             }
         )
@@ -224,7 +242,7 @@ def what_to_do(loaded: Loaded, plan: Plan, width: int) -> str:
                     "do": "use",
                     "what": machine.label,
                     "runs": runs,
-                    "cost with overhead": _money(loaded, 0),
+                    "cost with overhead": written_cost(loaded, 0),
                     "prices of": "-",
                 }
             )
@@ -236,7 +254,7 @@ def what_to_do(loaded: Loaded, plan: Plan, width: int) -> str:
                 "do": "pay",
                 "what": f"{fixed.name}, year {fixed.year + 1}",
                 "runs": "-",
-                "cost with overhead": _money(loaded, cents),
+                "cost with overhead": written_cost(loaded, cents),
                 "prices of": "-",
             }
         )
@@ -247,7 +265,7 @@ def what_to_do(loaded: Loaded, plan: Plan, width: int) -> str:
                 "do": "pay",
                 "what": "electricity",
                 "runs": "-",
-                "cost with overhead": _money(loaded, spent),
+                "cost with overhead": written_cost(loaded, spent),
                 "prices of": "-",
             }
         )

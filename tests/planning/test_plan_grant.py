@@ -34,13 +34,8 @@ from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.explain import explain
 from advisor.planning.sensitivity.infeasible import relax
 from advisor.planning.solver.arithmetic import PLAIN
-from advisor.planning.solver.charges import (
-    equipment_base,
-    kept_value_usd,
-    price_lines,
-    purchase_cents,
-    run_cents,
-)
+from advisor.planning.solver.charges import kept_value_usd, purchase_cents, run_cents
+from advisor.planning.solver.prices import equipment_base, price_lines
 from advisor.planning.solver.problem import PlanningProblem, Rules
 from advisor.planning.solver.search_clock import NoPlan
 from advisor.planning.solver.solve import is_feasible, solve
@@ -458,13 +453,13 @@ def test_the_command_plans(
     assert "What binds" not in out
     code, out, _ = run(capsys, str(path), "--quick", "--details", "--store", str(store_path))
     assert code == 0 and "What binds" in out
-    assert "proven optimal" in " ".join(out.split())
+    assert "; proven the cheapest." in " ".join(out.split())
     code, out, _ = run(capsys, str(path), "--quick", "--format", "json", "--store", str(store_path))
     assert code == 0
     answer = json.loads(out)
     assert answer["title"] == "grant" and answer["verdict"]["sentence"] == first
     doubts = {doubt["about"]: doubt["command"] for doubt in answer["verdict"]["doubts"]}
-    assert doubts["change"] == f"advisor plan {path}" and len(doubts) <= 5
+    assert doubts["change"] == f"advisor plan {path} --store {store_path}" and len(doubts) <= 5
 
 
 def test_an_impossible_grant_exits_with_1(

@@ -24,12 +24,8 @@ from advisor.planning.grant.programmes import ASSUMED, programme_names, programm
 from advisor.planning.plan_grant import EXAMPLE, load_grant
 from advisor.planning.sensitivity.explain import explain
 from advisor.planning.solver.by_year import cents_by_year
-from advisor.planning.solver.charges import (
-    months_in_grant,
-    purchase_cents,
-    rental_cents,
-    run_cents,
-)
+from advisor.planning.solver.charges import purchase_cents, rental_cents, run_cents
+from advisor.planning.solver.prices import months_in_grant
 from advisor.planning.solver.problem import (
     Allocation,
     FixedCost,
@@ -395,6 +391,21 @@ def test_a_machine_is_bought_later_where_prices_fall() -> None:
     assert [p.order for p in solve(replace(problem, rules=Rules(lead_days=30))).purchases] == [0]
 
 
+def test_rents_change_with_the_days_until_the_award_year_begins() -> None:
+    """A year cut after 73 days is a fifth of a year later, not a whole one."""
+    problem = make_problem(
+        year_days=(0, 73, 438),
+        experiments=(make_experiment("e", "a", 1, 100, 438),),
+        rentals=(make_rental("r", "1", {"a": 10.0}),),
+        rules=Rules(rent_change=Decimal("0.2")),
+    )
+    assert solve(problem).cost_cents == round(240_00 * 1.2**0.2)
+    whole = replace(
+        problem, year_days=(0, 365, 730), experiments=(make_experiment("e", "a", 1, 400, 730),)
+    )
+    assert solve(whole).cost_cents == 288_00
+
+
 def test_what_is_paid_whatever_is_bought_counts() -> None:
     problem = make_problem(
         year_days=(0, 100, 200),
@@ -454,6 +465,11 @@ def test_a_grant_in_euros_has_a_rate_with_its_day(tmp_path: Path) -> None:
         InputError, match=r"budget\.currency: no rate of JPY ships.*usd_per_unit_on"
     ):
         read(tmp_path, SMALL + '[budget]\ncurrency = "JPY"\n')
+    rate = "usd_per_unit = 1e-300\nusd_per_unit_on = 2026-11-01\n"
+    with pytest.raises(
+        InputError, match=r"usd_per_unit: must be a number from 0\.000001 to 1000000"
+    ):
+        read(tmp_path, SMALL + f'[budget]\ncurrency = "JPY"\n{rate}')
 
 
 @pytest.mark.parametrize(("code", "usd"), [("GBP", "135650"), ("CHF", "123900"), ("CAD", "72630")])

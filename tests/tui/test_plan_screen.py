@@ -72,7 +72,7 @@ async def test_a_grant_is_planned_and_its_report_written(
         await plan(pilot, path)
         assert isinstance(app.screen, PlanScreen)
         answer = text_of(app, "#answer")
-        assert answer.startswith("Small: 1 of 1 runs for $")
+        assert ": the one run for $" in " ".join(answer.split())
         assert "░" in answer or "idle" in answer
         report = tmp_path / "report.md"
         await pilot.press("e")
@@ -120,11 +120,11 @@ async def test_the_objective_is_changed_with_a_key(store_path: Path, tmp_path: P
     app = app_of(store_path)
     async with app.run_test(size=(120, 40)) as pilot:
         await plan(pilot, path)
-        for objective in ("cheapest", "most-runs", "soonest"):
+        for best in ("the cheapest", "the most runs", "the soonest"):
             await pilot.press("o")
             await app.workers.wait_for_complete()
             await pilot.pause()
-            assert f"({objective}; proven optimal)" in " ".join(text_of(app, "#answer").split())
+            assert f"; proven {best}." in " ".join(text_of(app, "#answer").split())
 
 
 async def test_the_optimum_stands_there_before_what_would_change_it(
@@ -143,7 +143,7 @@ async def test_the_optimum_stands_there_before_what_would_change_it(
         await plan(pilot, path)
         whole = text_of(app, "#answer")
         assert len(first) == 2, "once while it searched on, once in the whole"
-        assert first[0].startswith("Small: 1 of 1 runs for $")
+        assert ": the one run for $" in " ".join(first[0].split())
         assert "What would change the decision" not in first[0]
         assert "What would change the decision" in whole
         assert "no price, time or rule was tried" not in whole
@@ -152,7 +152,10 @@ async def test_the_optimum_stands_there_before_what_would_change_it(
         await pilot.press("g", "enter")
         await app.workers.wait_for_complete()
         await pilot.pause()
-        assert "no price, time or rule was tried" in text_of(app, "#answer")
+        answer = " ".join(text_of(app, "#answer").split())
+        assert "no price, time or rule was tried: press t, then plan again to try them" in answer
+        assert "e writes the report with every source." in answer
+        assert "--" not in answer
 
 
 async def test_a_refused_path_keeps_the_focus_and_enter_takes_the_grey_name(
@@ -173,7 +176,7 @@ async def test_a_refused_path_keeps_the_focus_and_enter_takes_the_grey_name(
         await pilot.press("backspace", "enter")
         await app.workers.wait_for_complete()
         await pilot.pause()
-        assert text_of(app, "#answer").startswith("Small: ")
+        assert "the one run" in " ".join(text_of(app, "#answer").split())
         report = app.screen.query_one("#report", Input)
         report.value = "nowhere/report.md"
         await pilot.press("e", "enter")
@@ -192,6 +195,7 @@ async def test_a_search_is_stopped_with_escape_and_leaves_the_screen_as_it_was(
             await pilot.pause(0.05)
             if "Esc stops" in text_of(app, "#status") and "reading" not in text_of(app, "#status"):
                 break
+        assert not app.screen.query_one("#former").display, "nothing stood there before"
         assert "planning the worked example (as the grant says): " in text_of(app, "#status")
         await pilot.press("escape")
         await app.workers.wait_for_complete()
@@ -201,6 +205,35 @@ async def test_a_search_is_stopped_with_escape_and_leaves_the_screen_as_it_was(
         assert isinstance(app.screen, PlanScreen)
         await pilot.press("escape")
         assert not isinstance(app.screen, PlanScreen)
+
+
+async def test_a_plan_of_the_question_before_says_so_until_the_next_is_there(
+    store_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "grant.toml"
+    path.write_text(SMALL)
+    app = app_of(store_path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("f8", "t")
+        await plan(pilot, path)
+        former, answer = app.screen.query_one("#former"), text_of(app, "#answer")
+        assert not former.display
+        with monkeypatch.context() as patch:
+            patch.setattr(PlanScreen, "solve", lambda *_: None)  # a search that takes long
+            await pilot.press("o")
+            assert former.display
+            assert text_of(app, "#answer") == answer
+            await pilot.press("e")
+            assert "Esc keeps the best one" in text_of(app, "#status")
+            await pilot.press("y")
+            assert app.clipboard == ""
+            await pilot.press("escape")
+            assert former.display, "it is still not the answer to what is asked"
+        await pilot.press("o")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert not former.display
+        assert "the most runs" in " ".join(text_of(app, "#answer").split())
 
 
 async def test_a_narrow_screen_shows_runs_and_costs(store_path: Path, tmp_path: Path) -> None:
@@ -242,7 +275,7 @@ async def test_a_grant_is_written_in_the_program(store_path: Path, tmp_path: Pat
         await app.workers.wait_for_complete()
         await pilot.pause()
         assert path.read_text() == SMALL
-        assert text_of(app, "#answer").startswith("Small: 1 of 1 runs for $")
+        assert ": the one run for $" in " ".join(text_of(app, "#answer").split())
 
 
 async def test_a_plan_of_an_earlier_run_is_copied_and_made_anew_for_its_report(

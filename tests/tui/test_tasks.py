@@ -175,7 +175,7 @@ async def plan_and_report(person: Person, store: Path) -> None:
     Path("grant.toml").write_text(grant, encoding="utf-8")
     await person.press("f8", "g", "enter")  # the grey name is taken
     answer = person.pilot.app.screen.query_one("#answer", Static)
-    assert str(answer.content).startswith("Small: 1 of 1 runs for $")
+    assert ": the one run for $" in str(answer.content)
     await person.press("e")
     await person.say("report.md")
     await person.press("enter")

@@ -7,7 +7,7 @@ import re
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 import msgspec
 from msgspec import inspect
@@ -17,6 +17,8 @@ from bench_runner.outside import OutsideError, TooLargeError, check_toml, read_o
 from price_catalog.csv_table import nearest
 
 MAX_BYTES = 1_000_000
+UsdPerUnit = Annotated[float, msgspec.Meta(ge=1e-6, le=1_000_000)]
+"""No currency is worth less."""
 S = TypeVar("S", bound=msgspec.Struct)
 _SAID = re.compile(r"(.*?)(?: - at `\$((?:\.\w+|\[\d+\])*)`)?", re.DOTALL)
 """An error of msgspec: the problem and the path to it."""
@@ -119,7 +121,7 @@ class LifetimeYears(_Duration):
 
 def exact(number: float) -> Decimal:
     """A number as it was typed."""
-    return Decimal(int(number)) if number.is_integer() else Decimal(str(number))
+    return Decimal(int(number)) if float(number).is_integer() else Decimal(str(number))
 
 
 def read_toml(path: Path, kind: type[S], instead: str) -> S:
@@ -205,8 +207,9 @@ def _what_to_write(node: Any, value: Any, place: str) -> str:
     if isinstance(node, inspect.IntType):
         return f"must be a whole number from {node.ge} to {node.le}"
     if isinstance(node, inspect.FloatType):
-        low = f"above {node.gt} and at most" if node.ge is None else f"from {node.ge} to"
-        return f"must be a number {low} {node.le}"
+        low = f"above {node.gt} and at most" if node.ge is None else f"from {exact(node.ge):f} to"
+        high = "" if node.le is None else f"{exact(node.le):f}"
+        return f"must be a number {low} {high}"
     if isinstance(node, inspect.BoolType):
         return "must be true or false"
     if isinstance(node, inspect.DateType):

@@ -272,7 +272,7 @@ def _check(grant: Grant) -> None:
         raise wrong(
             grant.file,
             "budget.per_year",
-            f"has {len(amounts)} amounts for {years} years: write one for each",
+            _one_for_each(len(amounts), "amount", years),
         )
     if grant.buy_years and grant.buy_years[-1] >= years:
         raise wrong(
@@ -294,6 +294,11 @@ def _check(grant: Grant) -> None:
                 f"'{experiment.name}' is there twice: give each its own name",
             )
         names.add(experiment.name)
+
+
+def _one_for_each(number: int, what: str, years: int) -> str:
+    has = f"{number} {what}{'' if number == 1 else 's'}"
+    return f"has {has} for {years} year{'' if years == 1 else 's'}: write one for each"
 
 
 def _check_experiment(grant: Grant, place: str, experiment: GrantExperiment) -> None:
@@ -341,7 +346,7 @@ def _check_terms(grant: Grant) -> None:
     _check_orders(grant)
     by_year = grant.utilisation_by_year
     if by_year is not None and len(by_year) != years:
-        problem = f"has {len(by_year)} shares for {years} years: write one for each"
+        problem = _one_for_each(len(by_year), "share", years)
         raise wrong(grant.file, "running.utilisation_by_year", problem)
     if by_year is not None and grant.utilisation != 1:
         problem = "is there with utilisation: remove one of the two"

@@ -15,6 +15,7 @@ from advisor.planning.grant.checked_toml import (
     LifetimeYears,
     Line,
     QueueDays,
+    UsdPerUnit,
 )
 from advisor.planning.solver.problem import Objective
 from advisor.ranking.times import EvidenceRule
@@ -149,7 +150,7 @@ class GrantAllocation(_Table, frozen=True):
 class BudgetTable(_Table, frozen=True):
     total: AmountOrZero | None = None
     currency: Line | None = None
-    usd_per_unit: Annotated[float, Meta(gt=0, le=1_000_000)] | None = None
+    usd_per_unit: UsdPerUnit | None = None
     usd_per_unit_on: date | None = None
     rate_source: Line | None = None
     vat: Annotated[float, Meta(ge=0, le=0.5)] = 0.0

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from advisor.parse import shown
-from advisor.planning.grant.checked_toml import Line, exact, read_toml, wrong
+from advisor.planning.grant.checked_toml import Line, UsdPerUnit, exact, read_toml, wrong
 from advisor.planning.grant.currency import shipped_rates
 from price_catalog.csv_table import nearest
 
@@ -119,7 +119,7 @@ class _RulesFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     electricity_in_base: bool = True
     fiscal_year_start: Line = Line("01-01")
     currency: Line = Line("USD")
-    usd_per_unit: Annotated[float, Meta(gt=0, le=1_000_000)] | None = None
+    usd_per_unit: UsdPerUnit | None = None
     usd_per_unit_on: date | None = None
     sources: dict[str, Any] = {}
 

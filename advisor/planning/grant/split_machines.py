@@ -47,7 +47,7 @@ def parts_of(
             if key not in timed:
                 timed[key] = times_of(best, whole.gpu_id, count, grant, share)
             if timed[key]:
-                label = f"{count} of the GPUs of {whole.label}"
+                label = f"{count} GPU{'' if count == 1 else 's'} of {whole.label}"
                 found.append(_part(whole, count, label, timed[key]))
         if grant.network_gbit is None or whole.upgrade_of is not None or whole.owned == 1:
             continue

@@ -15,7 +15,7 @@ from advisor.planning.report.cost_book import EquipmentCost, RunningCost
 from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.solver.by_year import shares_by_year
-from advisor.planning.solver.charges import machine_price, months_charged, paid_price
+from advisor.planning.solver.prices import machine_price, months_charged, paid_price
 
 LINES = ("equipment", "supplies", "computer_services", "electricity", *get_args(CostKind))
 """The kinds of lines of a funder's budget, in their order."""

@@ -10,18 +10,16 @@ from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.number_ledger import Num, NumberLedger
 from advisor.planning.solver.charges import (
     Charge,
-    PricedLine,
     RunCharge,
     fixed_charge,
     hours_in_a_day,
-    machine_price,
-    price_lines,
     purchase_charge,
     rental_charge,
     run_charge,
     run_days,
     watts_in_a_kilowatt,
 )
+from advisor.planning.solver.prices import PricedLine, machine_price, price_lines
 from advisor.planning.solver.problem import FixedCost, Machine, Placed, Plan, RunTime
 
 
@@ -215,7 +213,7 @@ class CostBook:
                 name=e.name,
                 model_name=called,
                 year=fiscal,
-                grant_year=year,
+                day=self.problem.year_days[year],
             )
             if rented
             else run_charge(

@@ -13,14 +13,11 @@ from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.report import Words
 from advisor.planning.report.sentences import solve_num
 from advisor.planning.sensitivity.explain import Alternative
-from advisor.planning.solver.charges import (
-    hours_in_a_day,
-    machine_price,
-    months_charged,
-    paid_price,
-    share_of_use,
-)
+from advisor.planning.solver.charges import gpus_of_a_job, hours_in_a_day
+from advisor.planning.solver.groups import groups, runs_that_fit
+from advisor.planning.solver.prices import machine_price, months_charged, paid_price, share_of_use
 from advisor.planning.solver.problem import Allocation
+from advisor.planning.solver.rented import rented_ways
 from advisor.ranking.times import Model
 from price_catalog.providers import written_provider
 
@@ -194,14 +191,7 @@ def _unused(given: Material, allocation: Allocation) -> Words:
             _, rental, model = fewest
             name = given.loaded.models[model].name
             time = given.book.time(rental.times[model], f"{name} on {rental.label}")
-            gpus = given.ledger.leaf(
-                "unit",
-                rental.gpu_count,
-                "pieces",
-                f"GPUs of a job on {rental.label}",
-                name="GPUs of a job",
-                rental_id=rental.rental_id,
-            )
+            gpus = gpus_of_a_job(given.ledger, rental)
             takes = given.ledger.compute(
                 "product",
                 [time, hours_in_a_day(given.ledger), gpus],
@@ -216,15 +206,17 @@ def _unused(given: Material, allocation: Allocation) -> Words:
             )
             return (f"{why}It grants ", hours, " a year, and one run takes ", takes, " or more.")
     paid = min((r.usd_per_hour / r.gpu_count for r in mine), default=Decimal(0))
+    names = {r.rental_id for r in mine}
+    if all(way.rental.rental_id not in names for way in rented_ways(given.loaded.problem)):
+        return (f"{why}No run that starts on its hours ends in time.",)
     if not _cheapest(given):
         return (f"{why}The plan does not need its hours.",)
     if not paid:
-        return (f"{why}Its hours would not make this work cheaper, or would come too late.",)
+        return (f"{why}Its hours would not make this work cheaper.",)
     price = given.book.setting(
         f"allocations[{number}].usd_per_gpu_hour", paid, "usd-per-hour", "a GPU-hour"
     )
-    rest = " and GPU, would not make this work cheaper, or would come too late."
-    return (f"{why}Its hours, at ", price, rest)
+    return (f"{why}Its hours, at ", price, " and GPU, would not make this work cheaper.")
 
 
 def _free(given: Material, r: RunningCost) -> Words:
@@ -270,8 +262,14 @@ def _existing(given: Material) -> Words:
         words = ["What exists. We have ", *have, *alone, ". With the GPUs that we ask for, ", more]
         return (*words, " can be done there.")
     if not done:
-        words = ["What exists. We have ", *have, ", which can do none of this in time"]
-        words.append(", or only at a higher cost." if _cheapest(given) else ".")
+        why = ", which can do none of this in time."
+        problem = given.loaded.problem
+        here = [group for group in groups(problem) if group.machine.machine_id in mine]
+        if any(runs_that_fit(problem, group, e) for group in here for e in problem.experiments):
+            why = ", which the plan does not need."
+            if _cheapest(given):
+                why = ". Using it would not make this work cheaper."
+        words = ["What exists. We have ", *have, why]
     elif done < given.plan.runs and _cheapest(given):
         many = sum(own.machines for own in owned) > 1
         words.append(f" {'They' if many else 'It'} cannot take the others in time, or only at a ")

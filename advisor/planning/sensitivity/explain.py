@@ -24,6 +24,7 @@ MOST_GPUS = 6
 """How many other GPUs are tried where no bound says that the rest are worse."""
 NO_SPARE = 0.02
 """A machine that idles for less than this share of a year has no capacity left in it."""
+UNTRIED = Finding(words=("no price, time or rule was tried",))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +78,7 @@ def explain(
     found: list[Finding] = []
     ask: list[Finding] = []
     if not thresholds:
-        words = ("no price, time or rule was tried (the plan was asked for with --quick)",)
-        found = [Finding(words=words)]
+        found = [UNTRIED]
     else:
         found, ask = find_thresholds(
             trials, [other.plan for other in others if other.plan is not None]

@@ -26,6 +26,7 @@ STEPS = 16
 beyond it."""
 MOST_SOLVES = 10
 ASKED = 3
+OUT_OF_TIME = Finding(words=("the time was not enough to try everything",))
 _CHANGES = {"quote": "price", "rental": "rent_price", "measurement": "days"}
 """Which change of `vary` moves the number of such a row; a rule is moved by its own name."""
 
@@ -88,8 +89,7 @@ def find_thresholds(trials: Trials, others: Sequence[Plan]) -> tuple[list[Findin
             ask.append((distance / 4 if inside else distance, *asked))
     found.sort(key=lambda finding: finding.weight)
     if missed:
-        words = ("the time was not enough to try everything: give it more with --seconds",)
-        found.append(Finding(words=words))
+        found.append(OUT_OF_TIME)
     nearest = sorted(ask, key=lambda each: each[0])[:ASKED]
     return found, [finding for *_, finding in sorted(nearest, key=lambda each: (each[1], each[0]))]
 

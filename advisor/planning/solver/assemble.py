@@ -299,7 +299,9 @@ def cost_of(
         cents += w.runs * run_cents(machines[w.machine_id], models[w.experiment_id], rules)
     for r in rented:
         rental = rentals[r.rental_id]
-        cents += r.runs * rental_cents(rental, models[r.experiment_id], rules, r.year)
+        cents += r.runs * rental_cents(
+            rental, models[r.experiment_id], rules, problem.year_days[r.year]
+        )
     return cents, cents - kept + _risk_cents(problem, rented)
 
 

@@ -35,7 +35,7 @@ def run_cost_cents(problem: PlanningProblem, placed: Placed) -> int:
     model = next(e.model for e in problem.experiments if e.experiment_id == placed.experiment_id)
     for rental in problem.rentals:
         if rental.rental_id == placed.machine_id:
-            return rental_cents(rental, model, problem.rules, placed.order)
+            return rental_cents(rental, model, problem.rules, problem.year_days[placed.order])
     machine = next(m for m in problem.machines if m.machine_id == placed.machine_id)
     return run_cents(machine, model, problem.rules)
 

@@ -6,18 +6,25 @@ once, where an invoice would be, so that sums are exact.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Generic, Literal
 
 from advisor.planning.solver.arithmetic import PLAIN, Arithmetic, N
+from advisor.planning.solver.prices import (
+    charged_share,
+    equipment_base,
+    machine_price,
+    paid_price,
+    price_lines,
+    price_terms,
+    threshold_usd,
+    with_vat,
+)
 from advisor.planning.solver.problem import (
     FixedCost,
     Machine,
     PlanningProblem,
-    PriceLine,
     Rental,
     Rules,
     RunTime,
@@ -49,18 +56,6 @@ class RunCharge(Charge[N]):
     """kWh, or hours, of one run."""
     price: N
     """Per kWh or hour."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PricedLine(Generic[N]):
-    """A line of a machine's price."""
-
-    line: PriceLine
-    quantity: N
-    price: N
-    """Of one piece."""
-    amount: N
-    """Of all."""
 
 
 Kind = Literal["equipment", "cloud", "electricity"]
@@ -102,169 +97,6 @@ def run_days(on: Arithmetic[N], time: RunTime, label: str) -> N:
     )
 
 
-def price_lines(on: Arithmetic[N], machine: Machine) -> list[PricedLine[N]]:
-    """What a machine is bought from."""
-    found = []
-    for line in machine.lines:
-        price = on.leaf(
-            "quote",
-            line.unit_usd,
-            "usd",
-            f"price of {line.label}, {line.vendor}, {line.quoted_on}",
-            quote_id=line.quote_id,
-        )
-        quantity = on.leaf(
-            "unit",
-            line.quantity,
-            "pieces",
-            f"{line.label} in {machine.label}",
-            name="pieces of a machine",
-            machine_id=machine.machine_id,
-            item_id=line.item_id,
-        )
-        amount = on.compute(
-            "product", [quantity, price], "usd", f"{line.label} for {machine.label}"
-        )
-        found.append(PricedLine(line=line, quantity=quantity, price=price, amount=amount))
-    return found
-
-
-def machine_price(on: Arithmetic[N], machine: Machine, lines: Sequence[PricedLine[N]]) -> N:
-    """One machine, before overhead."""
-    return on.compute("sum", [line.amount for line in lines], "usd", f"price of {machine.label}")
-
-
-def equipment_base(
-    on: Arithmetic[N], machine: Machine, lines: Sequence[PricedLine[N]], rules: Rules
-) -> N:
-    """The part of a machine's price that overhead is charged on.
-
-    Equipment at or above the threshold is outside the base, unless the institution says
-    otherwise. Where a machine that is put together from parts does not count as one piece of
-    equipment, each line is held against the threshold by its own unit price.
-    """
-    unit = machine_price(on, machine, lines)
-    if rules.equipment_in_base:
-        return unit
-    threshold = _threshold(on, rules)
-    label = f"overhead base of {machine.label}"
-    if rules.fabrication_is_equipment:
-        return on.compute("below", [unit, threshold], "usd", label)
-    parts = []
-    for each in lines:
-        name = each.line.label
-        below = on.compute("below", [each.price, threshold], "usd", f"{name} in the base")
-        parts.append(
-            on.compute("product", [each.quantity, below], "usd", f"{name}, all, in the base")
-        )
-    return on.compute("sum", parts, "usd", label)
-
-
-def _threshold(on: Arithmetic[N], rules: Rules) -> N:
-    key = "institution.equipment_threshold_usd"
-    usd = rules.equipment_threshold_usd
-    return on.leaf("setting", usd, "usd", "equipment threshold", key=key)
-
-
-def paid_price(
-    on: Arithmetic[N], machine: Machine, price: N, rules: Rules, day: int
-) -> tuple[N, bool]:
-    """What one machine that is ordered on ``day`` of the grant costs its buyers, extras and tax
-    included, and whether that is another amount than ``price``."""
-    label, terms = machine.label, _terms(on, rules, day)
-    if terms:
-        price = on.compute(
-            "product", [price, *terms], "usd", f"{label} with its terms, day {day}", decimals=2
-        )
-    extras = [price]
-    for extra in rules.machine_extras if machine.upgrade_of is None else ():
-        words = f"{extra.name} of {label}"
-        if extra.usd is not None:
-            extras.append(on.leaf("setting", extra.usd, "usd", extra.name, key=extra.key))
-        else:
-            assert extra.share_of_price is not None
-            share = on.leaf("setting", extra.share_of_price, "share", extra.name, key=extra.key)
-            extras.append(on.compute("product", [price, share], "usd", words, decimals=2))
-    if len(extras) > 1:
-        price = on.compute("sum", extras, "usd", f"{label} with what belongs to it")
-    return price, bool(terms) or len(extras) > 1
-
-
-def _terms(on: Arithmetic[N], rules: Rules, day: int) -> list[N]:
-    """Factors of a price: change until the order, discount, tax."""
-    found: list[N] = []
-    if rules.price_change and day > 0:
-        change = on.leaf(
-            "setting",
-            rules.price_change,
-            "share",
-            "change of prices a year",
-            key="purchases.price_change",
-        )
-        days = on.leaf("unit", day, "days", f"days until the order, {day}", name="order day")
-        found.append(on.compute("growth", [change, days], "factor", f"prices on day {day}"))
-    if rules.discount:
-        key = "purchases.educational_discount"
-        share = on.leaf("setting", rules.discount, "share", "educational discount", key=key)
-        found.append(on.compute("rest", [share], "factor", "price after the discount"))
-    if rules.vat:
-        found.append(_with_vat(on, rules))
-    return found
-
-
-def _with_vat(on: Arithmetic[N], rules: Rules) -> N:
-    one = on.leaf("unit", 1, "factor", "the price itself", name="one")
-    vat = on.leaf("setting", rules.vat, "share", "value-added tax", key="budget.vat")
-    return on.compute("sum", [one, vat], "factor", "price with tax")
-
-
-def charged_share(on: Arithmetic[N], rules: Rules, day: int) -> list[N]:
-    """Factors that make of a paid price what the grant is charged: none where it is the same."""
-    found: list[N] = []
-    if rules.cost_share:
-        share = on.leaf(
-            "setting", rules.cost_share, "share", "paid by others", key="purchases.cost_share"
-        )
-        found.append(on.compute("rest", [share], "factor", "share of the grant"))
-    if rules.life_months is not None:
-        within, life = months_charged(on, rules, day)
-        found.append(on.compute("ratio", [within, life], "share", f"depreciated from day {day} on"))
-        if rules.use_share != 1:
-            found.append(share_of_use(on, rules))
-    return found
-
-
-def months_charged(on: Arithmetic[N], rules: Rules, day: int) -> tuple[N, N]:
-    """Of a machine ordered on ``day``: its months within the grant, and those of its life."""
-    assert rules.life_months is not None
-    life = on.leaf("setting", rules.life_months, "months", "life", key="institution.life_months")
-    left = on.leaf(
-        "unit",
-        months_in_grant(rules, day),
-        "months",
-        f"months of the grant from day {day} on",
-        name="months in the grant",
-        day=day,
-    )
-    return on.compute("least", [left, life], "months", f"months charged from day {day} on"), life
-
-
-def share_of_use(on: Arithmetic[N], rules: Rules) -> N:
-    """Of a machine that is charged by its depreciation."""
-    key = "institution.use_share"
-    return on.leaf("setting", rules.use_share, "share", "share of use", key=key)
-
-
-def months_in_grant(rules: Rules, day: int) -> int:
-    """Months of the grant from a day on; the month of the order counts whole."""
-    first = rules.first_day
-    if first is None:
-        return max(rules.grant_months - int(day * 12 // Decimal("365.25")), 0)
-    order = first + timedelta(days=day)
-    gone = (order.year - first.year) * 12 + order.month - first.month - (order.day < first.day)
-    return max(rules.grant_months - gone, 0)
-
-
 def purchase_charge(
     on: Arithmetic[N], machine: Machine, rules: Rules, count: N, day: int = 0
 ) -> Charge[N]:
@@ -275,13 +107,13 @@ def purchase_charge(
     unit, changed = paid_price(on, machine, price, rules, day)
     if changed and rules.fabrication_is_equipment and not rules.equipment_in_base:
         base = on.compute(
-            "below", [unit, _threshold(on, rules)], "usd", f"overhead base of {label}, day {day}"
+            "below", [unit, threshold_usd(on, rules)], "usd", f"overhead base of {label}, day {day}"
         )
     elif rules.equipment_in_base:
         base = unit
     else:
         base = equipment_base(on, machine, lines, rules)
-        terms = _terms(on, rules, day)
+        terms = price_terms(on, rules, day)
         if terms:
             base = on.compute("product", [base, *terms], "usd", f"base of {label}, day {day}")
     shares = charged_share(on, rules, day)
@@ -378,7 +210,7 @@ def rental_charge(
     name: str = "",
     model_name: str = "",
     year: str = "",
-    grant_year: int = 0,
+    day: int = 0,
 ) -> RunCharge[N]:
     """So many runs on a rented instance that start in a year of the grant: hours x price."""
     label = rental.label
@@ -386,7 +218,7 @@ def rental_charge(
     hours = on.compute("product", [days, hours_in_a_day(on)], "hours", f"hours, {name}")
     price = _price_an_hour(on, rental)
     terms: list[N] = []
-    if rules.rent_change and grant_year:
+    if rules.rent_change and day:
         change = on.leaf(
             "setting",
             rules.rent_change,
@@ -396,16 +228,16 @@ def rental_charge(
         )
         days_on = on.leaf(
             "unit",
-            grant_year * DAYS_PER_YEAR,
+            day,
             "days",
-            f"days of {grant_year} years",
-            name="days of years",
+            f"days until the year begins, {day}",
+            name="days until the year",
         )
-        terms.append(on.compute("growth", [change, days_on], "factor", f"rents, {grant_year}"))
+        terms.append(on.compute("growth", [change, days_on], "factor", f"rents from day {day} on"))
     if rules.vat:
-        terms.append(_with_vat(on, rules))
+        terms.append(with_vat(on, rules))
     if terms:
-        words = f"{label}, year {grant_year + 1}"
+        words = f"{label}, from day {day} on"
         price = on.compute("product", [price, *terms], "usd-per-hour", words)
     in_base = rules.cloud_in_base if rental.in_base is None else rental.in_base
     rate = overhead_rate(on, rules, "cloud") if in_base else None
@@ -430,7 +262,13 @@ def _price_an_hour(on: Arithmetic[N], rental: Rental) -> N:
         f"a GPU-hour of {rental.provider}",
         key=f"allocations[{number}].usd_per_gpu_hour",
     )
-    count = on.leaf(
+    words = f"an hour of {rental.label}"
+    return on.compute("product", [each, gpus_of_a_job(on, rental)], "usd-per-hour", words)
+
+
+def gpus_of_a_job(on: Arithmetic[N], rental: Rental) -> N:
+    """A number of pieces."""
+    return on.leaf(
         "unit",
         rental.gpu_count,
         "pieces",
@@ -438,7 +276,6 @@ def _price_an_hour(on: Arithmetic[N], rental: Rental) -> N:
         name="GPUs of a job",
         rental_id=rental.rental_id,
     )
-    return on.compute("product", [each, count], "usd-per-hour", f"an hour of {rental.label}")
 
 
 def _of_runs(
@@ -477,9 +314,9 @@ def run_cents(machine: Machine, model: str, rules: Rules) -> int:
     return _cents(run_charge(PLAIN, machine, model, rules, _ONE, watts=watts))
 
 
-def rental_cents(rental: Rental, model: str, rules: Rules, year: int = 0) -> int:
+def rental_cents(rental: Rental, model: str, rules: Rules, day: int = 0) -> int:
     """One run on a rented instance that starts in a year of the grant, in whole cents."""
-    return _cents(rental_charge(PLAIN, rental, model, rules, _ONE, grant_year=year))
+    return _cents(rental_charge(PLAIN, rental, model, rules, _ONE, day=day))
 
 
 def fixed_cents(problem: PlanningProblem) -> list[int]:

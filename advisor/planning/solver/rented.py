@@ -47,7 +47,9 @@ def rented_run_cents(problem: PlanningProblem) -> dict[tuple[str, str, int], int
     models = {e.model for e in problem.experiments}
     years = range(problem.years) if problem.rules.rent_change else [0]
     first = {
-        (rental.rental_id, model, year): rental_cents(rental, model, problem.rules, year)
+        (rental.rental_id, model, year): rental_cents(
+            rental, model, problem.rules, problem.year_days[year]
+        )
         for rental in problem.rentals
         for model in models & rental.times.keys()
         for year in years

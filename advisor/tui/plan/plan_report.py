@@ -57,14 +57,25 @@ class PlanReport(SizedScreen):
     def plans_kept(self) -> bool:
         """Whether there is only an earlier run's plan, which is now made anew."""
 
+    @abstractmethod
+    def is_planning(self) -> bool:
+        """Whether the plan that stands here is of the question before."""
+
+    def _reportable(self) -> Planned | None:
+        """The plan that stands here; where there is none, that is said."""
+        found = None if self.is_planning() else self._planned
+        if found is None or found.plan is None:
+            why = "There is no plan to report on yet."
+            if self.is_planning():
+                why = "The plan is still being looked for: Esc keeps the best one until now."
+            self.say(why, wrong=True)
+            return None
+        return found
+
     def action_report(self) -> None:
         """Go to the name of the report; a plan of an earlier run is made anew for it."""
-        if self.plans_kept():
-            return
-        if self._planned is None or self._planned.plan is None:
-            self.say("There is no plan to report on yet.", wrong=True)
-            return
-        self.query_one("#report", Input).focus()
+        if not self.plans_kept() and self._reportable() is not None:
+            self.query_one("#report", Input).focus()
 
     @on(Input.Changed, "#report")
     def _report_named(self, event: Input.Changed) -> None:
@@ -85,14 +96,14 @@ class PlanReport(SizedScreen):
 
     @on(Input.Submitted, "#report")
     def _write_typed(self, event: Input.Submitted) -> None:
-        if self._planned is None or self._planned.plan is None:
-            self.say("There is no plan to report on yet.", wrong=True)
+        planned = self._reportable()
+        if planned is None:
             return
         name = event.value.strip() or REPORT
         with event.input.prevent(Input.Changed):
             event.input.value = name
         self.say("writing …")
-        self.write(self._planned, name)
+        self.write(planned, name)
 
     @work(thread=True, exclusive=True, group="write", exit_on_error=False)
     def write(self, planned: Planned, name: str) -> None:
@@ -118,13 +129,13 @@ class PlanReport(SizedScreen):
         """Open the report that was written; on a terminal without a desktop, read it here."""
         if self.plans_kept():
             return
-        if self._planned is None or self._planned.plan is None:
-            self.say("There is no plan to report on yet.", wrong=True)
+        planned = self._reportable()
+        if planned is None:
             return
         command = None if self.app.is_web else opener()
         if self._report is None or command is None or not self._report.is_file():
             self.say("making the report …")
-            self.read_report(self._planned)
+            self.read_report(planned)
             return
         try:
             open_file(self._report, command)

@@ -46,6 +46,7 @@ EMPTY = (
     "two A6000s of its own, five models a year and one deadline.\n\n"
     "advisor plan --example > grant.toml   makes a copy of it to change."
 )
+FORMER = "The plan of the question before:"
 OBJECTIVES = {
     "": "as the grant says",
     "cheapest": "cheapest",
@@ -97,6 +98,7 @@ class PlanScreen(PlanReport):
         self._look_number = 0
         self._search: Search[Planned] | None = None
         self._quick = False
+        self._planning = False
         self._kept: KeptNote | None = None
         """The plan of an earlier run: its text, and what it was made from."""
         self._wants_report = False
@@ -118,6 +120,7 @@ class PlanScreen(PlanReport):
             )
         yield Static("", id="status", markup=False)
         with ScrollableContainer(id="scroll"):
+            yield Static(FORMER, id="former", markup=False)
             yield Static(EMPTY, id="answer", classes="-prose", markup=False)
         yield KeyBar(PLAN)
 
@@ -219,15 +222,19 @@ class PlanScreen(PlanReport):
         self._wants_report = then_report
         self._best = None
         self._at("reading")
+        self._planning = True
+        stands = str(self.query_one("#answer", Static).content) != EMPTY
+        self.query_one("#scroll").set_class(stands, "-former")
         self.query_one("#scroll").focus()
         self.solve(self._number, path, self._objective, self.app.today, self._quick)
 
     def _stop(self) -> bool:
-        """End the search that runs, if one does."""
+        """End the planning that goes on, if any does."""
         search, self._search = self._search, None
         if search is not None:
             search.cancel()
-        return search is not None
+        planned, self._planning = self._planning, False
+        return planned
 
     def _at(self, words: str) -> None:
         from advisor.planning.plan_grant import EXAMPLE
@@ -254,6 +261,7 @@ class PlanScreen(PlanReport):
         if self._best is None:
             return ""
         self._planned = stopped(*self._best)
+        self.query_one("#scroll").remove_class("-former")
         self._show()
         self._keep()
         return ": the best plan until now is kept, e writes its report"
@@ -285,7 +293,7 @@ class PlanScreen(PlanReport):
         except Cancelled:
             return
         except (InputError, FetchError) as error:
-            self.post_message(self.Made(number, None, str(error)))
+            self.post_message(self.Made(number, None, _by_hand(str(error))))
 
     def _post_at(self, number: int, loaded: Loaded, at: Progress) -> None:
         self.post_message(self.At(number, loaded, at))
@@ -314,7 +322,7 @@ class PlanScreen(PlanReport):
     def _made(self, event: Made) -> None:
         if event.number != self._number:
             return
-        self._search = None
+        self._search, self._planning = None, False
         if event.problem is not None:
             self.say(event.problem, wrong=True)
             if self.query_one("#grant", Input).value.strip():
@@ -322,6 +330,7 @@ class PlanScreen(PlanReport):
                 self.query_one("#grant", Input).focus()
             return
         self._planned = event.planned
+        self.query_one("#scroll").remove_class("-former")
         self.say("e writes the report. o: another objective.")
         self._show()
         self.query_one("#scroll").scroll_home(animate=False)
@@ -343,17 +352,18 @@ class PlanScreen(PlanReport):
         """Show lines that were made for this width, or scroll sideways."""
         answer = self.query_one("#answer", Static)
         answer.remove_class("-prose")
+        self.query_one("#scroll").remove_class("-former")
         answer.update(text)
 
     @on(Resize)
     def _show(self) -> None:
-        if self._planned is None:
+        if self._planned is None or self.query_one("#scroll").has_class("-former"):
             return
-        from advisor.answers.plan_lines import no_plan_text, plan_text
+        from advisor.answers.plan_lines import BY_KEYS, no_plan_text, plan_text
 
         width = max(self.app.size.width - 4, 40)
         found = self._planned
-        text = no_plan_text(found) if found.plan is None else plan_text(found, width)
+        text = no_plan_text(found) if found.plan is None else plan_text(found, width, BY_KEYS)
         self._answer(text)
 
     def plans_kept(self) -> bool:
@@ -364,6 +374,10 @@ class PlanScreen(PlanReport):
         if name:
             self._plan(Path(name), then_report=True)
         return bool(name)
+
+    def is_planning(self) -> bool:
+        """Whether the plan that stands here is of the question before."""
+        return self._planning
 
     # Fields
 
@@ -377,10 +391,17 @@ class PlanScreen(PlanReport):
 
     def action_copy_plan(self) -> None:
         """Copy the plan as text."""
-        from advisor.answers.plan_lines import plan_text
+        from advisor.answers.plan_lines import decided_text, plan_text
 
         found = self._planned
         text = "" if found is None or found.plan is None else plan_text(found)
-        if found is None and self._kept is not None:
+        if self._planning:
+            text = "" if self._best is None else decided_text(self._best[0], self._best[1])
+        elif found is None and self._kept is not None:
             text = self._kept.text
         self.app.copy_text(text, "the plan")
+
+
+def _by_hand(words: str) -> str:
+    """A screen has no flags."""
+    return words.replace("give it more with --seconds", "advisor plan --seconds 600 takes longer")

@@ -1,0 +1,189 @@
+"""What a machine costs its buyers, and what of it the grant is charged (pure; US dollars)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from typing import Generic
+
+from advisor.planning.solver.arithmetic import Arithmetic, N
+from advisor.planning.solver.problem import Machine, PriceLine, Rules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PricedLine(Generic[N]):
+    """A line of a machine's price."""
+
+    line: PriceLine
+    quantity: N
+    price: N
+    """Of one piece."""
+    amount: N
+    """Of all."""
+
+
+def price_lines(on: Arithmetic[N], machine: Machine) -> list[PricedLine[N]]:
+    """What a machine is bought from."""
+    found = []
+    for line in machine.lines:
+        price = on.leaf(
+            "quote",
+            line.unit_usd,
+            "usd",
+            f"price of {line.label}, {line.vendor}, {line.quoted_on}",
+            quote_id=line.quote_id,
+        )
+        quantity = on.leaf(
+            "unit",
+            line.quantity,
+            "pieces",
+            f"{line.label} in {machine.label}",
+            name="pieces of a machine",
+            machine_id=machine.machine_id,
+            item_id=line.item_id,
+        )
+        amount = on.compute(
+            "product", [quantity, price], "usd", f"{line.label} for {machine.label}"
+        )
+        found.append(PricedLine(line=line, quantity=quantity, price=price, amount=amount))
+    return found
+
+
+def machine_price(on: Arithmetic[N], machine: Machine, lines: Sequence[PricedLine[N]]) -> N:
+    """One machine, before overhead."""
+    return on.compute("sum", [line.amount for line in lines], "usd", f"price of {machine.label}")
+
+
+def equipment_base(
+    on: Arithmetic[N], machine: Machine, lines: Sequence[PricedLine[N]], rules: Rules
+) -> N:
+    """The part of a machine's price that overhead is charged on.
+
+    Equipment at or above the threshold is outside the base, unless the institution says
+    otherwise. Where a machine that is put together from parts does not count as one piece of
+    equipment, each line is held against the threshold by its own unit price.
+    """
+    unit = machine_price(on, machine, lines)
+    if rules.equipment_in_base:
+        return unit
+    threshold = threshold_usd(on, rules)
+    label = f"overhead base of {machine.label}"
+    if rules.fabrication_is_equipment:
+        return on.compute("below", [unit, threshold], "usd", label)
+    parts = []
+    for each in lines:
+        name = each.line.label
+        below = on.compute("below", [each.price, threshold], "usd", f"{name} in the base")
+        parts.append(
+            on.compute("product", [each.quantity, below], "usd", f"{name}, all, in the base")
+        )
+    return on.compute("sum", parts, "usd", label)
+
+
+def threshold_usd(on: Arithmetic[N], rules: Rules) -> N:
+    """From which a piece counts as equipment."""
+    key = "institution.equipment_threshold_usd"
+    usd = rules.equipment_threshold_usd
+    return on.leaf("setting", usd, "usd", "equipment threshold", key=key)
+
+
+def paid_price(
+    on: Arithmetic[N], machine: Machine, price: N, rules: Rules, day: int
+) -> tuple[N, bool]:
+    """What one machine that is ordered on ``day`` of the grant costs its buyers, extras and tax
+    included, and whether that is another amount than ``price``."""
+    label, terms = machine.label, price_terms(on, rules, day)
+    if terms:
+        price = on.compute(
+            "product", [price, *terms], "usd", f"{label} with its terms, day {day}", decimals=2
+        )
+    extras = [price]
+    for extra in rules.machine_extras if machine.upgrade_of is None else ():
+        words = f"{extra.name} of {label}"
+        if extra.usd is not None:
+            extras.append(on.leaf("setting", extra.usd, "usd", extra.name, key=extra.key))
+        else:
+            assert extra.share_of_price is not None
+            share = on.leaf("setting", extra.share_of_price, "share", extra.name, key=extra.key)
+            extras.append(on.compute("product", [price, share], "usd", words, decimals=2))
+    if len(extras) > 1:
+        price = on.compute("sum", extras, "usd", f"{label} with what belongs to it")
+    return price, bool(terms) or len(extras) > 1
+
+
+def price_terms(on: Arithmetic[N], rules: Rules, day: int) -> list[N]:
+    """Factors of a price: change until the order, discount, tax."""
+    found: list[N] = []
+    if rules.price_change and day > 0:
+        change = on.leaf(
+            "setting",
+            rules.price_change,
+            "share",
+            "change of prices a year",
+            key="purchases.price_change",
+        )
+        days = on.leaf("unit", day, "days", f"days until the order, {day}", name="order day")
+        found.append(on.compute("growth", [change, days], "factor", f"prices on day {day}"))
+    if rules.discount:
+        key = "purchases.educational_discount"
+        share = on.leaf("setting", rules.discount, "share", "educational discount", key=key)
+        found.append(on.compute("rest", [share], "factor", "price after the discount"))
+    if rules.vat:
+        found.append(with_vat(on, rules))
+    return found
+
+
+def with_vat(on: Arithmetic[N], rules: Rules) -> N:
+    """A factor of a price."""
+    one = on.leaf("unit", 1, "factor", "the price itself", name="one")
+    vat = on.leaf("setting", rules.vat, "share", "value-added tax", key="budget.vat")
+    return on.compute("sum", [one, vat], "factor", "price with tax")
+
+
+def charged_share(on: Arithmetic[N], rules: Rules, day: int) -> list[N]:
+    """Factors that make of a paid price what the grant is charged: none where it is the same."""
+    found: list[N] = []
+    if rules.cost_share:
+        share = on.leaf(
+            "setting", rules.cost_share, "share", "paid by others", key="purchases.cost_share"
+        )
+        found.append(on.compute("rest", [share], "factor", "share of the grant"))
+    if rules.life_months is not None:
+        within, life = months_charged(on, rules, day)
+        found.append(on.compute("ratio", [within, life], "share", f"depreciated from day {day} on"))
+        if rules.use_share != 1:
+            found.append(share_of_use(on, rules))
+    return found
+
+
+def months_charged(on: Arithmetic[N], rules: Rules, day: int) -> tuple[N, N]:
+    """Of a machine ordered on ``day``: its months within the grant, and those of its life."""
+    assert rules.life_months is not None
+    life = on.leaf("setting", rules.life_months, "months", "life", key="institution.life_months")
+    left = on.leaf(
+        "unit",
+        months_in_grant(rules, day),
+        "months",
+        f"months of the grant from day {day} on",
+        name="months in the grant",
+        day=day,
+    )
+    return on.compute("least", [left, life], "months", f"months charged from day {day} on"), life
+
+
+def share_of_use(on: Arithmetic[N], rules: Rules) -> N:
+    """Of a machine that is charged by its depreciation."""
+    key = "institution.use_share"
+    return on.leaf("setting", rules.use_share, "share", "share of use", key=key)
+
+
+def months_in_grant(rules: Rules, day: int) -> int:
+    """Months of the grant from a day on; the month of the order counts whole."""
+    first = rules.first_day
+    if first is None:
+        return max(rules.grant_months - int(day * 12 // Decimal("365.25")), 0)
+    order = first + timedelta(days=day)
+    gone = (order.year - first.year) * 12 + order.month - first.month - (order.day < first.day)
+    return max(rules.grant_months - gone, 0)
