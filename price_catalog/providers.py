@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from price_catalog.model import RentalKind
 
 _SPELLINGS = {
     "alibaba-cloud": "alibaba",
     "amazon": "aws",
-    "azure": "azure",
+    "amazon-ec2": "aws",
+    "amazon-web-services": "aws",
     "cudo-compute": "cudo",
-    "cudocompute": "cudo",
     "datacrunch": "verda",
-    "gcp": "gcp",
+    "google": "gcp",
     "google-cloud": "gcp",
-    "lambda": "lambda",
     "lambda-labs": "lambda",
-    "lambdalabs": "lambda",
+    "microsoft": "azure",
     "microsoft-azure": "azure",
+    "ms-azure": "azure",
     "oblivus-cloud": "oblivus",
-    "oci": "oci",
+    "oracle": "oci",
     "oracle-cloud": "oci",
     "ovhcloud": "ovh",
-    "vast-ai": "vast-ai",
-    "vast.ai": "vast-ai",
-    "vastai": "vast-ai",
+    "runpod-secure": "runpod",
+    "saladcloud": "salad",
+    "vast": "vast-ai",
 }
 _WRITTEN = {
     "aws": "AWS",
@@ -48,13 +52,54 @@ _WRITTEN = {
     "verda": "Verda",
     "vultr": "Vultr",
 }
-_PEERS = frozenset({"akash", "runpod-community", "salad", "tensordock", "vast-ai"})
+_PEERS = frozenset(
+    {"akash", "clore-ai", "io-net", "runpod-community", "salad", "tensordock", "vast-ai"}
+)
+_COMPANY = frozenset(
+    {"ag", "bv", "co", "corp", "corporation", "gmbh", "inc", "limited", "llc", "ltd", "sa", "sas"}
+)
+"""What ends the name of a company and tells no two providers apart."""
+_SERVICE = frozenset(
+    {
+        *("ai", "cloud", "clouds", "com", "compute", "computing", "gpu", "gpus", "infrastructure"),
+        *("io", "labs", "marketplace", "net", "network", "platform"),
+        "services",
+    }
+)
+"""What is often put behind the name of a provider: left out where a known name remains."""
 
 
+def _joined(words: Iterable[str]) -> str:
+    return "".join(words)
+
+
+_KNOWN = {
+    _joined(spelling.split("-")): name
+    for spelling, name in [
+        *((name, name) for name in (*_WRITTEN, *_PEERS, *_SPELLINGS.values())),
+        *_SPELLINGS.items(),
+    ]
+}
+"""The one name, by spelling without anything between its words."""
+
+
+@lru_cache(maxsize=4096)
 def provider_name(spelling: str) -> str:
-    """The one name of a provider, however it is spelled: ``Lambda Labs`` is ``lambda``."""
-    folded = "-".join(spelling.casefold().split())
-    return _SPELLINGS.get(folded, folded)
+    """The one name of a provider, however it is spelled: ``Lambda Labs, Inc.`` is ``lambda``.
+
+    Case, what stands between words and the company's form tell nothing; ``Cloud`` and the like do
+    only where no known name remains without them.
+    """
+    words = re.findall(r"[^\W_]+", spelling.casefold())
+    while len(words) > 1 and words[-1] in _COMPANY:
+        words.pop()
+    for count in range(len(words), 0, -1):
+        known = _KNOWN.get(_joined(words[:count]))
+        if known is not None:
+            return known
+        if words[count - 1] not in _SERVICE:
+            break
+    return "-".join(words) or spelling
 
 
 def written_provider(name: str) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from advisor.answers.plan_calendar import calendar_lines, cut
 from advisor.answers.plan_sentence import plan_sentence, written_cost
 from advisor.answers.price_told import PriceTold, newer_words, told_words
+from advisor.answers.wording import is_own_price
 from advisor.parse import InputError
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.grant import read_grant
@@ -26,6 +27,7 @@ from advisor.planning.solver_process import Search
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
 from advisor.tables import to_table
+from price_catalog.model import OWN_QUOTE
 
 if TYPE_CHECKING:
     from advisor.planning.capacity import Reach
@@ -197,6 +199,7 @@ def what_to_do(loaded: Loaded, plan: Plan, width: int) -> str:
         machine = machines[p.machine_id]
         year = problem.year_of(problem.orders[p.order])
         cents = purchase_cents(machine, problem.rules, problem.orders[p.order]) * p.count
+        own = any(is_own_price(loaded.quotes[line.quote_id]) for line in machine.lines)
         rows.append(
             {
                 "do": f"{'buy' if machine.upgrade_of is None else 'add'} in year {year + 1}",
@@ -209,7 +212,8 @@ def what_to_do(loaded: Loaded, plan: Plan, width: int) -> str:
                     if (problem.whole(w.machine_id), w.order) == (p.machine_id, p.order)
                 ),
                 "cost with overhead": written_cost(loaded, cents),
-                "prices of": str(min(line.quoted_on for line in machine.lines)),
+                "prices of": f"{min(line.quoted_on for line in machine.lines)}"
+                + (f", {OWN_QUOTE}" if own else ""),
             }
         )
     rented: dict[str, list[int]] = {}

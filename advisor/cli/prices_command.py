@@ -182,18 +182,18 @@ def _import(options: argparse.Namespace, store: Store) -> int:
             )
             return WRONG_INPUT
         if options.dry_run:
-            names = item_names(snapshot.gpus, snapshot.hosts)
+            names = item_names(snapshot.gpus, [*snapshot.hosts, *preview.hosts])
             for quote in draft.quotes():
                 print(_quote_words(quote, names))
             print(f"{preview.count:,} quotes can be read; none was kept", file=sys.stderr)
             return ANSWERED
-        new = store.add_draft(draft, [OWN])
+        new = store.add_draft(draft, [OWN], preview.hosts)
     _tell_unused_parts(preview.parts, snapshot)
-    there = preview.count - new
-    print(
-        f"{path}: {new:,} new quotes" + (f", {there:,} were there" if there else ""),
-        file=sys.stderr,
-    )
+    there, machines = preview.count - new, len(preview.hosts)
+    said = f"{path}: {new:,} new quotes" + (f", {there:,} were there" if there else "")
+    if machines:
+        said += f"; {machines:,} new machine{'' if machines == 1 else 's'}"
+    print(said, file=sys.stderr)
     return ANSWERED
 
 
@@ -205,9 +205,9 @@ def _export(options: argparse.Namespace, store: Store) -> int:
     own = [quote for quote in snapshot.quotes if quote.origin == "local"]
     path = Path(options.file)
     try:
-        write_whole(
-            path, quotes_csv(own, item_names(snapshot.gpus, snapshot.hosts)), overwrite=False
-        )
+        names = item_names(snapshot.gpus, snapshot.hosts)
+        text = quotes_csv(own, names, snapshot.gpus, snapshot.hosts)
+        write_whole(path, text, overwrite=False)
     except FileExistsError:
         raise InputError(f"{path} is already there: name a new file") from None
     print(f"{path}: {len(own)} quotes of your own", file=sys.stderr)

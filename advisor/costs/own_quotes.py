@@ -86,10 +86,11 @@ class Items:
     def __init__(
         self, gpus: Iterable[Gpu], hosts: Iterable[Host], quote_ids: Iterable[str] = ()
     ) -> None:
-        self._gpus = index_gpus(gpus)
+        self.gpus, self.hosts = tuple(gpus), tuple(hosts)
+        self._gpus = index_gpus(self.gpus)
         self._hosts = {
             name.casefold(): host
-            for host in hosts
+            for host in self.hosts
             for name in (host.host_id, host.name, host.label)
         }
         self._hosts_named = sorted({host.name for host in self._hosts.values()})
@@ -106,6 +107,10 @@ class Items:
         items = copy(self)
         items.quote_ids = quote_ids
         return items
+
+    def with_host(self, host: Host) -> Items:
+        """The same items and one machine more."""
+        return Items(self.gpus, [*self.hosts, host]).correcting(self.quote_ids)
 
     def find(self, spelling: str, kind: str) -> tuple[str, str]:
         """The item's kind and id. Raises InputError with the nearest names."""
@@ -287,10 +292,11 @@ class _Form:
         return price, usd
 
     def _includes(self, item_kind: str) -> str | None:
-        """Words of INCLUDES; of a machine, which comes with more, any text."""
+        """Words of INCLUDES; of a machine, which comes with more, any text, and so of an item that
+        is not known, which is wrong enough."""
         words = [word.strip().lower() for word in re.split(r"[;,+]", self._cells["includes"])]
         words = [word for word in words if word]
-        if item_kind in ("host", "server") and any(word not in INCLUDES for word in words):
+        if item_kind in ("", "host", "server") and any(word not in INCLUDES for word in words):
             return self._cells["includes"]
         for word in words:
             if word not in INCLUDES:

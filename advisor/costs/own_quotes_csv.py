@@ -6,22 +6,34 @@ import csv
 import io
 from codecs import getincrementaldecoder
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
+from advisor.costs.own_machines import (
+    MACHINE_COLUMNS,
+    QUOTE_COLUMNS,
+    find_own,
+    machine_cells,
+    quoted,
+    read_machine,
+)
 from advisor.costs.own_quotes import COLUMNS, NEEDED, Items, RowError, make_quote, no_such_quote
 from advisor.parse import shown
 from advisor.tables import to_csv
 from bench_runner.outside import MIB, OutsideError, chunks_outside
 from price_catalog.csv_table import nearest
-from price_catalog.model import Quote
+from price_catalog.model import OWN_QUOTE, Gpu, Host, Quote
 
 MAX_FILE_MB = 256
 MAX_QUOTES = 1_000_000
+MAX_MACHINES = 1_000
+"""So many machines of the user's own may one file describe."""
+FACTS = tuple(name for name in MACHINE_COLUMNS if name != "machine")
+"""The columns that describe a machine of the user's own, whose name is the item."""
 MAX_LINE = 2 * MIB
 """Characters of one line: more is no row of quotes, and would have to be held whole."""
 MAX_PROBLEMS = 100
@@ -42,6 +54,8 @@ class Preview:
     problems: tuple[RowError, ...]
     stopped: bool = False
     """Whether reading stopped at MAX_PROBLEMS."""
+    hosts: tuple[Host, ...] = ()
+    """Machines of the user's own that the file describes and the store lacks."""
 
 
 class Draft(Protocol):
@@ -91,6 +105,7 @@ class _Reading:
         self._draft = draft
         self._today = today
         self._problems: list[RowError] = []
+        self._hosts: list[Host] = []
 
     def read(self, path: Path) -> Preview:
         count, first, parts = 0, list[Quote](), set[str]()
@@ -101,7 +116,7 @@ class _Reading:
             if len(self._problems) >= MAX_PROBLEMS:
                 stopped = True
                 break
-            made = make_quote(cells, self._items, today=self._today, row=row)
+            made = self._quote(row, cells)
             if isinstance(made, list):
                 self._problems += made
                 continue
@@ -122,7 +137,41 @@ class _Reading:
             parts=frozenset() if self._problems else frozenset(parts),
             problems=tuple(sorted(self._problems, key=lambda problem: problem.row or 0)),
             stopped=stopped,
+            hosts=() if self._problems else tuple(self._hosts),
         )
+
+    def _quote(self, row: int, cells: Mapping[str, str]) -> Quote | list[RowError]:
+        """The quote of a row; a machine that the row describes is known from then on."""
+        if not any(cells.get(name, "").strip() for name in FACTS):
+            return make_quote(cells, self._items, today=self._today, row=row)
+        name = cells["item"].strip().removesuffix(f" ({OWN_QUOTE})")
+        held = find_own(name, self._items.hosts)
+        typed = {column: cells.get(column, "") for column in (*FACTS, *QUOTE_COLUMNS)}
+        made = read_machine(
+            {**typed, "machine": name},
+            self._items.gpus,
+            self._items.hosts,
+            today=self._today,
+            replaces=held,
+        )
+        if isinstance(made, list):
+            return [
+                replace(each, row=row, column="item" if each.column == "machine" else each.column)
+                for each in made
+            ]
+        if held is None:
+            if len(self._hosts) == MAX_MACHINES:
+                raise _Unreadable(f"describes more than {MAX_MACHINES:,} machines: split it", row)
+            self._hosts.append(made.host)
+            self._items = self._items.with_host(made.host)
+        elif (other := _other_fact(made.host, held, self._items.gpus)) is not None:
+            message = (
+                f"{shown(cells.get(other, ''))} is not what {shown(held.name)} has: correct that "
+                f"with advisor prices correct --machine {quoted(held.name)}"
+            )
+            return [RowError(row=row, column=other, message=message)]
+        known = {**cells, "item": made.host.host_id, "item_kind": "", "kind": made.quote.kind}
+        return make_quote(known, self._items, today=self._today, row=row)
 
     def _judged_together(self) -> Iterator[RowError]:
         """What only shows when all rows are there."""
@@ -164,6 +213,13 @@ class _Reading:
             start = reader.line_num + 1
         if header is None:
             raise _Unreadable("is empty: its first row names the columns " + ", ".join(NEEDED), 1)
+
+
+def _other_fact(one: Host, other: Host, gpus: Sequence[Gpu]) -> str | None:
+    """The first column in which two descriptions of a machine differ."""
+    theirs = machine_cells(other, gpus)
+    ours = machine_cells(one, gpus)
+    return next((name for name in FACTS if ours[name] != theirs[name]), None)
 
 
 def _lines(path: Path) -> Iterator[str]:
@@ -213,10 +269,9 @@ def _header(cells: Sequence[str]) -> list[str]:
     names = [cell.strip().lower().replace(" ", "_") for cell in cells]
     names = ["price" if name == "price_usd" else name for name in names]
     for name in names:
-        if name not in COLUMNS and name != "quote_id":
-            raise _Unreadable(
-                f"column {shown(name)} is not known; {nearest(name, COLUMNS)}", 1, shown(name)[1:-1]
-            )
+        if name not in (*COLUMNS, *FACTS, "quote_id"):
+            known = nearest(name, (*COLUMNS, *FACTS))
+            raise _Unreadable(f"column {shown(name)} is not known; {known}", 1, shown(name)[1:-1])
         if names.count(name) > 1:
             raise _Unreadable(f"column '{name}' is there twice: remove one", 1, name)
     for name in NEEDED:
@@ -227,10 +282,25 @@ def _header(cells: Sequence[str]) -> list[str]:
     return names
 
 
-def quotes_csv(quotes: Iterable[Quote], names: Mapping[tuple[str, str], str]) -> str:
-    """Quotes as the CSV that `read_quotes` reads; no cell of it is run by a spreadsheet."""
-    rows = [quote_cells(quote, names) | {"quote_id": quote.quote_id} for quote in quotes]
-    return to_csv(rows, (*COLUMNS, "quote_id")) + "\n"
+def quotes_csv(
+    quotes: Iterable[Quote],
+    names: Mapping[tuple[str, str], str],
+    gpus: Sequence[Gpu] = (),
+    hosts: Iterable[Host] = (),
+) -> str:
+    """Quotes as the CSV that `read_quotes` reads, with what is known of the user's own machines
+    among the ``hosts``; no cell of it is run by a spreadsheet."""
+    own = {host.host_id: machine_cells(host, gpus) for host in hosts if host.is_own_quote}
+    rows: list[dict[str, str]] = []
+    columns: tuple[str, ...] = COLUMNS
+    for quote in quotes:
+        row = quote_cells(quote, names) | {"quote_id": quote.quote_id}
+        if quote.item_id in own:
+            facts = own[quote.item_id]
+            row |= {"item": facts["machine"]} | {name: facts[name] for name in FACTS}
+            columns = (*COLUMNS, *FACTS)
+        rows.append(row)
+    return to_csv(rows, (*columns, "quote_id")) + "\n"
 
 
 def quote_cells(quote: Quote, names: Mapping[tuple[str, str], str]) -> dict[str, str]:

@@ -17,9 +17,9 @@ from typing import Any
 from advisor.store.connection import StoreError, can_write, created, opened, transaction
 from advisor.store.engine import duckdb
 from advisor.store.merge_checks import check_room
-from advisor.store.rows import insert_missing, plain_values
+from advisor.store.rows import host_values, plain_values
 from bench_runner.leftovers import in_use, sweep
-from price_catalog.model import Quote, Source
+from price_catalog.model import Host, Quote, Source
 
 BATCH_ROWS = 2_000
 _BUCKET_ROWS = 50_000
@@ -146,11 +146,14 @@ def add_draft(
     path: Path,
     draft: QuoteDraft,
     sources: Iterable[Source],
+    hosts: Iterable[Host] = (),
     *,
     wait_s: float,
     update: Callable[[duckdb.DuckDBPyConnection], object],
 ) -> int:
     """Bring a draft into the store, all of it or, on StoreError, nothing; how many were new."""
+    from advisor.store.exchange import add_rows
+
     draft.close()
     beside = {"draft": draft.path}
     with opened(
@@ -159,11 +162,11 @@ def add_draft(
         update(connection)
         names = ", ".join(_COLUMNS)
         with transaction(connection):
-            insert_missing(
-                connection,
-                "source",
-                [{**plain_values(each), "origin": "local"} for each in sources],
-            )
+            rows = {
+                "source": [plain_values(each) for each in sources],
+                "host": [host_values(each) for each in hosts],
+            }
+            add_rows(connection, rows)
             row = connection.execute(
                 f"INSERT INTO quote ({names}, origin) SELECT {names}, 'local'"
                 " FROM draft.quote AS fresh"

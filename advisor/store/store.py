@@ -115,15 +115,18 @@ class Store:
         with quote_draft(self.path, types, known) as draft:
             yield draft
 
-    def add_draft(self, draft: QuoteDraft, sources: Iterable[Source] = ()) -> int:
-        """Keep the quotes of a draft as the user's own; how many were new. All or, on StoreError,
-        none. The draft is closed by it."""
+    def add_draft(
+        self, draft: QuoteDraft, sources: Iterable[Source] = (), hosts: Iterable[Host] = ()
+    ) -> int:
+        """Keep the quotes of a draft as the user's own, and the machines that they are for; how
+        many quotes were new. All or, on StoreError, none. The draft is closed by it."""
         from advisor.store.quote_draft import add_draft
 
         return add_draft(
             self.path,
             draft,
             sources,
+            hosts,
             wait_s=wait_limit_s(self._wait_s),
             update=self._update,
         )

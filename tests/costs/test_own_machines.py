@@ -352,6 +352,44 @@ def test_a_machine_goes_from_one_store_to_another_with_its_price(
     assert any(quote.origin == "local" and quote.price_usd == 285_000 for quote in gone.quotes())
 
 
+def test_a_file_of_quotes_brings_machines_with_it_whole_or_not_at_all(
+    own_store: Path, store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other, path = tmp_path / "other.duckdb", tmp_path / "own.csv"
+    other.write_bytes(store_path.read_bytes())
+    mine, theirs = ["--store", str(own_store)], ["--store", str(other)]
+    host = ["--machine", "Four cards", "--fits", "A6000, RTX 6000 Ada", "--count", "4"]
+    assert main(["prices", "add", *mine, *MACHINE, *FLAGS, "--includes", "1 TB; shipping"]) == 0
+    assert main(["prices", "add", *mine, *host, *FLAGS[2:], "--price", "9k", "--watts", "600"]) == 0
+    correct = ["prices", "correct", *mine, "--machine", "four cards", "--price"]
+    assert main([*correct, "8500"]) == 0
+    assert main(["prices", "export", str(path), *mine]) == 0
+    capsys.readouterr()
+
+    assert main(["prices", "import", str(path), "--dry-run", *theirs]) == 0
+    assert "Four cards (own quote) $8,500.00" in capsys.readouterr().out
+    assert not any(each.is_own_quote for each in look(Store(other)).hosts())
+    assert main(["prices", "import", str(path), *theirs]) == 0
+    assert "3 new quotes; 2 new machines" in capsys.readouterr().err
+    kept, gone = look(Store(own_store)), look(Store(other))
+    assert [h for h in kept.hosts() if h.is_own_quote] == [
+        h for h in gone.hosts() if h.is_own_quote
+    ]
+    assert set(kept.quotes()) == set(gone.quotes())
+    assert main(["prices", "import", str(path), *theirs]) == 0
+    assert "0 new quotes, 3 were there" in capsys.readouterr().err
+
+    path.write_text(path.read_text().replace(",600,", ",700,"))
+    assert main(["prices", "import", str(path), *theirs]) == 2
+    said = capsys.readouterr().err
+    assert "column 'watts': '700' is not what 'Four cards' has" in said
+    assert 'advisor prices correct --machine "Four cards"' in said
+    path.write_text(path.read_text().replace("Four cards", "Eight").replace("A6000", "no card"))
+    assert main(["prices", "import", str(path), *theirs]) == 2
+    assert look(Store(other)).quotes() == gone.quotes()
+    assert not any(each.name == "Eight" for each in look(Store(other)).hosts())
+
+
 WRONG_NUMBERS = ["--count", "?", "--watts", "?", "--weight", "?", "--noise", "?"]
 REFUSED = [
     (["add", *FLAGS], "what is the price for?"),

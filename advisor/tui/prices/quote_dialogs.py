@@ -201,7 +201,7 @@ class ImportScreen(Keeping, inherit_bindings=False):
 
 Type the path of a CSV file with the columns item, price, vendor, date and kind. What would be read
 and what is wrong is shown row by row; a large file waits for `Enter`. `Enter` then reads it in: all
-of it or nothing.
+of it or nothing. A machine of your own has columns of its own, as `advisor prices export` writes.
 """
 
     @dataclass
@@ -263,7 +263,7 @@ of it or nothing.
         ready = self._ready
         if ready is not None:
             self.write(
-                lambda store: store.add_draft(ready.draft, [OWN]),
+                lambda store: store.add_draft(ready.draft, [OWN], ready.preview.hosts),
                 f"Imported {ready.preview.count:,} quotes of {path.name}.",
             )
         elif not path.name:
@@ -311,8 +311,9 @@ of it or nothing.
 
     def _page(self, preview: Preview, width: int) -> list[Line]:
         lines: list[Line] = [(str(problem), WARNING) for problem in preview.problems]
+        names = self._names | item_names((), preview.hosts)
         for quote in preview.quotes:
-            item = self._names.get((quote.item_kind, quote.item_id), quote.item_id)
+            item = names.get((quote.item_kind, quote.item_id), quote.item_id)
             known = " (there already)" if quote.quote_id in self._items.quote_ids else ""
             lines.append(
                 (f"{item}  {usd_exact(quote.price_usd)}{known}", STRONG if not known else FAINT)
