@@ -447,7 +447,9 @@ def test_an_own_price_of_a_known_card_needs_no_kind_and_is_marked_in_the_short_t
     assert "reseller-quote" in capsys.readouterr().err
     wrong = refused(capsys, "prices", "add", *store, *said, "--price", "free")
     assert "--price: " in wrong and "column" not in wrong
-    rank = ["rank", *store, "--model", "pythia-1b", "--budget", "40k", "--gpus", "RTX 5090"]
+    rank = ["rank", *store, "--model", "pythia-1b", "--budget", "15k", "--gpus", "RTX 5090"]
     assert main(rank) == 0
-    marked = [line for line in capsys.readouterr().out.splitlines() if " own " in line]
+    printed = capsys.readouterr().out
+    assert "; GPUs by own quote)" in " ".join(printed.split())
+    marked = [line for line in printed.splitlines() if " own " in line and "≈$" in line]
     assert marked and all("RTX 5090" in line for line in marked)

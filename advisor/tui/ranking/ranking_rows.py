@@ -210,13 +210,14 @@ class RankedRows:
         alike = self.view.candidates.alike.get(row.build.cards, ())
         names = [_full_name(builds[i], several=len(alike) > 1) for i in alike]
         room = max(self._widths["build"] - GLYPH_WIDTH, 8)
-        marks = [f" ({OWN_QUOTE})" if builds[i].host.is_own_quote else "" for i in alike]
+        said = OWN_QUOTE if room >= SAID_IN_FULL else "own"
+        marks = [f" ({said})" if builds[i].host.is_own_quote else "" for i in alike]
         room = max(room - max(map(len, marks), default=0), 8)
-        keep = len(short_gpus_words(row.build))
+        keep = len(_cards(row.build))
         if room < SAID_IN_FULL and any(len(name) > room for name in names):
             # "2 × 5090", as people say it: what comes after it tells the machines apart.
             names = [name.replace(" × RTX ", " × ", 1) for name in names]
-            keep = len(short_gpus_words(row.build).replace(" × RTX ", " × ", 1))
+            keep = len(_cards(row.build).replace(" × RTX ", " × ", 1))
         cut = cut_words(names, room, keep=keep)
         self._names.update(
             (i, name + mark) for i, name, mark in zip(alike, cut, marks, strict=True)
@@ -279,8 +280,13 @@ def percent(chance: float) -> str:
     return f"{min(max(round(chance * 100), 1), 99)} %" if 0 < chance < 1 else f"{chance:.0%}"
 
 
+def _cards(build: Build) -> str:
+    """``4 × RTX 5090``: the mark of a machine of the user's follows the machine."""
+    return short_gpus_words(build).removesuffix(f" ({OWN_QUOTE})")
+
+
 def _full_name(build: Build, *, several: bool) -> str:
-    words = short_gpus_words(build)
+    words = _cards(build)
     if build.gpus_owned and not build.host_owned:
         words += f", {build.gpus_owned} yours"
     if build.host_owned:
