@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
-from itertools import chain, takewhile
+from itertools import takewhile
 from typing import Any
 
 Row = Mapping[str, Any]
@@ -45,28 +45,48 @@ def to_json(value: Any) -> str:
 
 
 _STRICT: dict[str, Any] = {"ensure_ascii": False, "allow_nan": False}
-_BETWEEN = ",\n    "
-"""What separates two cells of a flat row; a text in JSON has no line feed, so nothing else can."""
+_CELL_ENDS = "\n"
+"""What separates encoded cells; a text in JSON has no line feed, so nothing else can."""
 
 
 def _flat_json(value: Any) -> str | None:
-    """The same as with ``indent=2`` for a list of flat rows, many times as fast: the encoder in C
-    cannot indent, but takes any separator. None for anything else."""
+    """The same as with ``indent=2`` for a list of flat rows of one kind, many times as fast: the
+    encoder in C cannot indent, but takes a column at once. None for anything else."""
     if type(value) is not list or not value or not all(type(row) is dict and row for row in value):
         return None
-    kinds = set(map(type, chain.from_iterable(map(dict.values, value))))
-    if any(issubclass(kind, (dict, list, tuple)) for kind in kinds):
+    names = list(value[0])
+    if not all(type(name) is str for name in names) or not _all_have(names, value):
         return None
-    encode = json.JSONEncoder(default=_plain, separators=(_BETWEEN, ": "), **_STRICT).encode
-    pieces = (encode(value[at : at + _PIECE])[2:-2] for at in range(0, len(value), _PIECE))
-    row_ends = "}" + _BETWEEN + "{"
-    rows = "\n  },\n  {\n    ".join(
-        piece.replace(row_ends, "\n  },\n  {\n    ") for piece in pieces
-    )
-    return "".join(("[\n  {\n    ", rows, "\n  }\n]"))
+    encode = json.JSONEncoder(default=_plain, separators=(_CELL_ENDS, ": "), **_STRICT).encode
+    cell_starts = [f"{encode(name)}: " for name in names]
+    pieces = []
+    for at in range(0, len(value), _PIECE):
+        columns = []
+        values = zip(*map(dict.values, value[at : at + _PIECE]), strict=True)
+        for starts, column in zip(cell_starts, values, strict=True):
+            kinds = set(map(type, column))
+            if any(issubclass(kind, (dict, list, tuple)) for kind in kinds):
+                return None
+            # Most columns of a long table are few texts or days, many times over.
+            few = set(column) if kinds <= _ALIKE_IF_EQUAL else column
+            texts = [starts + text for text in encode(list(few))[1:-1].split(_CELL_ENDS)]
+            if few is not column:
+                text_of = dict(zip(few, texts, strict=True))
+                texts = [text_of[cell] for cell in column]
+            columns.append(texts)
+        lines = map(",\n    ".join, zip(*columns, strict=True))
+        pieces.append("\n  },\n  {\n    ".join(lines))
+    return "".join(("[\n  {\n    ", "\n  },\n  {\n    ".join(pieces), "\n  }\n]"))
 
 
-_PIECE = 2_000
+def _all_have(names: list[str], rows: Sequence[Row]) -> bool:
+    """Whether each row has these keys, in this order, and no others."""
+    return all(list(row) == names for row in rows)
+
+
+_ALIKE_IF_EQUAL = {str, date, type(None)}
+"""What is written alike where it is equal; 1, 1.0 and True are not."""
+_PIECE = 5_000
 """So many rows at once: what is made of them on the way stays small."""
 
 
@@ -90,30 +110,37 @@ def unguarded(text: str) -> str:
 
 def to_csv(rows: Sequence[Row], columns: Sequence[str]) -> str:
     """CSV with a header, also where there are no rows; None is an empty cell."""
-    import csv  # late: `rank` prints a table most of the time
-    import io
+    lines = [",".join(map(_csv_text, columns))]
+    values: Iterable[Sequence[Any]]
+    if _all_have(list(columns), rows):
+        values = zip(*(row.values() for row in rows), strict=True)
+    else:
+        values = ([row.get(column) for row in rows] for column in columns)
+    cells = list(map(_csv_column, values))
+    if len(columns) == 1:  # a line without anything would be no row
+        cells = [[text or '""' for text in column] for column in cells]
+    lines += map(",".join, zip(*cells, strict=True))
+    return "\n".join(lines)
 
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([_csv_cell(column) for column in columns])
-    cells = [_csv_column([row.get(column) for row in rows]) for column in columns]
-    writer.writerows(zip(*cells, strict=True))
-    return out.getvalue().removesuffix("\n")
 
-
-def _csv_column(values: Sequence[Any]) -> Sequence[Any]:
-    """`_csv_cell` of each; a column of figures and days, or of few texts, as most of a long table
-    are, at once."""
+def _csv_column(values: Sequence[Any]) -> list[str]:
+    """`_csv_text` of each; a column of few texts or days, as most of a long table are, at once."""
     kinds = set(map(type, values))
-    if kinds <= _PLAIN_KINDS:
-        return values
-    if kinds <= {str, type(None), bool}:
-        cells = {value: _csv_cell(value) for value in set(values)}
-        return [cells[value] for value in values]
-    return list(map(_csv_cell, values))
+    if kinds <= _ALIKE_IF_EQUAL or kinds <= {bool, type(None)}:
+        texts = {value: _csv_text(value) for value in set(values)}
+        return [texts[value] for value in values]
+    return list(map(_csv_text, values))
 
 
-_PLAIN_KINDS = {int, float, Decimal, date, type(None)}
+def _csv_text(value: Any) -> str:
+    """A cell with the quotes that it needs."""
+    if type(value) is str and value.isalnum():
+        return value
+    cell = _csv_cell(value)
+    text = "" if cell is None else str(cell)
+    if "," in text or '"' in text or "\n" in text:
+        return '"' + text.replace('"', '""') + '"'
+    return text
 
 
 def _csv_cell(value: Any) -> Any:
@@ -124,7 +151,6 @@ def _csv_cell(value: Any) -> Any:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):
-        # The writer leaves a lone carriage return unquoted, and what follows it is a new row.
         return guarded(harmless(value.replace("\r\n", "\n").replace("\r", "\n")))
     return value
 
@@ -257,7 +283,7 @@ def render_rows(
 ) -> str:
     """Rows in one of the formats ``table``, ``json`` and ``csv``; only a table knows a width."""
     if form == "json":
-        return to_json([dict(row) for row in rows])
+        return to_json([row if type(row) is dict else dict(row) for row in rows])
     named = list(columns) if columns is not None else list(rows[0]) if rows else []
     if form == "csv":
         return to_csv(rows, named)

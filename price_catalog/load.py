@@ -51,7 +51,7 @@ QUOTE_EXTRA_COLUMNS = (
     "corrects",
 )
 QUOTE_COLUMNS = tuple(
-    name for name in Quote.__dataclass_fields__ if name not in (*QUOTE_EXTRA_COLUMNS, "origin")
+    name for name in Quote._fields if name not in (*QUOTE_EXTRA_COLUMNS, "origin")
 )
 RENTAL_COLUMNS = tuple(name for name in Rental._fields if name not in ("leaves_out", "origin"))
 _HUNDREDTH_OF_A_CENT = Decimal("0.0001")

@@ -1,4 +1,4 @@
-"""What the catalogue's text tables say, one frozen dataclass a kind of row."""
+"""What the catalogue's text tables say, one frozen record a kind of row."""
 
 from __future__ import annotations
 
@@ -151,10 +151,9 @@ class Host:
         return f"{self.name} ({OWN_QUOTE})" if self.is_own_quote else self.name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quote:
+class Quote(NamedTuple):
     """What somebody asked for one item on one day. A quote is corrected by a later one, never
-    changed."""
+    changed. As light as a row: a ledger may have 100,000 of them."""
 
     quote_id: str
     item_kind: str
@@ -193,41 +192,6 @@ class Quote:
         """Its vendor, marked where the user entered it."""
         own = self.origin == "local" and self.kind != "owned"
         return f"{self.vendor} ({OWN_QUOTE})" if own else self.vendor
-
-
-class QuoteLine(NamedTuple):
-    """A quote as the store's query of all quotes has it: for lists of very many, where making each
-    a `Quote` would take longer than all else."""
-
-    quote_id: str
-    item_kind: str
-    item_id: str
-    price_usd: Decimal
-    kind: QuoteKind
-    vendor: str
-    quoted_on: date
-    source_id: str
-    url: str | None
-    note: str | None
-    price_set: str | None
-    currency: str
-    price_quoted: Decimal | None
-    includes: str | None
-    valid_until: date | None
-    delivery: str | None
-    warranty: str | None
-    file: str | None
-    corrects: str | None
-    origin: str
-
-    @property
-    def label(self) -> str:
-        """Its vendor, marked where the user entered it."""
-        own = self.origin == "local" and self.kind != "owned"
-        return f"{self.vendor} ({OWN_QUOTE})" if own else self.vendor
-
-
-AnyQuote = Quote | QuoteLine
 
 
 class Rental(NamedTuple):

@@ -75,6 +75,19 @@ def test_rows_become_json_fast_and_as_they_would_slowly(rows: list[dict[str, Any
         assert to_json(rows) == slow
 
 
+@pytest.mark.parametrize("names", [["a"], ["a", "%s", "é,", '"', "b\nc"]])
+@pytest.mark.parametrize("count", [1, 2, 11])
+def test_rows_of_one_kind_are_written_as_the_libraries_do(names: list[str], count: int) -> None:
+    cells = [0, -0.0, 1, 1.0, 1e300, True, None, "", "é", "a,", 'b"%s', "1\n2", "1"]
+    rows = [dict(zip(names, cells[at:] + cells[:at], strict=False)) for at in range(count)]
+    assert to_json(rows) == json.dumps(rows, indent=2, ensure_ascii=False)
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows(["yes" if cell is True else cell for cell in row.values()] for row in rows)
+    assert to_csv(rows, names) + "\n" == out.getvalue()
+
+
 def test_a_long_text_is_made_harmless_like_a_short_one() -> None:
     long = "a\tb\n" * 50_000
     assert harmless(long) == long

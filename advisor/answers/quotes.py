@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import date
 from typing import Any
 
@@ -17,7 +17,7 @@ from advisor.costs.price_book import (
 )
 from advisor.parse import PriceRule
 from advisor.ranking.snapshot import Snapshot
-from price_catalog.model import AnyQuote, Host, Quote
+from price_catalog.model import Host, Quote
 
 
 def ledger_items(snapshot: Snapshot) -> Items:
@@ -29,23 +29,18 @@ def ledger_rows(
     snapshot: Snapshot, rule: PriceRule, *, today: date
 ) -> list[tuple[Quote, dict[str, Any]]]:
     """Every quote with what is shown of it, and every machine's price that was added up of them."""
-    rows = line_rows(snapshot, rule, snapshot.quotes, today=today)
-    return [(quote, row) for quote, row in rows if isinstance(quote, Quote)]
-
-
-def line_rows(
-    snapshot: Snapshot, rule: PriceRule, held: Sequence[AnyQuote], *, today: date
-) -> list[tuple[AnyQuote, dict[str, Any]]]:
-    """The same of quotes that were read beside the snapshot, as light rows perhaps."""
+    held = snapshot.quotes
     names = item_names(snapshot.gpus, snapshot.hosts)
     book = snapshot.prices(rule, today=today)
     used = parts_in_use(book, snapshot.hosts, rule, today=today)
     counts = {q.quote_id for q in book.values() if q.item_kind != "part" or q.quote_id in used}
     summed = [quote for quote in book.values() if quote.quote_id.startswith(PREFIX)]
-    outlying = outlying_quotes(held)
+    outlying = snapshot.outlying
+    if outlying is None:
+        outlying = outlying_quotes(held)
     corrected = {quote.corrects for quote in held}
     ages: dict[date, str] = {}
-    rows: list[tuple[AnyQuote, dict[str, Any]]] = []
+    rows: list[tuple[Quote, dict[str, Any]]] = []
     for quote in (*summed, *held):
         age = ages.get(quote.quoted_on)
         if age is None:

@@ -134,7 +134,8 @@ def _os_words(error: OSError) -> str:
     if isinstance(error, FileNotFoundError) and not path.parent.is_dir():
         return f"there is no folder {path.parent}: make it first, or name a file in another folder"
     elsewhere = FileNotFoundError | PermissionError | IsADirectoryError | NotADirectoryError
-    mend = ": name another file" if isinstance(error, elsewhere) else ""
+    nowhere = error.errno in (errno.ENAMETOOLONG, errno.ELOOP, errno.EROFS, errno.ENOSPC)
+    mend = ": name another file" if nowhere or isinstance(error, elsewhere) else ""
     return f"{error.strerror or error} ({path}){mend}"
 
 

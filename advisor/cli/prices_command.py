@@ -9,7 +9,7 @@ from datetime import date
 from pathlib import Path
 
 from advisor.answers.before import quoted, with_command
-from advisor.answers.quotes import ledger_items, line_rows
+from advisor.answers.quotes import ledger_items, ledger_rows
 from advisor.answers.wording import item_names
 from advisor.cli.command import (
     ANSWERED,
@@ -49,9 +49,8 @@ _OF_ONE = ("quote_id", "price_usd", "vendor", "date", "age", "counts", "marks")
 def _list(options: argparse.Namespace, store: Store) -> int:
     rule = parse_price_rule(options.prices)
     with store.reading() as reader:
-        # The store chooses what counts: however many there are, each is read once, as a light row.
-        snapshot, quotes = take_snapshot(reader, rule), reader.quote_lines()
-    rows = line_rows(snapshot, rule, quotes, today=date.today())
+        snapshot = take_snapshot(reader, rule, ledger=True)
+    rows = ledger_rows(snapshot, rule, today=date.today())
     if options.item is not None:
         try:
             wanted = ledger_items(snapshot).find(options.item, "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Mapping
 from copy import copy
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 from hashlib import blake2b
@@ -311,9 +311,9 @@ def no_such_quote(quote_id: str) -> str:
 
 def _identified(quote: Quote) -> Quote:
     """The quote with an id made of what it says, so that the same one twice is one."""
-    said = "\0".join(str(getattr(quote, field.name)) for field in fields(quote)[1:])
+    said = "\0".join(map(str, quote[1:]))
     digest = blake2b(said.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
-    return replace(quote, quote_id=f"own:{digest}")
+    return quote._replace(quote_id=f"own:{digest}")
 
 
 def _rate(text: str) -> Decimal | None:

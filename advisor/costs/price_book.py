@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from advisor.parse import PriceRule
-from price_catalog.model import AnyQuote, Host, Quote, QuoteKind
+from price_catalog.model import Host, Quote, QuoteKind
 
 STALE_DAYS = 365
 """A quote of this age or older is stale."""
@@ -227,9 +227,9 @@ def is_outlying(price: Decimal, middle: Decimal, count: int) -> bool:
     return count >= OUTLYING_FROM and not low <= price <= high
 
 
-def outlying_quotes(quotes: Iterable[AnyQuote]) -> frozenset[str]:
+def outlying_quotes(quotes: Iterable[Quote]) -> frozenset[str]:
     """The ids of quotes far from the middle of those of their item within a year of them."""
-    items: dict[tuple[str, str], list[AnyQuote]] = {}
+    items: dict[tuple[str, str], list[Quote]] = {}
     for quote in quotes:
         if quote.kind not in NEVER:
             items.setdefault((quote.item_kind, quote.item_id), []).append(quote)
@@ -243,7 +243,7 @@ def outlying_quotes(quotes: Iterable[AnyQuote]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _outlying_of(rivals: list[AnyQuote]) -> Iterator[str]:
+def _outlying_of(rivals: list[Quote]) -> Iterator[str]:
     """Those of one item, in time that grows as their number: the window moves day by day."""
     rivals.sort(key=lambda quote: quote.quoted_on)
     days = [quote.quoted_on.toordinal() for quote in rivals]
@@ -293,7 +293,7 @@ class _Window:
 
 
 def quote_marks(
-    quote: AnyQuote, *, today: date, outlying: bool = False, corrected: bool = False
+    quote: Quote, *, today: date, outlying: bool = False, corrected: bool = False
 ) -> tuple[str, ...]:
     """What speaks against a quote: ``stale``, ``expired``, ``unsourced``, ``outlying``,
     ``corrected``."""

@@ -33,6 +33,7 @@ class Evidence(Protocol):
     def gpus(self) -> tuple[Gpu, ...]: ...
     def hosts(self) -> tuple[Host, ...]: ...
     def quotes(self) -> tuple[Quote, ...]: ...
+    def outlying_quotes(self) -> frozenset[str]: ...
     def sources(self) -> tuple[Source, ...]: ...
     def price_book(self, rule: PriceRule, today: date) -> PriceBook: ...
     def best_times(self, recipe_id: str, evidence: EvidenceRule) -> tuple[BestTime, ...]: ...
@@ -52,6 +53,8 @@ class Snapshot:
     """() too: one question about prices is answered without."""
     book: tuple[PriceRule, PriceBook] | None = None
     """The price rule that it was taken for, and what that chose."""
+    outlying: frozenset[str] | None = None
+    """The ids of quotes far from the others of their item, where the store looked for them."""
 
     def model(self, name: str) -> Model:
         """The model with this id or name, in any case. Raises InputError with the nearest ones."""
@@ -108,21 +111,29 @@ class Snapshot:
         return enumerate_builds(self.gpus, priced, checked=False)
 
 
-def take_snapshot(reader: Evidence, prices: PriceRule | None = None) -> Snapshot:
+def take_snapshot(
+    reader: Evidence,
+    prices: PriceRule | None = None,
+    *,
+    ledger: bool = False,
+    today: date | None = None,
+) -> Snapshot:
     """Read everything that does not depend on the model.
 
     For one price rule alone, where given: then the store chooses among the quotes, and however
-    many there are, only those that count are read.
+    many there are, only those that count are read. With ``ledger`` the others are read too.
     """
+    ledger = ledger or prices is None
     gpus, hosts = reader.gpus(), reader.hosts()
     return Snapshot(
         models=reader.models(),
         gpus=gpus,
         hosts=hosts,
         builds=enumerate_builds(gpus, hosts),
-        quotes=reader.quotes() if prices is None else (),
-        sources=reader.sources() if prices is None else (),
-        book=None if prices is None else (prices, reader.price_book(prices, date.today())),
+        quotes=reader.quotes() if ledger else (),
+        sources=reader.sources() if ledger else (),
+        book=None if prices is None else (prices, reader.price_book(prices, today or date.today())),
+        outlying=reader.outlying_quotes() if ledger and prices is not None else None,
     )
 
 

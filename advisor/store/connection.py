@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 import time
@@ -379,11 +380,16 @@ def _remedy(path: Path) -> str:
     return f"restore a copy, or move it away, then: advisor rebuild --store {typed_path(path)}"
 
 
+_HELD = ("Conflicting lock is held", os.strerror(errno.EAGAIN), os.strerror(errno.EACCES))
+"""How DuckDB's words of a lock that it did not get end where another has it."""
+
+
 def _is_held(error: duckdb.Error) -> bool:
     text = str(error)
-    return isinstance(error, duckdb.IOException) and (
-        "Could not set lock" in text or "being used by another process" in text
-    )
+    if not isinstance(error, duckdb.IOException):
+        return False
+    refused = "Could not set lock" in text and any(words in text for words in _HELD)
+    return refused or "being used by another process" in text
 
 
 def _wording(path: Path, error: duckdb.Error, *, write: bool, wait_s: float = 0.0) -> str:
@@ -398,6 +404,12 @@ def _wording(path: Path, error: duckdb.Error, *, write: bool, wait_s: float = 0.
         return (
             f"the store {path} is still held by {who} after {wait_s:g} s: close that program, "
             "or wait longer with ADVISOR_STORE_WAIT=60 (seconds)"
+        )
+    if "Could not set lock" in text:
+        why = text.partition('": ')[2].partition(". See")[0].partition(", cannot")[0]
+        return (
+            f"the store {path} lies where files cannot be locked ({why or said}), so that two "
+            "programs could spoil it: keep it on a disk of this machine, and name it with --store"
         )
     if "can only read version" in text or "newer version of DuckDB" in text:
         return f"the store {path} needs a newer DuckDB: pip install --upgrade duckdb"

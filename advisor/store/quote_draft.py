@@ -10,7 +10,6 @@ import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ _BUCKET_ROWS = 50_000
 """So many ids are held against each other at once."""
 MEMORY_MIB = 256
 """What DuckDB may keep in memory of either database."""
-_COLUMNS = tuple(field.name for field in fields(Quote) if field.name != "origin")
+_COLUMNS = tuple(name for name in Quote._fields if name != "origin")
 
 
 class QuoteDraft:

@@ -21,7 +21,7 @@ from advisor.ranking.times import (
 from advisor.store.engine import duckdb
 from advisor.store.sql import query
 from advisor.store.stored_times import StoredTime
-from price_catalog.model import Gpu, Host, Part, Quote, QuoteLine, Rental, Source
+from price_catalog.model import Gpu, Host, Part, Quote, Rental, Source
 from price_catalog.providers import provider_name, rental_kind
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 MANY_QUOTES = 1_000
 """From so many on, choosing in the store is faster than reading them all."""
+_BATCH_ROWS = 2_048
 
 
 class TimeFilters(TypedDict, total=False):
@@ -81,11 +82,18 @@ class Reader:
 
     def quotes(self) -> tuple[Quote, ...]:
         """Every quote, by item and date."""
-        return tuple(Quote(**record) for record in self._records("quotes"))
+        answer = self.connection.execute(query("quotes"))
+        found: list[Quote] = []
+        while rows := answer.fetchmany(_BATCH_ROWS):
+            found += map(Quote._make, rows)
+        return tuple(found)
 
-    def quote_lines(self) -> list[QuoteLine]:
-        """The same as `quotes`, as light rows: for lists of very many."""
-        return list(map(QuoteLine._make, self.connection.execute(query("quotes")).fetchall()))
+    def outlying_quotes(self) -> frozenset[str]:
+        """The ids of quotes far from the middle one, as `costs.price_book.outlying_quotes` has
+        them."""
+        from advisor.store.price_book_sql import outlying_in_store
+
+        return outlying_in_store(self.connection)
 
     def price_book(self, rule: PriceRule, today: date) -> PriceBook:
         """The quote that counts for each item, chosen as `costs.price_book.choose_quotes` does.

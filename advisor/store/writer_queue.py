@@ -36,8 +36,10 @@ def writer_waits(store: Path) -> bool:
         return False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         return True
+    except OSError:  # a disk without locks: nobody can say so
+        return False
     finally:
         os.close(descriptor)
     return False

@@ -47,7 +47,7 @@ def test_an_old_price_is_stale_only_where_there_is_no_younger_one(snapshot: Snap
     assert [p.quote_ids for p in found(snapshot, old)["stale"]] == [(old.quote_id,)]
     young = make_quote("gpu", "l4", "2400", quote_id="young", quoted_on=ago(20))
     assert found(snapshot, old, young)["stale"] == []
-    gone = replace(young, valid_until=ago(1))
+    gone = young._replace(valid_until=ago(1))
     (stale,) = found(snapshot, gone)["stale"]
     assert stale.detail.startswith("expired on")
 
@@ -60,9 +60,9 @@ def test_sellers_who_ask_half_as_much_again_contradict_each_other(snapshot: Snap
     (problem,) = found(snapshot, low, high)["contradicting"]
     assert problem.quote_ids == (low.quote_id, "high")
     assert "b asked $600,000" in problem.detail
-    assert found(snapshot, low, replace(high, vendor="A"))["contradicting"] == []
-    assert found(snapshot, low, replace(high, quoted_on=ago(121)))["contradicting"] == []
-    assert found(snapshot, low, replace(high, kind="secondary"))["contradicting"] == []
+    assert found(snapshot, low, high._replace(vendor="A"))["contradicting"] == []
+    assert found(snapshot, low, high._replace(quoted_on=ago(121)))["contradicting"] == []
+    assert found(snapshot, low, high._replace(kind="secondary"))["contradicting"] == []
 
 
 def test_outlying_unsourced_and_passed_over(snapshot: Snapshot) -> None:
@@ -73,7 +73,7 @@ def test_outlying_unsourced_and_passed_over(snapshot: Snapshot) -> None:
     assert [p.quote_ids for p in found(snapshot, *rows)["outlying"]] == [("q9000",)]
     own = make_quote("gpu", "l4", "2450", quote_id="o", source_id=OWN_SOURCE, origin="local")
     assert [p.quote_ids for p in found(snapshot, own)["unsourced"]] == [("o",)]
-    assert found(snapshot, replace(own, url="https://example.org"))["unsourced"] == []
+    assert found(snapshot, own._replace(url="https://example.org"))["unsourced"] == []
     told = make_quote("gpu", "l4", "1000", quote_id="t", kind="secondary", quoted_on=ago(1))
     (over,) = found(snapshot, rows[0], told)["passed over"]
     assert over.quote_ids == ("t", "q2400")

@@ -202,7 +202,7 @@ def test_a_machine_that_is_there_is_not_bought(pythia: Candidates) -> None:
     assert best is not None
     assert quote is not None
     key = ("server", host.host_id)
-    free = replace(quote, kind="owned", price_usd=Decimal(0), vendor="already yours")
+    free = quote._replace(kind="owned", price_usd=Decimal(0), vendor="already yours")
     mine = Candidates(pythia.model, (build._replace(host=host),), (best,), {key: free}, "sound")
     sentence = verdict(rank(mine, Question())).sentence
     assert sentence.startswith(f"Use your {build.gpu_count} × {build.gpu.name} (our old one): ")

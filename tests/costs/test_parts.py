@@ -68,7 +68,7 @@ def test_a_fresh_whole_price_comes_before_a_sum_with_stale_parts() -> None:
     assert book_of(part("410.00"), whole)[KEY] is whole
     every = [part("100.00", item.detail, quote_id=item.detail) for item in DESKTOP.parts]
     assert book_of(*every, whole)[KEY].price_usd == 700, "all parts are newer than the whole"
-    newer = replace(whole, quoted_on=date(2026, 11, 2))
+    newer = whole._replace(quoted_on=date(2026, 11, 2))
     assert book_of(*every, newer)[KEY] is newer
 
 

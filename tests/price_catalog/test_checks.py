@@ -22,7 +22,7 @@ def rules(catalog: Catalog) -> list[tuple[str, str]]:
 def with_quote(catalog: Catalog, **fields: object) -> Catalog:
     """The catalogue with its first quote (the RTX 3090's) changed."""
     first, *rest = catalog.quotes
-    return replace(catalog, quotes=(replace(first, **fields), *rest))  # type: ignore[arg-type]
+    return replace(catalog, quotes=(first._replace(**fields), *rest))  # type: ignore[arg-type]
 
 
 def with_gpu(catalog: Catalog, gpu_id: str, **fields: object) -> Catalog:
@@ -77,7 +77,7 @@ def test_a_second_record_with_the_same_id(catalog: Catalog) -> None:
 
 
 def test_the_same_quote_under_another_id(catalog: Catalog) -> None:
-    again = replace(catalog.quotes[0], quote_id="again", vendor="Resale sites (e.g. eBay)")
+    again = catalog.quotes[0]._replace(quote_id="again", vendor="Resale sites (e.g. eBay)")
     assert rules(replace(catalog, quotes=(*catalog.quotes, again))) == [
         ("duplicate", "quote again")
     ]
@@ -140,7 +140,7 @@ def test_a_sum_that_is_not_the_sum(catalog: Catalog) -> None:
     def off_by_a_cent(quote: Quote) -> Quote:
         if quote.quote_id != "paper-table6:desktop-1gpu":
             return quote
-        return replace(quote, price_usd=quote.price_usd + Decimal("0.01"))
+        return quote._replace(price_usd=quote.price_usd + Decimal("0.01"))
 
     changed = replace(catalog, quotes=tuple(off_by_a_cent(quote) for quote in catalog.quotes))
     assert rules(changed) == [("sum", "quote paper-table6:desktop-1gpu")]

@@ -207,6 +207,39 @@ def test_a_wrong_waiting_time_is_refused(
         look(Store(own_store)).models()
 
 
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("No locks available", "No locks available"),
+        ("Input/output error", "Input/output error"),
+        (
+            "File locks are not supported for this file system, cannot open the file in read-write "
+            "mode. Try opening the file in read-only mode",
+            "File locks are not supported for this file system",
+        ),
+    ],
+)
+def test_where_nothing_can_be_locked_nobody_is_waited_for(
+    own_store: Path, monkeypatch: pytest.MonkeyPatch, said: str, why: str
+) -> None:
+    """With DuckDB's own words for a network disk without locks."""
+    tries = []
+
+    def refused(connection: object, path: Path, *_: str) -> None:
+        tries.append(path)
+        raise duckdb.IOException(
+            f'IO Error: Could not set lock on file "{path}": {said}. See also '
+            "https://duckdb.org/docs/current/connect/concurrency"
+        )
+
+    monkeypatch.setattr("advisor.store.connection._attach", refused)
+    with pytest.raises(StoreError) as caught, Store(own_store).reading():
+        pass
+    assert len(tries) == 1
+    assert f"where files cannot be locked ({why})" in str(caught.value)
+    assert "--store" in str(caught.value)
+
+
 def test_a_nested_opening_in_one_thread_ends_in_words(own_store: Path) -> None:
     store = Store(own_store, wait_s=0.05)
     with store.reading(), pytest.raises(StoreError, match="in use by this program itself"):

@@ -187,8 +187,8 @@ def ledger(_here: None) -> None:
         make_quote("gpu", "rtx-a6000", "4280.99", quote_id="q-4", vendor="a reseller", **new),
         make_quote("host", "server-4gpu", "9100", quote_id="q-5", vendor="a reseller", **new),
     ]
-    quotes = [replace(quote, origin="local") for quote in quotes]
-    quotes[2] = replace(quotes[2], corrects="q-2")
+    quotes = [quote._replace(origin="local") for quote in quotes]
+    quotes[2] = quotes[2]._replace(corrects="q-2")
     Store(STORE).add_quotes(quotes)
     with duckdb.connect(str(STORE)) as connection:
         connection.execute("DELETE FROM rental")

@@ -1,3 +1,4 @@
+-- In the order of Quote's fields.
 SELECT
     quote_id, item_kind, item_id, price_usd, kind, vendor, quoted_on, source_id, url, note,
     price_set, currency, price_quoted, includes, valid_until, delivery, warranty, file, corrects,
