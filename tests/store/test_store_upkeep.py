@@ -267,6 +267,23 @@ def test_two_programs_with_different_text_do_not_rewrite_in_turns(
     assert notes == []
 
 
+def test_a_clock_before_the_newest_price_is_told(
+    own_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Wrong(date):
+        @classmethod
+        def today(cls) -> Wrong:
+            return cls(2016, 11, 25)
+
+    monkeypatch.setattr("advisor.store.store.date", Wrong)
+    notes: list[str] = []
+    store = Store(own_store, note=notes.append)
+    look(store).models()
+    look(store).models()
+    (note,) = notes
+    assert note.startswith("the clock of this machine says 2016-11-25, before the newest shipped")
+
+
 def test_a_store_follows_the_text_and_not_its_line_ends(
     own_store: Path, other: OtherProgram
 ) -> None:
