@@ -258,9 +258,20 @@ def chosen_build(candidates: Candidates, count: int, machine: str | None) -> int
         )
     sound = [i for i in named if candidates.builds[i].obstacle is None]
     if not sound:
+        first = candidates.builds[named[0]]
+        if machine is not None:
+            raise InputError(f"{build_words(first)} cannot be built: {first.obstacle}")
+        counts = sorted(
+            {
+                build.gpu_count
+                for build in candidates.builds
+                if build.obstacle is None and build.gpu.gpu_id == first.gpu.gpu_id
+            }
+        )
+        known = ", ".join(map(str, counts)) or "none"
         raise InputError(
-            f"{build_words(candidates.builds[named[0]])} cannot be built: "
-            f"{candidates.builds[named[0]].obstacle}"
+            f"no machine with {rented_words(first)} can be built: {first.obstacle}; --count can "
+            f"be {known}"
         )
     priced = [i for i in sound if candidates.cents[i] != NO_PRICE]
     if not priced:
