@@ -14,7 +14,7 @@ from typing import Any
 from advisor.prediction.intervals import Tail
 from advisor.prediction.physics.memory import MemoryCosts
 
-VERSION = 10
+VERSION = 11
 """Counts up when the factors or effects change their meaning: an older fit is then fitted anew."""
 
 
@@ -92,6 +92,9 @@ class Fitted:
     noise: float
     """Scatter of single times of our own stack."""
     tail: Tail
+    highest_share: float
+    """The highest share of what matrix products alone reach that any training was measured at: no
+    prediction is faster."""
     reach: tuple[Reach, ...]
     pieces: tuple[Piece, ...]
     """What a prediction rests on, each cell once."""
@@ -139,6 +142,17 @@ def _rounded(value: Any) -> Any:
 def effect_name(kind: str, *key: str) -> str:
     """As `Fitted.effects` has it."""
     return f"{kind}:{'|'.join(key)}"
+
+
+def known_models(fitted: Fitted) -> dict[tuple[str, int], str]:
+    """Models with an effect of their own by family and parameters, where only one has so many: the
+    same layers under another name, batch or length gain or lose what those did."""
+    known = {name.partition(":")[2] for name in fitted.effects if name.startswith("model:")}
+    found: dict[tuple[str, int], set[str]] = {}
+    for piece in fitted.pieces:
+        if piece.model in known:
+            found.setdefault((piece.family, piece.parameters), set()).add(piece.model)
+    return {shape: names.pop() for shape, names in found.items() if len(names) == 1}
 
 
 def workload_coordinates(parameters: float, tokens: float) -> tuple[float, ...]:

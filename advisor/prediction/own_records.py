@@ -17,7 +17,7 @@ from advisor.prediction.distance import reach_of
 from advisor.prediction.fit.fitted_from import pieces_of
 from advisor.prediction.fit.observations import REFERENCE, Observation, from_measurements
 from advisor.prediction.fit.random_effects import cell, effects_of
-from advisor.prediction.fitted import KNOWN, Fitted
+from advisor.prediction.fitted import KNOWN, Fitted, known_models
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
 from bench_runner.records import Measurement
@@ -50,11 +50,12 @@ def conditioned(fitted: Fitted, observations: Sequence[Observation]) -> Fitted:
     """The fit after these times were seen as well; itself where there are none."""
     import numpy as np
 
-    from advisor.prediction.fit.log_step import Mean
+    from advisor.prediction.fit.log_step import Mean, highest_share
 
     if not observations:
         return fitted
-    names = [effects_of(o) for o in observations]
+    alike = known_models(fitted)
+    names = [effects_of(_known_as(o, alike)) for o in observations]
     position = {name: i for i, name in enumerate(fitted.effects)}
     known = len(position)
     for name in (name for row in names for name in row):
@@ -86,9 +87,17 @@ def conditioned(fitted: Fitted, observations: Sequence[Observation]) -> Fitted:
         effects=tuple(position),
         effect_means=tuple(map(float, means)),
         effect_covariance=tuple(tuple(map(float, row)) for row in covariance),
+        highest_share=max(fitted.highest_share, highest_share(observations)),
         reach=tuple({*fitted.reach, *reach_of((o.workload, o.chip) for o in observations)}),
         pieces=tuple({*fitted.pieces, *pieces_of(observations)}),
     )
+
+
+def _known_as(o: Observation, alike: Mapping[tuple[str, int], str]) -> Observation:
+    """The time of a model that is known under another name counts for both."""
+    w = o.workload
+    known = alike.get((w.family, w.parameters), w.workload_id)
+    return replace(o, workload=replace(w, workload_id=known))
 
 
 def fit_with(records: Sequence[Measurement], own: Sequence[OwnModel] = ()) -> Fitted:

@@ -20,6 +20,7 @@ from advisor.prediction.fitted import (
     OWN_STACK,
     Fitted,
     effect_name,
+    known_models,
 )
 from advisor.prediction.intervals import MOST, half_width
 from advisor.prediction.model.workload import Workload
@@ -29,6 +30,7 @@ from advisor.prediction.physics.factors import NAMES, lean_layers, not_compiled,
 from advisor.prediction.physics.memory import ANY, Option, Wanted, sample_bytes
 from advisor.prediction.physics.step_time import (
     company_share,
+    least_seconds,
     options_for,
     traffic_terms,
     work_multiple,
@@ -73,6 +75,8 @@ class Predictions:
     beyond_linear: Flags
     """Where the GPUs are more than as many times as fast as one, because the one must offload or
     recompute."""
+    at_bound: Flags
+    """Where the fit says faster than any training was measured beside its matrix products."""
     comparison_factor: Floats
     """At least 1. As `high_days` over `days`, but for the comparison with another prediction for
     the same model: what both share, the software above all, cancels and is left out."""
@@ -136,6 +140,7 @@ def _distinct(
     chosen = np.empty(pairs, dtype=int)
     micro_batch_size = np.empty(pairs)
     company = np.empty(pairs)
+    least = np.empty(pairs)
     unknown = np.empty(pairs, dtype=bool)
     table = WorkloadTable(workloads, chips)
     each = np.arange(len(workloads))
@@ -145,9 +150,10 @@ def _distinct(
         block = slice(start, start + BLOCK)
         rows = workload_index[block]
         columns = table.columns(rows, chip_index[block], counts[block])
-        best[block], chosen[block], micro_batch_size[block], company[block] = _fastest(
+        found = _fastest(
             columns, options, [sample[rows] for sample in samples], fitted, wanted, naive=naive
         )
+        best[block], chosen[block], micro_batch_size[block], company[block], least[block] = found
         # A GPU without a datasheet rate fits or not all the same; its time is not known.
         unknown[block] = np.isnan(columns.naive_peak if naive else columns.peak)
         unknown[block] |= np.isnan(columns.bandwidth + columns.tdp_w)
@@ -184,20 +190,34 @@ def _distinct(
     foreign_half = np.hypot(np.maximum(of_pairs("foreign_half"), half), beyond)
     apart = np.minimum(of_pairs("apart"), half)
     steps = np.array([w.training_steps for w in workloads], dtype=float)[workload_index]
-    days = best * np.exp(shift) * steps / SECONDS_PER_DAY
+    # Nothing trains faster than was ever seen; where the fit says otherwise it is off by as much.
+    fitted_days = best * np.exp(shift) * steps / SECONDS_PER_DAY
+    products_days = least * steps / SECONDS_PER_DAY
+    raised = np.maximum(products_days / fitted.highest_share / fitted_days, 1.0)
+    days, off = fitted_days * raised, np.log(raised)
     days[~fits | unknown | (distance > FARTHEST)] = np.nan
+
+    def low(half: Floats) -> Floats:
+        least: Floats = np.maximum(days * np.exp(-half), np.minimum(products_days, days))
+        return least
+
+    def high(half: Floats) -> Floats:
+        most: Floats = days * np.exp(np.hypot(half, off))
+        return most
+
     return Predictions(
         days=days,
-        low_days=days * np.exp(-half),
-        high_days=days * np.exp(half),
+        low_days=low(half),
+        high_days=high(half),
         fits=fits,
         option=chosen,
         options=options,
         micro_batch_size=micro_batch_size,
         distance=distance,
-        foreign_low_days=days * np.exp(-foreign_half),
-        foreign_high_days=days * np.exp(foreign_half),
-        comparison_factor=np.exp(apart),
+        foreign_low_days=low(foreign_half),
+        foreign_high_days=high(foreign_half),
+        at_bound=fits & (raised > 1.0),
+        comparison_factor=np.exp(np.hypot(apart, off)),
         beyond_linear=fits & (best * counts < linear.alone * (1.0 - 1e-9)),
     )
 
@@ -229,7 +249,7 @@ def _linear(
     rows, columns_of = pairs // chips, pairs % chips
     columns = table.columns(rows, columns_of, np.ones_like(pairs))
     naive = not options[0].free_lunch
-    seconds, chosen, _, _ = _fastest(
+    seconds, chosen, *_ = _fastest(
         columns, options, [sample[rows] for sample in samples], fitted, wanted, naive=naive
     )
     saving = np.array([o.offloading or o.checkpointing for o in options] + [False])
@@ -253,13 +273,14 @@ def _fastest(
     wanted: Wanted,
     *,
     naive: bool,
-) -> tuple[Floats, Whole, Floats, Floats]:
-    """Step seconds of the fastest option that fits, which it is, its micro-batch, and the seconds
-    that several GPUs lose to each other whatever the option."""
+) -> tuple[Floats, Whole, Floats, Floats, Floats]:
+    """Step seconds of the fastest option that fits, which it is, its micro-batch, the seconds that
+    several GPUs lose to each other whatever the option, and those of its matrix products alone."""
     import numpy as np
 
     factors = _factors(fitted, columns, naive=naive)
     terms = work_terms(columns, free_lunch=not naive, lean=options[0].lean)
+    least = least_seconds(columns, terms)
     work = terms[0] * factors[0]
     for term, factor in zip(terms[1:], factors[1:9], strict=True):
         work += term * factor
@@ -301,7 +322,7 @@ def _fastest(
         np.copyto(best, seconds, where=better)
         np.copyto(micro_batch_size, micro, where=better)
         chosen[better] = number
-    return best, chosen, micro_batch_size, company
+    return best, chosen, micro_batch_size, company, least
 
 
 def _factors(fitted: Fitted, columns: Columns, *, naive: bool) -> list[Floats | float]:
@@ -387,7 +408,13 @@ def _residuals(
     covariance = np.zeros((unknown + 1, unknown + 1))
     covariance[:unknown, :unknown] = fitted.effect_covariance
     types = [gpu_type(chip) for chip in chips]
-    models = [w.workload_id for w in workloads]
+    alike = known_models(fitted)
+    models = [
+        w.workload_id
+        if effect_name("model", w.workload_id) in position
+        else alike.get((w.family, w.parameters), w.workload_id)
+        for w in workloads
+    ]
     bus = np.array([several and not chip.switched for chip in chips])[None, :]
 
     def places(kind: str, keys: Sequence[tuple[str, ...]]) -> Whole:

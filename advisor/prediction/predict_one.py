@@ -190,6 +190,11 @@ def predict(
             f"more than {count} times as fast as one GPU, which must save memory in ways that "
             f"{count} need not"
         )
+    if bool(many.at_bound[0]):
+        assumptions.append(
+            f"no faster than any training was measured: {fitted.highest_share:.0%} of what matrix "
+            "products alone reach on this GPU"
+        )
     if count > MEASURED_GPUS:
         assumptions.append(f"more than {MEASURED_GPUS:g} GPUs, where the interval is wider")
     if count > 8:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from advisor.prediction.fitted import Fitted, Piece
+from advisor.prediction.fitted import Fitted, Piece, known_models
 from advisor.prediction.model.workload import Workload
 
 OTHER_FAMILY = 1.0
@@ -27,8 +27,10 @@ class RestsOn:
 
 def rests_on(fitted: Fitted, workload: Workload, gpu: str, counts: Sequence[int]) -> list[RestsOn]:
     """For each number of GPUs of a type."""
-    bearing = [p for p in fitted.pieces if p.model == workload.workload_id or p.gpu == gpu]
-    far = [(_distance(p, workload, gpu), p) for p in bearing]
+    alike = known_models(fitted).get((workload.family, workload.parameters))
+    models = {workload.workload_id, alike}
+    bearing = [p for p in fitted.pieces if p.model in models or p.gpu == gpu]
+    far = [(_distance(p, workload, models, gpu), p) for p in bearing]
     found = []
     for count in counts:
         nearest = min(
@@ -46,9 +48,9 @@ def rests_on(fitted: Fitted, workload: Workload, gpu: str, counts: Sequence[int]
     return found
 
 
-def _distance(piece: Piece, workload: Workload, gpu: str) -> float:
+def _distance(piece: Piece, workload: Workload, models: Collection[str | None], gpu: str) -> float:
     apart = FOREIGN[piece.by]
-    if piece.model != workload.workload_id:
+    if piece.model not in models:
         apart += abs(math.log(piece.parameters / workload.parameters, 4.0))
     if piece.family != workload.family:
         apart += OTHER_FAMILY

@@ -21,6 +21,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from advisor.prediction.fit.calibrate import likely_stretch
 from advisor.prediction.fit.compare_machines import compare_without
 from advisor.prediction.fit.cross_validate import (
     CUTS,
@@ -37,16 +38,24 @@ from advisor.prediction.fit.fit import Posterior, fit_posterior
 from advisor.prediction.fit.fit_memory import columns_of, fit_costs, says_fits
 from advisor.prediction.fit.fitted_from import fitted_from
 from advisor.prediction.fit.log_step import Mean
-from advisor.prediction.fit.observations import PAPER, Observation, chips_by_name, load_evidence
+from advisor.prediction.fit.observations import (
+    PAPER,
+    REFERENCE,
+    Observation,
+    chips_by_name,
+    load_evidence,
+)
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.model.targets import Run, target_of_size
 from advisor.prediction.model.workload import Workload, workload_of
+from advisor.prediction.own_records import conditioned
 from advisor.prediction.physics.chip import Chip, gpu_type
 from advisor.prediction.physics.columns import WorkloadTable
 from advisor.prediction.physics.factors import FACTORS
 from advisor.prediction.physics.memory import NAIVE, OPTIONS, START, MemoryCosts, micro_batch
 from advisor.prediction.predict_many import predict_many
 from advisor.prediction.predict_one import predict
+from advisor.prediction.rests_on import rests_on
 from advisor.prediction.shipped_predictions import shipped_fit
 from bench_runner.recipes import load_recipes
 from price_catalog.load import load_catalog
@@ -220,7 +229,8 @@ def test_the_interval_widens_with_the_distance(fitted: Fitted) -> None:
 def test_what_is_known_makes_the_interval_narrow(fitted: Fitted) -> None:
     def half(gpu: str, count: int) -> float:
         # A decoder that nobody measured, of a size that somebody did.
-        model = replace(WORKLOADS["pythia-1b"], workload_id="my-own")
+        known = WORKLOADS["pythia-1b"]
+        model = replace(known, workload_id="my-own", parameters=known.parameters + 1)
         answer = predict(model, CHIPS[gpu], count, fitted)
         assert answer.training_days_low and answer.training_days_high
         return math.sqrt(answer.training_days_high / answer.training_days_low)
@@ -228,6 +238,81 @@ def test_what_is_known_makes_the_interval_narrow(fitted: Fitted) -> None:
     ours, theirs, nobodys = half("H100", 4), half("RTX 4090", 4), half("L4", 4)
     assert ours < 1.2 and theirs < 1.3
     assert ours < theirs < nobodys
+
+
+def test_the_same_layers_under_another_name_take_as_long(fitted: Fitted) -> None:
+    asked = [replace(WORKLOADS[name], batch_size=512) for name in ("pythia-1b", "roberta", "mamba")]
+    kept = [replace(w, workload_id=f"my-{w.workload_id}") for w in asked]
+    for gpu, count in (("H100", 4), ("RTX 4090", 1), ("H200", 8)):
+        for one, other in zip(asked, kept, strict=True):
+            answers = [predict(w, CHIPS[gpu], count, fitted) for w in (one, other)]
+            ours, theirs = (
+                (a.training_days, a.training_days_low, a.training_days_high) for a in answers
+            )
+            assert ours == theirs
+    counts = [rests_on(fitted, w, "H100", (1,))[0].pieces for w in (asked[0], kept[0])]
+    assert counts[0] == counts[1]
+
+
+def test_nothing_trains_faster_than_was_ever_seen(fitted: Fitted) -> None:
+    assert 0.6 < fitted.highest_share < 1.0
+    workloads = [w for w in WORKLOADS.values() if w.precision != "fp32"]
+    chips = list(dict.fromkeys(CHIPS.values()))
+    pairs = np.indices((len(workloads), len(chips))).reshape(2, -1)
+    for count in (1, 8):
+        many = predict_many(workloads, chips, *pairs, np.full(pairs.shape[1], count), fitted)
+        for i in np.flatnonzero(~np.isnan(many.days)):
+            w, chip = workloads[pairs[0, i]], chips[pairs[1, i]]
+            rate = chip.peak_tflops(w.precision, free_lunch=True)
+            assert rate is not None
+            # Of an encoder's logits the labelled are computed alone, of a causal square the half.
+            flops = 3.0 * w.batch_size * (w.linear_flops + w.attention_flops / (1 + w.causal))
+            flops -= 6.0 * w.batch_size * w.width * w.logit_elements * (1.0 - w.labelled)
+            least = flops * w.training_steps / (count * rate * chip.reach * 1e12) / 86_400
+            assert many.days[i] * fitted.highest_share >= least * (1 - 1e-9)
+            assert many.low_days[i] >= least * (1 - 1e-9)
+            assert many.low_days[i] < many.days[i] < many.high_days[i]
+
+
+def test_where_the_bound_holds_it_is_said_and_the_interval_is_wider(fitted: Fitted) -> None:
+    model, chip = WORKLOADS["pythia-1b"], CHIPS["RTX 3090"]
+    free = predict(model, chip, 1, replace(fitted, highest_share=10.0))
+    bound = predict(model, chip, 1, fitted)
+    assert free.training_days and free.training_days_high
+    assert bound.training_days and bound.training_days_high
+    assert bound.training_days > free.training_days
+    assert bound.training_days_high / bound.training_days > (
+        free.training_days_high / free.training_days
+    )
+    assert any("no faster than any training" in words for words in bound.assumptions)
+    assert not any("no faster than any training" in words for words in free.assumptions)
+
+
+def test_a_faster_time_of_one_s_own_lifts_the_bound(
+    fitted: Fitted, evidence: tuple[Observation, ...]
+) -> None:
+    ours = next(o for o in evidence if o.harness == REFERENCE and o.workload.precision == "bf16")
+    assert ours.step_s is not None
+    assert conditioned(fitted, [ours]).highest_share == fitted.highest_share
+    fast = replace(ours, step_s=ours.step_s / 2)
+    assert conditioned(fitted, [fast]).highest_share > fitted.highest_share
+
+
+def test_few_groups_move_a_stretch_less_than_many(evidence: tuple[Observation, ...]) -> None:
+    timed = [o for o in evidence if o.harness not in (PAPER, REFERENCE)]
+    sources = list(dict.fromkeys(o.stack for o in timed))
+    kinds, widths = ("software", "source", "source x method"), np.full(40, 0.1)
+
+    def stretch(groups: int, off: float) -> float:
+        rows = [next(i for i, o in enumerate(timed) if o.stack == s) for s in sources[:groups]]
+        alone = [timed[i] for i in rows]
+        left_out = [([i], np.array([off]), np.array([[0.03]])) for i in range(len(rows))]
+        return likely_stretch(alone, left_out, kinds, widths)
+
+    # Each time lies where the widths have it, nowhere at all, and three widths away.
+    assert 0.8 < stretch(20, 0.17) < 1.25
+    assert stretch(20, 0.0) < stretch(3, 0.0) < 1.0
+    assert 1.0 < stretch(3, 0.52) < stretch(20, 0.52)
 
 
 def test_taps_of_depthwise_convolutions_wait_for_the_load_units() -> None:

@@ -6,9 +6,14 @@ what is held out sets no interval of its own.
 
 A new GPU and somebody's new software have the widths of their kinds of effects, which a few groups
 gave: two dozen GPUs, as many programs. Each of the two is left out in turn as well, group by group,
-and the widths of its kinds are stretched or drawn in together until 9 in 10 of the measured times
-are inside. Of models there are ninety, and their widths are known; what is stretched for a new one
-is how far somebody else's code for it is from that for others.
+and the widths of its kinds are stretched or drawn in together as the times left out make likely.
+Few groups say little: the stretch has the prior that the widths themselves have, around 1, so that
+it moves no further than so many groups can tell (empirical Bayes). To count how many times are
+inside would say less still: a fifth of them may be of one GPU, and are inside or outside together.
+
+Of models there are ninety, and their widths are known; what is stretched for a new one is how far
+somebody else's code for it is from that for others. There a few lie far off and most lie near, so
+that their likelihood says nothing of intervals, and those inside are counted.
 """
 
 from __future__ import annotations
@@ -51,14 +56,17 @@ class Calibration:
     """Of each of KINDS: by what the width of an effect that the evidence lacks is multiplied."""
 
 
-NEW: tuple[tuple[Callable[[Observation], str], tuple[str, ...]], ...] = (
+By = Callable[[Observation], str]
+FEW: tuple[tuple[By, tuple[str, ...]], ...] = (
     (lambda o: gpu_type(o.chip), ("generation", "gpu", "board", "links")),
     (lambda o: o.stack, ("software", "source", "source x method")),
-    (lambda o: o.workload.workload_id, ("source x model",)),
 )
-"""What may be new, and the kinds of effects that then are."""
+"""What may be new and was measured of few groups, and the kinds of effects that then are new."""
+MANY: tuple[By, tuple[str, ...]] = (lambda o: o.workload.workload_id, ("source x model",))
+"""The same of many groups."""
 STEADY = 1.0
 """So many groups of evenly many times the widths as fitted count for, beside those measured."""
+_LIKELY = tuple(2.0 ** (i / 8) for i in range(-24, 17))
 _STRETCHES = tuple(2.0 ** (i / 16) for i in range(-16, 17))
 
 
@@ -81,10 +89,15 @@ def calibrate(
     inverse = np.linalg.inv(covariance + (jacobian * prior**2) @ jacobian.T)
     weighted = inverse @ residuals
 
+    def jointly(rows: Sequence[int]) -> tuple[Floats, Floats]:
+        """How far off these rows are that nothing of them is known for, and their covariance."""
+        block: Floats = np.linalg.inv(inverse[np.ix_(rows, rows)])
+        return block @ weighted[rows], block
+
     def without(rows: Sequence[int]) -> tuple[Floats, Floats]:
-        """How far off these rows are that nothing of them is known for, and the variance."""
-        block = np.linalg.inv(inverse[np.ix_(rows, rows)])
-        return block @ weighted[rows], np.diag(block) - extra[rows]
+        """The same with the variance of each alone."""
+        off, block = jointly(rows)
+        return off, np.diag(block) - extra[rows]
 
     alone = np.empty(len(residuals))
     for rows in _groups(observations, cell):
@@ -103,15 +116,17 @@ def calibrate(
         reach = {each for i in left for each in reached[i]}
         return widening([observations[i] for i in rows], [observations[i] for i in left], reach)
 
-    for key, kinds in NEW:
-        groups = [
-            (rows, *without(rows), widened(rows))
-            for rows in _groups(observations, key)
-            if not paper[rows].all()
-        ]
-        new[[names.index(kind) for kind in kinds]] = _stretch(
-            observations, groups, kinds, widths, tail
+    def measured(key: By) -> list[list[int]]:
+        return [rows for rows in _groups(observations, key) if not paper[rows].all()]
+
+    for key, kinds in FEW:
+        left_out = [(rows, *jointly(rows)) for rows in measured(key)]
+        new[[names.index(kind) for kind in kinds]] = likely_stretch(
+            observations, left_out, kinds, widths[0]
         )
+    key, kinds = MANY
+    groups = [(rows, *without(rows), widened(rows)) for rows in measured(key)]
+    new[[names.index(kind) for kind in kinds]] = _stretch(observations, groups, kinds, widths, tail)
     return Calibration(fit_tail(alone[paper]), tail, new)
 
 
@@ -146,6 +161,42 @@ def widening(
     far = far + np.array([chips[o.chip] for o in asked])
     result: Floats = (WIDENING * np.minimum(far, FARTHEST)) ** 2
     return result
+
+
+def likely_stretch(
+    observations: Sequence[Observation],
+    groups: Sequence[tuple[list[int], Floats, Floats]],
+    kinds: Sequence[str],
+    widths: Floats,
+) -> float:
+    """What the widths of these kinds are multiplied by as the groups that were left out have it:
+    the mean of the stretch's logarithm after them, with the widths' own prior around 1."""
+    import numpy as np
+
+    logs = np.log(_LIKELY)
+    stretched = np.array(_LIKELY) ** 2 - 1.0
+    chosen = [(kind, width) for kind, width in zip(KINDS, widths, strict=False)]
+    chosen = [(kind, width) for kind, width in chosen if kind.name in kinds]
+    spread = chosen[0][0].spread
+    keys = [[kind.key(o) for o in observations] for kind, _ in chosen]
+    held_by = [Counter(of) for of in keys]
+    likely = -(logs**2) / (2.0 * spread**2)
+    for rows, off, covariance in groups:
+        unseen = np.zeros_like(covariance)
+        for (_, width), of, everywhere in zip(chosen, keys, held_by, strict=True):
+            here = Counter(of[i] for i in rows)
+            for key, number in here.items():
+                if key is not None and number == everywhere[key]:
+                    mine = np.array([of[i] == key for i in rows])
+                    unseen += width**2 * np.outer(mine, mine)
+        # In coordinates where the covariance is one and what is new stands on the diagonal.
+        root = np.linalg.inv(np.linalg.cholesky(covariance))
+        share, turn = np.linalg.eigh(root @ unseen @ root.T)
+        variance = 1.0 + stretched[:, None] * np.clip(share, 0.0, 1.0 - 1e-9)
+        squared = (turn.T @ root @ off) ** 2
+        likely -= 0.5 * (np.log(variance) + squared / variance).sum(axis=1)
+    weight = np.exp(likely - likely.max())
+    return float(np.exp((weight * logs).sum() / weight.sum()))
 
 
 def _stretch(

@@ -13,8 +13,10 @@ from itertools import combinations
 
 from advisor.prediction.fit.fit import Posterior, fit_posterior
 from advisor.prediction.fit.fitted_from import kept_of
-from advisor.prediction.fit.observations import Observation
+from advisor.prediction.fit.observations import PAPER, Observation
+from advisor.prediction.fit.random_effects import KINDS, noise_groups
 from advisor.prediction.fitted import Fitted
+from advisor.prediction.intervals import NORMAL_90
 from advisor.prediction.physics.chip import gpu_type
 from advisor.prediction.predict_many import predict_many
 
@@ -56,11 +58,26 @@ def compare_without(
     if not touched:
         return []
     rest = [o for o in observations if gpu_type(o.chip) != held]
-    return list(compared(kept_of(posterior or fit_posterior(rest), rest), touched))
+    without = posterior or fit_posterior(rest)
+    return list(compared(without, kept_of(without, rest), touched))
+
+
+def clock_variance(posterior: Posterior, a: Observation, b: Observation) -> float:
+    """Of the logarithm of the ratio of two of the paper's times: what its clock did differently to
+    either, which no prediction of a synchronised run has; 0 of other times."""
+    if PAPER not in (a.harness, b.harness):
+        return 0.0
+    noise = posterior.widths[len(KINDS) :][noise_groups([a, b])] ** 2
+    different = [
+        width**2
+        for kind, width in zip(KINDS, posterior.widths, strict=False)
+        if kind.name.startswith(PAPER) and kind.key(a) != kind.key(b)
+    ]
+    return float(noise.sum() + 2.0 * sum(different))
 
 
 def compared(
-    fitted: Fitted, pairs: Sequence[tuple[Observation, Observation]]
+    posterior: Posterior, fitted: Fitted, pairs: Sequence[tuple[Observation, Observation]]
 ) -> Iterator[Comparison]:
     guesses = _guesses(fitted, list({o: None for pair in pairs for o in pair}))
     for a, b in pairs:
@@ -73,7 +90,11 @@ def compared(
         yield Comparison(
             same_gpu=gpu_type(a.chip) == gpu_type(b.chip),
             error=max(0.0, abs(math.log(truth / other_truth * other_days / days)) - rounding),
-            half=math.hypot(math.log(factor), math.log(other_factor)),
+            half=math.hypot(
+                math.log(factor),
+                math.log(other_factor),
+                NORMAL_90 * math.sqrt(clock_variance(posterior, a, b)),
+            ),
         )
 
 

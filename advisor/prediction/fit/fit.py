@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from advisor.prediction.distance import reach_of
 from advisor.prediction.fit.calibrate import Calibration, calibrate, widening
 from advisor.prediction.fit.fit_memory import fit_costs
-from advisor.prediction.fit.log_step import Mean
+from advisor.prediction.fit.log_step import Mean, highest_share
 from advisor.prediction.fit.observations import PAPER, Observation
 from advisor.prediction.fit.random_effects import KINDS, NOISES, noise_groups, shared_matrices
 from advisor.prediction.intervals import MOST, dofs_of, half_width
@@ -54,13 +54,16 @@ class Posterior:
     """Of the observations' means by theta."""
     theta_covariance: Floats
     calibration: Calibration
+    highest_share: float
+    """`highest_share` of the observations."""
 
     def predict(self, asked: Sequence[Observation]) -> tuple[Floats, Floats]:
         """Mean of log step seconds, as the asked harness would see it, and half its 90 %
         interval."""
         import numpy as np
 
-        mean, jacobian = Mean(asked, self.costs).at(self.theta)
+        physics = Mean(asked, self.costs)
+        mean, jacobian = physics.at(self.theta)
         shared = shared_matrices(self.observations, asked)
         known = _noise(self.widths, asked)
         cross = np.zeros((len(self.observations), len(asked)))
@@ -84,7 +87,9 @@ class Posterior:
         for tail, rows in ((calibrated.paper_tail, paper), (calibrated.real_tail, ~paper)):
             parts = [(variance[rows], dof) for variance, dof in unseen]
             half[rows] = half_width([(known[rows] * tail.scale**2, tail.dof), *parts])
-        return mean + cross.T @ self.weighted, half
+        middle = mean + cross.T @ self.weighted
+        raised = np.exp(-middle) * physics.products_s() / self.highest_share
+        return middle + np.where(paper, 0.0, np.log(np.maximum(raised, 1.0))), half
 
     def without(self, held: Sequence[int]) -> Posterior:
         """The same factors and widths with the effects of all but these observations.
@@ -176,7 +181,18 @@ def _posterior(
     precision = np.diag([factor.spread**-2 for factor in FACTORS])
     spread: Floats = np.linalg.inv(jacobian.T @ inverse @ jacobian + precision).astype(np.float64)
     weighted = inverse @ residuals
-    return Posterior(costs, theta, *widths, timed, weighted, inverse, jacobian, spread, calibration)
+    return Posterior(
+        costs,
+        theta,
+        *widths,
+        timed,
+        weighted,
+        inverse,
+        jacobian,
+        spread,
+        calibration,
+        highest_share(timed) or 1.0,
+    )
 
 
 def condition(posterior: Posterior, observations: Sequence[Observation]) -> Posterior:

@@ -9,6 +9,7 @@ from advisor.prediction.fit.fit_memory import columns_of
 from advisor.prediction.fit.observations import PAPER, REFERENCE, Observation
 from advisor.prediction.physics.factors import StepModel, harness
 from advisor.prediction.physics.memory import MemoryCosts
+from advisor.prediction.physics.step_time import least_seconds, work_terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,3 +49,29 @@ class Mean:
             log_step + self.paper * seen,
             jacobian + self.paper[:, None] * seen_jacobian,
         )
+
+    def products_s(self) -> Floats:
+        """Seconds of each row's matrix products alone, at the rate that they reach."""
+        import numpy as np
+
+        columns = self.model.columns
+        lunch, plain = (
+            least_seconds(columns, work_terms(columns, free_lunch=free)) for free in (True, False)
+        )
+        return np.where(self.model.naive, plain, lunch)
+
+
+def highest_share(observations: Sequence[Observation]) -> float:
+    """The highest share of what its matrix products alone reach on a GPU, by the clock that the
+    power leaves, that a training was measured at; in half precision, where the rates are known
+    that products reach. Of the paper's times none counts, whose clock did not wait for the GPU; 0
+    where none does."""
+    import numpy as np
+
+    timed = [o for o in observations if o.step_s is not None and o.harness != PAPER]
+    if not timed:
+        return 0.0
+    seconds = np.array([o.step_s for o in timed], dtype=float)
+    columns = columns_of(timed)
+    least = least_seconds(columns, work_terms(columns, free_lunch=True))
+    return float((least / seconds).max())

@@ -9,6 +9,7 @@ factor (`factors.py`) that says how far from the datasheet real kernels stay.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from advisor.prediction.physics.columns import Columns
@@ -102,6 +103,12 @@ def work_terms(columns: Columns, *, free_lunch: bool, lean: bool = False) -> lis
             columns.scan_elements * width * per_byte,
         ),
     ]
+
+
+def least_seconds(columns: Columns, work: Sequence[Floats]) -> Floats:
+    """Of `work_terms`: what the matrix products alone take at the rate that they reach; 0 in single
+    precision, of which nobody measured what products reach."""
+    return (work[TERMS.index("compute")] + work[TERMS.index("attention")]) * columns.half
 
 
 def work_multiple(option: Option) -> float:

@@ -1,0 +1,32 @@
+"""What docs/prediction.md says in words of its own, whatever its figures are."""
+
+from __future__ import annotations
+
+CHOSEN = """What was chosen after residuals of these very cuts had been seen, so that the figures
+flatter by as much as the choice does: that chips with half the load units a multiprocessor feed the
+taps of depthwise convolutions half as fast (the units are from the makers' white papers, their use
+here was prompted by ConvNeXt's residuals); that times of the paper's which needed offloading have a
+scatter of their own, by a rule of bytes; how much of a ConvNeXt block the paper's clock hides
+before anything is fitted (counted: 20 kernels a block against 38 a layer of a transformer); a
+scatter of other people's code from model to model; settings beyond the paper's apart for decoders
+and the rest; that the widths for a new model in somebody's program are calibrated by counting what
+is inside when groups of what the fit saw are left out, with one group's worth of trust in the
+widths as they are; and that those for a new GPU and a new program are not counted so any more, but
+follow from the likelihood of the groups left out and the prior that all widths have: counted, they
+held 83 % with all GPUs on PCIe out, for seven types of GPU say little about how many of their times
+are inside. With no calibration of the two at all 92 % would hold there, and all of our own stack's
+with a GPU out."""
+
+BOUND = """No prediction is faster than the highest share of what matrix products alone reach on a
+GPU that any training in half precision was measured at, whatever the GPU: {share:.0%}. The rate
+that products reach is the dense peak with FP32 accumulation, which makers halve on GeForce cards,
+less what the power limit takes. Where the fit says more, its middle is raised to the bound and the
+interval is wider by as much; below the products' own time it never goes. With a GPU left out its
+own times set no bound."""
+
+BY_MODEL = """Mamba, ConvNeXt and ViT are alone of their families among the paper's models: left
+out, nothing but other people's models says what theirs take, whose software the paper's is not. Of
+decoders the two largest are furthest off, and slower than predicted, where they must offload or
+shard on small GPUs: without them no time is left that tells what that costs. The others are near
+the goal; the worst of their cells are the RTX 3090's, several of which are more than its peak can
+do."""
