@@ -312,14 +312,17 @@ def in_machine(build: Build) -> str:
     return f"in {article}{machine_words(build)}"
 
 
+def short_gpu_words(gpu: Gpu) -> str:
+    """``RTX PRO 6000 Max-Q``: without the architecture's name where it is known without it."""
+    chips = (gpu.architecture or "").partition(" ")[0]  # "Blackwell" of "Blackwell 2.0"
+    short = gpu.name.replace(f" {chips}", "") if chips else gpu.name
+    return short if short in gpu.aliases else gpu.name
+
+
 def short_gpus_words(build: Build) -> str:
     """``2 × RTX PRO 6000 Max-Q``: without the architecture's name, where a column is narrow; two
     machines of it are ``2 × [2 × RTX PRO 6000 Max-Q]``."""
-    gpu = build.gpu
-    chips = (gpu.architecture or "").partition(" ")[0]  # "Blackwell" of "Blackwell 2.0"
-    short = gpu.name.replace(f" {chips}", "") if chips else gpu.name
-    name = short if short in gpu.aliases else gpu.name
-    words = f"{build.gpu_count} × {name}{limit_words(build)}"
+    words = f"{build.gpu_count} × {short_gpu_words(build.gpu)}{limit_words(build)}"
     if build.machines > 1:
         words = f"{build.machines} × [{words}]"
     return f"{words} ({OWN_QUOTE})" if build.host.is_own_quote else words

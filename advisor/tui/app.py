@@ -135,11 +135,6 @@ class AdvisorApp(Program):
         """The question, its answer and the selected build."""
         return self._ranking.session
 
-    @property
-    def answer_line(self) -> str:
-        """The answer in one line, for a terminal with room for nothing else."""
-        return self.session.sentence(short=True) or "reading the store …"
-
     def first_answer_shown(self) -> None:
         """Go on as usual after the hurried start."""
         # What was loaded so far stays: looking through it for garbage would hold up the first

@@ -112,10 +112,24 @@ def test_numbers_are_written_in_few_characters(value: float, text: str) -> None:
 
 
 @given(scale=SCALES)
-def test_an_axis_is_widened_a_little_for_a_third_round_value(scale: LogScale) -> None:
+def test_an_axis_is_widened_for_two_round_values_and_a_little_for_a_third(scale: LogScale) -> None:
     wider = with_round_values(scale)
     assert wider.covers(scale.low_log, scale.high_log)
-    assert wider.span <= scale.span + WIDEN_DECADES * 1.1 + 1e-9
+    marks = [d + math.log10(m) for d in range(-400, 400) for m in (1, 2, 5)]
+    seen = [sum(each.covers(mark, mark) for mark in marks) for each in (scale, wider)]
+    assert seen[1] >= 2
+    if seen[0] >= 2:
+        assert seen[1] <= max(seen[0], 3)
+        assert wider.span <= scale.span + WIDEN_DECADES * 1.1 + 1e-9
+
+
+@given(scale=SCALES, at=st.floats(-20, 20))
+def test_an_axis_is_moved_no_further_than_to_a_value(scale: LogScale, at: float) -> None:
+    moved = scale.reaching(at)
+    assert moved.covers(at, at)
+    assert math.isclose(moved.span, scale.span, rel_tol=1e-6)
+    if scale.covers(at, at):
+        assert moved == scale
 
 
 def test_a_budget_of_forty_thousand_has_three_round_costs() -> None:

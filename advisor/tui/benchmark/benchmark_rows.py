@@ -66,7 +66,7 @@ def columns(width: int, longest: int = 0, *, reasons: bool = True) -> tuple[Colu
     used = sum(2 + (column.width or 0) for column in found) + _BESIDE
     room = width - used - 2
     least = 2 + _WHY if reasons and width >= _MIDDLE else 0
-    settings = max(_SETTINGS, min(longest, room - least))
+    settings = max(min(_SETTINGS, room), min(longest, room - least))
     found.insert(0, Column(key="settings", title="Settings", width=settings))
     if reasons or room - settings - 2 >= _WHY:
         why = max(_WHY, room - settings - 2)

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rich.text import Text
+
 from advisor.answers.paper.peers import SURVEY, Peer, peers, share_words
 from advisor.answers.wording import (
     PREDICTED_MARK,
     STATUS_WORDS,
     VERDICT_MARKS,
+    short_gpu_words,
 )
 from advisor.costs.amounts import days_exact, days_of_four_digits
 from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line
 from advisor.tui.widgets.filter_table import Cells, MemoryRows, Query
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, Line, wrapped
+from advisor.tui.widgets.safe_text import shorten_apart
 from advisor.tui.widgets.table_rows import Column, RowSource
 
 if TYPE_CHECKING:
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
     from price_catalog.model import Source
 
 PAGE_ROWS = 200
+GPUS = 16
+"""Cells of a count and a GPU."""
 
 
 class TimesSource:
@@ -66,12 +72,12 @@ class TimesSource:
         verdict = time.verdict or STATUS_WORDS.get(time.status, time.status)
         predicted = time.basis == "predicted"
         days = "no data" if time.training_days is None else days_of_four_digits(time.training_days)
-        named = (time.recipe_id, f"{time.gpu_count} × {self._times.gpu_name(time.gpu_id)}")
+        named = (Text(time.recipe_id), f"{time.gpu_count} × {self._times.short_name(time.gpu_id)}")
         share = "" if time.implied_mfu is None else f"{time.implied_mfu:.0%}"
         judged = f"{VERDICT_MARKS.get(time.verdict or '', ' ')} {verdict}"
         if not self._times.predictions:
             day = str(time.measured_on or "no date")
-            return (*named, days, share, judged, time.method, time.source_id, day)
+            return (*named, days, judged, share, time.method, time.source_id, day)
         low, high, interval = time.training_days_low, time.training_days_high, ""
         if low is not None and high is not None:
             interval = f"{days_of_four_digits(low)}–{days_of_four_digits(high)}"
@@ -105,11 +111,11 @@ class Times:
     predictions = False
     """Whether what is predicted stands among what was measured."""
     columns: tuple[Column, ...] = (
-        Column(key="model", title="model", width=19, sort_key="model"),
-        Column(key="gpu", title="GPUs", width=14, sort_key="gpu"),
+        Column(key="model", title="model", width=19, sort_key="model", least=15),
+        Column(key="gpu", title="GPUs", width=GPUS, sort_key="gpu"),
         Column(key="days", title="days", width=7, align="right", sort_key="days"),
+        Column(key="verdict", title="verdict", width=13, sort_key="verdict"),
         Column(key="mfu", title="MFU", width=5, align="right", sort_key="mfu"),
-        Column(key="verdict", title="verdict", width=14, sort_key="verdict"),
         Column(key="method", title="settings", width=13, sort_key="method"),
         Column(key="source", title="source", width=16, sort_key="source"),
         Column(key="day", title="measured", width=10, sort_key="day"),
@@ -118,12 +124,19 @@ class Times:
     def __init__(self, store_reader: StoreReader, snapshot: Snapshot) -> None:
         self._store_reader = store_reader
         self._names: Mapping[str, str] = {gpu.gpu_id: gpu.name for gpu in snapshot.gpus}
+        short = {gpu.gpu_id: short_gpu_words(gpu) for gpu in snapshot.gpus}
+        cut = shorten_apart(short.values(), GPUS - len("8 × "))
+        self._short = {gpu_id: cut[name] for gpu_id, name in short.items()}
         self._sources = {source.source_id: source for source in snapshot.sources}
         self.total = -1
 
     def gpu_name(self, gpu_id: str) -> str:
         """What a person calls it; a device that the catalogue lacks keeps its own name."""
         return self._names.get(gpu_id, gpu_id)
+
+    def short_name(self, gpu_id: str) -> str:
+        """The same in a narrow column, so that no two look alike."""
+        return self._short.get(gpu_id, gpu_id)
 
     def find(self, query: Query) -> RowSource:
         """Count, and read the first page. Raises FetchError."""
@@ -195,10 +208,17 @@ class TimesAndPredictions(Times):
 
     predictions = True
     columns = (
-        Column(key="model", title="model", width=19, sort_key="model"),
-        Column(key="gpu", title="GPUs", width=17, sort_key="gpu"),
+        Column(key="model", title="model", width=19, sort_key="model", least=15),
+        Column(key="gpu", title="GPUs", width=GPUS, sort_key="gpu"),
         Column(key="days", title="days", width=7, align="right", sort_key="days"),
-        Column(key="interval", title="interval", width=13, align="right", sort_key="interval"),
+        Column(
+            key="interval",
+            title="interval",
+            width=13,
+            align="right",
+            sort_key="interval",
+            least=12,
+        ),
         Column(key="basis", title="basis", width=14, sort_key="basis"),
         Column(key="mfu", title="MFU", width=5, align="right", sort_key="mfu"),
         Column(key="verdict", title="verdict", width=14, sort_key="verdict"),

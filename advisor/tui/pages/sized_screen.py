@@ -77,5 +77,5 @@ class TooSmall(Static):
         super().__init__(markup=False)
 
     def render(self) -> Content:
-        """The answer in a line or, where there is less room, what fits of it."""
-        return Content(self.app.answer_line)
+        """The answer in a line, the doubt in the next; where there is less room, what fits."""
+        return Content(self.app.session.lines(self.app.size.width))

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from advisor.ranking.rank import rank
+from advisor.ranking.rank import Ranking, rank
 from advisor.tui.program.points import Points, by_experiment, make_points
+from advisor.tui.widgets.plot.data import PlotData, PointFlag
 
 if TYPE_CHECKING:
     from advisor.parse import PriceRule
     from advisor.ranking.candidates import Candidates
     from advisor.ranking.question import Question, RankRule
-    from advisor.ranking.rank import Ranking
     from price_catalog.builds import Build
     from price_catalog.model import Gpu
 
 
+EXPERIMENT_TITLE = "cost per experiment, USD (log)"
 BuildKey = tuple[str, int, str]
 """GPU, count and host: the same build among whichever candidates."""
 
@@ -70,6 +72,8 @@ class Answer:
     ranking: Ranking
     front: frozenset[int]
     """For the kind of cost that is shown, whatever the ranking rule is."""
+    unsold: frozenset[int]
+    """What is cheaper or faster than that front at a price that no seller is known to ask."""
     points: Points
     basis: str
     """``overall`` or ``experiment``: the kind of cost that is shown."""
@@ -81,10 +85,58 @@ def answer(view: CandidatesView, question: Question, basis: str, prices: PriceRu
     ranking = rank(view.candidates, question)
     rule: RankRule = "experiment-cost" if basis == "experiment" else "cost"
     if (question.rule == "experiment-cost") == (rule == "experiment-cost"):
-        front = ranking.front
+        shown = ranking
     else:
-        front = rank(view.candidates, replace(question, rule=rule)).front
+        shown = rank(view.candidates, replace(question, rule=rule))
+    front = unsold = shown.front
+    if not shown.all_alike:
+        unsold = Ranking(view.candidates, shown.question, shown.order, (), ()).front
     points = view.points(basis, question.lifetime_years)
     return Answer(
-        view=view, ranking=ranking, front=front, points=points, basis=basis, prices=prices
+        view=view,
+        ranking=ranking,
+        front=front,
+        unsold=unsold - front,
+        points=points,
+        basis=basis,
+        prices=prices,
+    )
+
+
+def plot_data(answer: Answer) -> PlotData:
+    """The points with what this question makes of them."""
+    points, ranking = answer.points, answer.ranking
+    question, at = ranking.question, points.at
+    inside = len(points.cents)
+    if question.budget_usd is not None:
+        inside = bisect_right(points.cents, int(question.budget_usd * 100))
+    # Cheapest first: what is over the budget is the end.
+    flags = bytearray(points.flags[:inside] + points.left_out[inside:])
+    if question.max_days is not None:
+        limit = question.max_days
+        for point in range(inside):
+            if points.y_days[point] > limit:
+                flags[point] |= PointFlag.EXCLUDED
+    uncertainty = ranking.uncertainty
+    for builds, flag in (
+        (answer.front, PointFlag.FRONT),
+        (answer.unsold, PointFlag.UNSOLD),
+        (uncertainty.tied, PointFlag.TIED),
+        (uncertainty.outside if uncertainty.first is not None else (), PointFlag.TIED),
+    ):
+        for i in builds:
+            if i in at:
+                flags[at[i]] |= flag
+    return PlotData(
+        x_usd=points.x_usd,
+        y_days=points.y_days,
+        series=points.series,
+        gpu_count=points.gpu_count,
+        flags=bytes(flags),
+        series_names=points.series_names,
+        series_slots=points.series_slots,
+        on_axis=points.owned,
+        y_low_days=points.y_low_days,
+        y_high_days=points.y_high_days,
+        **({"x_title": EXPERIMENT_TITLE} if answer.basis == "experiment" else {}),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -10,14 +9,12 @@ from typing import TYPE_CHECKING
 from advisor.answers.wording import short_gpus_words
 from advisor.costs.cost import DAYS_PER_YEAR
 from advisor.ranking.candidates import NO_PRICE
-from advisor.tui.widgets.plot.data import PlotData, PointFlag
+from advisor.tui.widgets.plot.data import PointFlag
 
 if TYPE_CHECKING:
     from advisor.ranking.candidates import Candidates
-    from advisor.ranking.rank import Ranking
     from price_catalog.builds import Build
 
-EXPERIMENT_TITLE = "cost per experiment, USD (log)"
 _SHOWN_GAPS = (None, "implausible-time")
 
 
@@ -118,37 +115,3 @@ def by_experiment(points: Points, lifetime_years: float) -> Points:
     per_day = 1 / (100 * lifetime_years * DAYS_PER_YEAR)
     columns = zip(points.cents, points.y_days, strict=True)
     return replace(points, x_usd=[cents * days * per_day for cents, days in columns])
-
-
-def plot_data(points: Points, ranking: Ranking, front: frozenset[int], basis: str) -> PlotData:
-    """The points with what this question makes of them."""
-    question, at = ranking.question, points.at
-    inside = len(points.cents)
-    if question.budget_usd is not None:
-        inside = bisect_right(points.cents, int(question.budget_usd * 100))
-    # Cheapest first: what is over the budget is the end.
-    flags = bytearray(points.flags[:inside] + points.left_out[inside:])
-    if question.max_days is not None:
-        limit = question.max_days
-        for point in range(inside):
-            if points.y_days[point] > limit:
-                flags[point] |= PointFlag.EXCLUDED
-    for i in front:
-        if i in at:
-            flags[at[i]] |= PointFlag.FRONT
-    for i in ranking.uncertainty.tied:
-        if i in at:
-            flags[at[i]] |= PointFlag.TIED
-    return PlotData(
-        x_usd=points.x_usd,
-        y_days=points.y_days,
-        series=points.series,
-        gpu_count=points.gpu_count,
-        flags=bytes(flags),
-        series_names=points.series_names,
-        series_slots=points.series_slots,
-        on_axis=points.owned,
-        y_low_days=points.y_low_days,
-        y_high_days=points.y_high_days,
-        **({"x_title": EXPERIMENT_TITLE} if basis == "experiment" else {}),
-    )

@@ -36,11 +36,6 @@ class Program(App[None]):
 
     @property
     @abstractmethod
-    def answer_line(self) -> str:
-        """The answer in one line, for a terminal with room for nothing else."""
-
-    @property
-    @abstractmethod
     def session(self) -> RankingSession:
         """The question, its answer and the selected build, which every screen is about."""
 

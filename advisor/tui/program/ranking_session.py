@@ -5,12 +5,13 @@ Pure: the screen calls it at every key press and draws what it says.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from advisor.answers.verdict import sold_first, verdict
-from advisor.answers.wording import count_words
+from advisor.answers.wording import count_words, gpus_words, short_gpus_words
 from advisor.costs.amounts import days_short, usd_whole
 from advisor.ranking.typed_question import (
     CandidatesKey,
@@ -47,6 +48,8 @@ def read_key(text: str) -> BuildKey | None:
     return (gpu, int(count), host) if gpu and host and count.isdecimal() else None
 
 
+INTERVAL = re.compile(r" \([\d.,]+–[\d.,]+\)")
+"""Of a sentence that is too long for its line."""
 MAX_KEPT_VIEWS = 16
 MAX_UNDO = 200
 KEPT_BY_RESTORE = (
@@ -335,6 +338,23 @@ class RankingSession:
             return None
         found = verdict(self.answer.ranking)
         return found.short if short else found.sentence
+
+    def lines(self, width: int) -> str:
+        """The answer in one line of so many cells, the doubt in the next; as a terminal with room
+        for nothing else shows them."""
+        if self.answer is None:
+            return "Reading the store …"
+        found = verdict(self.answer.ranking)
+        said = found.short
+        if len(said) <= width:
+            return said
+        head, mark, doubt = said.partition("; " if found.row is not None else ": ")
+        head = head.rstrip(".")
+        if found.row is not None and len(head) >= width:
+            head = head.replace(gpus_words(found.row.build), short_gpus_words(found.row.build))
+        if len(head) >= width:
+            head = INTERVAL.sub("", head)
+        return f"{head}.\n{doubt[:1].upper()}{doubt[1:]}" if mark else f"{head}."
 
     def doubts(self) -> list[Doubt]:
         """What speaks against ordering first place."""

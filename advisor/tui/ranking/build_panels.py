@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.widgets import Static
 
-from advisor.tui.program.points import plot_data
+from advisor.tui.program.candidates_view import plot_data
 from advisor.tui.program.ranking_session import RankingSession
 from advisor.tui.ranking.ranking_rows import (
     LOOKED_BY,
@@ -131,7 +131,7 @@ class BuildPanels(Container):
         row = None if session.selected is None else rows.row_of(session.selected)
         table.cursor = 0 if row is None else row
         table.border_subtitle = ranking.candidates.model.name
-        picture.data = plot_data(points, ranking, answer.front, answer.basis)
+        picture.data = plot_data(answer)
         budget = question.budget_usd if answer.basis == "overall" else None
         picture.budget_usd = None if budget is None else float(budget)
         picture.max_days = question.max_days

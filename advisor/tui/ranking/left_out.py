@@ -13,19 +13,16 @@ from textual.widgets import Static
 from advisor.answers.wording import (
     REASONS_SHORT,
     gpus_words,
-    machine_words,
-    short_gpus_words,
 )
 from advisor.ranking.rank import ExcludedRow, Ranking
 from advisor.ranking.snapshot import Snapshot
-from advisor.tables import cut_words
 from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.dialog import Dialog
 from advisor.tui.pages.record import RecordScreen
 from advisor.tui.program.actions import bindings_of
 from advisor.tui.program.dialog_actions import LEFT_OUT
 from advisor.tui.ranking.build_page import excluded_lines
-from advisor.tui.ranking.ranking_rows import EXCLUDED_COLUMNS, LEFT_OUT_NAME, excluded_cells
+from advisor.tui.ranking.ranking_rows import excluded_cells, excluded_columns, names_apart
 from advisor.tui.widgets.filter_table import FilterTable, MemoryRows
 from advisor.tui.widgets.lines import Line
 from price_catalog.builds import Build
@@ -52,7 +49,7 @@ class ExcludedScreen(Dialog[None]):
             box.border_title = "Left out"
             yield Static(self._counts, markup=False, classes="counts")
             yield FilterTable(
-                excluded_rows(self._ranking, self._snapshot),
+                excluded_rows(self._ranking, self._snapshot, self.app.size.width),
                 empty="No build is left out: every one answers the question.",
             )
             yield DialogKeys(LEFT_OUT)
@@ -78,16 +75,13 @@ class ExcludedScreen(Dialog[None]):
         self.query_one(FilterTable).sort_reverse()
 
 
-def full_name(build: Build) -> str:
-    """GPUs and machine."""
-    return f"{short_gpus_words(build)}, {machine_words(build)}"
-
-
-def excluded_rows(ranking: Ranking, snapshot: Snapshot) -> MemoryRows:
-    """The left-out builds, and the impossible times of builds that a prediction ranks instead.
+def excluded_rows(ranking: Ranking, snapshot: Snapshot, width: int) -> MemoryRows:
+    """The left-out builds, and the impossible times of builds that a prediction ranks instead, for
+    a terminal that is so wide.
 
     A row's words are made when it is looked at.
     """
+    columns = excluded_columns(width)
     candidates, order, refused = ranking.candidates, ranking.excluded_order, ranking.refused
 
     def row(position: int) -> ExcludedRow:
@@ -112,26 +106,24 @@ def excluded_rows(ranking: Ranking, snapshot: Snapshot) -> MemoryRows:
         build, _ = build_and_reason(position)
         return (build.gpu.name, build.gpu_count)
 
-    groups: dict[tuple[str, int], list[Build]] = {}
-    alike: dict[tuple[str, int], dict[str, str]] = {}
+    groups: dict[tuple[str, int, int], list[Build]] = {}
+    alike: dict[tuple[str, int, int], dict[str, str]] = {}
 
     def name(position: int) -> str:
-        """GPUs and machine, cut so that machines with the same GPUs stay apart."""
+        """GPUs and machine, by the rule of the ranked builds: those with the same GPUs stay
+        apart."""
         build, _ = build_and_reason(position)
-        which = (build.gpu.gpu_id, build.gpu_count)
-        if which not in alike:
+        if build.cards not in alike:
             if not groups:
                 for each in candidates.builds:
-                    groups.setdefault((each.gpu.gpu_id, each.gpu_count), []).append(each)
-            hosts = groups.get(which, [])
-            whole = [full_name(b) for b in hosts]
-            alike[which] = dict(
-                zip((b.host.host_id for b in hosts), cut_words(whole, LEFT_OUT_NAME), strict=True)
-            )
-        return alike[which].get(build.host.host_id) or full_name(build)
+                    groups.setdefault(each.cards, []).append(each)
+            hosts = groups.get(build.cards, [])
+            names = names_apart(hosts, columns[0].width or 0)
+            alike[build.cards] = dict(zip((b.host.host_id for b in hosts), names, strict=True))
+        return alike[build.cards].get(build.host.host_id) or gpus_words(build)
 
     return MemoryRows(
-        EXCLUDED_COLUMNS,
+        columns,
         range(len(order) + len(refused)),
         cells=lambda position: excluded_cells(row(position), name(position)),
         text=text,

@@ -20,8 +20,7 @@ from advisor.answers.wording import (
 )
 from advisor.costs.amounts import usd_rounded
 from advisor.tables import to_markdown
-from advisor.tui.program.candidates_view import Answer
-from advisor.tui.program.points import plot_data
+from advisor.tui.program.candidates_view import Answer, plot_data
 
 COPIED_COLUMNS = ("place", "machine", "price", "prices of", "days", "a run", "rests on")
 """What is copied: enough for an e-mail, in words."""
@@ -74,7 +73,7 @@ def ranking_picture(answer: Answer, selected: int | None, sentence: str) -> str:
     question, candidates = ranking.question, ranking.candidates
     budget = question.budget_usd if answer.basis == "overall" else None
     rule = answer.prices if isinstance(answer.prices, str) else answer.prices.isoformat()
-    drawn = plot_data(answer.points, ranking, answer.front, answer.basis)
+    drawn = plot_data(answer)
     return plot_svg(
         replace(
             drawn,

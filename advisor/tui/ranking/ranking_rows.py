@@ -206,22 +206,10 @@ class RankedRows:
 
     def _name_all_like(self, row: RankedRow) -> None:
         """Cut the names of all machines with these GPUs so that they stay apart."""
-        builds = self.view.candidates.builds
         alike = self.view.candidates.alike.get(row.build.cards, ())
-        names = [_full_name(builds[i], several=len(alike) > 1) for i in alike]
-        room = max(self._widths["build"] - GLYPH_WIDTH, 8)
-        said = OWN_QUOTE if room >= SAID_IN_FULL else "own"
-        marks = [f" ({said})" if builds[i].host.is_own_quote else "" for i in alike]
-        room = max(room - max(map(len, marks), default=0), 8)
-        keep = len(_cards(row.build))
-        if room < SAID_IN_FULL and any(len(name) > room for name in names):
-            # "2 × 5090", as people say it: what comes after it tells the machines apart.
-            names = [name.replace(" × RTX ", " × ", 1) for name in names]
-            keep = len(_cards(row.build).replace(" × RTX ", " × ", 1))
-        cut = cut_words(names, room, keep=keep)
-        self._names.update(
-            (i, name + mark) for i, name, mark in zip(alike, cut, marks, strict=True)
-        )
+        builds = [self.view.candidates.builds[i] for i in alike]
+        names = names_apart(builds, self._widths["build"] - GLYPH_WIDTH)
+        self._names.update(zip(alike, names, strict=True))
 
     def _bar(self, row: RankedRow) -> Text:
         """The interval with the limit in it; what lies beyond the limit stands out."""
@@ -283,6 +271,23 @@ def percent(chance: float) -> str:
 def _cards(build: Build) -> str:
     """``4 × RTX 5090``: the mark of a machine of the user's follows the machine."""
     return short_gpus_words(build).removesuffix(f" ({OWN_QUOTE})")
+
+
+def names_apart(builds: Sequence[Build], room: int) -> list[str]:
+    """Machines with the same GPUs by name, in so many cells, so that they stay apart."""
+    if not builds:
+        return []
+    names = [_full_name(build, several=len(builds) > 1) for build in builds]
+    said = OWN_QUOTE if room >= SAID_IN_FULL else "own"
+    marks = [f" ({said})" if build.host.is_own_quote else "" for build in builds]
+    room = max(max(room, 8) - max(map(len, marks)), 8)
+    keep = len(_cards(builds[0]))
+    if room < SAID_IN_FULL and any(len(name) > room for name in names):
+        # "2 × 5090", as people say it: what comes after it tells the machines apart.
+        names = [name.replace(" × RTX ", " × ", 1) for name in names]
+        keep = len(_cards(builds[0]).replace(" × RTX ", " × ", 1))
+    cut = cut_words(names, room, keep=keep)
+    return [name + mark for name, mark in zip(cut, marks, strict=True)]
 
 
 def _full_name(build: Build, *, several: bool) -> str:
@@ -375,18 +380,24 @@ SAID_IN_FULL = 26
 NARROWEST_BAR, WIDEST_BAR = 12, 40
 FIGURES_FROM = 26
 """From this width on the ends of an interval are written beside its bar."""
-BOTH_COSTS_FROM, MFU_FROM = 90, 100
+MIDDLE, BOTH_COSTS_FROM, MFU_FROM = 76, 90, 100
 """From this width on there is room for both kinds of cost, and for the share of the peak."""
 
-LEFT_OUT_NAME = 30
-"""Cells of a left-out machine's name: with it, reason, cost and days fit 80 columns."""
-EXCLUDED_COLUMNS = (
-    Column(key="build", title="machine", sort_key="build", width=LEFT_OUT_NAME),
-    Column(key="reason", title="reason", sort_key="reason", width=15),
-    Column(key="cost", title="cost", align="right", sort_key="cost", width=8),
-    Column(key="days", title="days", align="right", sort_key="days", width=7),
-    Column(key="detail", title="in words", sort_key="detail", width=46),
-)
+LEFT_OUT_NAME, LEAST_LEFT_OUT_NAME = 30, 22
+"""Cells of a left-out machine's name: with it, reason, cost and days fit 80 columns; with the
+least, its reason and cost fit 60."""
+
+
+def excluded_columns(width: int) -> tuple[Column, ...]:
+    """What is said of a left-out build, on a terminal that is so wide."""
+    name = LEFT_OUT_NAME if width >= MIDDLE else LEAST_LEFT_OUT_NAME
+    return (
+        Column(key="build", title="machine", sort_key="build", width=name),
+        Column(key="reason", title="reason", sort_key="reason", width=15, least=12),
+        Column(key="cost", title="cost", align="right", sort_key="cost", width=8),
+        Column(key="days", title="days", align="right", sort_key="days", width=7),
+        Column(key="detail", title="in words", sort_key="detail", width=46),
+    )
 
 
 def excluded_cells(row: ExcludedRow, name: str) -> tuple[str, ...]:

@@ -35,6 +35,7 @@ from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.lines_view import LinesView
 from advisor.tui.widgets.plot.plot import CostTimePlot
 from advisor.tui.widgets.rank_table import RankTable
+from advisor.tui.widgets.table_rows import rows_words
 from advisor.tui.widgets.text_input import FilterInput
 
 if TYPE_CHECKING:
@@ -439,7 +440,9 @@ class RankingScreen(SizedScreen):
         answer = self.session.answer
         if answer is not None:
             rows = ranking_exports.copied_rows(answer)
-            self.app.copy_text(ranking_exports.markdown(rows), f"{len(rows):,} rows as Markdown")
+            self.app.copy_text(
+                ranking_exports.markdown(rows), f"{rows_words(len(rows))} as Markdown"
+            )
 
     def action_history(self) -> None:
         """The questions asked before: Enter asks one again."""

@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.lines import Line
 from advisor.tui.widgets.rank_table import RankTable
-from advisor.tui.widgets.table_rows import Column, NoRows, RowSource
+from advisor.tui.widgets.table_rows import Column, NoRows, RowSource, rows_words
 from advisor.tui.widgets.text_input import FilterInput
 
 Cells = Sequence["str | Text"]
@@ -273,8 +273,8 @@ class FilterTable(Vertical):
         table.source = source
         count = self.query_one(".count", Static)
         count.remove_class("-error")
-        shown = f"{len(source):,} of {rows.total:,} rows" if filtered else f"{rows.total:,} rows"
-        count.update(shown)
+        total = rows_words(rows.total)
+        count.update(f"{len(source):,} of {total}" if filtered else total)
         self._show_remark()
 
     @on(RankTable.RowHighlighted)

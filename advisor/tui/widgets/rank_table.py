@@ -28,12 +28,15 @@ from advisor.tui.widgets.table_rows import (
     StyledRows,
     column_widths,
     find_row,
+    fitted,
 )
 
 GAP = 2
 """Cells between two columns."""
 MARGIN = 1
 """Cells before the first column and after the last."""
+LEAST_CUT = 4
+"""A cell that the table's edge cuts is shown from so many of its cells on."""
 TAIL = 5
 """Cells of the end of a name that stay where it is too long."""
 
@@ -205,11 +208,17 @@ it, click a row to select it, double-click to open it.
         self._plain_style = None
 
     def on_resize(self) -> None:
+        if any(column.least is not None for column in self.columns):
+            self._measure()
         self._show_cursor()
 
     def _measure(self) -> None:
         """Widths and virtual size; what is cached of the rows no longer holds."""
         self._widths = column_widths(self.columns, self.source)
+        if self.size.width:
+            # With room for the scrollbar, whether it is there or not: nothing moves when it comes.
+            room = self.content_size.width - 2 * MARGIN - self.styles.scrollbar_size_vertical
+            self._widths = fitted(self.columns, self._widths, room, GAP)
         self._starts, at = [], MARGIN
         for width in self._widths:
             self._starts.append(at)
@@ -241,10 +250,25 @@ it, click a row to select it, double-click to open it.
         """What of a whole line is in view: the fixed columns, then the scrolled ones."""
         fixed = self._fixed_width(width)
         x = self.scroll_offset.x
+        strip = self._without_half(strip, x + width, style)
         if not fixed or not x:
             return strip.crop_extend(x, x + width, style)
         scrolled = strip.crop_extend(x + fixed, x + width, style)
         return Strip.join([strip.crop(0, fixed), scrolled])
+
+    def _without_half(self, strip: Strip, edge: int, style: Style) -> Strip:
+        """A cell that the table's edge cuts ends in an ellipsis; half a number is not shown."""
+        for column, start, width in zip(self.columns, self._starts, self._widths, strict=True):
+            if not start < edge < start + width:
+                continue
+            whole = strip.crop(start, start + width).text.rstrip()
+            if column.align == "left" and cell_len(whole) <= edge - start:
+                break
+            shown = edge - start if column.align == "left" and edge - start > LEAST_CUT else 0
+            ellipsis = "~" if self.ascii else "…"
+            end = f"{ellipsis:>{edge - start - shown + 1}}" if shown else " " * (edge - start)
+            return Strip([*strip.crop(0, start + max(shown - 1, 0)), Segment(end, style)])
+        return strip
 
     def _fixed_width(self, width: int) -> int:
         """Cells of the columns that stay, none where they would leave no room for others."""

@@ -31,6 +31,9 @@ class Column(NamedTuple):
     align: Literal["left", "right"] = "left"
     sort_key: str | None = None
     """What the rows are sorted by when the header is clicked; None for not at all."""
+    least: int | None = None
+    """How narrow a table may make it, in cells, so that more columns are in view; None for not
+    at all."""
 
 
 class RowSource(Protocol):
@@ -105,3 +108,30 @@ def column_widths(columns: Sequence[Column], source: RowSource) -> list[int]:
         min(width, WIDEST) if column.width is None else column.width
         for column, width in zip(columns, widths, strict=True)
     ]
+
+
+def fitted(columns: Sequence[Column], widths: Sequence[int], room: int, gap: int) -> list[int]:
+    """The widths for so many cells: as many columns as fit at their least are in view, and the
+    first of them that may be narrower are as wide as that leaves room for."""
+    if sum(widths) + gap * (len(widths) - 1) <= room:
+        return list(widths)
+    least = [
+        width if column.least is None else min(width, column.least)
+        for column, width in zip(columns, widths, strict=True)
+    ]
+    spare, shown = room, 0
+    for width in least:
+        taken = width + (gap if shown else 0)
+        if taken > spare:
+            break
+        spare, shown = spare - taken, shown + 1
+    found = list(widths)
+    for at in range(shown):
+        found[at] = min(widths[at], least[at] + spare)
+        spare -= found[at] - least[at]
+    return found
+
+
+def rows_words(count: int) -> str:
+    """``1 row``, ``2,000 rows``."""
+    return f"{count:,} row{'' if count == 1 else 's'}"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import Final
 
-from advisor.tui.widgets.plot.scale import drawable
+from advisor.tui.widgets.plot.scale import drawable, format_usd
 
 
 class PointFlag:
@@ -28,7 +29,9 @@ class PointFlag:
     """The user's own machine, or an upgrade of it."""
     TIED: Final[int] = 32
     """Cannot be told from first place."""
-    NAMED: Final[int] = FRONT | OWNED | TIED
+    UNSOLD: Final[int] = 64
+    """Cheaper or faster than the front, were somebody known to sell it: marked with a dagger."""
+    NAMED: Final[int] = FRONT | OWNED | TIED | UNSOLD
     """What a picture for a meeting shows by name; the rest are dots until somebody asks."""
 
 
@@ -108,12 +111,25 @@ class PlotData:
         text = f"{self.gpu_count[index]} × {self.series_names[self.series[index]]}"
         if self.has(index, PointFlag.DOUBTFUL):
             text += "?"
+        if self.has(index, PointFlag.UNSOLD):
+            text += " †"
         if self.has(index, PointFlag.OWNED):
             text += " own"
         bracketed = self.has(index, PointFlag.EXCLUDED) and not self._is_beyond(
             index, budget_usd, max_days
         )
         return f"({text})" if bracketed else text
+
+    def labels(
+        self, indices: Iterable[int], budget_usd: float | None, max_days: float | None
+    ) -> dict[int, str]:
+        """The labels of these points; those that would read alike say their cost too."""
+        plain = {index: self.label(index, budget_usd, max_days) for index in indices}
+        often = Counter(plain.values())
+        return {
+            index: text if often[text] == 1 else f"{text}, {format_usd(self.x_usd[index])}"
+            for index, text in plain.items()
+        }
 
     def slot(self, index: int) -> int:
         """Which glyph and colour a point has."""
@@ -125,7 +141,7 @@ class PlotData:
         kind of mark, as one name says enough."""
         seen: set[tuple[int, int]] = set()
         found = []
-        for mark in (PointFlag.FRONT, PointFlag.OWNED, PointFlag.TIED):
+        for mark in (PointFlag.FRONT, PointFlag.OWNED, PointFlag.TIED, PointFlag.UNSOLD):
             for index in self.flagged(mark):
                 name = (self.series[index], self.gpu_count[index])
                 if name not in seen:

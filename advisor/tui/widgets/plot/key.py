@@ -96,6 +96,7 @@ def _flags(present: frozenset[int], marks: list[SeriesMark], ascii_only: bool) -
             (PointFlag.PREDICTED, hollow, "estimate"),
             (PointFlag.DOUBTFUL, "?", "doubtful"),
             (PointFlag.EXCLUDED, "( )", "left out"),
+            (PointFlag.UNSOLD, "+" if ascii_only else "†", "no seller known"),
         )
         if any(byte & flag for byte in present)
     ]

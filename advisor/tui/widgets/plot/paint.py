@@ -30,7 +30,7 @@ _BARRED = frozenset({*_MARKS, "budget"})
 _BUSY = frozenset({*_BARRED, "interval", "front", "crosshair"})
 """What it keeps clear of while there is another place."""
 NAME_WIDTH = 34
-"""A name is at most this long, and at most a third of the picture."""
+"""A name is at most this long, and at most two fifths of the picture."""
 
 
 class Lines(NamedTuple):
@@ -316,11 +316,16 @@ class Painter:
 
     @property
     def name_width(self) -> int:
-        return min(NAME_WIDTH, max(12, self.frame.columns // 3))
+        return min(NAME_WIDTH, max(12, self.frame.columns * 2 // 5))
 
-    def names(self, indices: Sequence[int]) -> dict[str, str]:
-        """What is written for each label, so that no two look the same."""
-        return shorten_apart((self.label(i) for i in indices), self.name_width)
+    def names(self, indices: Sequence[int]) -> dict[int, str]:
+        """What is written at each of these and at the selected point: no two look the same."""
+        scene, chosen = self.scene, self.scene.selected
+        if chosen is not None and scene.grid.shows(chosen) and chosen not in indices:
+            indices = [*indices, chosen]
+        labels = scene.data.labels(indices, scene.budget_usd, scene.max_days)
+        short = shorten_apart(labels.values(), self.name_width)
+        return {index: short[label] for index, label in labels.items()}
 
     def points(self) -> None:
         left, top = self.frame.left + 1, self.frame.top
@@ -337,17 +342,15 @@ class Painter:
 
     def labels(self) -> None:
         """Names beside the points, where they cover nothing; the most important come first."""
-        named = self.drawn_with_name()
-        order = list(named)
-        names = self.names(order)
+        order = self.drawn_with_name()
         if self.scene.every and len(self.scene.winners) <= CROWDED_CELLS:
-            known = set(named)
+            known = set(order)
             others = (i for i in self.scene.winners.values() if i not in known)
             order += sorted(others, key=lambda i: (self.is_dim(i), i))
-        selected = self.scene.selected
+        names, selected = self.names(order), self.scene.selected
         for index in order:
             if index != selected:
-                text = names.get(label := self.label(index)) or shorten(label, self.name_width)
+                text = names[index]
                 place = self.place(index, text)
                 if place is not None:
                     self.canvas.write(*place, text, self.ink("label", index))
@@ -398,8 +401,7 @@ class Painter:
         start = max(frame.left, min(x - len(usd) // 2, frame.width - len(usd)))
         self.clear_values(start - 1, start + len(usd) + 1)
         canvas.write(start, frame.value_row, usd, value)
-        label = self.label(index)
-        name = self.names([index, *self.drawn_with_name()])[label]
+        name = self.names(self.drawn_with_name())[index]
         for text in (f" {name} ", name, shorten(name, NAME_WIDTH // 2)):
             place = self.place(index, text)
             if place is not None:

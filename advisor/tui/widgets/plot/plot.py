@@ -67,8 +67,8 @@ selected machine and your own; every other one is a dot until `*` shows its name
 how far a time may be off.
 
 - The stepped line is the **Pareto front**: no machine is both cheaper and faster than one on it.
-- Hollow glyphs are **estimates**: nobody measured them. `?` marks **doubtful** evidence, brackets
-  what is **left out** of the ranking.
+- Hollow glyphs are **estimates**: nobody measured them. `?` marks **doubtful** evidence, `†` what
+  **no seller** is known for at that price, brackets what is **left out** of the ranking.
 - The heavy lines are the budget and the time limit; what lies beyond them is dim.
 
 Arrow keys move to the nearest point in that direction, `home` and `end` to the cheapest and the
@@ -377,9 +377,14 @@ With a mouse: hover to read a point, click to select it; click again where sever
         named = data.flagged(PointFlag.NAMED)
         if self.every or not named or len(data) > EVERY_POINT:
             return View(*fit_scales(points, (self.budget_usd,), (self.max_days,)))
-        if self.selected is not None:
-            named = [*named, self.selected]
-        return self._around(points, named)
+        view, at = self._around(points, named), self.selected
+        if at is None:
+            return view
+        x_log, y_log = points.x_log[at], points.y_log[at]
+        # What is in view already moves nothing: a second click must find what the first one did.
+        if view.x.covers(x_log, x_log) and view.y.covers(y_log, y_log):
+            return view
+        return self._around(points, [*named, at])
 
     def _around(self, points: LogPoints, shown: Iterable[int]) -> View:
         """These points with their intervals, and the limits where they are close by."""
@@ -432,10 +437,13 @@ With a mouse: hover to read a point, click to select it; click again where sever
     def _reachable(self, layout: _Layout) -> Iterable[int]:
         if len(self.data) > EVERY_POINT:
             return layout.winners.values()
-        return (i for i in range(len(self.data)) if layout.grid.shows(i))
+        return range(len(self.data))
 
     def _select(self, index: int) -> None:
         if index != self.selected:
+            if self.view is not None and self._points is not None:
+                x_log, y_log = self._points.x_log[index], self._points.y_log[index]
+                self.view = View(self.view.x.reaching(x_log), self.view.y.reaching(y_log))
             self.selected = index
             self.post_message(self.PointSelected(self, index))
 

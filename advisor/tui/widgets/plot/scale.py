@@ -15,9 +15,10 @@ PADDING = 0.06
 """Share of the span that is left free at either end."""
 EXTEND_DECADES = 0.5
 """A limit (the budget) that lies at most this far outside the points is brought into view."""
-WANTED_TICKS = 3
+WANTED_TICKS, LEAST_TICKS = 3, 2
 WIDEN_DECADES = 0.2
-"""An axis with fewer round values than that is widened by at most this to show one more."""
+"""An axis with fewer round values than wanted is widened by at most this to show one more; to have
+the least of them it is widened as far as it takes."""
 
 _LARGEST = math.log10(sys.float_info.max)
 
@@ -59,6 +60,12 @@ class LogScale(NamedTuple):
         by = share * self.span
         return LogScale(low_log=self.low_log + by, high_log=self.high_log + by)
 
+    def reaching(self, at_log: float) -> LogScale:
+        """The same axis, moved as little as it takes to show this with some air."""
+        air = PADDING * self.span
+        by = min(0.0, at_log - air - self.low_log) + max(0.0, at_log + air - self.high_log)
+        return self if self.covers(at_log, at_log) else self.panned(by / self.span)
+
     def covers(self, low_log: float, high_log: float) -> bool:
         """Whether everything between these lies in view."""
         return self.low_log <= low_log and high_log <= self.high_log
@@ -83,19 +90,22 @@ def fit_scale(low_log: float, high_log: float, limits: Iterable[float | None] = 
 
 
 def with_round_values(scale: LogScale) -> LogScale:
-    """The scale, a little wider where that brings a third 1-2-5 value into view."""
+    """The scale, wider where it holds fewer than two 1-2-5 values, or nearly holds a third."""
     low, high = math.floor(scale.low_log) - 1, math.ceil(scale.high_log) + 1
     marks = [d + log for d in range(low, high) for log in (0.0, math.log10(2), math.log10(5))]
-    if sum(scale.covers(mark, mark) for mark in marks) >= WANTED_TICKS:
-        return scale
-    outside = (m for m in marks if not scale.covers(m, m))
-    nearest = min(outside, key=lambda m: max(scale.low_log - m, m - scale.high_log))
-    if max(scale.low_log - nearest, nearest - scale.high_log) > WIDEN_DECADES:
-        return scale
-    air = WIDEN_DECADES / 10
-    return LogScale(
-        low_log=min(scale.low_log, nearest - air), high_log=max(scale.high_log, nearest + air)
-    )
+    while True:
+        seen = sum(scale.covers(mark, mark) for mark in marks)
+        if seen >= WANTED_TICKS:
+            return scale
+        outside = (m for m in marks if not scale.covers(m, m))
+        nearest = min(outside, key=lambda m: max(scale.low_log - m, m - scale.high_log))
+        away = max(scale.low_log - nearest, nearest - scale.high_log)
+        if seen >= LEAST_TICKS and away > WIDEN_DECADES:
+            return scale
+        air = WIDEN_DECADES / 10
+        scale = LogScale(
+            low_log=min(scale.low_log, nearest - air), high_log=max(scale.high_log, nearest + air)
+        )
 
 
 def ticks(scale: LogScale, most: int) -> list[float]:

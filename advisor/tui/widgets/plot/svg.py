@@ -109,6 +109,7 @@ class _Figure:
         """Whether every point has its glyph and name; with none to be named, all do."""
         if self.selected is not None and self.selected not in self.named:
             self.named.insert(0, self.selected)
+        self.labels = data.labels(self.named, budget_usd, max_days)
         self.legend_rows = self._legend_rows(width - 2 * LINE, max(2, height // (4 * LINE)))
         self.head = 1.6 * LINE if data.heading else 0.0
         self.left, self.right = 5.2 * FONT_SIZE, float(width - LINE)
@@ -287,7 +288,7 @@ class _Figure:
         ET.SubElement(mark, "title").text = safe_text(name).translate(_NOT_XML)
 
     def label_of(self, index: int) -> str:
-        return self.data.label(index, self.budget_usd, self.max_days)
+        return self.labels.get(index) or self.data.label(index, self.budget_usd, self.max_days)
 
     def opacity(self, index: int) -> str:
         return DIMMED if self.data.is_out(index, self.budget_usd, self.max_days) else "1"
@@ -364,6 +365,7 @@ class _Figure:
             (PointFlag.PREDICTED, "hollow: estimate, not measured"),
             (PointFlag.DOUBTFUL, "? doubtful"),
             (PointFlag.EXCLUDED, "( ) left out"),
+            (PointFlag.UNSOLD, "† no seller known"),
         ):
             if any(byte & flag for byte in present):
                 items.append(LegendItem(glyph="", text=text))
