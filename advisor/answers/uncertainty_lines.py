@@ -8,7 +8,13 @@ from typing import Any
 
 from advisor.answers.before import quoted
 from advisor.answers.price_told import newer_words, prices_told
-from advisor.answers.wording import bench_words, build_words, chance_words, limit_first
+from advisor.answers.wording import (
+    bench_words,
+    build_words,
+    chance_words,
+    limit_first,
+    short_gpus_words,
+)
 from advisor.costs.amounts import days_exact, days_short, usd_whole
 from advisor.ranking.price_ranges import LOOKED_AT, rank_spans
 from advisor.ranking.rank import Ranking
@@ -162,15 +168,27 @@ def _open(ranking: Ranking) -> int:
     return len(uncertainty.tied) + len(uncertainty.outside) + uncertainty.first_may_be_slow
 
 
-def _with_interval(ranking: Ranking, i: int) -> str:
+def _with_interval(ranking: Ranking, i: int, *, machines: int = 1) -> str:
     low, high = ranking.candidates.interval(i)
-    words = build_words(ranking.candidates.builds[i])
+    build = ranking.candidates.builds[i]
+    words = build_words(build)
+    if machines > 1:
+        words = f"{short_gpus_words(build)} in {machines} machines"
     return words if low == high else f"{words} ({days_short(low)}–{days_short(high)} days)"
 
 
 def _named(ranking: Ranking, builds: list[int]) -> str:
-    names = [_with_interval(ranking, i).replace(" days)", ")") for i in builds[:NAMED]]
-    more = len(builds) - len(names)
+    """Each with its interval; machines with the same GPUs and the same time are counted."""
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for i in builds:
+        cards = ranking.candidates.builds[i].cards
+        groups.setdefault((cards, ranking.candidates.interval(i)), []).append(i)
+    named = list(groups.values())[:NAMED]
+    names = [
+        _with_interval(ranking, group[0], machines=len(group)).replace(" days)", ")")
+        for group in named
+    ]
+    more = len(builds) - sum(map(len, named))
     return ", ".join(names) + (f" and {more} more" if more else "")
 
 

@@ -52,6 +52,7 @@ def ranked_lines(
             f"rank {row.rank}" + (" · ★ on the Pareto front" if row.on_pareto_front else ""),
             FAINT,
         ),
+        (f"{usd_rounded(row.overall_cost_usd)} · {days_words(row)}", STRONG),
         *_uncertainty_lines(ranking, ranking.order[row.rank - 1]),
         ("", PLAIN),
         ("COST PER EXPERIMENT", HEADING),
@@ -115,7 +116,7 @@ def _uncertainty_lines(ranking: Ranking, i: int) -> Iterable[Line]:
     elif i in uncertainty.tied:
         yield "= cannot be told from first place: the doubt is larger than the difference", WARNING
     limit = ranking.question.max_days
-    if limit is not None and i in uncertainty.perhaps_slow:
+    if limit is not None and i != uncertainty.first and i in uncertainty.perhaps_slow:
         yield f"may take longer than {days_exact(limit)} days", WARNING
 
 
@@ -175,7 +176,8 @@ def _time_lines(time: TrainingTime, best: BestTime | None, snapshot: Snapshot) -
     about = f"{PREDICTED_MARK} " if time.basis == "predicted" else ""
     yield f"TRAINING TIME  {about}{days_short(time.training_days or 0)} days{interval}", HEADING
     if time.comparison_factor is not None:
-        yield f"beside other predictions: × or ÷ {time.comparison_factor:.3g}", PLAIN
+        within = f"{time.comparison_factor - 1:.0%}"
+        yield f"compared with another estimate: within {within} either way", PLAIN
     yield verdict_line(time)
     yield from source_lines(time, _source(snapshot, time.source_id))
     naive = best.naive if best is not None else None
