@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
-from textual.app import App, SystemCommand
+from textual.app import App, ScreenError, SystemCommand
 from textual.binding import BindingType
+from textual.css.query import NoMatches
+from textual.dom import NoScreen
 from textual.screen import Screen
 from textual.theme import BUILTIN_THEMES
 
@@ -170,6 +172,12 @@ class AdvisorApp(Program):
             if problem:
                 self._state_path = None  # said once, not every two seconds
                 self._store_note(problem)
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Once the program is being left, screens lie half made or half taken down: what they miss
+        of one another is no trouble of the person's, who would read a traceback."""
+        if not (self._exit and isinstance(error, ScreenError | NoScreen | NoMatches)):
+            super()._handle_exception(error)
 
     def on_unmount(self) -> None:
         no_more()

@@ -430,3 +430,17 @@ async def test_without_gpus_elsewhere_comes_first_and_shows_the_file(
         page.query_one("#gpus", Input).value = "many"
         await driven.until(lambda: page.prepared is None, "a number that is none was taken")
         assert "GPUs" in file()
+
+
+async def test_settings_can_be_filtered(open_screen: Callable) -> None:
+    async with open_screen("good") as driven:
+        await driven.until(lambda: len(driven.screen.table.source), "no settings")
+        count = len(driven.screen.table.source)
+        await driven.press("slash", *"zero-3", "enter")
+        found = driven.screen.table.source
+        assert 0 < len(found) < count
+        assert all("zero-3" in found.cells(index)[0] for index in range(len(found)))
+        assert driven.screen.focused is driven.screen.table
+        await driven.press("slash", "escape", "escape")
+        assert len(driven.screen.table.source) == count
+        assert driven.screen.focused is driven.screen.table

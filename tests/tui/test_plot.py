@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from syrupy.assertion import SnapshotAssertion
 from textual.binding import Binding
+from textual.events import MouseMove, MouseScrollDown, MouseScrollUp
 from textual.pilot import Pilot
 from textual.widgets import HelpPanel, Markdown
 
@@ -475,6 +476,44 @@ async def test_mouse_hovers_and_selects() -> None:
         assert app.seen(CostTimePlot.PointHovered)[:2] == [11, None]
         assert app.seen(CostTimePlot.PointSelected) == [11]
         assert widget.selected == 11
+
+
+async def test_the_wheel_zooms_around_the_mouse_and_dragging_moves_the_view() -> None:
+    widget = plot(sixteen(), every=True)
+    app = WidgetApp(widget)
+    async with app.run_test(size=(120, 40)) as pilot:
+        place = place_of(widget, 11)
+        start = widget._start_view(widget._points)
+        await pilot._post_mouse_events([MouseScrollUp], CostTimePlot, offset=place)
+        await pilot.pause()
+        assert widget.view is not None and widget.view.x.span < start.x.span
+        assert abs(place_of(widget, 11)[0] - place[0]) <= 1
+        assert abs(place_of(widget, 11)[1] - place[1]) <= 1
+        await pilot._post_mouse_events([MouseScrollDown], CostTimePlot, offset=place)
+        await pilot.press("0")
+        await pilot.mouse_down(CostTimePlot, offset=place)
+        there = place[0] - 10, place[1] + 2
+        await pilot._post_mouse_events([MouseMove], CostTimePlot, offset=there, button=1)
+        await pilot.mouse_up(CostTimePlot, offset=there)
+        await pilot.pause()
+        assert place_of(widget, 11) == there
+        assert app.seen(CostTimePlot.PointSelected) == [], "a drag selects nothing"
+        await pilot.click(CostTimePlot, offset=there)
+        await pilot.pause()
+        assert app.seen(CostTimePlot.PointSelected) == [11]
+
+
+async def test_names_that_read_alike_say_their_cost() -> None:
+    data = dataclasses.replace(
+        plain([10_000.0, 20_000.0, 30_000.0], [50.0, 40.0, 30.0], ("A", "B")),
+        series=[0, 0, 1],
+        flags=bytes([PointFlag.FRONT, 0, PointFlag.UNSOLD]),
+    )
+    app = WidgetApp(widget := plot(data, selected=1))
+    async with app.run_test(size=(80, 24)):
+        drawn = "\n".join(lines(widget))
+        assert "1 × A, $10k" in drawn and "1 × A, $20k" in drawn
+        assert "1 × B †" in drawn and "† no seller known" in drawn
 
 
 async def test_clicking_again_goes_through_the_points_in_one_place() -> None:

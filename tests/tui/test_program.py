@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import json
 import os
@@ -16,6 +17,7 @@ from typing import Any
 
 import pytest
 from textual.command import CommandPalette
+from textual.events import Key
 from textual.geometry import Size
 from textual.widget import Widget
 from textual.widgets import Input, Markdown, Static
@@ -122,6 +124,10 @@ class TestKeys:
             assert "all names" in str(bar.content)  # type: ignore[attr-defined]
             await pilot.press("b")
             assert str(bar.content).startswith("Esc to the table")  # type: ignore[attr-defined]
+            await pilot.click("KeyBar", offset=(20, 0))
+            await settled(pilot)
+            focused = pilot.app.screen.focused
+            assert focused is not None and focused.id == "model", "a click on Tab"
 
     async def test_the_letter_of_each_field_is_underlined(self, paper_store: Path) -> None:
         async with running(paper_store) as pilot:
@@ -691,3 +697,25 @@ async def test_names_in_a_narrow_table_stay_apart_and_say_the_gpu(store_path: Pa
             names = [row[1] for row in rows(pilot)]
             assert len(set(names)) == len(names) > 8
             assert all("…" not in name or len(name) > 8 for name in shown)
+            await pilot.press("x")
+            await settled(pilot)
+            source = pilot.app.screen.query_one(FilterTable).table.source
+            left_out = [str(source.cells(index)[0]) for index in range(40)]
+            assert len(set(left_out)) == len(left_out)
+            assert all(" × " in name.partition("…")[0] for name in left_out)
+            await pilot.press("escape", "f3")
+            await settled(pilot)
+            header = pilot.app.screen.query_one(FilterTable).table.render_line(0).text
+            assert header.split()[:4] == ["model", "GPUs", "days", "verdict"]
+
+
+@pytest.mark.parametrize("steps", [5, 6, 7])
+async def test_a_screen_that_is_half_made_when_one_leaves_says_nothing(
+    paper_store: Path, steps: int
+) -> None:
+    async with running(paper_store) as pilot:
+        pilot.app.post_message(Key("f7", None))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        pilot.app.exit()
+    assert pilot.app._exception is None

@@ -16,7 +16,14 @@ from textual.pilot import Pilot
 
 from advisor.tui.widgets.rank_table import RankTable
 from advisor.tui.widgets.safe_text import ascii_text, safe_text, shorten
-from advisor.tui.widgets.table_rows import Column, RowSource, RowStyle, column_widths, find_row
+from advisor.tui.widgets.table_rows import (
+    Column,
+    RowSource,
+    RowStyle,
+    column_widths,
+    find_row,
+    fitted,
+)
 from tests.tui.conftest import WidgetApp
 
 COLUMNS = (
@@ -470,3 +477,48 @@ async def test_new_columns_are_measured() -> None:
         table.columns = COLUMNS[:2]
         await pilot.pause()
         assert lines(table)[0].split() == ["#", "build"]
+
+
+@given(
+    widths=st.lists(st.tuples(st.integers(1, 40), st.none() | st.integers(1, 40)), min_size=1),
+    room=st.integers(1, 200),
+)
+def test_narrowed_columns_are_as_many_and_as_wide_as_there_is_room(
+    widths: list[tuple[int, int | None]], room: int
+) -> None:
+    columns = [Column(key=str(n), title="", least=least) for n, (_, least) in enumerate(widths)]
+    whole = [width for width, _ in widths]
+    found = fitted(columns, whole, room, 2)
+    assert all(
+        min(width, least or width) <= got <= width
+        for got, (width, least) in zip(found, widths, strict=True)
+    )
+    ends = [sum(found[: n + 1]) + 2 * n for n in range(len(found))]
+    shown = sum(end <= room for end in ends)
+    narrowed = [n for n, got in enumerate(found) if got < whole[n]]
+    if sum(whole) + 2 * (len(whole) - 1) <= room:
+        assert found == whole
+    elif narrowed:
+        assert max(narrowed) < shown and ends[shown - 1] == room
+
+
+async def test_a_cell_at_the_edge_ends_in_an_ellipsis_and_no_number_is_halved() -> None:
+    table = RankTable(
+        (Column(key="a", title="name", width=10), Column(key="b", title="told", width=30)),
+        Told(),
+    )
+    app = WidgetApp(table)
+    async with app.run_test(size=(24, 5)):
+        assert table.render_line(1).text.rstrip().endswith("…")
+        table.columns = (table.columns[0], table.columns[1]._replace(align="right"))
+        assert table.render_line(1).text.split() == ["RTX"]
+
+
+class Told:
+    """One row with a long text."""
+
+    def __len__(self) -> int:
+        return 1
+
+    def cells(self, index: int) -> Sequence[str | Text]:
+        return "RTX", "a text of thirty cells or more"

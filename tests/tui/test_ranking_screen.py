@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -394,6 +395,27 @@ class TestSelection:
             await pilot.press("2", "asterisk", "end")
             assert detail(pilot).startswith("8 × H100 left out: over budget costs $250,500")
 
+    async def test_with_a_limit_the_picture_begins_with_the_fastest_that_fits(
+        self, store_path: Path
+    ) -> None:
+        state = State(welcomed=True, max_days="60")
+        async with running(store_path, state=state) as pilot:
+            screen = ranking(pilot)
+            await pilot.press("z")
+            await settled(pilot)
+            layout = screen.picture._arrange(screen.picture.size)
+            answer, at = screen.session.answer, screen.session.answer.points.at
+            days = answer.ranking.candidates.days
+            fastest = min(answer.ranking.order, key=days.__getitem__)
+            assert layout is not None and layout.grid.shows(at[fastest])
+            drawn = "\n".join(screen.picture.render_line(y).text for y in range(34))
+            ticks = re.findall(r"(\d+) d┤", drawn)
+            assert len(ticks) >= 2 and all(tick.strip("0") in "125" for tick in ticks)
+            data = screen.picture.data
+            shown = [i for i in layout.named if layout.grid.shows(i)]
+            labels = data.labels([*shown, at[answer.ranking.order[0]]], 40_000.0, 60.0)
+            assert len(set(labels.values())) == len(labels) > 3
+
     async def test_the_choice_stays_while_the_question_changes(self, paper_store: Path) -> None:
         async with running(paper_store) as pilot:
             await pilot.press("down", "down", "down")
@@ -510,6 +532,14 @@ class TestSizes:
             await settled(pilot)
             assert screen.table.region.height > 5
             assert counts(pilot).startswith("8 of ")
+
+    async def test_a_few_rows_begin_with_the_answer_in_one_line(self, store_path: Path) -> None:
+        for budget, ends in (("40000", "days."), ("2000", "$2,000.")):
+            state = State(welcomed=True, budget=budget, max_days="60")
+            async with running(store_path, size=(80, 4), state=state) as pilot:
+                first, doubt = str(ranking(pilot).query_one("TooSmall").render()).split("\n")
+                assert len(first) <= 80 and first.endswith(ends)
+                assert doubt[0].isupper()
 
     async def test_resizing_behind_another_screen_counts(self, paper_store: Path) -> None:
         async with running(paper_store) as pilot:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
+from textual.containers import Horizontal
 from textual.widget import Widget
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from advisor.benchmark.progress import Progress
 from advisor.tui.benchmark.benchmark_rows import (
@@ -23,9 +24,12 @@ from advisor.tui.program.actions import BENCHMARK
 from advisor.tui.widgets.lines import Line, wrapped
 from advisor.tui.widgets.lines_view import LinesView
 from advisor.tui.widgets.rank_table import RankTable
+from advisor.tui.widgets.text_input import FilterInput
 
 if TYPE_CHECKING:
     from advisor.tui.program.program import Program
+
+EMPTY = "The settings stand here once it is clear what would run."
 
 
 class BenchmarkBoard(Widget):
@@ -33,7 +37,12 @@ class BenchmarkBoard(Widget):
 
     app: Program
 
-    DEFAULT_CSS = "BenchmarkBoard { height: 1fr; layout: vertical; }"
+    DEFAULT_CSS = """
+    BenchmarkBoard { height: 1fr; layout: vertical; }
+    BenchmarkBoard #filtering { height: 1; padding: 0 1; }
+    BenchmarkBoard #filtering .label { width: 9; color: $foreground 75%; }
+    BenchmarkBoard #filtering Input { width: 30; }
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -41,6 +50,8 @@ class BenchmarkBoard(Widget):
         self._ended = False
         self._whole = False
         """Whether what was left out is shown once it is over."""
+        self._words: tuple[str, ...] = ()
+        """What a setting must have to be shown."""
 
     def compose(self) -> ComposeResult:
         yield Static("", id="status", markup=False)
@@ -48,7 +59,7 @@ class BenchmarkBoard(Widget):
         yield LinesView(id="said")
 
     def on_mount(self) -> None:
-        self.table.empty_message = "The settings stand here once it is clear what would run."
+        self.table.empty_message = EMPTY
 
     @property
     def table(self) -> RankTable:
@@ -76,6 +87,30 @@ class BenchmarkBoard(Widget):
         self._whole = not self._whole
         self._show_rows()
 
+    # The filter
+
+    async def filter(self) -> None:
+        """Type words that a setting must have."""
+        if not self.query("#filtering"):
+            label = Static("/ filter", classes="label")
+            field = FilterInput(placeholder="all", max_length=100, id="filter")
+            await self.mount(Horizontal(label, field, id="filtering"), before="#table")
+        self.query_one("#filtering").display = True
+        self.query_one("#filter").focus()
+
+    @on(Input.Changed, "#filter")
+    def _filter_typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._words = tuple(event.value.lower().split())
+        self._show_rows()
+
+    @on(FilterInput.Left)
+    @on(Input.Submitted, "#filter")
+    def _filter_left(self, event: FilterInput.Left | Input.Submitted) -> None:
+        event.stop()
+        self.query_one("#filtering").display = bool(self._words)
+        self.table.focus()
+
     @on(RankTable.RowOpened)
     def open_row(self) -> None:
         """Open everything about the highlighted setting."""
@@ -99,8 +134,17 @@ class BenchmarkBoard(Widget):
             self.table.columns = shown
         column, descending = self.app.inputs.sort_of(BENCHMARK)
         self.table.sorted_by, self.table.sort_descending = column, descending
+        self.table.empty_message = EMPTY
+        if self._words:
+            said = " ".join(self._words)
+            self.table.empty_message = f"No setting has '{said}': press / and change the filter."
         self.table.source = BoardRows(
-            self._progress, shown, whole=whole, sort=column or "", descending=descending
+            self._progress,
+            shown,
+            whole=whole or bool(self._words),
+            words=self._words,
+            sort=column or "",
+            descending=descending,
         )
 
     @on(RankTable.HeaderClicked)

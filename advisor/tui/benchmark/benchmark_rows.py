@@ -41,7 +41,7 @@ NO_GPU = (
     "No GPU here. Press e: measure on your cluster (SLURM) or on a rented GPU, and bring the times "
     "here."
 )
-_WIDE, _MIDDLE = 100, 72
+_WIDE, _MIDDLE, _SLIM = 100, 72, 63
 _SETTINGS, _WHY = 33, 13
 """The least that these two are wide, in cells; the settings take what the others leave."""
 _BESIDE, _MARK = 3, 2
@@ -51,9 +51,9 @@ _BESIDE, _MARK = 3, 2
 def columns(width: int, longest: int = 0, *, reasons: bool = True) -> tuple[Column, ...]:
     """The table's columns for so many cells, where the longest label has ``longest``; without
     ``reasons`` the last column may go to the settings."""
-    wide = width >= _WIDE
+    wide, slim = width >= _WIDE, width < _SLIM
     found = [
-        Column(key="state", title="State", width=14),
+        Column(key="state", title="State", width=11 if slim else 14),
         Column(key="time", title="Training", width=9, align="right"),
     ]
     if wide:
@@ -66,7 +66,8 @@ def columns(width: int, longest: int = 0, *, reasons: bool = True) -> tuple[Colu
     used = sum(2 + (column.width or 0) for column in found) + _BESIDE
     room = width - used - 2
     least = 2 + _WHY if reasons and width >= _MIDDLE else 0
-    settings = max(min(_SETTINGS, room), min(longest, room - least))
+    # Where even the least is too much, the last column is out of view, and needs no gap.
+    settings = max(min(_SETTINGS, room + 2), min(longest, room - least))
     found.insert(0, Column(key="settings", title="Settings", width=settings))
     if reasons or room - settings - 2 >= _WHY:
         why = max(_WHY, room - settings - 2)
@@ -111,6 +112,12 @@ def longest_label(progress: Progress, *, whole: bool = True) -> int:
     return max((len(short_label(row.label, "+")) + _MARK for row in rows), default=0)
 
 
+def _has(row: Tried, words: Sequence[str]) -> bool:
+    """Whether a setting, its state or its reason has every word, however it is written."""
+    text = f"{row.label} {short_label(row.label, '+')} {row.state} {row.detail}".lower()
+    return all(word in text for word in words)
+
+
 class BoardRows:
     """The settings as they stand at one moment."""
 
@@ -120,16 +127,18 @@ class BoardRows:
         shown_columns: Sequence[Column],
         *,
         whole: bool = True,
+        words: Sequence[str] = (),
         sort: str = "",
         descending: bool = False,
     ) -> None:
         """``whole``: what was left out, too; else the winner first, and the rest in one row.
-        ``sort``: a column's key; what has no such figure comes last."""
-        self._rows = tuple(progress.rows.values())
+        ``words``: in lower case, what a row must have. ``sort``: a column's key; what has no such
+        figure comes last."""
+        self._rows = tuple(row for row in progress.rows.values() if _has(row, words))
         if not whole:
             shown, folded = shown_first(progress)
-            words = folded_words(folded)
-            rest = () if words is None else (Tried(label="…", state=LEFT_OUT, detail=words),)
+            told = folded_words(folded)
+            rest = () if told is None else (Tried(label="…", state=LEFT_OUT, detail=told),)
             self._rows = (*shown, *rest)
         if sort in _SORTED_BY:
             key = _SORTED_BY[sort]

@@ -351,6 +351,10 @@ class BenchmarkScreen(SizedScreen):
         """Show every setting, or fold what was left out."""
         self.board.fold()
 
+    async def action_focus_filter(self) -> None:
+        """Type words that a setting must have."""
+        await self.board.filter()
+
     def action_elsewhere(self) -> None:
         """Go to what can be measured elsewhere, and to the jobs that were submitted."""
         from advisor.tui.benchmark.elsewhere_screen import ElsewhereScreen

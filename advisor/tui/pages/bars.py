@@ -126,7 +126,7 @@ class KeyBar(Static):
         if isinstance(focused, Input):
             keys: list[Key] = [
                 ("Esc", *self._leaving()),
-                ("Tab", "next field", "screen.focus_next"),
+                ("Tab", "next field", "app.focus_next"),
                 ("F1", "help", "app.help"),
                 ("^z", "undo", "screen.undo"),
                 ("^o", "jump", "app.jump"),

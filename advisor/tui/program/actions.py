@@ -262,6 +262,7 @@ ACTIONS: tuple[Action, ...] = (
         ("m", "focus_field('bench_model')", "choose the model", "model", "Go to the model."),
         ("f", "fold", "show or fold what was left out", "", "Once a benchmark has ended."),
         ("e", "elsewhere", "measure elsewhere", "elsewhere", "A cluster or a rented GPU; jobs."),
+        FILTER,
         ("n", "focus_field('bench_minutes')", "set the time limit", "", "Go to the minutes."),
         ("escape", "leave_field", "go back", "", "To the table, from there to the ranking."),
     ),

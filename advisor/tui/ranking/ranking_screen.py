@@ -218,7 +218,10 @@ class RankingScreen(SizedScreen):
         answer = session.answer
         line.set_class(bool(session.errors or self._trouble), "-error")
         if session.errors:
-            text = "⚠ " + next(iter(session.errors.values()))
+            name, problem = next(iter(session.errors.items()))
+            text = f"⚠ {problem}"
+            if name == "model":
+                text = f"{text.rstrip('.')}{'' if text.endswith('?') else '.'} n: one of your own."
         elif self._trouble is not None:
             text = f"⚠ {self._trouble} {RETRY}"
         elif answer is not None:

@@ -12,7 +12,7 @@ from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.color import Color
-from textual.geometry import Size
+from textual.geometry import Offset, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
@@ -33,6 +33,8 @@ MOST_LEGEND = 400
 """How many items of the legend are looked at when its height is chosen."""
 EVERY_POINT = 4000
 """Up to this many points the arrow keys reach every one, beyond it those that are drawn."""
+CLOSER = 0.8
+"""Of its span, what one turn of the wheel leaves in view."""
 DIMMED = 0.6
 """How much of its colour a point keeps that is left out or over a limit."""
 
@@ -76,6 +78,7 @@ dearest, `enter` opens the selected one. `+` and `-` zoom around it, `shift` wit
 the view, `f` shows what fits, `0` everything as it was, `z` fills the screen.
 
 With a mouse: hover to read a point, click to select it; click again where several share one place.
+The wheel zooms around the mouse, dragging moves the view.
 """
 
     FOOTER: ClassVar[tuple[tuple[str, str, str], ...]] = (
@@ -239,6 +242,9 @@ With a mouse: hover to read a point, click to select it; click again where sever
         self._strips: list[Strip] = []
         self._strips_of: tuple[object, ...] = ()
         self._ink_styles: dict[Ink, Style] = {}
+        self._held_at: Offset | None = None
+        """Where the mouse's button was pressed, or last dragged to."""
+        self._dragged = False
         if data is not None:
             self._points = LogPoints.of(data)
             self.set_reactive(CostTimePlot.data, data)
@@ -485,6 +491,11 @@ With a mouse: hover to read a point, click to select it; click again where sever
         at = self.selected
         x_at = (x.low_log + x.high_log) / 2 if at is None else points.x_log[at]
         y_at = (y.low_log + y.high_log) / 2 if at is None else points.y_log[at]
+        self._zoom(factor, x_at, y_at)
+
+    def _zoom(self, factor: float, x_at: float, y_at: float) -> None:
+        assert self._points is not None
+        x, y = self.view or self._start_view(self._points)
         self.view = View(x.zoomed(factor, x_at), y.zoomed(factor, y_at))
 
     def action_pan(self, right: float, up: float) -> None:
@@ -519,7 +530,47 @@ With a mouse: hover to read a point, click to select it; click again where sever
         return point_at(layout.winners, column, row)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        self._hover(self._point_under(event))
+        if self._held_at is not None and event.button:
+            self._drag(event)
+        else:
+            self._hover(self._point_under(event))
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        self._held_at, self._dragged = event.screen_offset, False
+        self.capture_mouse()
+
+    def on_mouse_up(self) -> None:
+        self._held_at = None
+        self.release_mouse()
+
+    def _drag(self, event: events.MouseMove) -> None:
+        """Move the view with the mouse."""
+        layout = self._arrange(self.size)
+        if layout is None or self._held_at is None:
+            return
+        moved = event.screen_offset - self._held_at
+        if moved.x or moved.y:
+            self._held_at, self._dragged = event.screen_offset, True
+            self._hover(None)
+            self.action_pan(-moved.x / layout.frame.columns, moved.y / layout.frame.rows)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        self._wheel(event, CLOSER)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        self._wheel(event, 1 / CLOSER)
+
+    def _wheel(self, event: events.MouseEvent, factor: float) -> None:
+        """Look closer or from further away, around what is under the mouse."""
+        event.stop()
+        layout, offset = self._arrange(self.size), event.get_content_offset(self)
+        if layout is None or offset is None:
+            return
+        frame, grid = layout.frame, layout.grid
+        right = (offset.x - frame.left - 0.5) / frame.columns
+        up = 1 - (offset.y - frame.top + 0.5) / frame.rows
+        x_at = grid.x.low_log + right * grid.x.span
+        self._zoom(factor, x_at, grid.y.low_log + up * grid.y.span)
 
     def on_leave(self) -> None:
         self._hover(None)
@@ -531,6 +582,9 @@ With a mouse: hover to read a point, click to select it; click again where sever
 
     def on_click(self, event: events.Click) -> None:
         """Select the point under the mouse; again on the same place, the next one there."""
+        if self._dragged:
+            self._dragged = False
+            return
         layout = self._arrange(self.size)
         index = self._point_under(event)
         if layout is None or index is None:
