@@ -211,7 +211,9 @@ class TestHelp:
             ranking(pilot).query_one(f"#{name}").focus()
             await pilot.press("f1")
             assert isinstance(pilot.app.screen, HelpScreen)
-            assert len(pilot.app.screen.query_one(Markdown).source) > 60
+            said = pilot.app.screen.query_one(Markdown).source
+            assert len(said) > 60
+            assert ("## The ranking" in said) == (name in ("table", "picture", "detail"))
             await pilot.press("f1")
             assert pilot.app.screen is ranking(pilot)
 

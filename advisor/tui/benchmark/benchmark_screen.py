@@ -62,6 +62,13 @@ class BenchmarkScreen(SizedScreen):
     """How long would this machine train?"""
 
     WHERE = BENCHMARK
+    HELP = """\
+## The benchmark
+
+How long this machine would train. The fields say which model, on what, which settings, how long at
+most; the table has every setting that would be tried. `s` shows the plan and asks before anything
+runs, and every finished setting is kept at once. Without a GPU here, `e` measures elsewhere.
+"""
     CSS_PATH = "benchmark.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of(BENCHMARK),

@@ -51,6 +51,13 @@ class EvidenceScreen(ListScreen):
     """Times, sources and peers; the prices have a screen of their own."""
 
     WHERE = EVIDENCE
+    HELP = """\
+## The evidence
+
+What was measured, by whom, and whether it can be believed: `✓` *plausible*, `?` *doubtful*, `✗`
+*implausible*, faster than the hardware can be. `1` to `4` choose the list; `Space` opens a row in
+words, with its source.
+"""
     CSS_PATH = "evidence.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(EVIDENCE)]
 

@@ -39,8 +39,9 @@ FIELD_HELP = {
     "of a name lets through every GPU that has it. Empty means all.",
     "rule": "## The ranking rule\n\n*fastest*: least training time first. *cheapest*: least "
     "overall cost first. *per experiment*: least cost of one training run first.",
-    "prices": "## The prices\n\n*latest*: the newest quote for each part. *paper*: the rounded "
-    "prices of 2024-09-21 with which the paper's section 4.1 computes.",
+    "prices": "## The prices\n\n*latest*: your own prices first, then what sellers ask, the newest "
+    "first; `F7` has the whole rule. *paper*: the rounded prices of 2024-09-21 with which the "
+    "paper's section 4.1 computes.",
     "evidence": "## The evidence\n\n*sound* never ranks a time that is faster than the hardware "
     "can be. *published* takes every printed time at face value, as the paper does.",
 }
@@ -66,7 +67,7 @@ class HelpScreen(Dialog[None]):
             box.border_title = "Help"
             with VerticalScroll():
                 focused = self._explained.focused
-                yield Markdown(widget_help(focused) if focused else "", open_links=False)
+                yield Markdown(explanation(self._explained, focused), open_links=False)
                 yield KeysTable(self._explained)
             yield DialogKeys(HELP)
 
@@ -92,17 +93,29 @@ def keys_table(screen: Screen[object], width: int) -> Content:
     where = getattr(screen, "WHERE", "")
     everywhere = [action for action in ACTIONS if action.where == EVERYWHERE]
     lines = [*_widget_keys(screen.focused, width)]
-    lines += [*(_keys("KEYS OF THIS SCREEN", actions_of(where), width) if where else [])]
+    title = "KEYS OF THIS SCREEN"
+    if isinstance(screen.focused, Input) and not isinstance(screen, ModalScreen):
+        title += ", ONCE YOU LEFT THE FIELD"
+    lines += [*(_keys(title, actions_of(where), width) if where else [])]
     if not isinstance(screen, ModalScreen):
         lines += _keys("KEYS EVERYWHERE", everywhere, width)
         lines += _key_lines("^p", "A palette of all this, to be searched.", width)
     return Content("\n").join(lines)
 
 
+def explanation(screen: Screen[object], focused: Widget | None) -> str:
+    """What the field with the focus is for; else what the screen is, and then the list on it."""
+    if focused is not None and focused.id in FIELD_HELP:
+        return FIELD_HELP[focused.id] + (TYPING if isinstance(focused, Input) else CHOOSING)
+    of_widget = "" if focused is None else widget_help(focused)
+    of_screen = inspect.cleandoc(screen.HELP or "")
+    if isinstance(focused, Input) or of_widget == of_screen:
+        return of_widget
+    return "\n\n".join(text for text in (of_screen, of_widget) if text)
+
+
 def widget_help(widget: Widget) -> str:
     """What this widget is for."""
-    if widget.id in FIELD_HELP:
-        return FIELD_HELP[widget.id] + (TYPING if isinstance(widget, Input) else CHOOSING)
     node: Widget | None = widget
     while node is not None:
         if getattr(node, "HELP", None):

@@ -70,6 +70,15 @@ class RankingScreen(SizedScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(RANKING)]
     AUTO_FOCUS = "#table"
+    HELP = """\
+## The ranking
+
+The first line says what to buy, the next ones what to settle before you order, each with its key.
+The table has every machine that fits, best first: `=` cannot be told from first place, `★` is on
+the front of price and time, `≈` is an estimate. The bar is the interval of the days, with your
+limit in it; the column with a `?` is the chance to keep the limit. *prices* is the age of the
+older price; nobody is known to sell at one that is *told*.
+"""
     app: Program
 
     def __init__(self, state: State, size: Size) -> None:
