@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import time
+import tomllib
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from textual.pilot import Pilot
 from textual.widgets import Input, Static, TextArea
 
 from advisor.answers.plan_lines import decided_text
 from advisor.tui.app import AdvisorApp
 from advisor.tui.pages.record import RecordScreen
+from advisor.tui.plan.grant_fields import FIELDS, GrantField, with_field
+from advisor.tui.plan.grant_form import START
 from advisor.tui.plan.plan_screen import EMPTY, PlanScreen
 from advisor.tui.plan.viewer import open_file, opener
 from advisor.tui.program.settings import State
@@ -276,6 +281,74 @@ async def test_a_grant_is_written_in_the_program(store_path: Path, tmp_path: Pat
         await pilot.pause()
         assert path.read_text() == SMALL
         assert ": the one run for $" in " ".join(text_of(app, "#answer").split())
+
+
+async def test_the_common_fields_of_a_grant_write_its_text(
+    store_path: Path, tmp_path: Path
+) -> None:
+    app = app_of(store_path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("f8", "n")
+        await pilot.pause()
+        text = app.screen.query_one(TextArea)
+        fields = {field.key: app.screen.query_one(f"#{field.field_id}", Input) for field in FIELDS}
+        assert fields["total"].value == "$100,000" and fields["by"].value == ""
+        for key, typed in (("total", "$40k"), ("by", "2027-06-01"), ("runs", "5")):
+            fields[key].focus()
+            await paste(pilot, typed)
+        assert tomllib.loads(text.text)["budget"]["total"] == "$40k"
+        assert 'total = "$40k"' in text.text and "# [[owned]]" in text.text
+        (experiment,) = tomllib.loads(text.text)["experiments"]
+        assert experiment == {"model": "pythia-1b", "runs": 5, "by": date(2027, 6, 1)}
+        assert text_of(app, "#wrong") == "Nothing is wrong."
+        fields["years"].focus()
+        await paste(pilot, "none")
+        assert text_of(app, "#wrong").startswith("grant.years: ")
+        text.focus()
+        text.text = SMALL
+        await pilot.pause()
+        assert fields["years"].value == "1", "the text is shown in the fields"
+        assert text.text == SMALL
+
+
+VALUES = st.text(max_size=12) | st.sampled_from(["2027-01-01", "7", "$40k", "#", '"', "[x]"])
+SOME = st.sampled_from(
+    [SMALL, START, "", "# [grant]\n", "[budget]\nper_year = [\n[1]\n]\n", "[x\n"]
+)
+
+
+@settings(max_examples=40)
+@given(text=SOME, typed=st.lists(st.tuples(st.sampled_from(FIELDS), VALUES), max_size=6))
+def test_a_field_changes_its_own_value_and_no_other(
+    text: str, typed: list[tuple[GrantField, str]]
+) -> None:
+    for field, value in typed:
+        made = with_field(text, field, value)
+        try:
+            before, after = tomllib.loads(text), tomllib.loads(made)
+        except tomllib.TOMLDecodeError:
+            assert text.startswith("[x")
+            continue
+        for document in (before, after):
+            table = document.get(field.table)
+            if field.table == "experiments":
+                table = table[0] if table else None
+            document["found"] = (table or {}).pop(field.key, None)
+            if not table:  # it may have been made for this
+                document[field.table] = None
+        found = after.pop("found")
+        before.pop("found")
+        assert after == before
+        if made != text and value.strip():
+            assert str(found) in (
+                value,
+                value.strip(),
+                str(int(value) if value.isdecimal() else ""),
+            )
+        elif made != text:
+            assert found is None
+        assert with_field(made, field, value) == made
+        text = made
 
 
 async def test_a_plan_of_an_earlier_run_is_copied_and_made_anew_for_its_report(

@@ -14,6 +14,7 @@ from textual.widgets import Static, TextArea
 from advisor.files import is_file, typed_path
 from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.dialog import Dialog
+from advisor.tui.plan.grant_fields import GrantFields
 from advisor.tui.program.actions import bindings_of
 from advisor.tui.program.dialog_actions import GRANT
 from advisor.tui.widgets.text_input import Field
@@ -56,9 +57,10 @@ class GrantForm(Dialog[Path]):
     HELP = """\
 ## A grant
 
-Write on the right of each `=`; what is wrong is said below as you type. `Ctrl+S` saves the
-file and plans it, `Esc` goes back and changes nothing. `advisor plan --example` prints every
-key that there is.
+The fields write the lines of the text below them: `Tab` goes from one to the next, and the model
+and its runs are the first experiment's. Everything else is written in the text, on the right of
+each `=`; what is wrong is said below as you type. `Ctrl+S` saves the file and plans it, `Esc` goes
+back and changes nothing. `advisor plan --example` prints every key that there is.
 """
 
     def __init__(self, path: Path | None) -> None:
@@ -81,6 +83,7 @@ key that there is.
         with Vertical(classes="page") as box:
             box.border_title = "A grant"
             yield Field(name, id="file", max_length=500)
+            yield GrantFields()
             yield TextArea(self._text, id="text", show_line_numbers=False)
             yield Static("", id="wrong", markup=False)
             yield DialogKeys(GRANT)
@@ -88,11 +91,22 @@ key that there is.
     def on_mount(self) -> None:
         """The text first."""
         self.query_one("#text").focus()
+        self.query_one(GrantFields).show(self._text)
         self._check()
 
     @on(TextArea.Changed)
+    def _text_changed(self) -> None:
+        self.query_one(GrantFields).show(self.query_one("#text", TextArea).text)
+        self._check()
+
     @on(Field.Changed)
-    def _changed(self) -> None:
+    def _field_changed(self, event: Field.Changed) -> None:
+        text = self.query_one("#text", TextArea)
+        if event.input.parent is self.query_one(GrantFields):
+            made = self.query_one(GrantFields).written(text.text)
+            if made != text.text:
+                text.text = made  # which is checked in turn
+                return
         self._check()
 
     def _file(self) -> Path:
