@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 RETRY = "(tried again every 2 s)"
 SENTENCE_FROM = 100
 """From this width on the answer is said in full."""
+KEEP_COMMAND = re.compile(r"[;:] keep .*advisor predict .*", re.DOTALL)
 NOTE_LINES = 2
 DOUBT_KEYS = {
     "ties": "M",
@@ -227,10 +228,7 @@ older price; nobody is known to sell at one that is *told*.
         answer = session.answer
         line.set_class(bool(session.errors or self._trouble), "-error")
         if session.errors:
-            name, problem = next(iter(session.errors.items()))
-            text = f"⚠ {problem}"
-            if name == "model":
-                text = f"{text.rstrip('.')}{'' if text.endswith('?') else '.'} n: one of your own."
+            text = f"⚠ {with_key(*next(iter(session.errors.items())))}"
         elif self._trouble is not None:
             text = f"⚠ {self._trouble} {RETRY}"
         elif answer is not None:
@@ -522,6 +520,14 @@ older price; nobody is known to sell at one that is *told*.
             picker.close()
         else:
             self.action_leave_field()
+
+
+def with_key(name: str, problem: str) -> str:
+    """What is wrong with a field; where a command would mend it, the key that does."""
+    if name != "model":
+        return problem
+    said = KEEP_COMMAND.sub("", problem)
+    return f"{said}{'' if said.endswith('?') else '.'} n: a model of your own."
 
 
 def doubt_note(doubts: Sequence[Doubt], width: int) -> str:
