@@ -213,7 +213,7 @@ class TestHelp:
             assert isinstance(pilot.app.screen, HelpScreen)
             said = pilot.app.screen.query_one(Markdown).source
             assert len(said) > 60
-            assert ("## The ranking" in said) == (name in ("table", "picture", "detail"))
+            assert ("## The ranking\n" in said) == (name in ("table", "picture", "detail"))
             await pilot.press("f1")
             assert pilot.app.screen is ranking(pilot)
 

@@ -534,12 +534,12 @@ class TestSizes:
             assert counts(pilot).startswith("8 of ")
 
     async def test_a_few_rows_begin_with_the_answer_in_one_line(self, store_path: Path) -> None:
-        for budget, ends in (("40000", "days."), ("2000", "$2,000.")):
+        for budget, ends in (("40000", "days."), ("2000", "days.")):
             state = State(welcomed=True, budget=budget, max_days="60")
             async with running(store_path, size=(80, 4), state=state) as pilot:
                 first, doubt = str(ranking(pilot).query_one("TooSmall").render()).split("\n")
                 assert len(first) <= 80 and first.endswith(ends)
-                assert doubt[0].isupper()
+                assert doubt and not doubt[0].islower()
 
     async def test_resizing_behind_another_screen_counts(self, paper_store: Path) -> None:
         async with running(paper_store) as pilot:
