@@ -72,7 +72,7 @@ def test_readers_whose_visits_overlap_do_not_keep_a_writer_out(own_store: Path) 
         for reader in readers:
             assert reader.stdout is not None
             assert reader.stdout.readline() == "in\n"
-        store = Store(own_store, wait_s=10)
+        store = Store(own_store, wait_s=60)  # without a queue they keep it out for ever
         for n in range(3):
             assert store.append_measurements([record(f"w-{n}")]) == 1
         assert all(reader.poll() is None for reader in readers)
