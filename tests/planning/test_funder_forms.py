@@ -432,7 +432,7 @@ model = "pythia-410m"
 @pytest.mark.parametrize(
     ("funder", "rate", "threshold", "currency"),
     [
-        ("dfg", "0.22", 10_000, "EUR"),
+        ("dfg", "0.25", 10_000, "EUR"),
         ("horizon", "0.25", 0, "EUR"),
         ("ukri", "0", 25_000, "GBP"),
         ("nserc", "0", 0, "CAD"),

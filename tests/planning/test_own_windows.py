@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from random import Random
 
 import pytest
 
+from advisor.planning.solver.filling import _fit
 from advisor.planning.solver.large import Learnt, large_plan
 from advisor.planning.solver.milp import Program
 from advisor.planning.solver.problem import Allocation, PlanningProblem, Rules
+from advisor.planning.solver.refilling import Refilling
+from advisor.planning.solver.schedule import Job
 from advisor.planning.solver.search_clock import NoPlan, Progress, clock_of
 from advisor.planning.solver.solve import solve
 from advisor.planning.solver.widened import widened
@@ -108,3 +111,49 @@ def test_a_bound_that_is_no_money_is_not_told_as_money() -> None:
     plan = solve(replace(problem, budget_cents=15_000_00), clock=clock_of(20, hear=heard.append))
     assert 0 < plan.runs < 24
     assert heard and all(said.bound_usd is None for said in heard)
+
+
+@dataclass
+class _Machine:
+    jobs: list[Job] = field(default_factory=list)
+
+    def has_room(self, job: Job) -> bool:
+        return _fit([job, *self.jobs])
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_what_is_dealt_better_is_cheaper_and_still_fits(seed: int) -> None:
+    """Runs dealt in the worst order, to two machines that hold about half of them."""
+    random = Random(seed)
+    places = [_Machine(), _Machine()]
+    ways: dict[tuple[str, int], list[tuple[_Machine, Job, float]]] = {}
+    elsewhere: dict[tuple[str, int], float] = {}
+    for run in range(40):
+        low, days = random.uniform(0, 600), random.uniform(20, 60)
+        key = ("e", run)
+        job = Job(low=low, due=low + 4 * days, days=days, experiment_id="e", run=run)
+        ways[key] = [(place, job, 10.0 + number) for number, place in enumerate(places)]
+        elsewhere[key] = 10.0 + random.uniform(1, 5) * days
+    left = []
+    for key in sorted(elsewhere, key=lambda key: elsewhere[key]):
+        place = next((place for place, job, _ in ways[key] if place.has_room(job)), None)
+        if place is None:
+            left.append(key)
+        else:
+            place.jobs.append(ways[key][0][1])
+
+    def paid(left: list[tuple[str, int]]) -> float:
+        dealt = sum(10.0 + n for n, place in enumerate(places) for _ in place.jobs)
+        return dealt + sum(elsewhere[key] for key in left)
+
+    before = paid(left)
+    search = Refilling(places, ways, elsewhere, left)
+    search.search(clock_of(60))
+    assert paid(search.left) < before
+    assert all(_fit(place.jobs) for place in places)
+    on = [("e", job.run) for place in places for job in place.jobs]
+    assert sorted([*on, *search.left]) == sorted(ways), "each run is once somewhere"
+    none = Refilling(places, ways, elsewhere, search.left)
+    after = paid(search.left)
+    none.search(clock_of(0))
+    assert paid(none.left) == after, "without time nothing changes"

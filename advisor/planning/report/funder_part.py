@@ -261,17 +261,24 @@ def _request(given: Material, total: Num) -> Words:
         parts.append(("electricity",))
     if given.costs.fixed:
         parts.append((listed(f.fixed.name for f in given.costs.fixed),))
+    where = _where(given)
     if not parts and not total.value:
-        have = "granted hours" if any(r.rented for r in running) else "the machines that we have"
-        return (f"We ask for no money: {have} train ", runs_done(given), between)
+        return (f"We ask for no money: {where} train ", runs_done(given), between)
     words: list[str | Num] = ["We ask for ", total]
     for n, part in enumerate(parts):
         words += [": " if n == 0 else "; ", *part]
     words += [", to train ", runs_done(given)]
-    if own:
-        granted = " and on granted hours" * any(r.rented for r in running)
-        words.append(f" on the machines that we have{granted}" if given.loaded.grant.owned else "")
+    if own and where:
+        words.append(f" on {where}")
     return (*words, between)
+
+
+def _where(given: Material) -> str:
+    """On what runs are done that nothing is bought or rented for."""
+    rented = {p.machine_id in given.book.rentals for p in given.plan.placed}
+    return listed(
+        [*["the machines that we have"] * (False in rented), *["granted hours"] * (True in rented)]
+    )
 
 
 def _quotes(given: Material, to: InCurrency) -> list[Section]:
@@ -312,6 +319,7 @@ def _quotes(given: Material, to: InCurrency) -> list[Section]:
 def _rates(given: Material, to: InCurrency, rented: list[RunningCost]) -> list[Block]:
     rows: list[tuple[Cell, ...]] = []
     listed_days = []
+    changing = given.loaded.problem.rules.rent_change
     for rate in dict.fromkeys((r.placed[0].machine_id, r.charge.price) for r in rented):
         mine = [r for r in rented if (r.placed[0].machine_id, r.charge.price) == rate]
         rental = given.book.rentals[rate[0]]
@@ -321,9 +329,12 @@ def _rates(given: Material, to: InCurrency, rented: list[RunningCost]) -> list[B
         ]
         day = None if rental.allocation else rental.priced_on
         listed_days += [day] if day else []
+        name = rented_name(given, mine[0])
+        if changing and not rental.allocation:
+            name += f", year {mine[0].placed[0].order + 1}"
         rows.append(
             (
-                rented_name(given, mine[0]),
+                name,
                 given.ledger.total(hours, f"hours of {mine[0].label}", "hours"),
                 to.num(rate[1]),
                 to.num(given.ledger.total([r.charge.direct for r in mine], mine[0].label)),
@@ -336,12 +347,15 @@ def _rates(given: Material, to: InCurrency, rented: list[RunningCost]) -> list[B
     )
     if not listed_days:
         return [table]
-    words = (
-        "Hours are rounded here, amounts are not. "
+    words: list[str | Num] = ["Hours are rounded here, amounts are not. "]
+    if changing:
+        share = given.book.setting("rentals.price_change", changing, "share", "change of rents")
+        words += ["Rates of later years are the listed ones with a change of ", share, " a year. "]
+    words.append(
         f"The oldest of these rates is of {min(listed_days)}. Before the first hour is rented the "
-        "provider's listed rate is looked up again, and its page kept with the award.",
+        "provider's listed rate is looked up again, and its page kept with the award."
     )
-    return [table, Paragraph(words=words)]
+    return [table, Paragraph(words=tuple(words))]
 
 
 def _old_prices(given: Material) -> list[str]:

@@ -17,6 +17,7 @@ from advisor.planning.solver.first_plans import Found, dot, keeps_rows
 from advisor.planning.solver.groups import Group
 from advisor.planning.solver.milp import Program
 from advisor.planning.solver.problem import EPSILON, Placed
+from advisor.planning.solver.refilling import NOWHERE, Refilling
 from advisor.planning.solver.schedule import Job
 from advisor.planning.solver.search_clock import Clock
 
@@ -91,10 +92,15 @@ elsewhere first."""
 
 
 def filled_plan(
-    program: Program, costs: Sequence[float], x: Sequence[float], clock: Clock
+    program: Program,
+    costs: Sequence[float],
+    x: Sequence[float],
+    clock: Clock,
+    *,
+    refill: bool = False,
 ) -> Found | None:
     """The best of a few ways to deal all runs to the machines that ``x`` has, where years have no
-    money of their own."""
+    money of their own; ``refill`` takes time to better it."""
     if program.days or program.problem.year_budget_cents is not None:
         return None
     numbers = numbers_of(program, x)
@@ -106,6 +112,8 @@ def filled_plan(
     deals = [_Deal(program, costs, counts, sorted(runs, key=order)) for order in ORDERS]
     for deal in sorted(deals, key=_Deal.lost):
         deal.improve(clock)
+        if refill:
+            deal.refill(clock)
         found = deal.plan()
         if found is not None or clock.left <= 0:
             return found
@@ -227,6 +235,28 @@ class _Deal:
         for _ in range(MOVES):
             if not _moved(self.places, self.runs, self.costs, clock):
                 break
+
+    def refill(self, clock: Clock) -> None:
+        """Look for better places of all runs together."""
+        ways = {}
+        for key, run in self.runs.items():
+            here = [
+                (place, job, self.costs[at])
+                for group, job, at in run.groups
+                for place in self.places.get(group.key, ())
+            ]
+            ways[key] = sorted(here, key=lambda each: each[2])
+        elsewhere = {key: self._dearest(run) for key, run in self.runs.items()}
+        every = [place for places in self.places.values() for place in places]
+        waiting = [(run.experiment_id, run.number) for run in self.left]
+        search = Refilling(every, ways, elsewhere, waiting)
+        search.search(clock)
+        self.left = [self.runs[key] for key in search.left]
+
+    def _dearest(self, run: _Run) -> float:
+        """What a run without a place costs."""
+        here = min((self.costs[at] for *_, at in run.groups), default=0.0)
+        return here + min(run.saved, NOWHERE)
 
     def _elsewhere(self, run: _Run, *, granted: bool) -> bool:
         """Rent a run; where it is ``granted``, with the hours of an allocation alone."""

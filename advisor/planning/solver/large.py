@@ -16,6 +16,7 @@ from advisor.planning.solver.assemble import place, plan_of
 from advisor.planning.solver.filling import divided, filled_plan, numbers_of
 from advisor.planning.solver.first_plans import (
     INFEASIBLE,
+    LARGE,
     Found,
     dot,
     packed_plan,
@@ -44,8 +45,10 @@ WIDE_TIME = 0.4
 WIDE_MOMENTS = 4
 """Releases, and due days, that are left where windows are widened."""
 FILLING_TIME = 0.6
-FIRST_TIME = 0.3
+DIVIDING = 0.4
+FIRST_TIME = 0.1
 MACHINES_TIME = 0.4
+FILLING_BOUGHT = 0.5
 DEALING = 0.7
 """Shares of the time that is left."""
 
@@ -164,9 +167,15 @@ def large_plan(
         }
         more = learnt.look(program, machines.x)
         tell("which runs go on them")
-        found = dealt(program, costs, bought, clock.within(clock.left * DEALING), learnt)
-        if found is not None and (best is None or found[0] < best[0] - EPSILON):
-            best = found
+        if len(program.cost) > LARGE:
+            # Runs dealt one by one are soon nearly as good as a program of so many can be.
+            found = _filled(program, costs, bought, clock.within(clock.left * FILLING_BOUGHT))
+            best = min(filter(None, (best, found)), key=lambda each: each[0], default=None)
+            tell("which runs go on them, all at once")
+        if not _near(best, bound):
+            found = dealt(program, costs, bought, clock.within(clock.left * DEALING), learnt)
+            if found is not None and (best is None or found[0] < best[0] - EPSILON):
+                best = found
         if not more or _near(best, bound):
             break
         relaxation = Relaxation(program, costs)
@@ -181,26 +190,28 @@ def _filled(
 ) -> Found | None:
     """A plan that buys from these groups alone: runs are dealt as the program with whole machines
     and parts of runs says, then machines are divided otherwise while that helps."""
-    limit = clock.left / 2
+    dividing = clock.within(clock.left * DIVIDING)
+    limit = dividing.left
     answer = program.solve(costs, limit, only=keys, gap=RUNS_GAP, whole=program.numbers)
     if answer.x is None:
         return None
-    least, numbers = float(answer.fun), numbers_of(program, answer.x)
-    best = filled_plan(program, costs, answer.x, clock)
+    least, numbers, counts = float(answer.fun), numbers_of(program, answer.x), answer.x
+    best = filled_plan(program, costs, counts, clock)
     tried = [numbers]
-    while clock.left > 0 and not _near(best, least):
+    while dividing.left > 0 and not _near(best, least):
         other = next((each for each in divided(program, numbers) if each not in tried), None)
         if other is None:
             break
         tried.append(other)
-        answer = program.solve(
-            costs, clock.left / 2, only=keys, gap=RUNS_GAP, whole=(), fixed=other
-        )
+        answer = program.solve(costs, dividing.left, only=keys, gap=RUNS_GAP, whole=(), fixed=other)
         if answer.x is None or (best is not None and answer.fun >= best[0]):
             continue
-        found = filled_plan(program, costs, answer.x, clock)
+        found = filled_plan(program, costs, answer.x, dividing)
         if found is not None and (best is None or found[0] < best[0] - EPSILON):
-            best, numbers = found, other
+            best, numbers, counts = found, other, answer.x
+    if not _near(best, least):
+        found = filled_plan(program, costs, counts, clock, refill=True)
+        best = min(filter(None, (best, found)), key=lambda each: each[0], default=None)
     return best
 
 
