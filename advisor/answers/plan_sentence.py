@@ -28,8 +28,7 @@ def plan_sentence(loaded: Loaded, plan: Plan) -> str:
     if plan.runs == asked:
         runs = f"all {asked} runs" if asked > 1 else "the one run"
     if not plan.placed and not plan.purchases:
-        within = "in time" if budget is None else f"within {written_cost(loaded, budget)}"
-        return f"No run can be done {within}: {_sure(loaded, plan)}."
+        return f"No run can be done in time with this money: {_sure(loaded, plan)}."
     over = problem.start + timedelta(days=int(plan.finish_day))
     cost = written_cost(loaded, plan.cost_cents)
     return (
