@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -46,8 +45,8 @@ def page_of(store: Store, host_id: str) -> OneBuild:
 def test_a_quote_that_was_corrected_is_no_other_quote(own_store: Path) -> None:
     store = Store(own_store)
     first = make_quote("server", "exxact-h200", "290000", vendor="Lab shop", source_id="own-quotes")
-    better = replace(
-        first, quote_id="better", price_usd=first.price_usd - 9_000, corrects=first.quote_id
+    better = first._replace(
+        quote_id="better", price_usd=first.price_usd - 9_000, corrects=first.quote_id
     )
     store.add_quotes([first, better], [OWN])
     one = page_of(store, "exxact-h200")

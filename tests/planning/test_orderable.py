@@ -40,7 +40,7 @@ def quote(**changes: object) -> Quote:
         note=None,
         price_set="latest",
     )
-    return replace(plain, **changes)  # type: ignore[arg-type]
+    return plain._replace(**changes)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

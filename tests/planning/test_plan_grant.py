@@ -130,7 +130,7 @@ def test_the_example_and_the_shipped_rules_are_read() -> None:
             "[running]\nutilisation = 1.5\n[rentals]",
             ["running.utilisation", "above 0 and at most 1"],
         ),
-        ("[budget]", "[budget]\nper_year = [1, 2]", ["budget.per_year", "2 amounts for 1 years"]),
+        ("[budget]", "[budget]\nper_year = [1, 2]", ["budget.per_year", "2 amounts for 1 year"]),
         ('model = "pythia-410m"', 'model = "a"\nby = 2028-06-01', ["experiments[1].by", "outside"]),
         (
             'model = "pythia-410m"',
@@ -507,7 +507,7 @@ def test_an_unknown_gpu_or_model_names_the_nearest(
 ) -> None:
     store = ["--store", str(store_path)]
     for old, new, says in (
-        ("pythia-410m", "pythia-410", "grant.toml, experiments[1].model: the model"),
+        ("pythia-410m", "pythia-410", "grant.toml, experiments[1].model: no model"),
         ("[rentals]", '[purchases]\ngpus = ["RTX 3091"]\n[rentals]', "purchases.gpus"),
         ("[rentals]", '[[owned]]\ngpu = "A600"\ngpu_count = 1\n[rentals]', "owned[1].gpu"),
     ):
