@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 from typing import NamedTuple
 
+from advisor.answers.before import of_typed_store
 from advisor.answers.wording import gpus_words
 from advisor.costs.amounts import usd_as_quoted
 from advisor.costs.own_machines import (
@@ -55,8 +56,9 @@ def change_machine(
         return made
     if corrected is not None and (made.host.gpu_id is None) != (corrected.gpu_id is None):
         message = (
-            "a machine stays with its GPUs or without: delete it with advisor prices delete "
-            f"--machine {quoted(corrected.name)}, and add it anew"
+            "a machine stays with its GPUs or without: delete it with "
+            + of_typed_store(f"advisor prices delete --machine {quoted(corrected.name)}")
+            + ", and add it anew"
         )
         return [RowError(row=None, column="gpu", message=message)]
     return MachineChange(made, changed)
@@ -91,7 +93,8 @@ def quote_to_correct(quote_id: str, snapshot: Snapshot) -> Quote:
     for quote in snapshot.quotes:
         if quote.quote_id == wanted:
             return quote
-    raise InputError(f"no quote is called {shown(wanted)}: see advisor prices list")
+    listed = of_typed_store("advisor prices list")
+    raise InputError(f"no quote is called {shown(wanted)}: see {listed}")
 
 
 def kept_words(made: OwnMachine, gpus: Iterable[Gpu], what: str) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from pathlib import Path
 
-from advisor.answers.before import quoted, with_command
+from advisor.answers.before import of_typed_store, quoted, with_command
 from advisor.answers.quotes import ledger_items, ledger_rows
 from advisor.answers.wording import item_names
 from advisor.cli.command import (
@@ -64,11 +64,8 @@ def _list(options: argparse.Namespace, store: Store) -> int:
     few = ("item", *_OF_ONE) if options.own else _OF_ONE if options.item else _SHORT
     columns = few if options.format == "table" or not rows else list(rows[0][1])
     if options.own and not rows:
-        print(
-            'no quotes of your own yet: advisor prices add --item "RTX 3090" --price 900 '
-            "--vendor NAME --date 2026-11-01",
-            file=sys.stderr,
-        )
+        add = 'advisor prices add --item "RTX 3090" --price 900 --vendor NAME --date 2026-11-01'
+        print(f"no quotes of your own yet: {of_typed_store(add)}", file=sys.stderr)
     shown_rows = [row for _, row in rows]
     if options.format == "table" and rows:
         counting = sum(bool(row["counts"]) for row in shown_rows)
@@ -148,7 +145,7 @@ def _tell_unused_parts(quoted: Iterable[str], snapshot: Snapshot) -> None:
         more = f" and {len(unused) - 3} more" if len(unused) > 3 else ""
         print(
             f"advisor: kept, but no machine's parts list has {', '.join(map(shown, unused[:3]))}"
-            f"{more}: no build uses it (the lists: advisor prices parts)",
+            f"{more}: no build uses it (the lists: {of_typed_store('advisor prices parts')})",
             file=sys.stderr,
         )
 
@@ -189,7 +186,9 @@ def _import(options: argparse.Namespace, store: Store) -> int:
         new = store.add_draft(draft, [OWN], preview.hosts)
     _tell_unused_parts(preview.parts, snapshot)
     there, machines = preview.count - new, len(preview.hosts)
-    said = f"{path}: {new:,} new quotes" + (f", {there:,} were there" if there else "")
+    said = f"{path}: {new:,} new quote{'' if new == 1 else 's'}" + (
+        f", {there:,} were there" if there else ""
+    )
     if machines:
         said += f"; {machines:,} new machine{'' if machines == 1 else 's'}"
     print(said, file=sys.stderr)
@@ -279,7 +278,8 @@ def _own(options: argparse.Namespace, store: Store) -> int:
             if host.kind == "owned"
         ]
         if not rows:
-            print('none of your own yet: advisor prices own "2 x A6000" adds one', file=sys.stderr)
+            add = of_typed_store('advisor prices own "2 x A6000"')
+            print(f"none of your own yet: {add} adds one", file=sys.stderr)
         print(render_rows(rows, options.format, ("machine", "id")))
         return ANSWERED if rows else NO_ANSWER
     host = own_machine(options.machine, snapshot.gpus)

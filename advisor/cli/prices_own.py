@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from datetime import date
 
+from advisor.answers.before import of_typed_store
 from advisor.answers.own_prices import (
     MachineChange,
     cells_of,
@@ -105,11 +106,12 @@ def delete(options: argparse.Namespace, store: Store) -> int:
     wanted = options.quote.strip()
     quote = next((quote for quote in snapshot.quotes if quote.quote_id == wanted), None)
     if quote is None:
-        raise InputError(f"no quote is called {shown(wanted)}: see advisor prices list --own")
+        own = of_typed_store("advisor prices list --own")
+        raise InputError(f"no quote is called {shown(wanted)}: see {own}")
     if quote.origin != "local":
         raise InputError(
             f"{shown(wanted)} ships with the program and stays: put one of your own in its place "
-            f"with advisor prices correct --quote {wanted}"
+            f"with {of_typed_store(f'advisor prices correct --quote {wanted}')}"
         )
     store.remove_quote(quote.quote_id)
     print(f"{_quote_words(quote, snapshot)}: deleted", file=sys.stderr)
@@ -120,7 +122,7 @@ def _one_of(machine: str | None, quote: str | None) -> None:
     if (machine is None) == (quote is None):
         raise InputError(
             "name one of the two: --machine with its name, or --quote with its id from "
-            "advisor prices list --own"
+            + of_typed_store("advisor prices list --own")
         )
 
 

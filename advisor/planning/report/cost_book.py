@@ -296,7 +296,7 @@ class CostBook:
         if power.estimated and power.base_w is not None:
             base = estimate(power.base_w, "power beside the GPUs")
         elif build is not None and build.host.is_own_quote and power.base_w is not None:
-            base = estimate(power.base_w, "power behind the supplies, GPUs aside,")
+            base = estimate(power.base_w, "power behind the supplies and beside the GPUs")
         elif build is not None and build.host.base_w is not None:
             base = host(power.base_w, "base_w", f"power of the processors of {build.host.name}")
             if power.beside_w is not None:
