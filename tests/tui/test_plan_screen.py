@@ -405,6 +405,12 @@ async def test_files_are_looked_at_as_they_are_named_and_undo_brings_a_name_back
         assert grant.value == "good.toml"
         await pilot.press("ctrl+z")
         assert grant.value == ""
+        screen = app.screen
+        assert isinstance(screen, PlanScreen)
+        for _ in range(1000):
+            if not screen.is_planning() and screen._planned is not None:
+                break
+            await pilot.pause(0.02)
         await pilot.press("escape", "e")
         await paste(pilot, "report.doc")
         assert "has no known ending" in text_of(app, "#status")
