@@ -28,7 +28,7 @@ from advisor.tui.widgets.lines_view import LinesView
 from tests.store_for_tests import look
 
 FAKE = Path(__file__).parents[1] / "fake_runner.py"
-WAIT_S = 20.0
+WAIT_S = 60.0
 
 
 @pytest.fixture(autouse=True)

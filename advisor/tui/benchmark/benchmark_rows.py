@@ -134,7 +134,9 @@ class BoardRows:
         """``whole``: what was left out, too; else the winner first, and the rest in one row.
         ``words``: in lower case, what a row must have. ``sort``: a column's key; what has no such
         figure comes last."""
-        self._rows = tuple(row for row in progress.rows.values() if _has(row, words))
+        self._rows = tuple(progress.rows.values())
+        if words:
+            self._rows = tuple(row for row in self._rows if _has(row, words))
         if not whole:
             shown, folded = shown_first(progress)
             told = folded_words(folded)
