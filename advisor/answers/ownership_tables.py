@@ -16,7 +16,12 @@ from advisor.answers.ownership import (
     rent_row,
     rent_sentence,
 )
-from advisor.answers.wording import estimate_mark, price_day_words, runs_words
+from advisor.answers.wording import (
+    estimate_mark,
+    price_day_words,
+    rests_on_words,
+    runs_words,
+)
 from advisor.costs.amounts import age_words, usd_and_cents, usd_rounded
 from advisor.costs.tco import PAPER_TERMS, CostTerms
 from advisor.tables import to_table
@@ -46,10 +51,12 @@ _TERM_FLAGS = {
 }
 
 
-def cost_text(owned: Ownership, width: int) -> str:
-    """What owning costs: the answer, the terms that are counted, then what is not."""
+def cost_text(owned: Ownership, width: int, *, details: bool = False) -> str:
+    """What owning costs: the answer, the terms that are counted, then what is not; with
+    ``details`` every term, and what the figures rest on."""
     mark = _mark(owned)
-    counted = [row for row in cost_rows(owned) if row["life_usd"] is None or row["life_usd"]]
+    terms = cost_rows(owned)
+    counted = [row for row in terms if details or row["life_usd"] is None or row["life_usd"]]
     years = f"{owned.own.terms.lifetime_years:f} years"
     table = to_table(
         [
@@ -57,7 +64,7 @@ def cost_text(owned: Ownership, width: int) -> str:
                 "": row["term"],
                 years: _usd(row["life_usd"]),
                 "a year": _usd(row["year_usd"]),
-                "a run": _usd(row["experiment_usd"], mark),
+                "a run": _usd(row["experiment_usd"], mark if row["experiment_usd"] else ""),
             }
             for row in counted
         ],
@@ -71,7 +78,43 @@ def cost_text(owned: Ownership, width: int) -> str:
     ]
     facts = [fill(f"  {_price_line(owned)}", width, subsequent_indent="    "), *how]
     blocks = [fill(cost_sentence(owned), width), table, "\n".join(facts)]
-    return "\n\n".join([*blocks, *doubt_block("Not counted", cost_doubts(owned), width)])
+    blocks += doubt_block("Not counted", cost_doubts(owned), width)
+    return "\n\n".join([*blocks, *(_rests_on(owned, (), width) if details else ())])
+
+
+def _rests_on(owned: Ownership, evens: Sequence[BreakEven], width: int) -> list[str]:
+    """The quotes, the time, the power and the rents behind the figures, with their sources."""
+    candidates, i, build = owned.candidates, owned.position, owned.build
+    quotes = [("machine", candidates.host_quotes[i])]
+    if build.host.gpu_id is None:  # else the machine's price has its GPUs in it
+        quotes.append(("one GPU", candidates.gpu_quotes[i]))
+    facts = []
+    for name, quote in quotes:
+        assert quote is not None  # only builds with a price are asked about
+        where = quote.url or quote.file or quote.source_id
+        said = f"{usd_and_cents(quote.price_usd)}, {quote.label}, {quote.quoted_on}"
+        facts.append((name, f"{said}, {where}"))
+    best = candidates.times[i]
+    if best is not None and best.chosen is not None:
+        facts.append(("time", rests_on_words(best.chosen)))
+    facts.append(("power", owned.power))
+    for even in evens:
+        rental = even.offer.middle
+        said = f"{rental.provider}, {rental.priced_on}, {rental.url or rental.source_id}"
+        facts.append((even.offer.kind, f"the middle of {even.offer.providers}: {said}"))
+    label = max(len(name) for name, _ in facts) + 4
+    lines = [
+        fill(
+            words,
+            width,
+            initial_indent=f"  {name}".ljust(label),
+            subsequent_indent=" " * label,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for name, words in facts
+    ]
+    return ["\n".join(["Rests on", *lines])]
 
 
 def _price_line(owned: Ownership) -> str:
@@ -110,8 +153,16 @@ def cost_doubts(owned: Ownership) -> list[Doubt]:
     return doubts
 
 
-def rent_text(owned: Ownership, evens: list[BreakEven], number: Decimal | None, width: int) -> str:
-    """What renting costs beside owning: the answer, a row for each way to rent, the doubts."""
+def rent_text(
+    owned: Ownership,
+    evens: list[BreakEven],
+    number: Decimal | None,
+    width: int,
+    *,
+    details: bool = False,
+) -> str:
+    """What renting costs beside owning: the answer, a row for each way to rent, the doubts; with
+    ``details`` what the figures rest on."""
     days = owned.training_days
     assert days is not None  # else there is nothing to compare
     mark, runs = _mark(owned), "" if number is None else f"{number:,f} runs"
@@ -143,7 +194,8 @@ def rent_text(owned: Ownership, evens: list[BreakEven], number: Decimal | None, 
     table = to_table(rows, columns, right)
     blocks = [fill(rent_sentence(owned, evens), width), table]
     doubts = rent_doubts(owned, evens, number)
-    return "\n\n".join([*blocks, *doubt_block("Before you decide", doubts, width)])
+    blocks += doubt_block("Before you decide", doubts, width)
+    return "\n\n".join([*blocks, *(_rests_on(owned, evens, width) if details else ())])
 
 
 def _pays(even: BreakEven) -> str:

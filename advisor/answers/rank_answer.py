@@ -48,7 +48,7 @@ def rank_answer(
 ) -> str:
     """At most 40 lines of 100 columns: the answer, the best, what to doubt and how to settle it."""
     width = max(width, NARROWEST)
-    blocks = [fill(verdict(ranking).sentence, width)]
+    blocks = [_filled(verdict(ranking).sentence, width)]
     places = shown_places(ranking)
     if places:
         rows = [ranking.row(place) for place in places]
@@ -66,6 +66,11 @@ def rank_answer(
         if text.count("\n") < MOST_LINES:
             break
     return text
+
+
+def _filled(sentence: str, width: int) -> str:
+    """The sentence in lines; a count of GPUs stays with its name."""
+    return fill(sentence.replace(" × ", "\u00a0×\u00a0"), width).replace("\u00a0", " ")
 
 
 def shown_places(ranking: Ranking, most: int = MOST_ROWS) -> list[int]:

@@ -115,8 +115,9 @@ def settings_object(settings: Settings | None) -> dict[str, Any] | None:
     return {name: getattr(settings, name) for name in Settings.__dataclass_fields__}
 
 
-def excluded_object(row: ExcludedRow) -> dict[str, Any]:
-    """One left-out build as the JSON of `advisor rank` has it."""
+def excluded_object(row: ExcludedRow, *, replaced_time: bool = False) -> dict[str, Any]:
+    """One left-out build as the JSON of `advisor rank` has it; or, with ``replaced_time``, a
+    published time that an estimate stands in for: its build is counted elsewhere."""
     return {
         "gpu": row.build.gpu.name,
         "gpu_count": row.build.gpu_count,
@@ -127,7 +128,14 @@ def excluded_object(row: ExcludedRow) -> dict[str, Any]:
         "detail": row.detail,
         "overall_cost_usd": row.overall_cost_usd,
         "training_days": row.training_days,
+        "replaced_time": replaced_time,
     }
+
+
+def left_out_objects(ranking: Ranking) -> list[dict[str, Any]]:
+    """Every left-out build, then the published times that were replaced."""
+    rows = [excluded_object(row) for row in ranking.excluded()]
+    return rows + [excluded_object(row, replaced_time=True) for row in ranking.refused]
 
 
 CSV_COLUMNS = (
@@ -170,6 +178,7 @@ CSV_COLUMNS = (
     "reason",
     "detail",
     "machines",
+    "replaced_time",
 )
 
 
@@ -187,7 +196,7 @@ def flat_object(row: RankedRow) -> dict[str, Any]:
 def ranking_csv(answer: Ranking) -> str:
     """Ranked builds first, then those left out, with their reason, in the same columns."""
     rows = [flat_object(row) for row in answer.rows()]
-    rows.extend(excluded_object(row) for row in [*answer.excluded(), *answer.refused])
+    rows.extend(left_out_objects(answer))
     return to_csv(rows, CSV_COLUMNS)
 
 
@@ -272,7 +281,8 @@ def ranking_object(
     """The whole answer as the JSON of `advisor rank` has it.
 
     ``excluded`` ends with the published times that are impossible, also of builds that are ranked
-    by an estimate instead; the totals of the verdict count each build once.
+    by an estimate instead: ``replaced_time`` tells them apart. The other rows are the builds that
+    the totals of the verdict count, each once.
     """
     question = answer.question
     found: dict[str, Any] = {
@@ -286,7 +296,7 @@ def ranking_object(
         "evidence": answer.candidates.evidence,
         "network": answer.candidates.network,
         "ranked": [ranked_object(row) for row in answer.rows()],
-        "excluded": [excluded_object(row) for row in [*answer.excluded(), *answer.refused]],
+        "excluded": left_out_objects(answer),
         "price_rule": PRICE_RULE_WORDS,
         "price_doubts": doubt_lines(answer),
         "settle": settle_object(answer),

@@ -295,7 +295,13 @@ def _nothing(ranking: Ranking) -> str:
         first, unsold = sold_first(candidates, candidates.by_days)
         on_sale = "" if first == candidates.by_days[0] else " on sale"
         near.append(f"the fastest{on_sale} takes {_days_of(ranking, first)}{unsold}")
-    return f"Nothing trains {model}{asked}: {', '.join(near)}."
+    return f"{_none_of(candidates)} trains {model}{asked}: {', '.join(near)}."
+
+
+def _none_of(candidates: Candidates) -> str:
+    """``Nothing``; where few GPUs were asked for, ``No machine with H100``: others may fit."""
+    names = dict.fromkeys(build.gpu.name for build in candidates.builds)
+    return f"No machine with {' or '.join(names)}" if len(names) <= MOST_NAMED else "Nothing"
 
 
 def sold_first(candidates: Candidates, ordered: Sequence[int]) -> tuple[int, str]:

@@ -104,6 +104,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         if name == "rent":
             one.add_argument("--experiments", metavar="N", help="compare for so many training runs")
             one.add_argument("--svg", metavar="FILE", help="draw the break-even as a picture")
+        one.add_argument("--details", action="store_true", help="every term, quote and source")
         add_format(one)
 
     check = command(

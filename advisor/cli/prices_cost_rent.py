@@ -104,7 +104,7 @@ def answer_cost(store: Store, options: argparse.Namespace) -> list[str]:
         return [to_json({"verdict": verdict, "build": owned.heading, "terms": rows})]
     if options.format == "csv":
         return [render_rows(rows, "csv")]
-    return [cost_text(owned, terminal_width())]
+    return [cost_text(owned, terminal_width(), details=options.details)]
 
 
 def answer_rent(store: Store, options: argparse.Namespace) -> list[str]:
@@ -139,4 +139,4 @@ def answer_rent(store: Store, options: argparse.Namespace) -> list[str]:
         return [to_json({"verdict": verdict, "build": owned.heading, "own": own, "rent": rows})]
     if options.format == "csv":
         return [render_rows(rows, "csv")]
-    return [rent_text(owned, evens, number, terminal_width())]
+    return [rent_text(owned, evens, number, terminal_width(), details=options.details)]

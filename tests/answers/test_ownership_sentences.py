@@ -42,6 +42,19 @@ def test_the_answer_comes_first_and_is_the_same_in_json(
         assert said(capsys, *words[1:], "--store", str(store_path)).startswith(begins)
 
 
+@pytest.mark.parametrize("command", ["cost", "rent"])
+def test_details_add_the_quotes_and_where_they_stand(
+    command: str, store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["prices", command, *BUILD, "--store", str(store_path)]
+    short, whole = said(capsys, *argv), said(capsys, *argv, "--details")
+    assert "Rests on" not in short
+    facts = whole.partition("\n\nRests on\n")[2]
+    assert "https://" in facts
+    assert ("  on-demand  the middle of " in facts) == (command == "rent")
+    assert ("  staff: $0 a year" in whole) == (command == "cost")
+
+
 def test_electricity_that_is_counted_is_no_doubt(
     store_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import random
 import re
 import shlex
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -17,6 +20,7 @@ import pytest
 from advisor.answers.interval_bar import axis_for, interval_bar, limit_heading
 from advisor.answers.rank_answer import MOST_ROWS, rank_answer, shown_places
 from advisor.answers.wording import count_words
+from advisor.cli.command_parser import build_parser
 from advisor.cli.main import main
 from advisor.costs.price_book import PriceBook
 from advisor.ranking.candidates import Candidates
@@ -216,6 +220,54 @@ def test_the_commands_of_the_doubts_work_as_typed(
         out = said_by(capsys, *words[1:])
         assert len(out.splitlines()) > 1
         assert words[-2:] == ["--store", str(store_path)]  # the one that was asked
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["rank", "--model", "pythia-1b", "--budget", "40k", "--max-days", "60"],
+        ["rank", "--model", "pythia-1b", "--budget", "40k", "--evidence", "published"],
+        ["predict", "--model", "pythia-1b", "--gpu", "H100"],
+        ["prices", "list", "--item", "H100"],
+    ],
+)
+def test_every_command_that_a_text_suggests_works_as_it_stands(
+    argv: list[str], store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = said_by(capsys, *argv, "--store", str(store_path))
+    pasted = re.findall(r"(?:^|  )(advisor .*)$", re.sub(r" \\\n +", " ", text), re.MULTILINE)
+    assert pasted
+    for command in pasted:
+        words = shlex.split(command)[1:]
+        assert words[-2:] == ["--store", str(store_path)], command
+        if words[0] == "bench":  # needs a GPU, here or rented; its flags are read all the same
+            options = build_parser(words).parse_args(words)
+            assert options.model == "pythia-1b"
+            continue
+        assert said_by(capsys, *words).strip(), command
+
+
+def test_the_rows_left_out_add_up_to_the_totals(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["rank", "--model", "pythia-1b", "--budget", "40k", "--store", str(store_path)]
+    answer = json.loads(said_by(capsys, *argv, "--format", "json"))
+    rows = list(csv.DictReader(io.StringIO(said_by(capsys, *argv, "--format", "csv"))))
+    replaced = [row for row in answer["excluded"] if row["replaced_time"]]
+    counted = Counter(row["reason"] for row in answer["excluded"] if not row["replaced_time"])
+    assert replaced  # the paper's time of Pythia 1B on 8 RTX 3090
+    assert {row["reason"] for row in replaced} == {"implausible-time"}
+    in_csv = Counter(row["reason"] for row in rows if row["replaced_time"] == "no")
+    assert counted == in_csv
+    assert counted == answer["verdict"]["totals"]["reasons"]
+
+
+def test_gpus_that_were_asked_for_are_named_where_none_fits(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["rank", "--model", "pythia-1b", "--budget", "5k", "--gpus", "h100-sxm5-80gb"]
+    first = said_by(capsys, *argv, "--store", str(store_path)).partition(":")[0]
+    assert first == "No machine with H100 trains Pythia 1B for $5,000"
 
 
 def test_names_too_long_for_their_column_stay_apart(store_path: Path) -> None:

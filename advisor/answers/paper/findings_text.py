@@ -29,5 +29,5 @@ def _head(found: Sequence[Finding]) -> str:
         return f"{len(found)} conclusions of the paper, each with what it comes to here."
     return (
         f"One conclusion falls: the time of {' and '.join(impossible)}, the paper's choice for "
-        f"$40,000, is physically impossible. All {len(found)} stand beside what they come to here."
+        f"$40,000, is physically impossible. Below, {len(found)} figures of the paper and our own."
     )
