@@ -192,6 +192,10 @@ def rent_text(
     columns = [name for name in rows[0] if name != "price"] + ["price"]
     right = frozenset({"an hour", "a run", life, runs})
     table = to_table(rows, columns, right)
+    for spared in ("others ask", "price"):  # CSV and JSON have them; the doubts tell an old price
+        if max(map(len, table.splitlines())) > width:
+            columns.remove(spared)
+            table = to_table(rows, columns, right)
     blocks = [fill(rent_sentence(owned, evens), width), table]
     doubts = rent_doubts(owned, evens, number)
     blocks += doubt_block("Before you decide", doubts, width)

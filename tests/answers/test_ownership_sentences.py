@@ -55,6 +55,21 @@ def test_details_add_the_quotes_and_where_they_stand(
     assert ("  staff: $0 a year" in whole) == (command == "cost")
 
 
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_the_rents_fit_the_terminal(
+    width: int,
+    store_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    text = said(capsys, "prices", "rent", *BUILD, "--store", str(store_path))
+    answer = text.partition("\n\nBefore you decide\n")[0]
+    assert max(map(len, answer.splitlines())) <= width
+    assert "buying pays" in answer
+    assert ("others ask" in answer) == (width == 100)
+
+
 def test_electricity_that_is_counted_is_no_doubt(
     store_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
