@@ -236,7 +236,18 @@ def how_sure(ranking: Ranking) -> str:
         return f"{kinds_words(ranking, uncertainty.outside)}, left out as too slow, may be better"
     if rule == "cost":
         return "nothing cheaper fits"
-    return f"no other is as {alike}"
+    on_sale = " on sale" if _beaten_unsold(ranking) else ""
+    return f"no other{on_sale} is as {alike}"
+
+
+def _beaten_unsold(ranking: Ranking) -> bool:
+    """Whether one that nobody is known to sell, and that is ranked below, does better."""
+    if ranking.all_alike:
+        return False
+    first, unsold = ranking.row(0), ranking.row(ranking.offered)  # the best of those
+    if ranking.question.rule == "experiment-cost":
+        return unsold.experiment_cost_usd < first.experiment_cost_usd
+    return unsold.training_days < first.training_days
 
 
 MOST_NAMED = 2

@@ -91,7 +91,9 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
             raise InputError("--forget NAME goes alone")
         return _forget(options.forget, store)
     if options.model is None:
-        raise InputError("--model is missing: name a recipe, a config.json or a timm name")
+        sized = options.parameters is not None
+        hint = "add --model decoder" if sized else "name a recipe, a config.json or a timm name"
+        raise InputError(f"--model is missing: {hint}")
     if options.gpu is None and options.keep is None:
         raise InputError("--gpu is missing: name a GPU such as H100, or keep the model with --keep")
     try:

@@ -207,3 +207,18 @@ def test_a_machine_that_is_there_is_not_bought(pythia: Candidates) -> None:
     sentence = verdict(rank(mine, Question())).sentence
     assert sentence.startswith(f"Use your {build.gpu_count} × {build.gpu.name} (our old one): ")
     assert "$" not in sentence
+
+
+def test_a_faster_one_that_nobody_sells_is_no_reason_to_say_that_none_is(
+    pythia: Candidates,
+) -> None:
+    said = set()
+    for budget in (15_500, 20_000, 40_000, 100_000, 500_000):
+        ranking = rank(pythia, Question(budget_usd=Decimal(budget), max_days=None))
+        sure = verdict(ranking).sentence.rpartition("; ")[2]
+        rows = ranking.rows()
+        faster = any(row.training_days < rows[0].training_days for row in rows)
+        if sure.startswith("no other"):
+            assert sure == f"no other{' on sale' if faster else ''} is as fast.", budget
+            said.add(faster)
+    assert True in said
