@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.benchmark.benchmark_plan import Plan
 from advisor.benchmark.runner_process import Run
+from advisor.costs.amounts import are, counted
 from advisor.parse import InputError
 from advisor.store.locate import typed_path
 from bench_runner import journal
@@ -112,12 +113,13 @@ class Recorder:
         """What became of the records."""
         plan = self._plan
         if self._closed is not None:
+            missing = f"{counted(self.waiting, 'record')} {are(self.waiting)} not in the store"
             return (
-                f"{self.waiting} records are not in the store ({self._closed}); bring them in by: "
+                f"{missing} ({self._closed}); bring in what is missing by: "
                 f"advisor merge {typed_path(plan.request.records_file)} "
                 f"--store {typed_path(plan.store_path)}"
             )
-        text = f"{self.kept} records of this run are in {plan.store_path}"
+        text = f"{counted(self.kept, 'record')} of this run {are(self.kept)} in {plan.store_path}"
         return text if self._refused is None else f"{text}; {self._refused}"
 
     def _add(self, record: Measurement) -> None:

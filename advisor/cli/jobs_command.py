@@ -16,6 +16,7 @@ from advisor.cli.command import (
     open_store,
     terminal_width,
 )
+from advisor.costs.amounts import are, counted
 from advisor.parse import InputError
 
 if TYPE_CHECKING:
@@ -109,7 +110,10 @@ def _merge(store: Store, job: Job) -> int:
     from advisor.benchmark.jobs.job_records import merge_job
 
     job, added = merge_job(store, job)
-    print(f"{job.name}: {job.merged} records, {added} of them new in the store", file=sys.stderr)
+    print(
+        f"{job.name}: {counted(job.merged, 'record')}, {added} of them new in the store",
+        file=sys.stderr,
+    )
     return ANSWERED if job.merged else NO_ANSWER
 
 
@@ -150,7 +154,7 @@ def follow(store: Store, job: Job, *, poll_s: float | None = None) -> int:
         return CANCELLED
     assert state is not None
     job = changed(job, ended=state.state)
-    _say(f"{job.merged} records of this job are in {store.path}")
+    _say(f"{counted(job.merged, 'record')} of this job {are(job.merged)} in {store.path}")
     if state.state not in ("COMPLETED", "GONE"):
         for line in complaint(job):
             _say(f"  {line}")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store, terminal_width
+from advisor.costs.amounts import counted
 
 if TYPE_CHECKING:
     from advisor.store import Store
@@ -48,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         return _check(store, options)
     for file in options.files:
         added = store.merge(Path(file))
-        print(f"{file}: {added} new rows", file=sys.stderr)
+        print(f"{file}: {counted(added, 'new row')}", file=sys.stderr)
     return ANSWERED
 
 
@@ -63,7 +64,7 @@ def _check(store: Store, options: argparse.Namespace) -> int:
         refused += bad
         counts = sum(each.standing in ("single", "confirmed") for each in judged)
         print(
-            f"{file}: {len(judged)} new records of labs, {counts} count, "
+            f"{file}: {counted(len(judged), 'new record')} of labs, {counts} count, "
             f"{len(judged) - counts - bad} unconfirmed, {bad} refused, {known} known already",
             file=sys.stderr,
         )

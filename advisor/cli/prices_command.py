@@ -19,7 +19,7 @@ from advisor.cli.command import (
     terminal_width,
 )
 from advisor.cli.prices_arguments import add_arguments
-from advisor.costs.amounts import usd_as_quoted
+from advisor.costs.amounts import counted, usd_as_quoted
 from advisor.costs.own_machines import MACHINE_COLUMNS
 from advisor.costs.own_quotes import COLUMNS, OWN, make_quote
 from advisor.parse import InputError, parse_price_rule, shown
@@ -181,16 +181,16 @@ def _import(options: argparse.Namespace, store: Store) -> int:
             names = item_names(snapshot.gpus, [*snapshot.hosts, *preview.hosts])
             for quote in draft.quotes():
                 print(_quote_words(quote, names))
-            print(f"{preview.count:,} quotes can be read; none was kept", file=sys.stderr)
+            print(f"{counted(preview.count, 'quote')} can be read; none was kept", file=sys.stderr)
             return ANSWERED
         new = store.add_draft(draft, [OWN], preview.hosts)
     _tell_unused_parts(preview.parts, snapshot)
     there, machines = preview.count - new, len(preview.hosts)
-    said = f"{path}: {new:,} new quote{'' if new == 1 else 's'}" + (
-        f", {there:,} were there" if there else ""
-    )
+    said = f"{path}: {counted(new, 'new quote')}"
+    if there:
+        said += f", {there:,} {'was' if there == 1 else 'were'} there"
     if machines:
-        said += f"; {machines:,} new machine{'' if machines == 1 else 's'}"
+        said += f"; {counted(machines, 'new machine')}"
     print(said, file=sys.stderr)
     return ANSWERED
 

@@ -73,6 +73,16 @@ def days_of_four_digits(days: float) -> str:
     return f"{days:.4g}"
 
 
+def counted(count: int, one: str) -> str:
+    """``1 new row``, ``40 new rows``."""
+    return f"{count:,} {one}{'' if count == 1 else 's'}"
+
+
+def are(count: int) -> str:
+    """``is`` of one, ``are`` of more."""
+    return "is" if count == 1 else "are"
+
+
 def age_words(day: date, today: date) -> str:
     """How old a price is: ``12 days``, ``5 months``, ``2.2 years``."""
     days = (today - day).days

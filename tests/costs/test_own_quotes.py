@@ -359,7 +359,7 @@ def test_add_list_export_import(
     assert main(["prices", "export", str(out), *where]) == 2
     before = look(Store(own_store)).quotes()
     assert main(["prices", "import", str(out), *where]) == 0
-    assert "0 new quotes, 1 were there" in capsys.readouterr().err
+    assert "0 new quotes, 1 was there" in capsys.readouterr().err
     assert look(Store(own_store)).quotes() == before
 
 

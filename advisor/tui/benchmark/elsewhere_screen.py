@@ -21,6 +21,7 @@ from advisor.benchmark.jobs.job_records import merge_job
 from advisor.benchmark.jobs.job_state import state_words
 from advisor.benchmark.jobs.prepare import Prepared, prepare_sky, prepare_slurm, submit, write
 from advisor.benchmark.jobs.sbatch_file import asked_for
+from advisor.costs.amounts import counted
 from advisor.costs.rented_trial import MINUTES
 from advisor.parse import InputError, parse_positive, shown
 from advisor.tui.pages.bars import DialogKeys
@@ -259,7 +260,7 @@ this machine.
         lines: list[Line] = [("Jobs", HEADING)]
         for job, state in event.jobs:
             number = f" {job.number}" if job.number else ""
-            kept = f", {job.merged} records" if job.merged else ""
+            kept = f", {counted(job.merged, 'record')}" if job.merged else ""
             lines.append(
                 (f"{job.where}{number}  {job.recipe_id}, {job.device}: {state}{kept}", PLAIN)
             )
