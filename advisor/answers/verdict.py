@@ -93,7 +93,7 @@ def verdict(ranking: Ranking) -> Verdict:
     return Verdict(
         sentence=f"{buy_words(row)}{_price_words(ranking, row)}: "
         f"{model} in {', '.join(facts)}; {sure}.",
-        short=f"{_short_words(row)}, {', '.join(facts)}; {sure}.",
+        short=f"{_short_words(row)}, {', '.join(facts)}; {how_sure(ranking, priced=False)}.",
         row=row,
         chance=chance,
     )
@@ -222,8 +222,8 @@ def _short_offer(ranking: Ranking, offer: Offer) -> str:
     return words if offer.misses == "budget" else f"{words}, {chance_words(offer.chance or 0.0)}"
 
 
-def how_sure(ranking: Ranking) -> str:
-    """How sure first place is, in a few words."""
+def how_sure(ranking: Ranking, *, priced: bool = True) -> str:
+    """How sure first place is, in a few words; ``priced`` says what a cheaper rival costs."""
     uncertainty, rule = ranking.uncertainty, ranking.question.rule
     if uncertainty.first_is_impossible:
         return "but that published time is physically impossible"
@@ -231,7 +231,7 @@ def how_sure(ranking: Ranking) -> str:
         return "nothing else fits"
     alike = "cheap a run" if rule == "experiment-cost" else "fast"
     if uncertainty.tied:
-        return f"{kinds_words(ranking, uncertainty.tied)} may be as {alike}"
+        return f"{kinds_words(ranking, uncertainty.tied, priced=priced)} may be as {alike}"
     if uncertainty.outside:
         return f"{kinds_words(ranking, uncertainty.outside)}, left out as too slow, may be better"
     if rule == "cost":
@@ -254,15 +254,27 @@ MOST_NAMED = 2
 """How many kinds of GPUs a sentence names before it counts the rest."""
 
 
-def kinds_words(ranking: Ranking, builds: Collection[int]) -> str:
-    """``2 × RTX 5090`` however many machines have them; of more than two kinds how many."""
+def kinds_words(ranking: Ranking, builds: Collection[int], *, priced: bool = False) -> str:
+    """``2 × RTX 5090`` however many machines have them; of more than two kinds how many.
+
+    ``priced`` adds what the cheapest with a seller costs, where that is less than first place:
+    ``2 × RTX 5090 ($15,200) or 2 × RTX 6000 Ada``, ``5 other sets of GPUs (from $9,870)``.
+    """
     candidates = ranking.candidates
     # In the order of the ranking; what is left out has none, and comes as it is given.
     order = [i for i in ranking.order if i in builds] or builds
     kinds = dict.fromkeys(short_gpus_words(candidates.builds[i]) for i in order)
-    if len(kinds) <= MOST_NAMED:
-        return " or ".join(kinds)
-    return f"{len(kinds)} other sets of GPUs"
+    price, cheapest = "", None
+    if priced:
+        cents = candidates.cents
+        low = min((i for i in order if candidates.offered[i]), key=cents.__getitem__, default=None)
+        if low is not None and cents[low] < cents[ranking.order[0]]:
+            cost = candidates.cost_usd(low)
+            assert cost is not None  # it is ranked
+            price, cheapest = usd_rounded(cost), short_gpus_words(candidates.builds[low])
+    if len(kinds) > MOST_NAMED:
+        return f"{len(kinds)} other sets of GPUs" + (f" (from {price})" if price else "")
+    return " or ".join(f"{kind} ({price})" if kind == cheapest else kind for kind in kinds)
 
 
 def _limit(ranking: Ranking) -> str:

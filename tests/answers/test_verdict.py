@@ -96,6 +96,27 @@ def test_the_sentence_says_what_to_buy_its_price_and_age_days_chance_and_doubt(
     assert 0.5 <= found.chance < 1
 
 
+def test_the_cheapest_of_those_that_may_be_as_fast_is_named_with_its_price(
+    pythia: Candidates,
+) -> None:
+    """Where a machine at half the price may do as well, the first line says so."""
+    seen = 0
+    for budget in (20_000, 30_000, 40_000, 60_000, 100_000, 300_000, 500_000):
+        ranking = rank(pythia, Question(budget_usd=Decimal(budget)))
+        found, tied = verdict(ranking), ranking.uncertainty.tied
+        cents = [pythia.cents[i] for i in tied if pythia.offered[i]]
+        said = found.sentence.rpartition("; ")[2]
+        if not cents or min(cents) >= pythia.cents[ranking.order[0]]:
+            assert "$" not in said
+            continue
+        seen += 1
+        price = usd_rounded(Decimal(min(cents)) / 100)
+        assert f"({price})" in said or f"(from {price})" in said
+        assert said.count("$") == 1
+        assert price not in found.short  # which stays one line
+    assert seen
+
+
 def sold(pythia: Candidates, **asked: Any) -> list[int]:
     """What somebody sells, fastest first: within the budget or within the days, as asked."""
     budget, days = asked.get("budget"), asked.get("days")
