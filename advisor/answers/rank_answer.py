@@ -20,6 +20,7 @@ from advisor.answers.wording import (
     count_words,
     estimate_mark,
     machine_words,
+    percent_words,
     rank_words,
     short_gpus_words,
 )
@@ -116,7 +117,7 @@ def table_lines(ranking: Ranking, rows: Sequence[RankedRow], width: int) -> list
         tail.insert(0, _Column("a run", runs))
     if limit is not None:
         chances = [chance_of(ranking, row) or 0.0 for row in rows]
-        tail.insert(0, _Column("chance", [_percent(chance) for chance in chances]))
+        tail.insert(0, _Column("chance", [percent_words(chance) for chance in chances]))
     bar_width = 31 if width >= WIDTH else max(16, width // 4)
     intervals = [(row.training_days_low, row.training_days_high) for row in rows]
     axis = axis_for(intervals, limit, bar_width)
@@ -165,12 +166,6 @@ class _Column:
         """The cell of row ``n``, the heading of row -1; as wide as the column."""
         text = self.heading if n < 0 else self.cells[n]
         return text.rjust(self.width) if self.right else text.ljust(self.width)
-
-
-def _percent(chance: float) -> str:
-    return (
-        f"{min(max(round(chance * 100), 1), 99)} %" if 0 < chance < 1 else f"{chance * 100:.0f} %"
-    )
 
 
 def _foot(ranking: Ranking, shown: int, width: int) -> list[str]:

@@ -2,50 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import date
-from textwrap import fill
 from typing import Any
 
-from advisor.answers.before import WIDTH, Doubt, doubt_objects
-from advisor.answers.circuit import circuit_line
-from advisor.answers.price_told import machine_object, price_objects, prices_told, told_words
+from advisor.answers.before import Doubt, doubt_objects
+from advisor.answers.price_told import machine_object, price_objects
 from advisor.answers.uncertainty_lines import (
     doubt_lines,
-    limit_lines,
     settle_object,
-    uncertainty_line,
-    wanted_line,
 )
-from advisor.answers.verdict import Offer, days_words, how_sure, verdict
+from advisor.answers.verdict import Offer, how_sure, verdict
 from advisor.answers.wording import (
     RULE_WORDS,
     build_words,
-    count_words,
-    days_and_interval,
-    estimate_mark,
     gpus_words,
     is_own_price,
-    machine_words,
     price_day,
     price_marks,
-    price_note,
-    rank_words,
     rests_on_words,
     settings_words,
-    short_gpus_words,
-    trust_words,
 )
-from advisor.costs.amounts import days_exact, usd_and_cents, usd_whole
+from advisor.costs.amounts import days_exact, usd_whole
 from advisor.costs.price_book import RULE_WORDS as PRICE_RULE_WORDS
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.question import Question
 from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
-from advisor.tables import render_rows, to_csv
+from advisor.tables import to_csv
 from bench_runner.records import Settings
 from price_catalog.builds import Build
-from price_catalog.model import Source
-from price_catalog.power import Supply
 
 
 def ranked_object(row: RankedRow) -> dict[str, Any]:
@@ -357,142 +342,3 @@ def headline(candidates: Candidates, question: Question, prices: str) -> str:
 
         words.append(f"also two machines, {fabric_words(candidates.network)} between them")
     return " · ".join(words)
-
-
-def ranking_text(
-    answer: Ranking,
-    at_face_value: Ranking,
-    prices: str,
-    sources: Iterable[Source],
-    supply: Supply | None,
-    *,
-    width: int = WIDTH,
-) -> str:
-    """The whole answer for a person: the builds, what is open, what is left out, the sources.
-
-    Prose is as wide as the terminal, tables as wide as they are.
-    """
-    blocks = [verdict(answer).sentence, headline(answer.candidates, answer.question, prices)]
-    blocks = [fill(text, width) for text in blocks]
-    rows = answer.rows()
-    if rows:
-        blocks.append(
-            render_rows(
-                [
-                    {
-                        "#": rank_words(row),
-                        "machine": f"{short_gpus_words(row.build)}, {machine_words(row.build)}",
-                        "price": usd_whole(row.overall_cost_usd),
-                        "days": estimate_mark(row.time) + days_and_interval(row),
-                        "a run": estimate_mark(row.time) + usd_and_cents(row.experiment_cost_usd),
-                        "front": "*" if row.on_pareto_front else "-",
-                        "time": trust_words(row.time),
-                        "prices of": price_note(row, date.today()),
-                    }
-                    for row in rows
-                ],
-                "table",
-            )
-        )
-        lifetime = answer.question.lifetime_years
-        meanings = [
-            "≈ estimated: nobody measured it. In brackets the interval of nine runs in ten.",
-            "* on the Pareto front: no other build here is both cheaper and faster.",
-            "= cannot be told from first place: the doubt is larger than the difference. What two "
-            "estimates share, the software above all, cancels.",
-            f"A run costs the price × days / ({lifetime:g} years × 365).",
-            "MFU: the share of the GPUs' peak that the time implies.",
-        ]
-        if any(row.time.timing == "unsynchronised" for row in rows):
-            meanings.append(
-                "Unsynchronised: timed without waiting for the GPU, so possibly too low."
-            )
-        blocks.append("\n".join(fill(line, width, subsequent_indent="  ") for line in meanings))
-    sure = [uncertainty_line(answer), wanted_line(answer), *limit_lines(answer)]
-    if any(sure):
-        blocks += _listed("What the times leave open:", [x for x in sure if x], width)
-    counts = count_words(len(answer), len(answer.candidates.builds), answer.excluded_counts)
-    blocks.append(fill(counts, width))
-    blocks += _grounds(rows, width)
-    if prices != "paper":
-        blocks.append(fill(f"Which price counts: {PRICE_RULE_WORDS}", width))
-    if supply is None:
-        blocks += [fill(line, width) for line in circuit_line(row.build for row in rows)]
-    blocks += _told(rows, width)
-    blocks += _listed("What the prices leave open:", doubt_lines(answer), width)
-    note = published_note(answer, at_face_value)
-    if note:
-        blocks.append(fill(note, width))
-    left = _grouped([*answer.excluded(), *answer.refused])
-    if left:
-        blocks.append(render_rows(left, "table"))
-    used = {row.time.source_id for row in rows} | {row.gpu_quote.source_id for row in rows}
-    used |= {row.host_quote.source_id for row in rows}
-    for source in sources:
-        if source.source_id in used:
-            where = f", {source.url}" if source.url else ""
-            said = f"{source.source_id}: {source.title}{where}. {source.how_measured}"
-            blocks.append(fill(said, width, break_long_words=False, break_on_hyphens=False))
-    return "\n\n".join(blocks)
-
-
-KEPT = "\u00a0"
-"""A space at which no line is broken."""
-
-
-def _listed(title: str, lines: Iterable[str], width: int) -> list[str]:
-    """Lines under a title as one block, each indented; [] where there are none."""
-    filled = []
-    for line in lines:
-        words, named, command = line.partition("advisor ")
-        whole = (named + command).replace(" ", KEPT)  # a command is never broken
-        text = fill(
-            words + whole,
-            width,
-            initial_indent="  ",
-            subsequent_indent="    ",
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        filled.append(text.replace(KEPT, " "))
-    return ["\n".join([title, *filled])] if filled else []
-
-
-def _grounds(rows: Iterable[RankedRow], width: int) -> list[str]:
-    """What each time rests on, once for each number of one GPU that takes as long."""
-    lines = dict.fromkeys(
-        f"{gpus_words(row.build)}: {days_words(row)}; {rests_on_words(row.time)}; with "
-        f"{settings_words(row.time.settings)}"
-        for row in rows
-    )
-    return _listed("What the times rest on, and the settings:", lines, width)
-
-
-def _told(rows: Iterable[RankedRow], width: int) -> list[str]:
-    """Each price of what ranks once: what was chosen, its age, and what others as good ask."""
-    today = date.today()
-    told = (told for row in rows for told in prices_told(row, today))
-    lines = dict.fromkeys(f"{each.item}: {told_words(each, today)}" for each in told)
-    return _listed("Prices, each with others as good:", lines, width)
-
-
-def _grouped(left: Iterable[ExcludedRow]) -> list[dict[str, str]]:
-    """Left-out builds as rows; those that differ only in the number of GPUs, or in a machine that
-    nothing is told of, share one."""
-    counts: dict[tuple[str, str, str], list[int]] = {}
-    for row in left:
-        host = row.build.host
-        name = row.build.gpu.name + (
-            f" ({host.label})" if host.gpu_id is not None or host.is_own_quote else ""
-        )
-        key = (name, row.reason, row.detail)
-        counts.setdefault(key, []).append(row.build.gpu_count)
-    return [
-        {
-            "left out": f"{', '.join(map(str, sorted(set(numbers))))} × {gpu}"
-            + (f" in {len(numbers)} machines" if len(numbers) > len(set(numbers)) else ""),
-            "reason": reason,
-            "in words": detail,
-        }
-        for (gpu, reason, detail), numbers in counts.items()
-    ]

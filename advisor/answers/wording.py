@@ -222,6 +222,11 @@ def chance_words(chance: float) -> str:
     return min(_CHANCES, key=lambda known: abs(known[0] - chance))[1]
 
 
+def percent_words(chance: float) -> str:
+    """A probability, 0 to 1, for a column: ``74 %``; no estimate is certain, so never 0 or 100."""
+    return f"{min(max(round(chance * 100), 1), 99)} %"
+
+
 def days_and_interval(row: RankedRow) -> str:
     """``34 (33.5–34.5)``."""
     low, high = row.training_days_low, row.training_days_high

@@ -102,7 +102,8 @@ def run(options: argparse.Namespace) -> int:
 
         print(rank_answer(answer, rentals, key, width=terminal_width()))
         return ANSWERED if len(answer) else NO_ANSWER
-    from advisor.answers.ranking import ranking_csv, ranking_object, ranking_text
+    from advisor.answers.rank_details import ranking_text
+    from advisor.answers.ranking import ranking_csv, ranking_object
     from advisor.tables import to_json
 
     at_face_value = answer
@@ -121,6 +122,7 @@ def run(options: argparse.Namespace) -> int:
                 options.prices,
                 sources,
                 key.supply,
+                doubts_of(answer, rentals, key),
                 width=terminal_width(),
             )
         )

@@ -12,6 +12,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import NamedTuple
 
+from advisor.costs.amounts import days_exact, days_rounded
 from advisor.costs.cost import CENT, experiment_cost_usd
 from advisor.costs.price_book import PriceRange
 from advisor.ranking.candidates import Candidates, Reason, staircase
@@ -260,18 +261,21 @@ class Ranking:
 def _old_price(candidates: Candidates, i: int) -> str:
     quotes = (candidates.gpu_quotes[i], candidates.host_quotes[i])
     oldest = min((quote for quote in quotes if quote is not None), key=lambda q: q.quoted_on)
-    return f"its price is of {oldest.quoted_on}, and others are sold at prices of the last year"
+    return f"its price is of {oldest.quoted_on}, too old beside others: ask for a new quote"
 
 
 def _not_known(build: Build) -> str | None:
     if not build.unknown:
         return None
-    return f"nobody was found who states {', '.join(build.unknown)} of it, so it may not fit"
+    *some, last = build.unknown
+    missing = f"{', '.join(some)} or {last}" if some else last
+    return f"no source states its {missing}, so it may not fit"
 
 
 def _no_price(candidates: Candidates, i: int) -> str:
     alone = candidates.builds[i].host.gpu_id is None and not candidates.has_quote(i)[0]
-    return f"no price for the {'GPU' if alone else 'machine'} under the chosen price rule"
+    item = "GPU" if alone else "machine"
+    return f"no quote for the {item} counts; add yours with advisor prices add"
 
 
 def _detail(
@@ -284,11 +288,14 @@ def _detail(
     if reason == "over-budget" and cost is not None and question.budget_usd is not None:
         return f"costs ${cost:,.0f}, ${cost - question.budget_usd:,.0f} over the budget"
     if reason == "too-slow" and chosen is not None:
-        low, high = chosen.training_days_low, chosen.training_days_high
-        interval = "" if low == high else f" ({low:.4g} to {high:.4g})"
-        return (
-            f"takes {chosen.training_days:.4g} days{interval}, the limit is {question.max_days:g}"
+        days, low, high = (
+            days_rounded(days or 0.0)
+            for days in (chosen.training_days, chosen.training_days_low, chosen.training_days_high)
         )
+        interval = "" if low == high else f" ({low}–{high})"
+        mark = "≈" if chosen.basis == "predicted" else ""
+        limit = days_exact(question.max_days or 0.0)
+        return f"takes {mark}{days} days{interval}, the limit is {limit}"
     if reason == "does-not-fit" and chosen is not None:
         return chosen.reason or "does not fit with any of the settings tried"
     if reason == "implausible-time" and time is not None and chosen is not None:

@@ -188,6 +188,11 @@ def test_every_surface_begins_with_the_same_sentence_and_counts_the_same(
     words = count_words(totals["ranked"], totals["builds"], totals["reasons"])
     assert words in " ".join(short.split())
     assert words in " ".join(details.split())
+    assert max(map(len, details.splitlines())) <= 100
+    builds = [f"Left out, {n:,} " for n in totals["reasons"].values()]
+    assert all(text in details for text in builds)
+    for doubt in verdict["doubts"]:
+        assert doubt["command"] in re.sub(r" \\\n +", " ", details)
     if not answer["ranked"]:
         assert verdict["build"] is None
         assert verdict["doubts"] == []
