@@ -126,6 +126,7 @@ def _duplicates(catalog: Catalog) -> Iterator[CatalogIssue]:
             quote.quoted_on,
             quote.kind,
             quote.price_usd,
+            quote.corrects,  # it may mend the page or the note alone
         )
         first = seen.setdefault(same, quote.quote_id)
         if first != quote.quote_id:

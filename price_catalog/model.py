@@ -24,7 +24,8 @@ QuoteKind = Literal[
     "owned",
 ]
 """``education``: what a seller asks of universities; ``secondary``: told by somebody who does not
-sell it; ``owned``: of what the user has."""
+sell it; ``parts-list``: added up from prices of parts, or of a seller's options; ``owned``: of what
+the user has."""
 QUOTE_KINDS: tuple[QuoteKind, ...] = get_args(QuoteKind)
 OWN_QUOTE = "own quote"
 """What marks a machine or a price that the user entered, wherever it is shown: on screens, which
@@ -186,6 +187,11 @@ class Quote(NamedTuple):
     """The quote that this one stands in for; that one is kept and no longer counts."""
     origin: str = "shipped"
     """``shipped`` or ``local`` (the user's own)."""
+
+    @property
+    def is_summed(self) -> bool:
+        """Whether it was added up from the prices of parts or options: nobody quoted the total."""
+        return self.kind == "parts-list"
 
     @property
     def label(self) -> str:

@@ -12,7 +12,9 @@ CONTINUOUS_SHARE = 0.8
 """A breaker carries this much of its rating for hours (the US electrical code's 80 % rule)."""
 CIRCUITS = ((120, (15, 20, 30)), (208, (20, 30, 50, 60)), (230, (16, 32, 63)))
 """Volts, and the breakers in A that such circuits usually have."""
-
+MOST_OUTLET_A = 32
+"""The largest of these breakers behind an outlet in a wall; above it a machine room has
+them."""
 
 MEMORY_W_PER_GIB = 0.4
 """0.3 to 0.5 W a GB as a general page has it (source memory-and-drive-watts)."""
@@ -183,6 +185,11 @@ def circuits(watts: float) -> tuple[Circuit, ...]:
         enough = (b for b in breakers if b * CONTINUOUS_SHARE >= amps)
         found.append(Circuit(volts, amps, next(enough, None)))
     return tuple(found)
+
+
+def needs_machine_room(watts: float) -> bool:
+    """Whether no usual outlet carries so much for hours, at any of the voltages."""
+    return all(c.breaker_a is None or c.breaker_a > MOST_OUTLET_A for c in circuits(watts))
 
 
 class Supply(NamedTuple):

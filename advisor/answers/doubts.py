@@ -27,7 +27,7 @@ from advisor.answers.wording import (
 from advisor.costs.amounts import age_words, usd_and_cents, usd_rounded
 from advisor.costs.price_book import STALE_DAYS
 from advisor.ranking.rank import RankedRow, Ranking
-from price_catalog.power import is_estimated, wall_w
+from price_catalog.power import is_estimated, needs_machine_room, wall_w
 
 if TYPE_CHECKING:
     from advisor.ranking.typed_question import CandidatesKey
@@ -124,11 +124,13 @@ def _power(row: RankedRow, supply: Supply | None) -> Doubt | None:
         return Doubt(about="power", words=words, command=check)
     if watts <= OUTLET.watts:
         return None
-    words = (
-        f"{about}{watts:,.0f} W is more than a {OUTLET.volts} V {OUTLET.breaker_a} A outlet "
-        "carries (--circuit states yours)"
-    )
-    return Doubt(about="power", words=words, command=check)
+    if needs_machine_room(watts):
+        words = f"{about}{watts / 1000:.3g} kW is more than any wall outlet carries: ask a machine "
+        words += "room for that much power and cooling"
+    else:
+        outlet = f"{OUTLET.volts} V {OUTLET.breaker_a} A outlet"
+        words = f"{about}{watts:,.0f} W is more than a {outlet} carries"
+    return Doubt(about="power", words=f"{words} (--circuit states yours)", command=check)
 
 
 def _price(ranking: Ranking, row: RankedRow) -> Doubt | None:
@@ -147,6 +149,9 @@ def _price(ranking: Ranking, row: RankedRow) -> Doubt | None:
         )
     elif not candidates.offered[i]:
         words.append("nobody is known to sell all of it at this price")
+    elif row.build.host.gpu_id is not None and row.host_quote.is_summed:
+        vendor, age = row.host_quote.vendor, age_words(day, today)
+        words.append(f"nobody quoted this total, {age} old: ask {vendor} for a quote")
     elif (today - day).days >= YOUNG_DAYS:
         quote = row.host_quote
         sold = row.build.host.gpu_id is not None and quote.kind in _ASKED_OF
@@ -181,21 +186,24 @@ def _is_unseen(quote: Quote, today: date) -> bool:
 
 
 def _whole_machine(ranking: Ranking, row: RankedRow) -> str | None:
-    """Where first place is a sum of parts: the best machine that somebody sells whole."""
+    """Where first place is a sum of parts or options: the best machine that somebody sells whole
+    at a price of his own."""
     candidates = ranking.candidates
-    sold = candidates.offered[ranking.order[row.rank - 1]]
-    if row.build.host.gpu_id is not None or row.build.gpus_owned or not sold:
+    first = ranking.order[row.rank - 1]
+    if not candidates.is_summed(first) or row.build.gpus_owned or not candidates.offered[first]:
         return None
-    words = "you put it together"
+    assembled = row.build.host.gpu_id is not None
+    words = "" if assembled else "you put it together; "
     for i in ranking.order[: ranking.offered]:
         other, cost = candidates.builds[i], candidates.cost_usd(i)
-        if other.host.gpu_id is not None and candidates.offered[i] and cost is not None:
+        if not candidates.is_summed(i) and cost is not None:
             days = f"{_mark_of(ranking, i)}{counted_days(candidates.days[i])}"
+            best = "quoted whole" if assembled else "the best that is sold whole"
             return (
-                f"{words}; the best that is sold whole: {short_gpus_words(other)} "
+                f"{words}{best}: {short_gpus_words(other)} "
                 f"{in_machine(other)}, {usd_rounded(cost)}, {days}"
             )
-    return words
+    return words.removesuffix("; ") or None
 
 
 def _cheaper_box(ranking: Ranking, row: RankedRow) -> str | None:

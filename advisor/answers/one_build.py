@@ -36,6 +36,7 @@ from advisor.answers.wording import (
     rented_words,
     set_limit,
     short_gpus_words,
+    summed_words,
     trust_words,
 )
 from advisor.costs.amounts import age_words, usd_and_cents, usd_exact, usd_rounded
@@ -50,6 +51,7 @@ from price_catalog.power import (
     circuits,
     heat_btu_per_h,
     is_estimated,
+    needs_machine_room,
     supply_obstacle,
     wall_w,
 )
@@ -255,6 +257,9 @@ def _price(one: OneBuild) -> list[Said]:
     if low != high:
         ends = f"{usd_rounded(low / 100)} to {usd_rounded(high / 100)}"
         said.append(Said(f"what others ask for the same: {ends}"))
+    if build.host.gpu_id is not None and host.is_summed:
+        words = f"{summed_words(host)} that nobody quoted: ask {host.vendor} for a quote"
+        said.append(Said(words, True))
     if candidates.overtaken[one.index]:
         said.append(Said("its GPUs alone cost as much since: ask the vendor anew", True))
     elif row is not None and not candidates.offered[one.index]:
@@ -345,7 +350,9 @@ def _power(one: OneBuild) -> list[Said]:
     supply = one.supply or OUTLET
     whose = "your circuit" if one.supply is not None else "an ordinary outlet"
     named = f"{whose} ({supply.volts} V {supply.breaker_a} A, {supply.watts:,.0f} W for hours)"
-    if supply_obstacle(build, supply) is None:
+    if one.supply is None and needs_machine_room(watts):
+        said.append(Said("no wall outlet carries it: ask a machine room for its power", True))
+    elif supply_obstacle(build, supply) is None:
         said.append(Said(f"{named} carries {int(supply.watts // watts)} of them"))
     else:
         said.append(Said(f"{named} does not carry it", True))

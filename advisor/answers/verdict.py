@@ -20,6 +20,7 @@ from advisor.answers.wording import (
     over_words,
     price_day_words,
     short_gpus_words,
+    summed_words,
 )
 from advisor.costs.amounts import days_rounded, usd_exact, usd_rounded
 from advisor.ranking.rank import RankedRow, Ranking
@@ -138,7 +139,13 @@ def _sold_words(build: Build, quote: Quote) -> str:
 def _short_words(row: RankedRow) -> str:
     if row.build.host_owned:
         return f"Use your {gpus_words(row.build)}"
-    return f"Buy {gpus_words(row.build)}: {usd_rounded(row.overall_cost_usd)}"
+    summed = " (a sum)" if _is_unquoted(row.build, row.host_quote) else ""
+    return f"Buy {gpus_words(row.build)}: {usd_rounded(row.overall_cost_usd)}{summed}"
+
+
+def _is_unquoted(build: Build, host_quote: Quote) -> bool:
+    """Whether its seller never named this price of a whole machine."""
+    return build.host.gpu_id is not None and host_quote.is_summed
 
 
 def _price_words(ranking: Ranking, row: RankedRow) -> str:
@@ -155,8 +162,13 @@ def _price_words(ranking: Ranking, row: RankedRow) -> str:
 
 def _asked_words(build: Build, gpu_quote: Quote, host_quote: Quote) -> str:
     """When the older of the prices was asked, and which is the user's own where the machine is
-    not: ``June 2026, 5 months old; GPUs by own quote``."""
+    not: ``June 2026, 5 months old; GPUs by own quote``. Before it that nobody quoted the total, or
+    that the GPUs are used."""
     words = price_day_words(min(gpu_quote.quoted_on, host_quote.quoted_on), date.today())
+    if _is_unquoted(build, host_quote):
+        words = f"{summed_words(host_quote)}, {words}"
+    if gpu_quote.kind == "used":
+        words = f"used GPU{'s' * (build.gpu_count > 1)}, {words}"
     gpus_own, host_own = is_own_price(gpu_quote), is_own_price(host_quote)
     if build.host.is_own_quote or not (gpus_own or host_own):
         return words
@@ -217,7 +229,10 @@ def _short_offer(ranking: Ranking, offer: Offer) -> str:
     candidates, i = ranking.candidates, offer.position
     cost = candidates.cost_usd(i)
     assert cost is not None  # it is on sale
-    words = f"{gpus_words(candidates.builds[i])}, {usd_rounded(cost)}, "
+    quote = candidates.host_quotes[i]
+    summed = quote is not None and _is_unquoted(candidates.builds[i], quote)
+    words = f"{gpus_words(candidates.builds[i])}, {usd_rounded(cost)}"
+    words += " (a sum), " if summed else ", "
     words += _days_of(ranking, i, named=False)
     return words if offer.misses == "budget" else f"{words}, {chance_words(offer.chance or 0.0)}"
 

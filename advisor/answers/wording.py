@@ -62,7 +62,7 @@ REASONS_COUNTED = {
 KIND_WORDS = {
     "reseller-quote": "reseller's quote",
     "education": "university price",
-    "parts-list": "sum of the parts list",
+    "parts-list": "added up from parts",
     "list": "list price",
     "street": "street price",
     "used": "used, resale",
@@ -387,6 +387,11 @@ def price_marks(row: RankedRow, quote: Quote, today: date) -> tuple[str, ...]:
     """What speaks against one of the two prices of a build."""
     marks = quote_marks(quote, today=today, outlying=quote.item_kind in row.outlying_prices)
     return (*marks, "told by others") if quote.kind == "secondary" else marks
+
+
+def summed_words(quote: Quote) -> str:
+    """How a whole machine's price came about that its seller never named."""
+    return f"a sum of {quote.vendor}'s options"
 
 
 def is_own_price(quote: Quote) -> bool:

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 NO_PRICE = -1
 WHOLE_WORTH = 1.5
-"""Up to so many times the price of the same cards and a host from parts a whole machine comes
-first: it is one order with one warranty, and somebody has shown that it runs."""
+"""Up to so many times the price of the same cards and a host from parts, or of a seller's options
+added up, a whole machine at a price that its seller names comes first: it is one order with one
+warranty, and somebody has shown that it runs."""
 Reason = Literal[
     "over-budget",
     "too-slow",
@@ -157,21 +158,20 @@ class Candidates:
     @cached_property
     def by_days(self) -> list[int]:
         """Rankable builds, fastest first; of those as fast as each other whole machines, which
-        one seller answers for, before the same cards from parts, unless they cost much more; then
-        the cheaper."""
+        one seller answers for, before the same cards at a price that was added up, unless they
+        cost much more; then the cheaper."""
         days, cents, builds = self.days, self.cents, self.builds
-        from_parts: dict[tuple[str, int, int], int] = {}
+        summed: dict[tuple[str, int, int], int] = {}
         for i in self.rankable:
-            if builds[i].host.gpu_id is None:
+            if self.is_summed(i):
                 cards = builds[i].cards
-                from_parts[cards] = min(cents[i], from_parts.get(cards, cents[i]))
+                summed[cards] = min(cents[i], summed.get(cards, cents[i]))
 
         def place(i: int) -> int:
-            build = builds[i]
-            if build.host.gpu_id is None:
+            if self.is_summed(i):
                 return 1
-            parts = from_parts.get(build.cards)
-            return 0 if parts is None or cents[i] <= WHOLE_WORTH * parts else 2
+            least = summed.get(builds[i].cards)
+            return 0 if least is None or cents[i] <= WHOLE_WORTH * least else 2
 
         return sorted(self.rankable, key=lambda i: (days[i], place(i), cents[i]))
 
@@ -185,6 +185,11 @@ class Candidates:
     def experiment_weight(self) -> list[float]:
         """Overall cents x days: proportional to the cost of an experiment."""
         return [cents * days for cents, days in zip(self.cents, self.days, strict=True)]
+
+    def is_summed(self, i: int) -> bool:
+        """Whether the price of build ``i`` is a sum of parts or options that nobody quoted."""
+        quote = self.host_quotes[i]
+        return self.builds[i].host.gpu_id is None or (quote is not None and quote.is_summed)
 
     def interval(self, i: int) -> tuple[float, float]:
         """The least and the most days of build ``i``; its days where no interval is known."""

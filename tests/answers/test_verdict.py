@@ -22,6 +22,8 @@ from advisor.ranking.rank import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.ranking.ties import NORMAL_90, chance_within
 from advisor.store import Store
+from price_catalog.builds import Build
+from tests.facts_for_tests import make_best, make_gpu, make_host, make_model, make_quote, make_time
 
 
 @pytest.fixture(scope="module")
@@ -188,6 +190,43 @@ def test_a_machine_of_parts_names_the_fastest_that_is_sold_whole(pythia: Candida
         words = " ".join(doubt.words for doubt in doubts_of(ranking, (), None))
         of_parts = row.build.host.gpu_id is None
         assert ("you put it together" in words) == (of_parts and pythia.offered[ranking.order[0]])
+
+
+def test_a_total_that_nobody_quoted_is_not_told_as_its_sellers_price() -> None:
+    gpu, host = make_gpu("card"), replace(make_host(2, "tower"), gpu_id="card")
+    other = replace(make_host(4, "box"), gpu_id="card", name="Box, 4 x card")
+    builds = [Build(gpu=gpu, gpu_count=count, host=h) for count, h in ((2, host), (4, other))]
+    times = [make_best(make_time("card", 2, 10.0)), make_best(make_time("card", 4, 20.0))]
+
+    def said(kind: str) -> tuple[str, str, str]:
+        prices = {
+            ("server", "tower"): make_quote("server", "tower", "9000", kind=kind, vendor="Shop"),
+            ("server", "box"): make_quote("server", "box", "7000"),
+        }
+        ranking = rank(Candidates(make_model(), builds, times, prices, "sound"), Question())
+        found = verdict(ranking)
+        return found.sentence, found.short, " ".join(d.words for d in doubts_of(ranking, (), None))
+
+    sentence, short, doubts = said("parts-list")
+    assert "for $9,000 (a sum of Shop's options, January 2026," in sentence
+    assert "$9,000 (a sum)," in short
+    assert "nobody quoted this total" in doubts
+    assert "ask Shop for a quote; quoted whole: 4 × CARD in the Box, $7,000, 20 days" in doubts
+    for words in said("list"):
+        assert "a sum" not in words
+        assert "quoted" not in words
+
+
+def test_a_used_card_is_told_as_used() -> None:
+    gpu, host = make_gpu("card"), make_host(2, "tower")
+    prices = {
+        ("gpu", "card"): make_quote("gpu", "card", "500", kind="used"),
+        ("host", "tower"): make_quote("host", "tower", "2000"),
+    }
+    times = [make_best(make_time("card", 2, 10.0))]
+    build = Build(gpu=gpu, gpu_count=2, host=host)
+    ranking = rank(Candidates(make_model(), [build], times, prices, "sound"), Question())
+    assert " for $3,000 (used GPUs, January 2026," in verdict(ranking).sentence
 
 
 def test_nothing_fits_names_what_comes_nearest(pythia: Candidates) -> None:

@@ -18,6 +18,7 @@ from advisor.ranking.price_ranges import rank_spans
 from advisor.ranking.question import Question
 from advisor.ranking.rank import rank
 from price_catalog.builds import enumerate_builds
+from price_catalog.power import needs_machine_room
 from tests.facts_for_tests import (
     make_best,
     make_gpu,
@@ -193,6 +194,23 @@ def test_without_a_circuit_it_is_told_what_an_outlet_does_not_carry(
         out = capsys.readouterr().out
         assert "State the lab's circuit" not in out
         assert "outlet" not in out
+
+
+def test_what_no_outlet_carries_is_for_a_machine_room(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rank = ["rank", "--model", "pythia-1b", "--gpus", "B200", "--store", str(store_path)]
+    assert main(rank) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert " kW is more than any wall outlet carries: ask a machine room for that much" in said
+    assert "120 V" not in said
+
+
+@pytest.mark.parametrize(
+    ("watts", "room"), [(1_440, False), (5_888, False), (5_889, True), (16_400, True)]
+)
+def test_a_machine_room_begins_where_outlets_end(watts: float, room: bool) -> None:
+    assert needs_machine_room(watts) is room  # 230 V x 32 A x 80 % = 5,888 W
 
 
 @pytest.mark.parametrize("text", ["", "120", "15A/120V", "120V/15A/2", "1V/1A", "999V/15A", "a/b"])

@@ -34,6 +34,20 @@ def test_a_whole_machine_up_to_half_as_much_again_comes_first() -> None:
     assert order(10_000, 12_000, 30_000, 11_000) == ["whole", "whole", "parts", "whole"]
 
 
+def test_of_a_sum_of_options_and_a_price_that_its_seller_names_the_price_comes_first() -> None:
+    hosts = [replace(WHOLE, host_id=name) for name in ("summed", "quoted", "dear")]
+    builds = [Build(gpu=GPU, gpu_count=2, host=host) for host in hosts]
+    prices = {
+        ("server", "summed"): make_quote("server", "summed", "10000", kind="parts-list"),
+        ("server", "quoted"): make_quote("server", "quoted", "15000"),
+        ("server", "dear"): make_quote("server", "dear", "15001"),
+    }
+    times = [make_best(make_time("card", 2, 10.0))]
+    candidates = Candidates(make_model(), builds, times, prices, "sound")
+    found = [builds[i].host.host_id for i in candidates.by_days]
+    assert found == ["quoted", "summed", "dear"]
+
+
 @given(st.integers(3_000, 100_000), st.lists(st.integers(3_000, 300_000), max_size=4))
 def test_before_the_parts_stand_exactly_those_that_are_worth_it(
     parts: int, whole: list[int]

@@ -21,6 +21,7 @@ def cautions(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str]:
     """Each one sentence or two, the weightiest first."""
     return [
         *_not_on_sale(grant, problem, plan),
+        *_not_quoted(problem, plan),
         *_allocations(grant, problem, plan),
         *_rules(grant),
         *_electricity(grant),
@@ -40,6 +41,23 @@ def _not_on_sale(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str
         f"Nobody is known to sell this new at its price: {label}. "
         f"{why}Ask for a quote before you submit."
         for label in dict.fromkeys(labels)
+    ]
+
+
+def _not_quoted(problem: PlanningProblem, plan: Plan) -> list[str]:
+    """Whole machines at a price that was added up and that their seller never named."""
+    bought = {p.machine_id for p in plan.purchases}
+    lines = [
+        line
+        for m in problem.machines
+        if m.machine_id in bought and len(m.lines) == 1
+        for line in m.lines
+        if line.quote_kind == "parts-list"
+    ]
+    return [
+        f"The price of the {line.label} is added up from {line.vendor}'s options: nobody quoted "
+        "it. Ask for a quote before you submit."
+        for line in dict.fromkeys(lines)
     ]
 
 

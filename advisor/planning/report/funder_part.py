@@ -36,7 +36,12 @@ from advisor.planning.solver.charges import Kind, overhead_rate
 from price_catalog.model import OWN_QUOTE
 
 CENT = Decimal("0.01")
-KINDS_OF_PRICE = {"list": "list price", "street": "street price", "secondary": "told by others"}
+KINDS_OF_PRICE = {
+    "list": "list price",
+    "street": "street price",
+    "secondary": "told by others",
+    "parts-list": "added up, not quoted",
+}
 """Where the kind's own name does not say it."""
 
 

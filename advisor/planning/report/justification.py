@@ -127,7 +127,8 @@ def _price(given: Material, e: EquipmentCost) -> list[str | Num]:
             *(["value-added tax"] if rules.vat else []),
             *(extra.name for extra in rules.machine_extras),
         ]
-        words += [" (quoted at ", quoted, f", with {listed(what)})"]
+        how = "added up to" if e.lines[0].line.quote_kind == "parts-list" else "quoted at"
+        words += [f" ({how} ", quoted, f", with {listed(what)})"]
     named = funder_form(given.loaded.grant.funder).names_cost_share
     if rules.cost_share and named:
         share = given.book.setting(
