@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 MOST_LINES = 40
 MOST_ROWS = 10
+FEWER_ROWS = 6
 NARROWEST = 60
 WITH_RUNS = 76
 """Columns from which on there is room for what a run costs."""
@@ -49,24 +50,29 @@ def rank_answer(
 ) -> str:
     """At most 40 lines of 100 columns: the answer, the best, what to doubt and how to settle it."""
     width = max(width, NARROWEST)
-    blocks = [_filled(verdict(ranking).sentence, width)]
-    places = shown_places(ranking)
-    if places:
-        rows = [ranking.row(place) for place in places]
-        table = table_lines(ranking, rows, width)
-        blocks.append("\n".join([*table, *_foot(ranking, len(rows), width)]))
-    else:
-        blocks.append("\n".join(_foot(ranking, 0, width)))
+    sentence = _filled(verdict(ranking).sentence, width)
+    rows = [ranking.row(place) for place in shown_places(ranking)]
     doubts = doubts_of(ranking, rentals, key)
     # In a narrow terminal the offer to try on rented GPUs gives way to the doubts; where a store's
-    # long path has each command broken, they run on.
+    # long path has each command broken, they run on; last the table is shorter.
     fewer = doubts[:-1] if doubts and doubts[-1].about == "try" else doubts
-    for told, broken in ((doubts, True), (fewer, True), (fewer, False)):
+    for told, broken, most in (
+        (doubts, True, MOST_ROWS),
+        (fewer, True, MOST_ROWS),
+        (fewer, False, MOST_ROWS),
+        (fewer, False, FEWER_ROWS),
+    ):
         block = doubt_block("Before you order", told, width, broken=broken)
-        text = "\n\n".join([*blocks, *block])
+        text = "\n\n".join([sentence, _table_text(ranking, rows[:most], width), *block])
         if text.count("\n") < MOST_LINES:
             break
     return text
+
+
+def _table_text(ranking: Ranking, rows: Sequence[RankedRow], width: int) -> str:
+    """The best builds, and what is not shown."""
+    table = table_lines(ranking, rows, width) if rows else []
+    return "\n".join([*table, *_foot(ranking, len(rows), width)])
 
 
 def _filled(sentence: str, width: int) -> str:

@@ -53,6 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     correct = command("correct", "correct a machine or a quote of yours: name what changes")
     correct.add_argument("--quote", metavar="ID", help="the quote, as advisor prices list has it")
+    correct.add_argument(
+        "--rename", metavar="NAME", help="of a machine: what it is called from now on"
+    )
     _add_cells(correct, (*COLUMNS, *MACHINE_COLUMNS), without=("item", "item_kind", "corrects"))
 
     delete = command("delete", "delete a machine or a quote of yours")

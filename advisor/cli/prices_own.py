@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterable, Mapping
 from datetime import date
+from types import MappingProxyType
 
 from advisor.answers.before import of_typed_store
 from advisor.answers.own_prices import (
@@ -61,16 +62,19 @@ def correct(options: argparse.Namespace, store: Store) -> int:
     snapshot = _snapshot(store)
     if options.quote is not None:
         given = typed_cells(options, MACHINE_COLUMNS)
+        if options.rename is not None:
+            given["rename"] = options.rename
         if given:
             flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
             raise InputError(f"{flags} is said of a machine: name that with --machine, no quote")
         return _correct_quote(options, store, snapshot)
     host = _own_machine(options.cell_machine, snapshot)
     given = typed_cells(options, (*MACHINE_COLUMNS, *QUOTE_COLUMNS))
-    if given.keys() == {"machine"}:
+    if given.keys() == {"machine"} and options.rename is None:
         raise InputError("nothing to correct is named: say what changes, as in --price 280000")
+    new_name = host.name if options.rename is None else options.rename
     (made, price_changed) = _changed(
-        {**cells_of(host, snapshot), **given, "machine": host.name}, snapshot, host
+        {**cells_of(host, snapshot), **given, "machine": new_name}, snapshot, host
     )
     store.replace_machine(made.host, made.quote if price_changed else None, [OWN])
     _tell(made, snapshot, "corrected")
@@ -138,7 +142,8 @@ def _own_machine(name: str, snapshot: Snapshot) -> Host:
 def _changed(cells: Mapping[str, str], snapshot: Snapshot, corrected: Host | None) -> MachineChange:
     made = change_machine(cells, snapshot, corrected, today=date.today())
     if isinstance(made, list):
-        raise InputError(joined([flagged(problem) for problem in made]))
+        flags = {} if corrected is None else {"machine": "rename"}
+        raise InputError(joined([flagged(problem, flags) for problem in made]))
     return made
 
 
@@ -152,9 +157,10 @@ def joined(problems: list[str]) -> str:
     return text
 
 
-def flagged(problem: RowError) -> str:
-    """What is wrong with a flag, in one line."""
-    column = (problem.column or "").replace("_", "-")
+def flagged(problem: RowError, flags: Mapping[str, str] = MappingProxyType({})) -> str:
+    """What is wrong with a flag, in one line; ``flags`` that are not called as their column."""
+    column = problem.column or ""
+    column = flags.get(column, column).replace("_", "-")
     return f"--{column}: {problem.message}" if column else problem.message
 
 

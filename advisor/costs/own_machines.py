@@ -151,7 +151,7 @@ class _MachineForm:
             return None
         whole = self.gpu_id is not None
         return Host(
-            host_id=_host_id(name) if self._replaces is None else self._replaces.host_id,
+            host_id=self._host_id(name) if self._replaces is None else self._replaces.host_id,
             name=name,
             kind="desktop" if rack_units == 0 else "server",
             max_gpus=count,
@@ -203,6 +203,15 @@ class _MachineForm:
             )
             return None
         return name
+
+    def _host_id(self, name: str) -> str:
+        """From the name; a machine that was once called so and renamed keeps its own."""
+        held, text = {host.host_id for host in self._hosts}, _folded(name)
+        while True:
+            digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+            if f"{_PREFIX}{digest}" not in held:
+                return f"{_PREFIX}{digest}"
+            text = digest
 
     def _gpu(self) -> str | None:
         """The GPU that it comes with."""
@@ -289,11 +298,6 @@ class _MachineForm:
             )
             return None
         return float(gib)
-
-
-def _host_id(name: str) -> str:
-    digest = blake2b(_folded(name).encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
-    return f"{_PREFIX}{digest}"
 
 
 def machine_cells(host: Host, gpus: Iterable[Gpu]) -> dict[str, str]:

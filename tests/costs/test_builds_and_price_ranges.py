@@ -58,7 +58,7 @@ def test_what_cannot_be_built_is_left_out_with_the_reason(
     assert dgx["price_marks"]["gpu"] == []
     # What nobody states of the paper's servers might keep a card out: they do not rank.
     assert left["A6000", 8, "2U server for 8 GPUs"]["reason"] == "fit-not-known"
-    assert "slots, power per card" in left["A6000", 8, "2U server for 8 GPUs"]["detail"]
+    assert "slots or power per card" in left["A6000", 8, "2U server for 8 GPUs"]["detail"]
 
 
 def test_the_paper_is_taken_at_its_word(

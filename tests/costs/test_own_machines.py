@@ -288,6 +288,32 @@ def test_a_machine_stays_with_its_gpus_or_without(
     assert 'advisor prices delete --machine "Lab quote"' in said
 
 
+def test_a_machine_is_renamed_and_its_old_name_is_free_again(
+    own_store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = ["--store", str(own_store)]
+    assert main(["prices", "add", *store, *MACHINE, *FLAGS]) == 0
+    correct = ["prices", "correct", *store, "--machine", "Lab quote"]
+    capsys.readouterr()
+    assert "--rename: is empty" in refused(capsys, *correct, "--rename", "")
+    assert "--rename: 'DGX H100' is there already" in refused(
+        capsys, *correct, "--rename", "DGX H100"
+    )
+    assert "--rename is said of a machine" in refused(
+        capsys, "prices", "correct", *store, "--quote", "paper-table5:a100", "--rename", "x"
+    )
+    assert main([*correct, "--rename", "Second quote"]) == 0
+    assert "corrected: Second quote, $285,000.00" in capsys.readouterr().err
+    assert main(["prices", "add", *store, *MACHINE, *FLAGS[2:], "--price", "250000"]) == 0
+    reader = look(Store(own_store))
+    own = {host.name: host.host_id for host in reader.hosts() if host.is_own_quote}
+    asked = {q.item_id: q.price_usd for q in reader.quotes() if q.origin == "local"}
+    assert {name: asked[host_id] for name, host_id in own.items()} == {
+        "Second quote": 285_000,
+        "Lab quote": 250_000,
+    }
+
+
 def test_only_the_facts_are_corrected_where_no_price_is_named(own_store: Path) -> None:
     store = ["--store", str(own_store)]
     assert main(["prices", "add", *store, *MACHINE, *FLAGS]) == 0

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import re
 from decimal import Decimal
 from pathlib import Path
 
@@ -250,9 +251,7 @@ def test_the_command_line_says_it_in_every_form(
     assert [int(row["rank"]) for row in rows if row["tied_with_first"] == "yes"] == tied
     assert main([*argv, "table", "--details"]) == 0
     printed = capsys.readouterr().out
-    marked = [
-        line.split("=")[0] for line in printed.splitlines() if line.split("  ")[0][-1:] == "="
-    ]
+    marked = re.findall(r"^(\d+)=", printed, re.MULTILINE)
     assert [int(number) for number in marked] == tied
     assert settle["in_words"] in " ".join(printed.split())
     if settle["measure"] is not None:
