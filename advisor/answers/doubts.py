@@ -125,8 +125,7 @@ def _power(row: RankedRow, supply: Supply | None) -> Doubt | None:
     if watts <= OUTLET.watts:
         return None
     if needs_machine_room(watts):
-        words = f"{about}{watts / 1000:.3g} kW is more than any wall outlet carries: ask a machine "
-        words += "room for that much power and cooling"
+        words = f"{about}{watts / 1000:.3g} kW needs a machine room: no outlet carries it"
     else:
         outlet = f"{OUTLET.volts} V {OUTLET.breaker_a} A outlet"
         words = f"{about}{watts:,.0f} W is more than a {outlet} carries"

@@ -351,7 +351,7 @@ def _power(one: OneBuild) -> list[Said]:
     whose = "your circuit" if one.supply is not None else "an ordinary outlet"
     named = f"{whose} ({supply.volts} V {supply.breaker_a} A, {supply.watts:,.0f} W for hours)"
     if one.supply is None and needs_machine_room(watts):
-        said.append(Said("no wall outlet carries it: ask a machine room for its power", True))
+        said.append(Said("needs a machine room: no outlet carries it", True))
     elif supply_obstacle(build, supply) is None:
         said.append(Said(f"{named} carries {int(supply.watts // watts)} of them"))
     else:

@@ -62,7 +62,7 @@ REASONS_COUNTED = {
 KIND_WORDS = {
     "reseller-quote": "reseller's quote",
     "education": "university price",
-    "parts-list": "added up from parts",
+    "parts-list": "sum of part prices",
     "list": "list price",
     "street": "street price",
     "used": "used, resale",

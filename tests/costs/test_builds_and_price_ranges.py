@@ -202,7 +202,7 @@ def test_what_no_outlet_carries_is_for_a_machine_room(
     rank = ["rank", "--model", "pythia-1b", "--gpus", "B200", "--store", str(store_path)]
     assert main(rank) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert " kW is more than any wall outlet carries: ask a machine room for that much" in said
+    assert " kW needs a machine room: no outlet carries it (--circuit states yours)" in said
     assert "120 V" not in said
 
 
