@@ -199,7 +199,12 @@ def parse_share(text: str, what: str) -> Decimal:
     else:
         share = parse_decimal(text, what, such_as)
     if share > 1:
-        raise InputError(f"{what} {shown(text.strip())} is more than all of it: write a {such_as}")
+        typed = text.strip()
+        meant = typed.removesuffix("%").strip()
+        mend = f"for {meant} percent write {meant}%" if share <= 100 else f"write a {such_as}"
+        if typed.endswith("%"):
+            mend = f"write a {such_as}"
+        raise InputError(f"{what} {shown(typed)} is more than the whole: {mend}")
     return share
 
 
@@ -214,16 +219,23 @@ def parse_lifetime_years(text: str) -> float:
 
 
 def parse_price_rule(text: str) -> PriceRule:
-    """``paper``, ``latest``, or a day: prices as known on that day. Raises InputError."""
+    """``paper``, ``latest``, or a day: prices as known on that day, none to come. Raises
+    InputError."""
+    word = text.strip().casefold()
     for named in NAMED_PRICES:
-        if text == named:
+        if word == named:
             return named
     try:
-        if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text, re.ASCII):
+        if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", word, re.ASCII):
             raise ValueError
-        return date.fromisoformat(text)
+        day = date.fromisoformat(word)
     except ValueError:
         raise InputError(
             f"the prices {shown(text)} are not known: "
             "write paper, latest, or a day such as 2026-11-01"
         ) from None
+    if day > date.today():
+        raise InputError(
+            f"the prices of {day} are not known yet: write latest, or a day up to {date.today()}"
+        )
+    return day

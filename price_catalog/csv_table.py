@@ -23,7 +23,8 @@ def nearest(word: str, known: Collection[str]) -> str:
     if close:
         return "did you mean " + " or ".join(f"'{by_folded[name]}'" for name in close) + "?"
     if len(known) <= 40:
-        return "known: " + ", ".join(sorted(known))
+        between = "; " if any(", " in name for name in known) else ", "
+        return "known: " + between.join(sorted(known))
     return f"{len(known)} are known, none is near"
 
 

@@ -258,8 +258,8 @@ def test_a_written_amount_reads_back_to_three_digits(amount: float) -> None:
 
 def test_price_rules() -> None:
     assert parse_price_rule("paper") == "paper"
-    assert parse_price_rule("latest") == "latest"
+    assert parse_price_rule("latest") == parse_price_rule(" Latest") == "latest"
     assert parse_price_rule("2026-11-01") == date(2026, 11, 1)
-    for wrong in ("", "Latest", "2026-13-01", "20261101", "2026-W01-1", "tomorrow"):
+    for wrong in ("", "Lately", "2026-13-01", "20261101", "2026-W01-1", "tomorrow"):
         with pytest.raises(InputError, match="paper, latest, or a day"):
             parse_price_rule(wrong)

@@ -11,7 +11,13 @@ from advisor.answers.before import Doubt, quoted
 from advisor.answers.circuit import OUTLET
 from advisor.answers.price_told import newer_words, prices_told
 from advisor.answers.uncertainty_lines import bench_command, minutes_words
-from advisor.answers.verdict import kinds_words, offer_words, orderable
+from advisor.answers.verdict import (
+    better_unsold,
+    kinds_words,
+    measured_days,
+    offer_words,
+    orderable,
+)
 from advisor.answers.wording import (
     bench_words,
     counted_days,
@@ -57,6 +63,7 @@ def doubts_of(
     held = tuple(rentals)
     found = (
         _ties(ranking),
+        _better_unsold(ranking),
         _time(ranking, row),
         _power(row, None if key is None else key.supply),
         _price(ranking, row),
@@ -64,8 +71,9 @@ def doubts_of(
         _try_rented(ranking, held, key),
     )
     doubts = [doubt for doubt in found if doubt is not None]
-    if len(doubts) > MOST_DOUBTS:  # what settles the ties, and a trial, settle the time as well
-        doubts = [doubt for doubt in doubts if doubt.about != "time"]
+    for about in ("time", "try"):  # what settles the ties, and a trial, settle the time as well
+        if len(doubts) > MOST_DOUBTS:
+            doubts = [doubt for doubt in doubts if doubt.about != about]
     return doubts
 
 
@@ -88,6 +96,28 @@ def _ties(ranking: Ranking) -> Doubt | None:
     return Doubt(about="ties", words=words, command=bench_command(ranking, wanted))
 
 
+_BETTER = {"days": "be faster", "cost": "be cheaper", "experiment-cost": "cost less a run"}
+"""What a machine would do that comes before another, by the rule."""
+
+
+def _better_unsold(ranking: Ranking) -> Doubt | None:
+    """The best that would come before first place if somebody sold it."""
+    row, rule = better_unsold(ranking), ranking.question.rule
+    if row is None:
+        return None
+    build, mark = row.build, estimate_mark(row.time)
+    facts = [usd_rounded(row.overall_cost_usd), f"{mark}{counted_days(row.training_days)}"]
+    if rule == "experiment-cost":
+        facts.append(f"{mark}{usd_rounded(row.experiment_cost_usd)} a run")
+    words = (
+        f"{short_gpus_words(build)} {in_machine(build)} would {_BETTER[rule]} "
+        f"({', '.join(facts)}), but no seller is known: ask for a quote"
+    )
+    item = row.host_quote.item_id if build.host.gpu_id is not None else build.gpu.gpu_id
+    command = f"advisor prices list --item {quoted(item)}"
+    return Doubt(about="unsold", words=words, command=command)
+
+
 def _time(ranking: Ranking, row: RankedRow) -> Doubt | None:
     """What the days rest on, where nobody timed this model on this machine as a run takes."""
     time, model = row.time, ranking.candidates.model
@@ -101,6 +131,10 @@ def _time(ranking: Ranking, row: RankedRow) -> Doubt | None:
         words = f"estimated; nobody measured it on {short_gpus_words(build)}{limit_first(build)}"
     elif time.timing == "unsynchronised":
         words = "published, timed without waiting for the GPU: it may take longer"
+        slower = measured_days(ranking, ranking.order[row.rank - 1])
+        if slower is not None:
+            days = counted_days(slower)
+            words = f"published, timed without waiting for the GPU; we measured {days}"
     else:
         return None
     command = f"advisor bench --model {quoted(model.recipe_id)} {bench_words(build)}"

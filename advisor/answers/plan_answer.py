@@ -56,7 +56,8 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
     worked = _most_worked(loaded, plan)
     if worked is not None and worked[0].times[worked[1]].basis == "predicted":
         machine, model = worked
-        words = f"estimated; nobody measured {model} on {machine.gpu_count} × {machine.gpu_name}"
+        name = loaded.snapshot.model(model).name
+        words = f"estimated; nobody measured {name} on {machine.gpu_count} × {machine.gpu_name}"
         bench = f"advisor bench --model {quoted(model)} --gpus {machine.gpu_count}"
         doubts.append(Doubt(about="time", words=words, command=bench))
     instead = next((each for each in found.alternatives if each.plan is not None), None)
@@ -91,7 +92,7 @@ def _bought(loaded: Loaded, plan: Plan) -> Machine | None:
 def _price(machine: Machine, asks: Iterable[str]) -> Doubt:
     line = max(machine.lines, key=lambda each: each.unit_usd * each.quantity)
     age = f"{machine.label} is priced by {line.vendor} of {line.quoted_on:%B %Y}: ask again"
-    flip = next((text for text in asks if text.startswith("a quote for ")), "")
+    flip = next((text for text in asks if text.startswith(f"a quote for {machine.label}:")), "")
     words = f"{age}; {flip.partition('it costs nothing, and ')[2]}" if flip else age
     command = f"advisor prices list --item {quoted(line.item_id)}"
     return Doubt(about="price", words=words.rstrip("; "), command=command)

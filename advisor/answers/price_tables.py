@@ -24,9 +24,9 @@ def builds_text(rows: Sequence[Mapping[str, Any]], command: str, width: int) -> 
         for answer in ("yes", "not known", "no")
     }
     can, unknown, cannot = by_answer.values()
-    counts = [f"{len(can):,} of {len(rows):,} builds can be put together"]
+    counts = [f"{f'{len(can):,}' if can else 'None'} of {len(rows):,} builds can be put together"]
     counts += [f"{len(cannot):,} cannot"] if cannot else []
-    counts += [f"of {len(unknown):,} nobody states enough to know"] if unknown else []
+    counts += [f"{len(unknown):,} are not known to fit"] if unknown else []
     blocks = [fill(f"{', '.join(counts)}.", width)]
     if can:
         names = cut_words([row["build"] for row in can], max(width - 48, 24))

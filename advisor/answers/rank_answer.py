@@ -53,14 +53,17 @@ def rank_answer(
     sentence = _filled(verdict(ranking).sentence, width)
     rows = [ranking.row(place) for place in shown_places(ranking)]
     doubts = doubts_of(ranking, rentals, key)
-    # In a narrow terminal the offer to try on rented GPUs gives way to the doubts; where a store's
-    # long path has each command broken, they run on; last the table is shorter.
-    fewer = doubts[:-1] if doubts and doubts[-1].about == "try" else doubts
+    # In a narrow terminal the offer to try on rented GPUs gives way to the doubts, then what nobody
+    # sells; where a store's long path has each command broken, they run on; last the table is
+    # shorter.
+    fewer = [doubt for doubt in doubts if doubt.about != "try"]
+    least = [doubt for doubt in fewer if doubt.about != "unsold"]
     for told, broken, most in (
         (doubts, True, MOST_ROWS),
         (fewer, True, MOST_ROWS),
         (fewer, False, MOST_ROWS),
-        (fewer, False, FEWER_ROWS),
+        (least, False, MOST_ROWS),
+        (least, False, FEWER_ROWS),
     ):
         block = doubt_block("Before you order", told, width, broken=broken)
         text = "\n\n".join([sentence, _table_text(ranking, rows[:most], width), *block])

@@ -22,6 +22,7 @@ from advisor.answers.wording import (
     price_marks,
     rests_on_words,
     settings_words,
+    supply_words,
 )
 from advisor.costs.amounts import days_exact, usd_whole
 from advisor.costs.price_book import RULE_WORDS as PRICE_RULE_WORDS
@@ -337,6 +338,8 @@ def headline(candidates: Candidates, question: Question, prices: str) -> str:
     words.append(RULE_WORDS[question.rule])
     words.append(f"prices {prices}")
     words.append(f"{candidates.evidence} evidence")
+    if candidates.supply is not None:
+        words.append(f"{supply_words(candidates.supply)} circuit")
     if candidates.network is not None:
         from advisor.ranking.fabric import fabric_words  # late: most ask for one machine
 

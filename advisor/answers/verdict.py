@@ -21,6 +21,7 @@ from advisor.answers.wording import (
     price_day_words,
     short_gpus_words,
     summed_words,
+    supply_words,
 )
 from advisor.costs.amounts import days_rounded, usd_exact, usd_rounded
 from advisor.ranking.rank import RankedRow, Ranking
@@ -242,27 +243,43 @@ def how_sure(ranking: Ranking, *, priced: bool = True) -> str:
     uncertainty, rule = ranking.uncertainty, ranking.question.rule
     if uncertainty.first_is_impossible:
         return "but that published time is physically impossible"
+    slower = measured_days(ranking, ranking.order[0])
+    if slower is not None:
+        return f"but we measured {counted_days(slower)}"
     if len(ranking) == 1 and not uncertainty.outside:
         return "nothing else fits"
-    alike = "cheap a run" if rule == "experiment-cost" else "fast"
+    per_run = rule == "experiment-cost"
     if uncertainty.tied:
-        return f"{kinds_words(ranking, uncertainty.tied, priced=priced)} may be as {alike}"
+        alike = "cost as little a run" if per_run else "be as fast"
+        return f"{kinds_words(ranking, uncertainty.tied, priced=priced)} may {alike}"
     if uncertainty.outside:
         return f"{kinds_words(ranking, uncertainty.outside)}, left out as too slow, may be better"
+    on_sale = " on sale" if better_unsold(ranking) else ""
     if rule == "cost":
-        return "nothing cheaper fits"
-    on_sale = " on sale" if _beaten_unsold(ranking) else ""
-    return f"no other{on_sale} is as {alike}"
+        return f"nothing cheaper{on_sale} fits"
+    return f"no other{on_sale} {'costs less a run' if per_run else 'is as fast'}"
 
 
-def _beaten_unsold(ranking: Ranking) -> bool:
-    """Whether one that nobody is known to sell, and that is ranked below, does better."""
+def measured_days(ranking: Ranking, i: int) -> float | None:
+    """How long a synchronised run was measured to take, where a published time counts that is
+    shorter; None elsewhere."""
+    best = ranking.candidates.times[i]
+    return None if best is None or best.measured is None else best.measured.training_days
+
+
+def better_unsold(ranking: Ranking) -> RankedRow | None:
+    """The best that nobody is known to sell and that is ranked below, where it does better than
+    first place."""
     if ranking.all_alike:
-        return False
+        return None
     first, unsold = ranking.row(0), ranking.row(ranking.offered)  # the best of those
     if ranking.question.rule == "experiment-cost":
-        return unsold.experiment_cost_usd < first.experiment_cost_usd
-    return unsold.training_days < first.training_days
+        better = unsold.experiment_cost_usd < first.experiment_cost_usd
+    elif ranking.question.rule == "cost":
+        better = unsold.overall_cost_usd < first.overall_cost_usd
+    else:
+        better = unsold.training_days < first.training_days
+    return unsold if better else None
 
 
 MOST_NAMED = 2
@@ -309,7 +326,7 @@ def _nothing(ranking: Ranking) -> str:
             # A machine that exists says why; a pairing of cards with a strange chassis says less.
             whole = [i for i in unbuilt if candidates.builds[i].host.gpu_id is not None]
             build = candidates.builds[(whole or unbuilt)[0]]
-            return f"Nothing asked for can be built: of {build_words(build)}, {build.obstacle}."
+            return f"Nothing asked for can be built: {build_words(build)}: {build.obstacle}."
         return f"No machine can be ranked for {model}: none has both a price and a training time."
     cents = candidates.cents
     inside = [] if budget is None else [i for i in candidates.by_days if cents[i] <= budget * 100]
@@ -349,10 +366,12 @@ def sold_first(candidates: Candidates, ordered: Sequence[int]) -> tuple[int, str
 
 
 def _asked(ranking: Ranking) -> str:
-    """`` for $40,000 within 60 days``; nothing where no limit was set."""
+    """`` for $40,000 within 60 days on a 120 V 15 A circuit``; nothing where no limit was set."""
     budget, limit = ranking.question.budget_usd, ranking.question.max_days
     asked = "" if budget is None else f" for {usd_exact(budget)}"
-    return asked if limit is None else f"{asked} within {_limit(ranking)}"
+    asked += "" if limit is None else f" within {_limit(ranking)}"
+    supply = ranking.candidates.supply
+    return asked if supply is None else f"{asked} on a {supply_words(supply)} circuit"
 
 
 def _days_of(ranking: Ranking, i: int, *, named: bool = True) -> str:

@@ -29,6 +29,7 @@ from price_catalog.model import OWN_QUOTE, Gpu, Host, Quote
 
 if TYPE_CHECKING:
     from advisor.ranking.fabric import Fabric
+    from price_catalog.power import Supply
 
 RULE_WORDS = {
     "days": "fastest first",
@@ -269,7 +270,15 @@ def bench_words(build: Build) -> str:
 
 def limit_words(build: Build) -> str:
     """`` limited to 280 W``, where the lab's circuit carries it only so; else nothing."""
-    return "" if build.limit is None else f" limited to {build.limit.watts:.0f} W each"
+    if build.limit is None:
+        return ""
+    each = " each" if build.gpu_count > 1 else ""
+    return f" limited to {build.limit.watts:.0f} W{each}"
+
+
+def supply_words(supply: Supply) -> str:
+    """``120 V 15 A``."""
+    return f"{supply.volts} V {supply.breaker_a} A"
 
 
 def set_limit(build: Build) -> str | None:

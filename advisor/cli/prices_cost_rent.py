@@ -29,6 +29,7 @@ from advisor.parse import (
     parse_price_rule,
     parse_share,
     parse_whole,
+    shown,
 )
 from advisor.ranking.times import parse_evidence_rule
 from advisor.store import Store
@@ -57,6 +58,8 @@ _TERMS: dict[str, tuple[str, Callable[[str, str], Decimal]]] = {
     "financing": ("financing_rate", parse_share),
 }
 """Of each flag: the term, and how it is read."""
+MOST_WATTS = 10_000
+"""No GPU draws more; who types more means another unit."""
 
 
 def read_request(options: argparse.Namespace) -> OwnershipRequest:
@@ -74,13 +77,21 @@ def read_request(options: argparse.Namespace) -> OwnershipRequest:
         prices=prices,
         evidence=evidence,
         terms=terms,
-        power_w=None
-        if power is None
-        else parse_count(power, "--power", "310 W", ("watts", "watt", "w")),
+        power_w=None if power is None else _watts(power),
         rack_units=None
         if units is None
         else parse_decimal(units, "--rack-units", "number of rack units, such as 4", ("u",)),
     )
+
+
+def _watts(text: str) -> float:
+    watts = parse_count(text, "--power", "310 W", ("watts", "watt", "w"))
+    if not 1 <= watts <= MOST_WATTS:
+        raise InputError(
+            f"--power {shown(text)} is out of range: write the watts of one GPU, from 1 to "
+            f"{MOST_WATTS:,}, such as 310 W"
+        )
+    return watts
 
 
 def _read_terms(options: argparse.Namespace) -> CostTerms:

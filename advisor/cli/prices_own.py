@@ -161,7 +161,8 @@ def flagged(problem: RowError, flags: Mapping[str, str] = MappingProxyType({})) 
     """What is wrong with a flag, in one line; ``flags`` that are not called as their column."""
     column = problem.column or ""
     column = flags.get(column, column).replace("_", "-")
-    return f"--{column}: {problem.message}" if column else problem.message
+    between = " " if problem.message.startswith("is ") else ": "
+    return f"--{column}{between}{problem.message}" if column else problem.message
 
 
 def _tell(made: OwnMachine, snapshot: Snapshot, what: str) -> None:

@@ -18,6 +18,17 @@ TERM_BOUNDS = {
     "financing_rate": (0, 1),
 }
 """The least and the most of each term; beyond, it was typed in another unit."""
+TERM_WORDS = {
+    "lifetime_years": "the lifetime in years",
+    "utilisation": "the utilisation as a share, such as 0.6,",
+    "electricity_usd_per_kwh": "electricity in US dollars a kWh, such as 0.15,",
+    "pue": "the PUE as a ratio, such as 1.4,",
+    "hosting_usd_per_u_month": "hosting in US dollars a rack unit and month, such as 30,",
+    "staff_usd_per_year": "staff in US dollars a year, such as 2000,",
+    "resale_share": "resale as a share, such as 0.2,",
+    "financing_rate": "the interest a year as a share, such as 0.05,",
+}
+"""How each is written."""
 ABOVE_ZERO = ("lifetime_years", "utilisation")
 """Those that cannot be 0 either."""
 
@@ -44,11 +55,8 @@ class CostTerms:
             value = getattr(self, name)
             inside = Decimal(lowest) <= value <= Decimal(highest) if value.is_finite() else False
             if not inside or (name in ABOVE_ZERO and value == 0):
-                bound = "above" if name in ABOVE_ZERO else "at least"
-                raise ValueError(
-                    f"{name.replace('_', ' ')} is {value}: write a number {bound} {lowest} "
-                    f"and at most {highest}"
-                )
+                bounds = f"{'above' if name in ABOVE_ZERO else 'from'} {lowest} to {highest:,}"
+                raise ValueError(f"{value} is out of range: write {TERM_WORDS[name]} {bounds}")
 
 
 PAPER_TERMS = CostTerms()

@@ -22,6 +22,7 @@ from price_catalog.model import Quote
 
 if TYPE_CHECKING:
     from advisor.ranking.fabric import Fabric
+    from price_catalog.power import Supply
 
 NO_PRICE = -1
 WHOLE_WORTH = 1.5
@@ -54,13 +55,16 @@ class Candidates:
         prices: Mapping[tuple[str, str], Quote],
         evidence: EvidenceRule,
         network: Fabric | None = None,
+        supply: Supply | None = None,
     ) -> None:
         """A build that cannot be put together is left out; `builds` says which those are.
 
-        ``network`` joins the machines of builds of several.
+        ``network`` joins the machines of builds of several; ``supply`` is the circuit that was
+        asked for, under which the builds were made.
         """
         self.model = model
         self.network = network
+        self.supply = supply
         self.evidence = evidence
         self.prices = prices
         self.builds = builds
@@ -143,7 +147,9 @@ class Candidates:
     def at_face_value(self) -> Candidates:
         """The same builds and prices with the times that the published evidence would use."""
         times = at_face_value(self._given)  # not those under a power limit: it is applied anew
-        return Candidates(self.model, self.builds, times, self.prices, "published", self.network)
+        return Candidates(
+            self.model, self.builds, times, self.prices, "published", self.network, self.supply
+        )
 
     @cached_property
     def rankable(self) -> list[int]:

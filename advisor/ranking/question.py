@@ -16,7 +16,7 @@ RANK_RULES: tuple[RankRule, ...] = get_args(RankRule)
 
 def parse_rank_rule(text: str) -> RankRule:
     """How to rank. Raises InputError."""
-    return parse_choice(text, RANK_RULES, "ranking by", last=", ")
+    return parse_choice(text.replace("_", "-"), RANK_RULES, "ranking by")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -200,7 +200,7 @@ def candidates_of(
         builds = on_circuit(builds, supply)
     if network is not None:
         builds += tuple(build._replace(machines=2) for build in builds if _sold_twice(build))
-    return Candidates(model, builds, times, book, evidence, network)
+    return Candidates(model, builds, times, book, evidence, network, supply)
 
 
 def _sold_twice(build: Build) -> bool:

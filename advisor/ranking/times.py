@@ -130,6 +130,9 @@ class BestTime:
     """What the published evidence, taken at face value, would use instead, where it differs."""
     naive: TrainingTime | None
     """The naive settings' time, where it is known and not the chosen one."""
+    measured: TrainingTime | None = None
+    """At face value: the synchronised time that says a run takes longer than the one that counts;
+    None where there is none."""
     with_host: tuple[float, TrainingTime] | None = None
     """What is estimated for a host of at least so many GiB of memory, where that is more than 64
     a GPU and gains something: see `on_host`."""
@@ -191,14 +194,29 @@ def at_face_value(times: Iterable[BestTime]) -> list[BestTime]:
         chosen, naive = best.chosen, best.naive
         if naive is None and chosen is not None and chosen.status == "ok":
             naive = chosen if chosen.method == "naive" else None
+        measured = None
         if best.published is not None:
+            measured = chosen if _takes_longer(chosen, best.published) else None
             chosen = best.published
         if chosen is None or chosen.basis == "predicted":
             continue
         if naive is not None and naive.measurement_id == chosen.measurement_id:
             naive = None
-        found.append(replace(best, chosen=chosen, published=None, naive=naive, with_host=None))
+        found.append(
+            replace(
+                best, chosen=chosen, published=None, naive=naive, measured=measured, with_host=None
+            )
+        )
     return found
+
+
+def _takes_longer(time: TrainingTime | None, published: TrainingTime) -> bool:
+    """Whether a synchronised measurement is longer than a published time can be, rounded as it
+    is."""
+    if time is None or time.basis == "predicted" or time.timing != "synchronised":
+        return False
+    days, most = time.training_days_low or time.training_days, published.training_days_high
+    return days is not None and most is not None and days > most
 
 
 def under_limit(best: BestTime, limit: PowerLimit) -> BestTime:

@@ -13,17 +13,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.answers.doubts import doubts_of
+from advisor.answers.ranking import headline
 from advisor.answers.verdict import HARDLY, kinds_words, verdict
 from advisor.answers.wording import chance_words, counted_days, gpus_words, short_gpus_words
 from advisor.costs.amounts import days_rounded, usd_rounded
 from advisor.ranking.candidates import Candidates
-from advisor.ranking.question import Question
-from advisor.ranking.rank import rank
+from advisor.ranking.question import RANK_RULES, Question
+from advisor.ranking.rank import RankedRow, rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.ranking.ties import NORMAL_90, chance_within
 from advisor.store import Store
 from price_catalog.builds import Build
+from price_catalog.power import Supply
 from tests.facts_for_tests import make_best, make_gpu, make_host, make_model, make_quote, make_time
+
+H100 = "h100-sxm5-80gb"
 
 
 @pytest.fixture(scope="module")
@@ -282,3 +286,62 @@ def test_a_faster_one_that_nobody_sells_is_no_reason_to_say_that_none_is(
             assert sure == f"no other{' on sale' if faster else ''} is as fast.", budget
             said.add(faster)
     assert True in said
+
+
+def worth(row: RankedRow, rule: str) -> float:
+    """What the rule goes by."""
+    if rule == "days":
+        return row.training_days
+    return float(row.overall_cost_usd if rule == "cost" else row.experiment_cost_usd)
+
+
+def test_a_better_one_that_nobody_sells_is_a_doubt_with_its_price(pythia: Candidates) -> None:
+    seen = set()
+    for budget in (15_500, 40_000, 100_000):
+        for rule in RANK_RULES:
+            ranking = rank(pythia, Question(budget_usd=Decimal(budget), rule=rule))
+            first, rows = ranking.row(0), ranking.rows()[ranking.offered :]
+            said = [d for d in doubts_of(ranking, (), None) if d.about == "unsold"]
+            better = [row for row in rows if worth(row, rule) < worth(first, rule)]
+            assert len(said) == bool(better), (budget, rule)
+            if better:
+                seen.add(rule)
+                assert usd_rounded(better[0].overall_cost_usd) in said[0].words
+                assert short_gpus_words(better[0].build) in said[0].words
+                if not ranking.uncertainty.tied:
+                    assert " on sale " in verdict(ranking).sentence
+    assert seen == set(RANK_RULES)
+
+
+def test_a_published_time_that_a_measurement_refutes_says_so(store_path: Path) -> None:
+    """1 x H100: 34 days as published, longer as this project measured it."""
+    with Store(store_path).reading() as reader:
+        snapshot = take_snapshot(reader)
+        model = snapshot.model("pythia-1b")
+        found = make_candidates(
+            reader, snapshot, model, prices="paper", evidence="published", gpu_ids=frozenset({H100})
+        )
+    ranking = rank(found, Question(budget_usd=Decimal(40_000)))
+    row = ranking.row(0)
+    assert row.build.gpu.gpu_id == H100
+    days = found.times[ranking.order[0]]
+    assert days is not None
+    assert days.measured is not None
+    assert (days.measured.training_days or 0) > row.training_days_high
+    measured = counted_days(days.measured.training_days or 0)
+    assert verdict(ranking).sentence.endswith(f"; but we measured {measured}.")
+    assert any(d.words.endswith(f"; we measured {measured}") for d in doubts_of(ranking, (), None))
+
+
+def test_the_circuit_belongs_to_the_question(store_path: Path) -> None:
+    with Store(store_path).reading() as reader:
+        snapshot = take_snapshot(reader)
+        model = snapshot.model("pythia-1b")
+        found = make_candidates(
+            reader, snapshot, model, prices="latest", evidence="sound", supply=Supply(120, 15)
+        )
+    question = Question(budget_usd=Decimal(40_000), max_days=10.0)
+    assert verdict(rank(found, question)).sentence.startswith(
+        "Nothing trains Pythia 1B for $40,000 within 10 days on a 120 V 15 A circuit: "
+    )
+    assert headline(found, question, "latest").endswith(" · 120 V 15 A circuit")

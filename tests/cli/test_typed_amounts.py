@@ -64,7 +64,7 @@ def test_a_term_means_the_same_on_the_command_line_and_on_screen(term: str) -> N
 
 def test_a_share_without_its_sign_is_never_misread() -> None:
     assert by_command("utilisation", "0.6").utilisation == Decimal("0.6")
-    with pytest.raises(InputError, match="more than all of it"):
+    with pytest.raises(InputError, match="more than the whole"):
         by_command("utilisation", "60")
     assert read_terms(State(utilisation="60"))[0].utilisation == Decimal("0.6")
     assert "60% or 0.6%" in read_terms(State(utilisation="0.6"))[1]["utilisation"]
@@ -95,8 +95,8 @@ def test_counts_watts_and_rack_units(
     [
         ("--pue $5", "--pue '$5' is money"),
         ("--financing $5", "--financing '$5' is money"),
-        ("--utilisation 200%", "--utilisation '200%' is more than all of it"),
-        ("--resale 1.5", "--resale '1.5' is more than all of it"),
+        ("--utilisation 200%", "--utilisation '200%' is more than the whole"),
+        ("--resale 1.5", "--resale '1.5' is more than the whole"),
         ("--model 7b", "advisor predict --model decoder --parameters 7B"),
         ("--model gpt2", "no model is called 'gpt2'; known: "),
         ("--model pythia1b", "did you mean 'pythia-1b'"),

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from advisor.answers.ownership import offer_words
 from advisor.cli.main import main
 from advisor.costs.rental import RentOffer, break_even, rent_offers, rented_usd, reserved_usd
-from advisor.costs.tco import CostTerms, total_cost_of_ownership
+from advisor.costs.tco import TERM_WORDS, CostTerms, total_cost_of_ownership
 from advisor.store import Store
 from price_catalog.model import Rental, Source
 from tests.store_for_tests import look
@@ -193,7 +193,7 @@ def test_terms_out_of_range_are_refused() -> None:
         ("financing_rate", "NaN"),
         ("staff_usd_per_year", "Infinity"),
     ]:
-        with pytest.raises(ValueError, match=name.replace("_", " ")):
+        with pytest.raises(ValueError, match=TERM_WORDS[name]):
             CostTerms(**{name: Decimal(value)})
 
 

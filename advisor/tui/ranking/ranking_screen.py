@@ -57,6 +57,7 @@ DOUBT_KEYS = {
     "power": "Enter u",
     "price": "Enter $",
     "rent": "Enter r",
+    "unsold": "F7 a",
     "try": "F6 e",
 }
 """Which keys lead to what would settle a doubt."""
