@@ -50,7 +50,7 @@ WRONG = [
     (["--max-days", "0"], "out of range"),
     (["--max-days", "soon"], "not a number of days"),
     (["--lifetime-years", "nan"], "not a number of years"),
-    (["--by", "price"], "days, cost, experiment-cost"),
+    (["--by", "price"], "days, cost or experiment-cost"),
     (["--prices", "yesterday"], "paper, latest, or a day"),
     (["--evidence", "all"], "sound or published"),
     (["--gpus", ""], "no GPU is named"),

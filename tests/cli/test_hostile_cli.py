@@ -202,7 +202,7 @@ def test_a_folder_that_is_not_there_is_named_with_what_to_do(
     [
         ("", "No file is named (.): name another file"),
         ("folder", "Is a directory (folder): name another file"),
-        ("x" * 300, f"File name too long ({'x' * 300})"),
+        ("x" * 300, f"File name too long ({'x' * 300}): name another file"),
     ],
 )
 def test_a_file_that_cannot_be_written_is_named_and_its_draft_is_not(

@@ -156,5 +156,5 @@ def test_a_budget_on_the_very_price_is_enough() -> None:
 
 
 def test_an_unknown_rule_is_refused() -> None:
-    with pytest.raises(ValueError, match="days, cost, experiment-cost"):
+    with pytest.raises(ValueError, match="days, cost or experiment-cost"):
         parse_rank_rule("price")
