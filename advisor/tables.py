@@ -161,15 +161,18 @@ def to_table(
     right: frozenset[str] | None = None,
     *,
     width: int | None = None,
+    spare: Sequence[str] = (),
 ) -> str:
     """Aligned columns; those named in ``right`` are flush right, else those of numbers alone. None
-    shows as "no data". Where they are wider than ``width``, the longest texts are cut."""
+    shows as "no data". Where they are wider than ``width``, the longest texts are cut; where that
+    is not enough, columns are left out: those in ``spare`` in their order, then from the last."""
     cells, numbers = [], []
     for column in columns:
         values = [row.get(column) for row in rows]
         numbers.append(column in right if right is not None else _all_numbers(values))
         cells.append([column, *_shown_column(values)])
     if width is not None:
+        _leave_out(width, list(columns), cells, numbers, spare)
         _cut_to(width, cells, numbers)
     widths = [max(map(len, texts)) for texts in cells]
     line = "  ".join(
@@ -181,6 +184,34 @@ def to_table(
 
 LEAST = 12
 """Characters that a cut text keeps at least."""
+
+
+FIRST_LEAST = 18
+"""The same of the first column, which says what a row is of; an id there stays whole, where it
+leaves room for two figures."""
+ROOM = 24
+
+
+def _leave_out(
+    width: int,
+    columns: list[str],
+    cells: list[list[str]],
+    numbers: list[bool],
+    spare: Sequence[str],
+) -> None:
+    """Leave out columns until the rest fits with its texts cut; the first stays."""
+    least = []
+    for i, (texts, number) in enumerate(zip(cells, numbers, strict=True)):
+        wide = max(map(len, texts))
+        most = FIRST_LEAST if i == 0 else LEAST
+        if i == 0 and not any(" " in text for text in texts[1:]):
+            most = max(width - ROOM, LEAST)
+        least.append(wide if number else min(wide, most))
+    while len(columns) > 1 and sum(least) + 2 * (len(least) - 1) > width:
+        named = next((name for name in spare if name in columns[1:]), columns[-1])
+        at = columns.index(named)
+        for each in (columns, cells, numbers, least):
+            del each[at]
 
 
 def _cut_to(width: int, cells: list[list[str]], numbers: list[bool]) -> None:
@@ -280,6 +311,7 @@ def render_rows(
     columns: Sequence[str] | None = None,
     *,
     width: int | None = None,
+    spare: Sequence[str] = (),
 ) -> str:
     """Rows in one of the formats ``table``, ``json`` and ``csv``; only a table knows a width."""
     if form == "json":
@@ -287,7 +319,7 @@ def render_rows(
     named = list(columns) if columns is not None else list(rows[0]) if rows else []
     if form == "csv":
         return to_csv(rows, named)
-    return to_table(rows, named, width=width)
+    return to_table(rows, named, width=width, spare=spare)
 
 
 TABLE_FORMATS = {".csv": "csv", ".md": "markdown", ".json": "json"}

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from advisor.tables import guarded, harmless, to_csv, to_json, unguarded
+from advisor.tables import guarded, harmless, to_csv, to_json, to_table, unguarded
 
 RUN_BY_SPREADSHEETS = "=+-@＝＋－＠"
 cells = st.text(st.sampled_from("=+-@＝＋－＠\t\r\n '\",;\u00a0a1")) | st.text(max_size=20)
@@ -93,3 +93,28 @@ def test_a_long_text_is_made_harmless_like_a_short_one() -> None:
     assert harmless(long) == long
     assert harmless(long + "\x1b[2J") == long + "?[2J"
     assert harmless(long + "\u202e") == long + "?"
+
+
+NAMES = st.text("abc ", min_size=1, max_size=40).map(lambda text: text.strip() or "a")
+
+
+@given(
+    st.lists(st.tuples(NAMES, NAMES, st.integers(0, 10**6), NAMES), min_size=1, max_size=4),
+    st.integers(40, 110),
+)
+def test_a_table_is_no_wider_than_its_terminal(
+    rows: list[tuple[str, str, int, str]], width: int
+) -> None:
+    names = ("what", "seller", "usd", "kind")
+    table = [dict(zip(names, row, strict=True)) for row in rows]
+    lines = to_table(table, names, width=width, spare=("kind",)).splitlines()
+    assert max(map(len, lines)) <= width
+    assert lines[0].startswith("what")
+    assert len(lines) == len(rows) + 1
+    if "seller" not in lines[0] or "usd" not in lines[0]:
+        assert "kind" not in lines[0]  # it goes first
+
+
+def test_an_id_that_a_row_begins_with_stays_whole() -> None:
+    row = {"quote": "shelf-2026:114-h100-sxm5", "usd": 11_500, "seller": "a seller of old cards"}
+    assert to_table([row], list(row), width=46).splitlines()[1].startswith(row["quote"])

@@ -10,8 +10,9 @@ from decimal import Decimal
 from textwrap import fill
 from typing import Any, NamedTuple
 
+from advisor.answers.before import with_command
 from advisor.answers.wording import KIND_WORDS, item_names
-from advisor.costs.amounts import age_words, usd_exact, usd_whole
+from advisor.costs.amounts import age_words, usd_and_cents, usd_exact, usd_whole
 from advisor.costs.price_book import (
     NEVER,
     OWN_SOURCE,
@@ -59,6 +60,8 @@ class BudgetCheck(NamedTuple):
     """What one ranking rests on."""
 
     model: str
+    name: str
+    """What the model is called."""
     budget_usd: Decimal
     ranked: int
     young: int
@@ -230,6 +233,7 @@ def _budget_check(
     oldest = None if first is None else _oldest(first)
     return BudgetCheck(
         model=answer.candidates.model.recipe_id,
+        name=answer.candidates.model.name,
         budget_usd=usd,
         ranked=len(rows),
         young=young,
@@ -299,11 +303,11 @@ _COLUMNS = {"told by others": "told"}
 
 def check_text(problems: Sequence[Problem], checks: Sequence[BudgetCheck], width: int) -> str:
     """The check for a person: the rankings first, then what to mend."""
-    from advisor.tables import render_rows
+    from advisor.tables import to_table
 
     weak = [each for each in checks if not each.young_enough]
     if weak:
-        named = ", ".join(f"{each.model} at {usd_whole(each.budget_usd)}" for each in weak)
+        named = ", ".join(f"{each.name} at {usd_whole(each.budget_usd)}" for each in weak)
         head = (
             f"Look at {named}: less than {YOUNG_SHARE:.0%} of the ranking, or not its first place, "
             "stands on prices of the last year."
@@ -322,11 +326,13 @@ def check_text(problems: Sequence[Problem], checks: Sequence[BudgetCheck], width
         rows = problem_rows(each for each in problems if each.problem == name)
         if not rows:
             continue
-        columns = ["item", "price_usd", "date", "vendor", "counts"]
+        columns = ["item", "price", "date", "vendor", "counts"]
+        rows = [row | {"price": usd_and_cents(row["price_usd"])} for row in rows]
         if name == "stale":
             rows = [row | {"why": row["detail"].partition(":")[0]} for row in rows]
             columns.append("why")
-        head, *lines = render_rows(rows, "table", columns, width=width).splitlines()
+        right, spare = frozenset({"price"}), ("vendor",)
+        head, *lines = to_table(rows, columns, right, width=width, spare=spare).splitlines()
         told = [fill(f"{name.capitalize()}: {_HEADINGS[name]}", width), head]
         for row, line in zip(rows, lines, strict=True):
             told.append(line)
@@ -336,7 +342,8 @@ def check_text(problems: Sequence[Problem], checks: Sequence[BudgetCheck], width
                     fill(row["detail"], width, initial_indent=indent, subsequent_indent=indent)
                 )
         blocks.append("\n".join(told))
-    blocks.append("Every word and each quote's id: advisor prices check --format csv")
+    command = "advisor prices check --format csv"
+    blocks.append(with_command("Every word and each quote's id:", command, width))
     return "\n\n".join(blocks)
 
 
@@ -347,7 +354,7 @@ def _budget_blocks(checks: Sequence[BudgetCheck], width: int) -> list[str]:
     resting = sorted({name for each in checks for name, _ in each.resting})
     rows = [
         {
-            "model": row["model"],
+            "model": check.name,
             "budget": usd_whole(row["budget_usd"]),
             "ranked": row["ranked"],
             "recent": row["share"],
@@ -358,4 +365,5 @@ def _budget_blocks(checks: Sequence[BudgetCheck], width: int) -> list[str]:
         for check, row in zip(checks, budget_rows(checks), strict=True)
     ]
     right = frozenset({"budget", "ranked", "recent", *(_COLUMNS.get(n, n) for n in resting)})
-    return [to_table(rows, list(rows[0]), right, width=width)] if rows else []
+    spare = [_COLUMNS.get(name, name) for name in reversed(resting)]
+    return [to_table(rows, list(rows[0]), right, width=width, spare=spare)] if rows else []

@@ -29,7 +29,7 @@ def builds_text(rows: Sequence[Mapping[str, Any]], command: str, width: int) -> 
     counts += [f"{len(unknown):,} are not known to fit"] if unknown else []
     blocks = [fill(f"{', '.join(counts)}.", width)]
     if can:
-        names = cut_words([row["build"] for row in can], max(width - 48, 24))
+        names = cut_words([row["build"] for row in can], max(width - 48, 30))
         table = [
             {
                 "build": name,
@@ -41,7 +41,8 @@ def builds_text(rows: Sequence[Mapping[str, Any]], command: str, width: int) -> 
             for name, row in zip(names, can, strict=True)
         ]
         columns = tuple(table[0])
-        blocks.append(to_table(table, columns, frozenset(columns[1:])))
+        spare = ("heat, BTU/h", "208 V")
+        blocks.append(to_table(table, columns, frozenset(columns[1:]), width=width, spare=spare))
     lines = []
     for title, which, key in (
         ("Not known to fit, for want of", unknown, "not_known"),

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
+from advisor.answers.before import with_command
 from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store, terminal_width
 
 _SHOWN: dict[str, tuple[str, str]] = {
@@ -42,15 +43,27 @@ _HEADINGS = {
     "training_days_low": "low",
     "training_days_high": "high",
     "activation_checkpointing": "checkpointing",
-    "micro_batch_size": "micro_batch",
+    "micro_batch_size": "micro-batch",
     "gradient_accumulation_steps": "accumulated",
     "memory_gib": "GiB",
     "memory_bandwidth_gb_s": "GB/s",
     "bf16_tflops": "bf16 TFLOP/s",
     "fp16_tflops": "fp16",
     "tdp_w": "W",
+    "price_usd": "USD",
+    "source_id": "source",
+    "published_on": "published",
+    "launched_on": "launched",
+    "form_factor": "form",
 }
 """Shorter than the names in CSV and JSON, so that a table fits a terminal."""
+
+
+_SPARE = (
+    *("standing", "lab", "form", "architecture", "launched", "feasible", "micro-batch", "kind"),
+    *("source", "checkpointing", "accumulated", "verdict", "high"),
+)
+"""Left out first in a narrow terminal."""
 
 
 def _cell(row: Mapping[str, Any], name: str) -> Any:
@@ -79,8 +92,9 @@ def run(options: argparse.Namespace) -> int:
     if options.format == "table" and rows:
         what, names = _SHOWN[options.table]
         columns = [name for name in names.split() if any(row[name] is not None for row in rows)]
-        print(f"{len(rows):,} {what}. Every column: advisor data {options.table} --format csv\n")
+        words, command = f"{len(rows):,} {what}. Every column:", f"advisor data {options.table}"
+        print(f"{with_command(words, f'{command} --format csv', terminal_width())}\n")
         rows = [{_HEADINGS.get(name, name): _cell(row, name) for name in columns} for row in rows]
         columns = None
-    print(render_rows(rows, options.format, columns, width=terminal_width()))
+    print(render_rows(rows, options.format, columns, width=terminal_width(), spare=_SPARE))
     return ANSWERED if rows else NO_ANSWER

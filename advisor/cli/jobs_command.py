@@ -86,7 +86,8 @@ def _list(options: argparse.Namespace) -> int:
         )
         return ANSWERED
     shown = [name for name in COLUMNS[:-1] if any(row[name] is not None for row in rows)]
-    print(render_rows(rows, "table", shown, width=terminal_width()))
+    spare = ("records", "where", "number", "model")
+    print(render_rows(rows, "table", shown, width=terminal_width(), spare=spare))
     print("\nWhere their folders lie: advisor jobs --format csv")
     return ANSWERED
 

@@ -19,13 +19,13 @@ from advisor.cli.command import (
     terminal_width,
 )
 from advisor.cli.prices_arguments import add_arguments
-from advisor.costs.amounts import counted, usd_as_quoted
+from advisor.costs.amounts import counted, usd_and_cents, usd_as_quoted
 from advisor.costs.own_machines import MACHINE_COLUMNS
 from advisor.costs.own_quotes import COLUMNS, OWN, make_quote
 from advisor.parse import InputError, parse_price_rule, shown
 from advisor.ranking.snapshot import Snapshot, take_snapshot
 from advisor.store import Store
-from advisor.tables import render_rows
+from advisor.tables import render_rows, to_table
 from price_catalog.model import Quote
 
 __all__ = ["add_arguments", "run"]
@@ -41,9 +41,11 @@ def _snapshot(store: Store) -> Snapshot:
         return take_snapshot(reader)
 
 
-_SHORT = ("item", "price_usd", "kind", "vendor", "date", "counts", "marks")
-_OF_ONE = ("quote_id", "price_usd", "vendor", "date", "age", "counts", "marks")
+_SHORT = ("item", "price", "kind", "vendor", "date", "counts", "marks")
+_OF_ONE = ("quote", "price", "vendor", "date", "age", "counts", "marks")
 """Where few are shown: their ids, by which they are corrected and deleted."""
+_SPARE = ("kind", "age", "vendor")
+"""Left out first in a narrow terminal."""
 
 
 def _list(options: argparse.Namespace, store: Store) -> int:
@@ -65,7 +67,7 @@ def _list(options: argparse.Namespace, store: Store) -> int:
     columns = few if options.format == "table" or not rows else list(rows[0][1])
     if options.own and not rows:
         add = 'advisor prices add --item "RTX 3090" --price 900 --vendor NAME --date 2026-11-01'
-        print(f"no quotes of your own yet: {of_typed_store(add)}", file=sys.stderr)
+        print(with_command("no quotes of your own yet:", add, terminal_width()), file=sys.stderr)
     shown_rows = [row for _, row in rows]
     if options.format == "table" and rows:
         counting = sum(bool(row["counts"]) for row in shown_rows)
@@ -77,7 +79,11 @@ def _list(options: argparse.Namespace, store: Store) -> int:
         print(f"{with_command(words, command, terminal_width())}\n")
         for quote, row in rows:
             row["vendor"], row["marks"] = quote.label, row["marks"] or "-"
-    print(render_rows(shown_rows, options.format, columns, width=terminal_width()))
+            row["price"], row["quote"] = usd_and_cents(quote.price_usd), quote.quote_id
+        right = frozenset({"price"})
+        print(to_table(shown_rows, columns, right, width=terminal_width(), spare=_SPARE))
+    else:
+        print(render_rows(shown_rows, options.format, columns))
     return ANSWERED if rows else NO_ANSWER
 
 
@@ -278,8 +284,11 @@ def _own(options: argparse.Namespace, store: Store) -> int:
             if host.kind == "owned"
         ]
         if not rows:
-            add = of_typed_store('advisor prices own "2 x A6000"')
-            print(f"none of your own yet: {add} adds one", file=sys.stderr)
+            add = 'advisor prices own "2 x A6000"'
+            print(
+                with_command("none of your own yet; to add one:", add, terminal_width()),
+                file=sys.stderr,
+            )
         print(render_rows(rows, options.format, ("machine", "id")))
         return ANSWERED if rows else NO_ANSWER
     host = own_machine(options.machine, snapshot.gpus)

@@ -92,7 +92,7 @@ def test_what_a_ranking_rests_on_is_counted(store_path: Path, snapshot: Snapshot
         assert all(0 < count <= check.ranked for _, count in check.resting)
     aged = budget_checks([candidates], problems, today=date.today() + timedelta(days=800))
     assert not any(check.young_enough for check in aged)
-    assert check_text(problems, aged, 100).startswith("Look at pythia-1b at $40,000,")
+    assert check_text(problems, aged, 100).startswith("Look at Pythia 1B at $40,000,")
     assert max(map(len, check_text(problems, checks, 100).splitlines())) <= 100
 
 

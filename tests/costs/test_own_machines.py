@@ -295,7 +295,7 @@ def test_a_machine_is_renamed_and_its_old_name_is_free_again(
     assert main(["prices", "add", *store, *MACHINE, *FLAGS]) == 0
     correct = ["prices", "correct", *store, "--machine", "Lab quote"]
     capsys.readouterr()
-    assert "--rename: is empty" in refused(capsys, *correct, "--rename", "")
+    assert "--rename is empty" in refused(capsys, *correct, "--rename", "")
     assert "--rename: 'DGX H100' is there already" in refused(
         capsys, *correct, "--rename", "DGX H100"
     )
@@ -421,7 +421,7 @@ REFUSED = [
     (["add", *FLAGS], "what is the price for?"),
     (["add", *FLAGS, "--item", "H200", "--watts", "9000"], "--watts is said of a machine"),
     (["add", *FLAGS, *MACHINE, "--item", "H200"], "leave out one of them"),
-    (["add", *FLAGS, "--machine", "x"], "--gpu: is empty"),
+    (["add", *FLAGS, "--machine", "x"], "--gpu is empty"),
     (["add", "--machine", "x", "--gpu", "z", *WRONG_NUMBERS], "; and "),
     (["correct"], "name one of the two"),
     (["correct", "--machine", "x", "--quote", "y"], "name one of the two"),
