@@ -190,7 +190,10 @@ def _why(one: OneBuild) -> list[Said]:
         words.append(how_sure(ranking))
     elif row.tied_with_first:
         words.append("too close to call beside first place")
-    said = [Said("; ".join(words))]
+    unsold = not ranking.candidates.offered[one.index]
+    if unsold and not ranking.all_alike:
+        words.append("below what is on sale: nobody is known to sell it at this price")
+    said = [Said("; ".join(words), unsold)]
     chance = chance_of(ranking, row)
     limit = ranking.question.max_days
     if chance is not None and limit is not None:
@@ -330,10 +333,13 @@ def _rent(one: OneBuild) -> list[Said]:
     evens = list(one.evens)
     if not evens:
         return [Said("nobody is known to rent these GPUs out: advisor prices refresh")]
-    cheapest = min(evens, key=lambda even: even.rent_per_experiment_usd)
-    run = usd_rounded(cheapest.rent_per_experiment_usd)
-    said = [Said(f"≈{run} a run on {rented_words(one.build)}; {even_words([cheapest])[0]}")]
-    said += [Said(words) for words in even_words([e for e in evens if e is not cheapest])]
+    # As the ranking's doubts do: what is rented for certain comes before what may be taken away.
+    first, *others = sorted(evens, key=lambda even: even.offer.kind != "on-demand")
+    run, price = first.rent_per_experiment_usd, first.offer.price_per_hour_usd
+    named = f"{rented_words(one.build)} at {usd_and_cents(price)} an hour"
+    said = [Said(f"≈{usd_rounded(run)} a run on {named}, {even_words([first])[0]}")]
+    for even, words in zip(others, even_words(others), strict=True):
+        said.append(Said(f"≈{usd_rounded(even.rent_per_experiment_usd)} a run, {words}"))
     said += [Said(offer_words(even.offer)) for even in evens]
     return said
 

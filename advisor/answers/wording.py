@@ -36,7 +36,7 @@ RULE_WORDS = {
     "cost": "cheapest first",
     "experiment-cost": "cheapest per experiment first",
 }
-RULE_CHOICES = {"days": "fastest", "cost": "cheapest", "experiment-cost": "per experiment"}
+RULE_CHOICES = {"days": "fastest", "cost": "cheapest", "experiment-cost": "per run"}
 """The same where somebody chooses one."""
 REASONS_SHORT = {
     "over-budget": "over budget",

@@ -249,8 +249,10 @@ class AdvisorApp(Program):
     # Actions
 
     def ask_sample(self, budget: str, model: str) -> None:
-        """Put a question into the main screen."""
-        self._ranking.ask(budget=budget, model=model)
+        """Put a question into the main screen, with all else as it was shipped: what the sample
+        says is then what stands there."""
+        shipped = State().question() | {"budget": budget, "model": model}
+        self._ranking.ask(**shipped)
 
     def question_changed(self) -> None:
         """Answer the inputs anew."""

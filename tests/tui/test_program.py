@@ -55,6 +55,24 @@ from tests.tui.program import (
 
 
 class TestKeys:
+    async def test_keys_that_come_at_once_go_where_they_are_meant(
+        self, own_paper_store: Path
+    ) -> None:
+        """As over a slow line: digits after `b` are the budget's, those after `a` the price."""
+
+        def type_at_once(*keys: str) -> None:
+            for key in keys:
+                pilot.app.post_message(Key(key, key if len(key) == 1 else None))
+
+        async with running(own_paper_store) as pilot:
+            type_at_once("b", "end", "ctrl+u", "1", "2", "k", "enter", "a", "9", "9", "0")
+            for _ in range(500):
+                await pilot.pause(0.01)
+                if [each.value for each in pilot.app.screen.query("#price")] == ["990"]:  # type: ignore[attr-defined]
+                    break
+            assert ranking(pilot).session.inputs.budget == "12k"
+            assert pilot.app.screen.query_one("#price", Input).value == "990"
+
     def test_no_two_actions_of_a_screen_share_a_key(self) -> None:
         over = {action.where for action in DIALOG_ACTIONS}  # the keys everywhere rest below these
         for where in {action.where for action in ACTIONS} - {EVERYWHERE}:
@@ -320,9 +338,10 @@ class TestWelcome:
             assert isinstance(pilot.app.screen, WelcomeScreen)
             text = page(pilot.app.screen.query_one("#welcome"))  # type: ignore[arg-type]
             for part in (
-                "1 Explore a budget (F2)",
-                "2 See the evidence (F3)",
-                "3 Take it with you",
+                "1 Ask what to buy (F2)",
+                "2 See what that rests on (F3, F7)",
+                "3 Measure (F6), and plan a grant (F8)",
+                "4 Take it with you",
                 "A SAMPLE: $40,000 for Pythia 1B",
                 "days old today",
                 "claim more than the hardware can do",

@@ -128,8 +128,9 @@ class BenchmarkBoard(Widget):
         # While it runs the newest reason stands below: the names have the room.
         reasons = self._ended and any(row.detail for row in self._progress.rows.values())
         whole = self._whole or not self._ended
-        longest = longest_label(self._progress, whole=whole)
-        shown = columns(self.table.size.width or 80, longest, reasons=reasons)
+        width = self.table.size.width or 80
+        longest = longest_label(self._progress, whole=whole, room=width)
+        shown = columns(width, longest, reasons=reasons)
         if shown != self.table.columns:
             self.table.columns = shown
         column, descending = self.app.inputs.sort_of(BENCHMARK)

@@ -106,9 +106,13 @@ def short_label(label: str, between: str) -> str:
     return between.join(words)
 
 
-def longest_label(progress: Progress, *, whole: bool = True) -> int:
-    """Cells of the longest label that is shown, with its mark, its words close together."""
+def longest_label(progress: Progress, *, whole: bool = True, room: int = 0) -> int:
+    """Cells of the longest label that is shown, with its mark: in full where that leaves half of
+    the ``room``, else its words close together."""
     rows = progress.rows.values() if whole else shown_first(progress)[0]
+    full = max((len(row.label) + _MARK for row in rows), default=0)
+    if full <= room // 2:
+        return full
     return max((len(short_label(row.label, "+")) + _MARK for row in rows), default=0)
 
 
@@ -152,10 +156,11 @@ class BoardRows:
         self._keys = [column.key for column in shown_columns]
         room = next(c.width or 0 for c in shown_columns if c.key == "settings") - _MARK
         labels = [row.label for row in self._rows]
-        wide = [short_label(label, " + ") for label in labels]
-        if max(map(len, wide), default=0) > room:
-            wide = [short_label(label, "+") for label in labels]
-        short = cut_words(wide, room)
+        close = [short_label(label, "+") for label in labels]
+        spellings = (labels, [short_label(label, " + ") for label in labels], close)
+        # In full where there is room, else in the words of --settings.
+        fits = (said for said in spellings if max(map(len, said), default=0) <= room)
+        short = cut_words(next(fits, close), room)
         self._short = dict(zip(labels, short, strict=True))
 
     def __len__(self) -> int:

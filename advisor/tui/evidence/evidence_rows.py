@@ -14,7 +14,7 @@ from advisor.answers.wording import (
     VERDICT_MARKS,
     short_gpu_words,
 )
-from advisor.costs.amounts import days_exact, days_of_four_digits
+from advisor.costs.amounts import days_exact, days_of_four_digits, days_short
 from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line
 from advisor.tui.widgets.filter_table import Cells, MemoryRows, Query
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, Line, wrapped
@@ -71,7 +71,8 @@ class TimesSource:
             return ("…",)
         verdict = time.verdict or STATUS_WORDS.get(time.status, time.status)
         predicted = time.basis == "predicted"
-        days = "no data" if time.training_days is None else days_of_four_digits(time.training_days)
+        written = days_short if predicted else days_of_four_digits
+        days = "no data" if time.training_days is None else written(time.training_days)
         named = (Text(time.recipe_id), f"{time.gpu_count} × {self._times.short_name(time.gpu_id)}")
         share = "" if time.implied_mfu is None else f"{time.implied_mfu:.0%}"
         judged = f"{VERDICT_MARKS.get(time.verdict or '', ' ')} {verdict}"
@@ -80,7 +81,7 @@ class TimesSource:
             return (*named, days, judged, share, time.method, time.source_id, day)
         low, high, interval = time.training_days_low, time.training_days_high, ""
         if low is not None and high is not None:
-            interval = f"{days_of_four_digits(low)}–{days_of_four_digits(high)}"
+            interval = f"{written(low)}–{written(high)}"
         return (
             *named,
             f"{PREDICTED_MARK}{days}" if predicted and time.training_days is not None else days,
@@ -191,7 +192,7 @@ class Times:
             low, high = time.training_days_low, time.training_days_high
             interval = ""
             if low is not None and high is not None:
-                interval = f"  ({days_of_four_digits(low)} to {days_of_four_digits(high)})"
+                interval = f"  ({days_short(low)} to {days_short(high)})"
             about = f"{PREDICTED_MARK} " if time.basis == "predicted" else ""
             days = days_exact(time.training_days)
             lines.append((f"TRAINING TIME  {about}{days} days{interval}", HEADING))

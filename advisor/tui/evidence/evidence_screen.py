@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.geometry import Size
 from textual.message import Message
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from advisor.answers.paper.peers import Peer
 from advisor.tui.evidence.evidence_rows import (
@@ -37,6 +37,8 @@ TABS = {
     "predictions": "With predictions",
     "peers": "Peers",
 }
+TIMES = ("times", "predictions")
+"""The lists of times: what is measured, and what is predicted beside it."""
 ABOUT = {
     "times": "Every tried setting. ✓ plausible, ? doubtful (above 75 % of the peak), "
     "✗ implausible (above 100 %): never ranked with sound evidence.",
@@ -72,6 +74,8 @@ words, with its source.
         self._snapshot: Snapshot | None = None
         self._told = False
         """Whether it was said that nothing was measured."""
+        self._words = dict.fromkeys(TABS, "")
+        """What each list but the one in front is filtered by."""
 
     def compose(self) -> ComposeResult:
         yield TitleBar(EVIDENCE)
@@ -126,8 +130,14 @@ words, with its source.
         return kind(self.app.store_reader, self._snapshot)
 
     def action_show_tab(self, tab: str) -> None:
-        """Show one of the lists, from its top."""
-        self.query_one(Tabs).here = tab
+        """Show one of the lists, from its top, with the filter that it had; that of the times
+        holds for both lists of them."""
+        tabs, field = self.query_one(Tabs), self.list.filter
+        for each in TIMES if tabs.here in TIMES else (tabs.here,):
+            self._words[each] = field.value
+        tabs.here = tab
+        with field.prevent(Input.Changed):
+            field.value = self._words[tab]
         self.query_one("#about", Static).update(ABOUT[tab])
         if self._snapshot is not None:
             self.show_rows(self._rows(tab))

@@ -38,7 +38,7 @@ FIELD_HELP = {
     "gpus": "## The GPU filter\n\nNames with commas between them, such as `RTX 3090, H100`. A part "
     "of a name lets through every GPU that has it. Empty means all.",
     "rule": "## The ranking rule\n\n*fastest*: least training time first. *cheapest*: least "
-    "overall cost first. *per experiment*: least cost of one training run first.",
+    "overall cost first. *per run*: least cost of one training run first.",
     "prices": "## The prices\n\n*latest*: your own prices first, then what sellers ask, the newest "
     "first; `F7` has the whole rule. *paper*: the rounded prices of 2024-09-21 with which the "
     "paper's section 4.1 computes.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -11,6 +11,7 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widgets import Input, Static
 
+from advisor.answers.wording import RULE_WORDS
 from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.dialog import Dialog
 from advisor.tui.program.actions import bindings_of
@@ -75,16 +76,23 @@ on the main screen brings the question back that stood there.
         self.query_one(FilterTable).filter.focus()
 
 
+def asked_words(fields: Mapping[str, str]) -> str:
+    """A question as a person would say it: ``pythia-1b for $40k, within 60 days``."""
+    budget = fields["budget"].strip()
+    amount = f"${budget}" if budget[:1].isdigit() else budget or "any budget"
+    words = [f"{fields['model']} for {amount}"]
+    limit = fields["max_days"].strip()
+    words += [f"within {limit}{' days' if limit[-1].isdigit() else ''}"] if limit else []
+    words += [fields["gpus"]] if fields["gpus"] else []
+    words += [] if fields["rule"] == "days" else [RULE_WORDS[fields["rule"]]]
+    return ", ".join(words)
+
+
 def question_rows(questions: Sequence[KeptQuestion]) -> MemoryRows:
     """The questions as rows."""
 
     def asked(question: KeptQuestion) -> str:
-        fields = question.fields
-        words = [f"{fields['model']} for {fields['budget']}"]
-        words += [f"within {fields['max_days']}"] if fields["max_days"] else []
-        words += [fields["gpus"]] if fields["gpus"] else []
-        words += [] if fields["rule"] == "days" else [f"by {fields['rule']}"]
-        return ", ".join(words)
+        return asked_words(question.fields)
 
     def lines(question: KeptQuestion, width: int) -> list[Line]:
         return wrapped([(asked(question), STRONG), (question.answer, PLAIN)], width)

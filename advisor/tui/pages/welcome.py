@@ -1,4 +1,4 @@
-"""The first page: three things to do, a worked sample, and what the evidence is worth."""
+"""The first page: what there is to do, a worked sample, and what the evidence is worth."""
 
 from __future__ import annotations
 
@@ -102,25 +102,23 @@ def introduction() -> list[Line]:
     return [
         ("Which machine should you buy for the model that you want to pre-train?", STRONG),
         ("", PLAIN),
-        ("THREE THINGS TO DO", HEADING),
-        ("1  Explore a budget (F2)", STRONG),
+        ("WHAT YOU CAN DO", HEADING),
+        ("1  Ask what to buy (F2)", STRONG),
         (
-            "   Type what you can spend, and a model. Every machine is ranked while you type, with "
-            "what it costs, how long it trains, and what one experiment on it costs.",
+            "   Type what you can spend, and a model. Every machine is ranked while you type: its "
+            "price, its days, what a run on it costs. Enter opens one: price, rent, power.",
             PLAIN,
         ),
-        ("2  See the evidence (F3)", STRONG),
+        ("2  See what that rests on (F3, F7)", STRONG),
+        ("   Every measured time and every price, with its source. Add your own quotes.", PLAIN),
+        ("3  Measure (F6), and plan a grant (F8)", STRONG),
         (
-            "   Every measured time, with its source, its date, and how much of the hardware's "
-            "peak it claims. The prices are on F7.",
+            "   Here or on a cluster. Several runs, years and one budget become a plan and the "
+            "report for the funder.",
             PLAIN,
         ),
-        ("3  Take it with you (e and y on the main screen)", STRONG),
-        (
-            "   Save the table as CSV, Markdown or JSON and the picture as SVG or PNG, or copy "
-            "them. In scripts: advisor rank --format json.",
-            PLAIN,
-        ),
+        ("4  Take it with you (e and y)", STRONG),
+        ("   Save the table and the picture, or copy them.", PLAIN),
         ("", PLAIN),
     ]
 

@@ -72,6 +72,8 @@ one that ships, and marked *own quote*.
         self._cells = cells
         self._corrected = corrected
         self._from_name: dict[str, str] = {}
+        self.kept_name = ""
+        """Of the machine that is being written."""
         """What the name said of other fields."""
 
     def compose(self) -> ComposeResult:
@@ -139,6 +141,7 @@ one that ships, and marked *own quote*.
             self.say(made)
             return
         (host, quote), price_changed = made
+        self.kept_name = host.name
         words = kept_words(made.machine, self._snapshot.gpus, "Kept")
         if self._corrected is None:
             self.write(lambda store: store.add_quoted_machine(host, quote, [OWN]), "\n".join(words))

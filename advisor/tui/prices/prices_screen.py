@@ -265,7 +265,14 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
 
         if self._snapshot is not None:
             cells = self._new() if host is None else cells_of(host, self._snapshot)
-            self.app.push_screen(MachineForm(self._snapshot, cells, host), self._kept)
+            form = MachineForm(self._snapshot, cells, host)
+
+            def kept(words: str | None) -> None:
+                self._kept(words)
+                if words:
+                    self.filter_by(form.kept_name)  # else the filter may hide what was just kept
+
+            self.app.push_screen(form, kept)
 
     def action_delete(self) -> None:
         """Ask, then delete the highlighted quote, or the machine that it is for."""

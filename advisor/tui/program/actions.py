@@ -320,7 +320,7 @@ ACTIONS: tuple[Action, ...] = (
         ("f6", "go('benchmark')", "benchmark", "", "Measure this machine: it asks first."),
         ("f8", "go('plan')", "plan", "", "A grant: many experiments, years, one budget."),
         ("f7", "go('prices')", "prices", "", "The ledger of quotes; owning or renting."),
-        ("f4", "go('welcome')", "welcome", "", "What this program does, in three steps."),
+        ("f4", "go('welcome')", "welcome", "", "What this program does, with a sample."),
     ),
     *_of(
         EVERYWHERE,

@@ -14,7 +14,7 @@ from typing import Any
 from advisor.parse import NAMED_PRICES
 from advisor.ranking.question import RANK_RULES
 from advisor.ranking.times import EVIDENCE_RULES
-from advisor.tui.program.settings import COST_BASES, State, read_object
+from advisor.tui.program.settings import COST_BASES, QUESTION_FIELDS, State, read_object
 
 MAX_BYTES = 512 * 1024
 MAX_RECENT = 10
@@ -22,10 +22,6 @@ MAX_NAMED = 50
 MAX_NAME = 60
 MAX_NOTES = 8
 MAX_NOTE_CHARACTERS = 60_000
-QUESTION_FIELDS = (
-    *("budget", "model", "max_days", "lifetime", "gpus", "circuit", "network"),
-    *("rule", "prices", "evidence", "cost_basis"),
-)
 _CHOICES: dict[str, tuple[str, ...]] = {
     "rule": RANK_RULES,
     "prices": NAMED_PRICES,
@@ -69,7 +65,7 @@ class Kept:
 
     def remember(self, state: State, answer: str, today: date) -> bool:
         """Put a question in front; whether that changed anything."""
-        asked = {name: str(getattr(state, name)) for name in QUESTION_FIELDS}
+        asked = state.question()
         if self.questions and self.questions[0].fields == asked and not self.questions[0].name:
             return False
         new = KeptQuestion(fields=asked, asked_on=today.isoformat(), answer=answer[:400])
@@ -80,7 +76,7 @@ class Kept:
 
     def name_it(self, state: State, answer: str, today: date, name: str) -> None:
         """Keep a question under a name; an older one of that name gives way."""
-        asked = {key: str(getattr(state, key)) for key in QUESTION_FIELDS}
+        asked = state.question()
         new = KeptQuestion(
             fields=asked, asked_on=today.isoformat(), answer=answer[:400], name=name[:MAX_NAME]
         )

@@ -13,7 +13,7 @@ from textual.app import ComposeResult
 from textual.command import CommandList, CommandPalette, Hit, Hits, Provider
 from textual.css.query import NoMatches
 
-from advisor.answers.wording import RULE_CHOICES, item_names
+from advisor.answers.wording import RULE_WORDS, item_names
 from advisor.costs.amounts import usd_exact
 from advisor.tui.widgets.closed_once import ClosedOnce
 from advisor.tui.widgets.steady_options import Steady
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from advisor.tui.program.program import Program
 
 MAX_QUOTES = 3_000
+QUOTE_WEIGHT = 0.25
 LOW = 12
 """Rows of a terminal below which the palette has no air around its line."""
 
@@ -32,6 +33,8 @@ class Found(NamedTuple):
     title: str
     text: str
     run: Callable[[], None]
+    weight: float = 1.0
+    """Of its match: what there are hundreds of stands below what the program can do."""
 
 
 _GATHER: Any = inspect.unwrap(CommandPalette._gather_commands)
@@ -87,14 +90,16 @@ class WholeProgram(Provider):
         for found in things(app):
             score = matcher.match(found.title)
             if score > 0:
-                yield Hit(score, matcher.highlight(found.title), found.run, help=found.text)
+                shown = matcher.highlight(found.title)
+                yield Hit(score * found.weight, shown, found.run, help=found.text)
 
 
 def things(app: Program) -> Iterator[Found]:
     """Everything to be found, the most wanted kinds first."""
-    for rule, words in RULE_CHOICES.items():
+    for rule, words in RULE_WORDS.items():
         run = partial(app.ask, rule=rule)
-        yield Found(f"rank by {words}", f"The builds in another order: {words} first.", run)
+        named = words.removesuffix(" first")
+        yield Found(f"rank by {named}", f"The builds in another order: {words}.", run)
     for question in app.kept_things.questions:
         if question.name:
             run = partial(app.ask, **question.fields)
@@ -117,4 +122,5 @@ def things(app: Program) -> Iterator[Found]:
                 f"quote: {item}, {said}",
                 "Its line on the prices screen.",
                 partial(app.go_filtered, "prices", item),
+                QUOTE_WEIGHT,
             )

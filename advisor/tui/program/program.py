@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from datetime import date
 from typing import TYPE_CHECKING
 
-from textual.app import App
 from textual.filter import LineFilter
 
+from advisor.tui.program.typed_ahead import TypedAhead
 from advisor.tui.widgets.safe_filter import SafeFilter
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _SAFE = SafeFilter()
 
 
-class Program(App[None]):
+class Program(TypedAhead):
     """The terminal program as its screens see it."""
 
     store_reader: StoreReader

@@ -193,6 +193,11 @@ class RankingSession:
         self._pinned = self.selected_key
         self.inputs = replace(self.inputs, selected=key_text(self._pinned))
 
+    def start_at_first(self) -> None:
+        """Another question: what was selected for the one before is not sought in its answer."""
+        self._pinned = None
+        self.inputs = replace(self.inputs, selected="")
+
     def look_by(self, column: str, *, descending: bool) -> None:
         """Keep in which order the table is looked at; no change of the question."""
         self.inputs = replace(self.inputs, looked_by=column, descending=descending)

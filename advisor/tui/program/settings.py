@@ -19,6 +19,10 @@ MAX_STATE_BYTES = 64 * 1024
 MAX_TEXT = 200
 CostBasis = Literal["overall", "experiment"]
 COST_BASES: tuple[CostBasis, ...] = get_args(CostBasis)
+QUESTION_FIELDS = (
+    *("budget", "model", "max_days", "lifetime", "gpus", "circuit", "network"),
+    *("rule", "prices", "evidence", "cost_basis"),
+)
 TEXT_FIELDS = ("budget", "model", "max_days", "lifetime", "gpus")
 """What of the question is typed; the rest is chosen."""
 TERM_NAMES = ("electricity", "pue", "hosting", "staff", "utilisation", "resale", "financing")
@@ -77,6 +81,10 @@ class State:
         if column is not None:
             others.append(f"{name}:{column}:{'down' if descending else 'up'}")
         return replace(self, sorts=" ".join(others))
+
+    def question(self) -> dict[str, str]:
+        """The question alone, as it was typed and chosen."""
+        return {name: getattr(self, name) for name in QUESTION_FIELDS}
 
     def typed(self) -> TypedQuestion:
         """The question in the fields; where they are empty, no limit and all GPUs."""

@@ -58,6 +58,8 @@ LOOKED_BY = {
 PLACE = "place"
 """What the column of the places is sorted by: the ranking's own order."""
 _SORTED_COLUMN = {"days": "training_days", "cost": _COST.key, "experiment-cost": _EXPERIMENT.key}
+NO_SELLER = "†"
+"""The mark of what nobody is known to sell at its price, in table and picture."""
 ON_ONE_AXIS = 20
 """So many builds, the first, choose the axis on which all intervals are drawn."""
 OLD_DAYS, STALE_DAYS = 180, 365
@@ -95,6 +97,7 @@ class RankedRows:
             shown = range(len(self.ranking.order)) if self._places is None else self._places
             self._places = sorted(shown, key=lambda place: self._look_key(looked_by, place))
         self._names: dict[int, str] = {}
+        self._offered = self.ranking.candidates.offered
         self.axis = self._axis()
 
     def _filtered(self, words: Sequence[str]) -> list[int]:
@@ -171,8 +174,7 @@ class RankedRows:
         time = row.time
         match key:
             case "rank":
-                star = "★" if self.build_index(index) in self.answer.front else " "
-                return f"{rank_words(row)}{star}"
+                return f"{rank_words(row)}{self._place_mark(self.build_index(index))}"
             case "build":
                 return self._name(index, row)
             case "overall_cost_usd":
@@ -194,6 +196,12 @@ class RankedRows:
                 return Text(f"{share} {mark}", style=self.colours.warning if doubtful else "")
             case _:
                 return self._age(row)
+
+    def _place_mark(self, i: int) -> str:
+        """Whether no other is both cheaper and faster, or nobody is known to sell it."""
+        if i in self.answer.front:
+            return "★"
+        return " " if self._offered[i] else NO_SELLER
 
     def _name(self, index: int, row: RankedRow) -> Text:
         """GPUs and, where there are several machines with them, which."""

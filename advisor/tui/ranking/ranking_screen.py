@@ -28,7 +28,7 @@ from advisor.tui.program.ranking_session import RankingSession
 from advisor.tui.program.settings import State
 from advisor.tui.ranking.build_panels import PANELS, BuildPanels
 from advisor.tui.ranking.question_fields import QuestionFields
-from advisor.tui.ranking.ranking_rows import LOOKED_BY, PLACE
+from advisor.tui.ranking.ranking_rows import LOOKED_BY, NO_SELLER, PLACE
 from advisor.tui.ranking.selected_build import selected_line
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.fetch_error import FetchError
@@ -77,7 +77,8 @@ class RankingScreen(SizedScreen):
 
 The first line says what to buy, the next ones what to settle before you order, each with its key.
 The table has every machine that fits, best first: `=` cannot be told from first place, `★` is on
-the front of price and time, `≈` is an estimate. The bar is the interval of the days, with your
+the front of price and time, `≈` is an estimate. Nobody is known to sell what has a `†`: it stands
+below what is on sale, however fast it is. The bar is the interval of the days, with your
 limit in it; the column with a `?` is the chance to keep the limit. *prices* is the age of the
 older price; nobody is known to sell at one that is *told*.
 """
@@ -238,10 +239,21 @@ older price; nobody is known to sell at one that is *told*.
             return
         _write(line, text)
         if answer is not None:
-            counts = f"{session.counted()} x says why."
-            if len(counts) > self.app.size.width - 2:
-                counts = f"{session.counted().partition(';')[0]}; x says why the others do not."
-            _write(self.query_one("#counts", Static), counts)
+            _write(self.query_one("#counts", Static), self._counts(self.app.size.width - 2))
+
+    def _counts(self, width: int) -> str:
+        """How many builds fit, what their marks say and which key has the others."""
+        assert self.session.answer is not None
+        ranking = self.session.answer.ranking
+        # What nobody is known to sell stands last.
+        all_sold = not ranking.order or ranking.candidates.offered[ranking.order[-1]]
+        unsold = "" if all_sold else f" {NO_SELLER} no seller known."
+        counted = self.session.counted()
+        short = counted.partition(";")[0]
+        for said in (f"{counted} x says why.", f"{short}; x says why the others do not.", short):
+            if len(said) + len(unsold) <= width:
+                break
+        return f"{said}{unsold}"
 
     def _show_note(self) -> None:
         """What speaks against ordering first place, with the key that would settle it."""
@@ -281,6 +293,8 @@ older price; nobody is known to sell at one that is *told*.
     def ask(self, **values: str) -> None:
         """Put a question into the fields for the person."""
         self.session.pause()
+        if values.get("model", self.session.inputs.model) != self.session.inputs.model:
+            self.session.start_at_first()
         if self.session.change(**values):
             self.show_answer()
             self.app.notify("The question is another one now. ^z brings the old one back.")
@@ -468,14 +482,14 @@ older price; nobody is known to sell at one that is *told*.
 
     def action_keep_question(self) -> None:
         """Keep the question under a name."""
-        from advisor.tui.pages.questions import NameScreen
+        from advisor.tui.pages.questions import NameScreen, asked_words
 
         def keep(name: str | None) -> None:
             if name:
                 self.app.name_question(name)
                 self.app.notify(f"Kept as {name}: h lists it.", markup=False)
 
-        self.app.push_screen(NameScreen(self.session.answered_words()), keep)
+        self.app.push_screen(NameScreen(asked_words(self.session.inputs.question())), keep)
 
     def action_own_model(self) -> None:
         """A model of one's own: from a config.json, a timm name or a size."""

@@ -151,7 +151,9 @@ beside it in the ranking.
         self.query_one("#room").display = section == "power"
         self.query_one("#together").display = section == "time"
         self.query_one("#bring").display = section == "measure"
-        self.query_one("#said", Static).update(ACTS.get(section, ""))
+        self._say(ACTS.get(section, ""))
+        if section == "running":
+            self._mark_terms()
         self.query_one("#page", LinesView).top = 0
         self.show()
         if section in ("running", "power"):
@@ -211,6 +213,14 @@ beside it in the ranking.
             event.input.set_class(name in errors, "-broken")
             self._say(next(iter(errors.values()), ACTS[self._section]), wrong=bool(errors))
             self.show()
+
+    def _mark_terms(self) -> None:
+        """Show which of the figures kept from before are wrong."""
+        _, errors = read_terms(self.app.inputs)
+        for field in TERM_FIELDS:
+            self.query_one(f"#{field.name}").set_class(field.name in errors, "-broken")
+        if errors:
+            self._say(next(iter(errors.values())), wrong=True)
 
     def _say(self, text: str, *, wrong: bool = False) -> None:
         said = self.query_one("#said", Static)

@@ -138,8 +138,9 @@ class FilterTable(Vertical):
     FilterTable { height: 1fr; }
     FilterTable Horizontal { height: 1; padding: 0 1; }
     FilterTable .label { width: 9; color: $foreground 75%; }
-    FilterTable FilterInput { width: 30; }
-    FilterTable .count { width: 1fr; padding: 0 2; text-style: bold; }
+    FilterTable FilterInput { width: 1fr; max-width: 44; }
+    FilterTable .count { width: 24; padding: 0 2; text-style: bold; }
+    FilterTable .count.-error { width: 3fr; }
     FilterTable .remark { height: 2; padding: 0 1; background: $surface; }
     FilterTable .-error { color: $text-error; }
     FilterTable RankTable { scrollbar-size: 1 1; }

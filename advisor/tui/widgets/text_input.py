@@ -55,8 +55,9 @@ class Field(Input):
         return (self.max_length or LONGEST) + 1
 
     def on_resize(self) -> None:
-        """Show a text that fits from its beginning: it was scrolled before it had a width."""
-        if len(self.value) < self.size.width:
+        """Show a text from its beginning, where it fits or nobody is in it: it was scrolled before
+        it had a width."""
+        if len(self.value) < self.size.width or not self.has_focus:
             self.scroll_to(0, 0, animate=False, immediate=True)
 
     def validate(self, value: str) -> ValidationResult | None:

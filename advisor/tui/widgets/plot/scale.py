@@ -16,6 +16,8 @@ PADDING = 0.06
 EXTEND_DECADES = 0.5
 """A limit (the budget) that lies at most this far outside the points is brought into view."""
 WANTED_TICKS, LEAST_TICKS = 3, 2
+FINE_TICKS = 6
+"""At most so many where an axis is zoomed between two 1-2-5 values, in steps of 1, 2 or 5."""
 WIDEN_DECADES = 0.2
 """An axis with fewer round values than wanted is widened by at most this to show one more; to have
 the least of them it is widened as far as it takes."""
@@ -115,7 +117,7 @@ def ticks(scale: LogScale, most: int) -> list[float]:
     decades = range(math.floor(scale.low_log), math.ceil(scale.high_log) + 1)
     found = _in_view(scale, _decimal((1, 2, 5), decades))
     if len(found) < min(2, most):
-        return _fine_ticks(scale, most) or found[:most]
+        return _fine_ticks(scale, min(most, FINE_TICKS)) or found[:most]
     if len(found) <= most:
         return found
     for stride in range(max(1, len(decades) // (most + 2)), len(decades) + 1):

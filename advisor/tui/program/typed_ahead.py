@@ -1,0 +1,61 @@
+"""Keys that come faster than they are handled, as over a slow line, go where they are meant.
+
+Textual sends every key to what has the focus when it arrives. Of ``b40k``, typed at once, the
+digits would arrive where the ``b`` was pressed, and be commands there. Here a key waits until the
+one before it is handled to its end: until the focus has moved and a page that it opened is there.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from time import monotonic
+
+from textual import events
+from textual.app import App
+from textual.message_pump import MessagePump
+
+LONGEST_S = 1.0
+"""After so long a key no longer waits: what had the one before it may be gone."""
+
+
+class TypedAhead(App[None]):
+    """Handles one key after the other."""
+
+    _handling_since: float | None = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._waiting: deque[events.Key | events.Paste] = deque()
+
+    async def on_event(self, event: events.Event) -> None:
+        """Take a key from the terminal now, or once the one before it is done."""
+        if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
+            await super().on_event(event)
+            return
+        since = self._handling_since
+        self._waiting.append(event)
+        if since is None or monotonic() - since > LONGEST_S:
+            await self._next()
+
+    async def _next(self) -> None:
+        self._handling_since = None
+        if not self._waiting:
+            return
+        self._handling_since = monotonic()
+        target = self.focused or (self.screen_stack[-1] if self.screen_stack else self)
+        await super().on_event(self._waiting.popleft())
+        way = list(target.ancestors_with_self)
+        # A key bubbles up to the program, where what it is bound to is done; a message that this
+        # sends, such as that a text is entered, takes the same way. Then come the page that was
+        # opened, and what it gives the focus to.
+        self._follow([*way, self, *way, self])
+
+    def _follow(self, nodes: Sequence[MessagePump]) -> None:
+        """Come behind the key, and what it set going, through all that they pass."""
+        for at, node in enumerate(nodes):
+            if node.is_running and node.call_later(self._follow, nodes[at + 1 :]):
+                return
+        top = self.screen_stack[-1] if self.screen_stack else self
+        if not top.call_later(self.call_later, self._next):
+            self.call_later(self._next)
