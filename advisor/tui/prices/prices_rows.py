@@ -28,7 +28,7 @@ def quote_table(entries: Sequence[Entry], sources: Sequence[Source]) -> MemoryRo
             Column(key="age", title="age", width=10, align="right", sort_key="age"),
             Column(key="marks", title="marks", width=19, sort_key="marks", least=13),
             Column(key="kind", title="kind", width=20, sort_key="kind"),
-            Column(key="vendor", title="vendor", width=32, sort_key="vendor"),
+            Column(key="vendor", title="vendor", width=32, sort_key="vendor", least=18),
             Column(key="day", title="date", width=10, sort_key="age"),
         ),
         entries,
