@@ -192,7 +192,7 @@ def _price(ranking: Ranking, row: RankedRow) -> Doubt | None:
         words.append(f"{age_words(day, today)} old: {whom}")
     unseen = [quote.label for quote in (row.host_quote, row.gpu_quote) if _is_unseen(quote, today)]
     if unseen:
-        words.append(f"others wrote it down, and no page of {unseen[0]} is known to check it by")
+        words.append(f"told by others: no page of {unseen[0]} is known to check it by")
     dearer = [offer for offer in orderable(ranking)[1:] if offer.misses == "budget"]
     words += [f"to order today {offer_words(ranking, offer)}" for offer in dearer]
     budget = ranking.question.budget_usd
@@ -295,7 +295,9 @@ def _rent(
     build = row.build
     if build.machines > 1:
         return None  # offers are of one machine; nobody says what joins two
-    offers = rent_offers(rentals, build.gpu.gpu_id, build.gpu_count, today=date.today())
+    # As `advisor prices rent` has it under the same rule of prices.
+    day = key.prices if key is not None and isinstance(key.prices, date) else date.today()
+    offers = rent_offers(rentals, build.gpu.gpu_id, build.gpu_count, today=day)
     offer = next((offer for offer in offers if offer.kind == "on-demand"), None)
     if offer is None:
         return None

@@ -27,17 +27,27 @@ def first_sentence(answer: Prediction, name: str) -> str:
     )
 
 
+NO_FIT = "does not fit: "
+"""How the reason begins where the memory is too small."""
+NO_DAYS = "no prediction: "
+"""How it begins where no time can be told."""
+
+
 def _predicted(answer: Prediction, name: str) -> str:
     machine = _machine_words(answer)
     days, low, high = answer.training_days, answer.training_days_low, answer.training_days_high
     if days is None or low is None or high is None:
+        if answer.reason.startswith(NO_FIT):
+            return f"{name} does not fit on {machine}: {answer.reason.removeprefix(NO_FIT)}."
+        if answer.reason.startswith(NO_DAYS):
+            return f"No prediction for {name} on {machine}: {answer.reason.removeprefix(NO_DAYS)}."
         return f"{name} on {machine}: {answer.reason}."
     one = answer.one_machine_days
     slower = "" if one is None or days < one else " That is no faster than one of the machines."
     return (
         f"{name} trains on {machine} in {PREDICTED_MARK}{counted_days(days)} "
-        f"({days_rounded(low)}–{days_rounded(high)}): predicted, not measured, with 9 in 10 such "
-        f"runs inside the interval.{slower}"
+        f"({days_rounded(low)}–{days_rounded(high)}, 9 in 10 such runs); predicted, not measured."
+        f"{slower}"
     )
 
 
@@ -65,12 +75,15 @@ def prediction_doubts(answer: Prediction, bench: str, rank: str | None = None) -
     """What would make it surer; ``bench`` is the command that measures it, ``rank`` the one that
     looks for a machine with these GPUs, where the model has a name to rank it by."""
     if not answer.fits:
-        return []
+        if rank is None:
+            return []
+        command = rank.partition(" --gpus ")[0]
+        return [Doubt(about="machine", words="machines that it fits", command=command)]
     doubts = []
-    if not answer.measured:
+    if not answer.measured and answer.measure is not None:
         words = f"nobody measured it on {_machine_words(answer)}; 10 minutes there settle it"
         doubts.append(Doubt(about="time", words=words, command=bench))
-    elif not answer.measured[0].here:
+    elif answer.measured and not answer.measured[0].here:
         words = "measured elsewhere; 10 minutes tell what your own machine takes"
         doubts.append(Doubt(about="time", words=words, command=bench))
     if answer.training_days is None:
@@ -167,7 +180,7 @@ def _rows(answer: Prediction) -> list[dict[str, str]]:
             )
         ends = answer.other_software_days_low, answer.other_software_days_high
         if ends[0] is not None:
-            add("predicted, with software not ours", None, *ends)
+            add("predicted, with other software", None, *ends)
     if answer.one_machine_days is not None:
         alone = f"{PREDICTED_MARK}{days_rounded(answer.one_machine_days)}"
         rows.append(

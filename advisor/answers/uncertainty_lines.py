@@ -15,7 +15,7 @@ from advisor.answers.wording import (
     limit_first,
     short_gpus_words,
 )
-from advisor.costs.amounts import days_exact, days_short, usd_whole
+from advisor.costs.amounts import are, days_exact, days_short, usd_whole
 from advisor.ranking.price_ranges import LOOKED_AT, rank_spans
 from advisor.ranking.rank import Ranking
 from advisor.ranking.uncertainty import PASSES_PER_TRIAL, Wanted
@@ -34,7 +34,7 @@ def uncertainty_line(ranking: Ranking) -> str | None:
     name = _with_interval(ranking, first)
     if uncertainty.is_sure:
         if ranking.question.rule == "cost":
-            return "First place is sure: the overall cost depends on no training time."
+            return "First place is sure: the price alone decides."
         if not uncertainty.by_time:
             return "First place is sure: it is yours already, however long it takes."
         caveat = _caveat(ranking, first)
@@ -48,8 +48,8 @@ def uncertainty_line(ranking: Ranking) -> str | None:
     if uncertainty.tied:
         count = len(uncertainty.tied)
         reasons.append(
-            f"{'the build' if count == 1 else f'the {count} builds'} marked = cannot be told from "
-            f"{name}: the doubt is larger than the difference"
+            f"{'the build' if count == 1 else f'the {count} builds'} marked = "
+            f"{are(count)} too close to {name} to call"
         )
     if uncertainty.first_may_be_slow:
         reasons.append(f"{name} may take longer than the limit")
@@ -197,7 +197,7 @@ def _caveat(ranking: Ranking, first: int) -> str:
     best = ranking.candidates.times[first]
     time = best.chosen if best is not None else None
     if time is not None and time.basis == "predicted":
-        return "time is predicted, its interval meant to hold nine runs of ten"
+        return "time is an estimate, which holds for nine runs in ten"
     if time is None or time.timing != "unsynchronised":
         return ""
     doubt = f" and is {time.verdict}" if time.verdict in ("doubtful", "implausible") else ""

@@ -25,7 +25,7 @@ _SHOWN: dict[str, tuple[str, str]] = {
         "gradient_accumulation_steps training_days",
     ),
     "prices": (
-        "quotes; advisor prices list says which count",
+        "quotes (those that count: advisor prices list)",
         "item price_usd kind vendor date source",
     ),
     "gpus": (

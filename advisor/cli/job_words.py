@@ -23,7 +23,7 @@ def job_request(options: argparse.Namespace) -> Request:
     from advisor.benchmark.request import Request
 
     if options.gpus is None:
-        raise InputError("say how many GPUs the job is to use: --gpus 4, say")
+        raise InputError("say how many GPUs the job uses, such as --gpus 4")
     if options.records is not None or options.work is not None:
         raise InputError("--records and --work go without --on: a job has a folder of its own")
     if options.format != "table" or options.details:

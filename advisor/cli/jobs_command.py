@@ -82,7 +82,8 @@ def _list(options: argparse.Namespace) -> int:
         return ANSWERED
     if not rows:
         print(
-            "no jobs yet: advisor bench --model pythia-160m --on slurm writes one", file=sys.stderr
+            "no jobs yet; to write one: advisor bench --model pythia-160m --gpus 4 --on slurm",
+            file=sys.stderr,
         )
         return ANSWERED
     shown = [name for name in COLUMNS[:-1] if any(row[name] is not None for row in rows)]

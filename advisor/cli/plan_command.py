@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
         return _allocations(options)
     if options.grant is None:
         raise InputError(
-            "no grant is named: advisor plan --example > grant.toml makes one to change"
+            "no grant is named; for one to change: advisor plan --example > grant.toml"
         )
     seconds = parse_positive(options.seconds, "time for a search", "seconds", MAX_SECONDS)
     if options.how_many is not None or options.largest:

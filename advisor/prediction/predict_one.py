@@ -209,6 +209,11 @@ def predict(
             "no prediction: this is too unlike every model and GPU that was measured (distance "
             f"{distance:.1f}, the most is {FARTHEST:g})"
         )
+    elif fits and _lacks_bf16(workload, chip):
+        reason = (
+            f"no prediction: the {chip.name} has no bf16 cores, and this model trains in bf16; "
+            "ask with --precision fp16"
+        )
     elif fits:
         reason = f"no prediction: the catalogue has no {_missing(workload, chip, naive)}"
     else:
@@ -236,7 +241,7 @@ def predict(
         fitting=tuple(fitting),
         reason=reason,
         distance=distance,
-        measure=bench if fits else None,
+        measure=bench if fits and not _lacks_bf16(workload, chip) else None,
         assumptions=tuple(assumptions),
         analytic_days=analytic_days(workload, chip, count, naive=naive),
     )
@@ -248,6 +253,13 @@ def _nearness(distance: float) -> str:
     if distance <= 0.5:
         return f"close to the nearest of them (distance {distance:.1f})"
     return f"away from the nearest of them (distance {distance:.1f}), hence the wide interval"
+
+
+def _lacks_bf16(workload: Workload, chip: Chip) -> bool:
+    """Whether the GPU is of a generation of NVIDIA's before bf16, compute capability 8."""
+    numbered = chip.generation.replace(".", "", 1).isdigit()
+    early = numbered and float(chip.generation) < 8.0
+    return workload.precision == "bf16" and early and chip.bf16_tflops is None
 
 
 def _missing(workload: Workload, chip: Chip, naive: bool) -> str:

@@ -321,15 +321,16 @@ def _no_time(candidates: Candidates, gpu: Gpu) -> str:
     first_with_bf16 = 8.0  # NVIDIA's compute capability
     if precision == "bf16" and float(gpu.compute_capability or first_with_bf16) < first_with_bf16:
         return f"no estimate: the {gpu.name} has no bf16 cores, and this model trains in bf16"
+    measure = f"advisor bench --model {candidates.model.recipe_id}"
     missing = "memory bandwidth" if gpu.memory_bandwidth_gb_s is None else None
     if rates.get(precision, 0.0) is None:
         missing = f"{'TF32' if precision == 'fp32' else precision} speed"
     if missing is not None:
         return (
             f"no estimate: the catalogue has no {missing} for the {gpu.name}; add it to "
-            "price_catalog/gpus.csv, or measure with advisor bench"
+            f"price_catalog/gpus.csv, or measure: {measure}"
         )
     return (
         f"no estimate: the {gpu.name} is too unlike every GPU that was measured, or would have to "
-        "be faster than it can; measure with advisor bench"
+        f"be faster than it can; measure: {measure}"
     )

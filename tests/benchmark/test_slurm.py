@@ -250,7 +250,7 @@ def test_a_cancelled_job_keeps_what_it_measured(
     seen = list(follow_job(job, poll_s=0.2))
     assert seen[-1].state.state == "CANCELLED"
     # What is on record, and its choice of the best where SLURM left it the time to write that.
-    said = re.search(r"\b([12]) records, \1 of them new", capfd.readouterr().err)
+    said = re.search(r"\b([12]) records?, \1 of them new", capfd.readouterr().err)
     assert said is not None
     assert main(["jobs", "--format", "json"]) == 0
     (row,) = json.loads(capfd.readouterr().out)

@@ -170,7 +170,7 @@ def test_a_sure_first_place_says_what_its_interval_leaves_out() -> None:
         "by more than the doubt."
     )
     assert "if its time holds" in said(make_time("a", 1, 10))
-    assert "predicted, its interval meant to hold nine runs of ten" in said(predicted("a", 1, 10))
+    assert "an estimate, which holds for nine runs in ten" in said(predicted("a", 1, 10))
     impossible = make_time("a", 1, 10, verdict="implausible")
     assert said(impossible, "published") == (
         "First place is not sure: the time of 1 × A (host-1) (9.5–10.5 days) is "
@@ -184,9 +184,7 @@ def test_overall_cost_depends_on_no_training_time() -> None:
     )
     answer = rank(candidates, Question(rule="cost"))
     assert answer.uncertainty.is_sure
-    assert uncertainty_line(answer) == (
-        "First place is sure: the overall cost depends on no training time."
-    )
+    assert uncertainty_line(answer) == ("First place is sure: the price alone decides.")
     # ... unless the days are limited and the cheapest may take longer.
     limited = rank(candidates, Question(rule="cost", max_days=12))
     assert not limited.uncertainty.is_sure
@@ -221,9 +219,8 @@ def test_the_sentences_name_the_builds_the_minutes_and_where_they_come_from() ->
     )
     answer = rank(candidates, Question())
     assert uncertainty_line(answer) == (
-        "First place is not sure: the build marked = cannot be told from 2 × A (host-2) "
-        "(9.5–10.5 days): "
-        "the doubt is larger than the difference; and 2 × A (host-2)'s time was taken "
+        "First place is not sure: the build marked = is too close to 2 × A (host-2) "
+        "(9.5–10.5 days) to call; and 2 × A (host-2)'s time was taken "
         "unsynchronised, so it "
         "may be too low."
     )

@@ -576,7 +576,7 @@ class TestDoubt:
             await settled(pilot)
             assert not any("=" in row[0] for row in rows(pilot))
             assert "too close" not in note(pilot)
-            assert "overall cost depends on no training time" in detail(pilot)
+            assert "the price alone decides" in detail(pilot)
 
 
 async def test_a_point_that_a_newer_answer_no_longer_has_is_passed_over(paper_store: Path) -> None:

@@ -184,4 +184,4 @@ def find_job(word: str) -> Job:
         return near[0]
     if near:
         raise InputError(f"{shown(word)} may be {' or '.join(job.name for job in near[:4])}")
-    raise InputError(f"no job is called {shown(word)}: advisor jobs lists those that there are")
+    raise InputError(f"no job is called {shown(word)}: see advisor jobs")
