@@ -92,6 +92,9 @@ def _bought(loaded: Loaded, plan: Plan) -> Machine | None:
 def _price(machine: Machine, asks: Iterable[str]) -> Doubt:
     line = max(machine.lines, key=lambda each: each.unit_usd * each.quantity)
     age = f"{machine.label} is priced by {line.vendor} of {line.quoted_on:%B %Y}: ask again"
+    if line.quote_kind == "parts-list" and len(machine.lines) == 1:
+        age = f"nobody quoted {machine.label}: a sum of {line.vendor}'s options of "
+        age += f"{line.quoted_on:%B %Y}; ask for a quote"
     flip = next((text for text in asks if text.startswith(f"a quote for {machine.label}:")), "")
     words = f"{age}; {flip.partition('it costs nothing, and ')[2]}" if flip else age
     command = f"advisor prices list --item {quoted(line.item_id)}"

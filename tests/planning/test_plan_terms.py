@@ -32,6 +32,7 @@ from advisor.planning.solver.problem import (
     Machine,
     MachineExtra,
     PlanningProblem,
+    PriceLine,
     Rules,
 )
 from advisor.planning.solver.search_clock import NoPlan, Progress, clock_of
@@ -569,6 +570,23 @@ def test_a_purchase_that_nobody_sells_is_told(store_path: Path) -> None:
         )
         said = cautions(loaded.grant, replace(loaded.problem, machines=machines), plan)
         assert ("Nobody is known to sell" in said[0]) is not on_sale
+    for kind in ("list", "parts-list"):
+        line = PriceLine(
+            item_kind="host",
+            item_id="box",
+            label="Box",
+            quantity=1,
+            unit_usd=Decimal(1),
+            quote_id="q",
+            quote_kind=kind,
+            vendor="Shop",
+            quoted_on=TODAY,
+            source_id="s",
+        )
+        machines = tuple(replace(m, lines=(line,)) for m in loaded.problem.machines)
+        said = cautions(loaded.grant, replace(loaded.problem, machines=machines), plan)
+        words = "The price of the Box is added up from Shop's options: nobody quoted it."
+        assert any(words in text for text in said) is (kind == "parts-list")
 
 
 def test_cautions_name_electricity_and_what_is_not_asked_for(

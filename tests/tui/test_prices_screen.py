@@ -63,13 +63,13 @@ def said(pilot: Pilot[None]) -> str:
 async def test_every_quote_with_age_marks_and_which_counts(store_path: Path) -> None:
     async with running(store_path, state=LATEST) as pilot:
         screen = await go(pilot)
-        await pilot.press("slash", *"3090 used")
+        await pilot.press("slash", *"5090")
         await settled(pilot)
-        found = {row[1]: row for row in table(screen) if "RTX 3090" in row[0]}
-        assert found["$800"][0].startswith("★")
-        assert found["$800"][2] == "10 months"
-        assert not found["$1,300"][0].startswith("★")
-        assert found["$1,300"][3] == "~ stale"
+        found = {row[1]: row for row in table(screen) if row[0].endswith(" RTX 5090")}
+        assert found["$4,199"][0].startswith("★")
+        assert found["$4,199"][2] == "5 months"
+        assert not found["$1,999"][0].startswith("★")
+        assert found["$1,999"][3] == "~ stale"
 
 
 async def test_a_quote_is_added_by_keys_and_counts(own_store: Path) -> None:
@@ -112,20 +112,20 @@ async def test_a_form_opens_without_a_reproach_and_names_the_key_for_a_new_machi
 async def test_a_correction_keeps_the_old_quote(own_store: Path) -> None:
     async with running(own_store, state=LATEST) as pilot:
         screen = await go(pilot)
-        await pilot.press("slash", *"local-llm 800", "enter")
+        await pilot.press("slash", *"newegg 5090", "enter")
         await settled(pilot)
         await pilot.press("c")
         form = pilot.app.screen
         assert isinstance(form, QuoteForm)
-        assert form.query_one("#price", Input).value == "800.00"
-        await write(pilot, price="750")
+        assert form.query_one("#price", Input).value == "4199.00"
+        await write(pilot, price="4000")
         await pilot.press("enter")
         await settled(pilot)
         await pilot.press("slash", "ctrl+u")
         await settled(pilot)
-        rows = {row[1]: row for row in table(screen) if "local-llm" in row[5]}
-        assert "corrected" in rows["$800"][3]
-        assert rows["$750"][0].startswith("★")
+        rows = {row[1]: row for row in table(screen) if "Newegg" in row[5]}
+        assert "corrected" in rows["$4,199"][3]
+        assert rows["$4,000"][0].startswith("★")
 
 
 async def test_an_upgrade_says_what_is_owned_and_adds_up(own_store: Path) -> None:
