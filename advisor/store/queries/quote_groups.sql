@@ -7,5 +7,5 @@ SELECT
 FROM quote
 WHERE NOT list_contains($never, kind)
     AND ($known_until IS NULL OR quoted_on <= $known_until)
-    AND ($corrected IS NULL OR NOT list_contains($corrected, quote_id))
+    AND quote.rowid NOT IN (SELECT unnest($corrected::BIGINT[]))
 GROUP BY ALL

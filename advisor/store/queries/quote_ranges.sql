@@ -29,5 +29,5 @@ JOIN best USING (item_kind, item_id, kind, origin)
 WHERE (quoted_on >= $fresh_from AND coalesce(valid_until >= $as_of, true)) = fresh
     AND quoted_on > newest - $stale_days
     AND ($known_until IS NULL OR quoted_on <= $known_until)
-    AND ($corrected IS NULL OR NOT list_contains($corrected, quote_id))
+    AND quote.rowid NOT IN (SELECT unnest($corrected::BIGINT[]))
 GROUP BY item_kind, item_id

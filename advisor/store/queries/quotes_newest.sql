@@ -8,5 +8,5 @@ JOIN (
         unnest($days::DATE[]) AS day
 ) ON item_kind = asked_kind AND item_id = asked_id AND quoted_on = day
 WHERE NOT list_contains($never, kind)
-    AND ($corrected IS NULL OR NOT list_contains($corrected, quote_id))
+    AND quote.rowid NOT IN (SELECT unnest($corrected::BIGINT[]))
 GROUP BY item_kind, item_id
