@@ -125,7 +125,7 @@ def test_the_csv_holds_ranked_and_left_out_builds(
     assert [int(row["rank"]) for row in ranked] == list(range(1, len(ranked) + 1))
     assert all(row["reason"] for row in rows if not row["rank"])
     dates = {row["gpu"]: row["gpu_price_date"] for row in ranked}
-    assert (dates["A6000"], dates["RTX 3090"]) == ("2026-07-22", "2026-01-01")
+    assert (dates["A6000"], dates["RTX 3090"]) == ("2026-07-22", "2026-06-01")
 
 
 @pytest.mark.parametrize("table", ["times", "settings", "prices", "gpus", "sources"])
