@@ -190,6 +190,8 @@ def _price(ranking: Ranking, row: RankedRow) -> Doubt | None:
         sold = row.build.host.gpu_id is not None and quote.kind in _ASKED_OF
         whom = f"ask {quote.vendor} again" if sold else "ask for new quotes"
         words.append(f"{age_words(day, today)} old: {whom}")
+    if any(_has_tax(quote) for quote in (row.host_quote, row.gpu_quote)):
+        words.append("its price includes tax, those of others do not")
     unseen = [quote.label for quote in (row.host_quote, row.gpu_quote) if _is_unseen(quote, today)]
     if unseen:
         words.append(f"told by others: no page of {unseen[0]} is known to check it by")
@@ -210,6 +212,10 @@ def _price(ranking: Ranking, row: RankedRow) -> Doubt | None:
         words="; ".join(words[:MOST_WORDS]),
         command=f"advisor prices list --item {quoted(item)}",
     )
+
+
+def _has_tax(quote: Quote) -> bool:
+    return "tax" in (quote.includes or "").replace(",", ";").lower().replace(" ", "").split(";")
 
 
 def _is_unseen(quote: Quote, today: date) -> bool:

@@ -221,16 +221,18 @@ def test_a_total_that_nobody_quoted_is_not_told_as_its_sellers_price() -> None:
         assert "quoted" not in words
 
 
-def test_a_used_card_is_told_as_used() -> None:
+def test_a_used_card_is_told_as_used_and_a_price_with_tax_as_such() -> None:
     gpu, host = make_gpu("card"), make_host(2, "tower")
     prices = {
         ("gpu", "card"): make_quote("gpu", "card", "500", kind="used"),
-        ("host", "tower"): make_quote("host", "tower", "2000"),
+        ("host", "tower"): make_quote("host", "tower", "2000", includes="shipping; tax"),
     }
     times = [make_best(make_time("card", 2, 10.0))]
     build = Build(gpu=gpu, gpu_count=2, host=host)
     ranking = rank(Candidates(make_model(), [build], times, prices, "sound"), Question())
     assert " for $3,000 (used GPUs, January 2026," in verdict(ranking).sentence
+    said = " ".join(doubt.words for doubt in doubts_of(ranking, (), None))
+    assert "its price includes tax, those of others do not" in said
 
 
 def test_nothing_fits_names_what_comes_nearest(pythia: Candidates) -> None:
