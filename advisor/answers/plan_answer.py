@@ -136,7 +136,7 @@ def reach_text(rows: Sequence[Mapping[str, Any]], width: int = WIDTH) -> str:
     more = "at least " if first["more_may_be_possible"] else ""
     over = first["over_by"]
     sentence = (
-        f"{more}{runs} of {first['model']} for {first['cost']} with overhead, done "
+        f"{more}{runs} of {first['name']} for {first['cost']} with overhead, done "
         f"by {over.day} {over:%B %Y} ({first['times']} times): {first['takes']}."
     )
     blocks = [fill(sentence[:1].upper() + sentence[1:], width)]

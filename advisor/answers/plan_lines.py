@@ -328,6 +328,7 @@ def reach_rows(
         rows.append(
             {
                 "model": found.model.recipe_id,
+                "name": found.model.name,
                 "parameters": found.model.parameters,
                 "runs": found.runs,
                 "more_may_be_possible": found.runs == MOST_RUNS,

@@ -122,7 +122,11 @@ def table_lines(ranking: Ranking, rows: Sequence[RankedRow], width: int) -> list
     ]
     tail = [_Column("prices", [age_short(row, today) for row in rows])]
     if width >= WITH_RUNS:
-        runs = marked(usd_rounded(row.experiment_cost_usd) for row in rows)
+        runs = [
+            (estimate_mark(row.time) if row.experiment_cost_usd else "")
+            + usd_rounded(row.experiment_cost_usd)
+            for row in rows
+        ]
         tail.insert(0, _Column("a run", runs))
     if limit is not None:
         chances = [chance_of(ranking, row) or 0.0 for row in rows]

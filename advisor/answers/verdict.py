@@ -72,7 +72,7 @@ def verdict(ranking: Ranking) -> Verdict:
     chance = chance_of(ranking, row)
     # What to do, at which price, how fast, how sure.
     limit = [] if chance is None else [f"{chance_words(chance)} to make {_limit(ranking)}"]
-    per_run = ranking.question.rule == "experiment-cost"
+    per_run = ranking.question.rule == "experiment-cost" and row.experiment_cost_usd
     mark = estimate_mark(row.time)
     run = [f"{mark}{usd_rounded(row.experiment_cost_usd)} a run"] if per_run else []
     over = over_words(row.build, ranking.candidates.network)
@@ -286,6 +286,13 @@ MOST_NAMED = 2
 """How many kinds of GPUs a sentence names before it counts the rest."""
 
 
+def _kind_words(build: Build) -> str:
+    """``2 × RTX 5090``; ``two machines of 2 × RTX 5090``."""
+    if build.machines == 1:
+        return short_gpus_words(build)
+    return f"two machines of {short_gpus_words(build._replace(machines=1))}"
+
+
 def kinds_words(ranking: Ranking, builds: Collection[int], *, priced: bool = False) -> str:
     """``2 × RTX 5090`` however many machines have them; of more than two kinds how many.
 
@@ -295,7 +302,7 @@ def kinds_words(ranking: Ranking, builds: Collection[int], *, priced: bool = Fal
     candidates = ranking.candidates
     # In the order of the ranking; what is left out has none, and comes as it is given.
     order = [i for i in ranking.order if i in builds] or builds
-    kinds = dict.fromkeys(short_gpus_words(candidates.builds[i]) for i in order)
+    kinds = dict.fromkeys(_kind_words(candidates.builds[i]) for i in order)
     price, cheapest = "", None
     if priced:
         cents = candidates.cents
@@ -303,7 +310,7 @@ def kinds_words(ranking: Ranking, builds: Collection[int], *, priced: bool = Fal
         if low is not None and cents[low] < cents[ranking.order[0]]:
             cost = candidates.cost_usd(low)
             assert cost is not None  # it is ranked
-            price, cheapest = usd_rounded(cost), short_gpus_words(candidates.builds[low])
+            price, cheapest = usd_rounded(cost), _kind_words(candidates.builds[low])
     if len(kinds) > MOST_NAMED:
         return f"{len(kinds)} other sets of GPUs" + (f" (from {price})" if price else "")
     return " or ".join(f"{kind} ({price})" if kind == cheapest else kind for kind in kinds)

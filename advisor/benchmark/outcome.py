@@ -58,16 +58,19 @@ def shown_first(progress: Progress) -> tuple[list[Tried], list[Tried]]:
     return [*timed, *(row for row in rows if row.label not in names)], folded
 
 
+def outcome_sentence(progress: Progress, model: str, device: str, gpu_count: int) -> str:
+    """The winner with its gains, in one sentence that could stand alone."""
+    won = gains(progress, gpu_count)
+    if won is None:
+        return f"No setting of {model} was timed on {device}."
+    return f"{model} on {device}: the fastest settings are {won}."
+
+
 def outcome_text(
     progress: Progress, model: str, device: str, gpu_count: int, *, details: bool, width: int
 ) -> str:
     """What a search found: the winner with its gains, what was timed, and the rest counted."""
-    won = gains(progress, gpu_count)
-    if won is None:
-        head = f"{model} on {device}: nothing has a time."
-    else:
-        head = f"{model} on {device}, the fastest settings are {won}."
-    blocks = [fill(head, width)]
+    blocks = [fill(outcome_sentence(progress, model, device, gpu_count), width)]
     shown, folded = shown_first(progress)
     rows = [
         {

@@ -16,6 +16,7 @@ from contextlib import closing
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from advisor.answers.before import Doubt, doubt_block, doubt_objects, quoted
 from advisor.cli import bench_elsewhere
 from advisor.cli.command import (
     ANSWERED,
@@ -95,9 +96,21 @@ def run(options: argparse.Namespace) -> int:
     if options.format == "table":
         from advisor.benchmark.outcome import outcome_text
 
-        asked = (progress, plan.recipe_id, plan.device_words, plan.request.gpu_count)
-        text = outcome_text(*asked, details=options.details, width=terminal_width())
-        print("\n".join(map(_clean, text.split("\n"))))
+        width = terminal_width()
+        asked = (progress, plan.recipe_name, plan.device_words, plan.request.gpu_count)
+        blocks = [outcome_text(*asked, details=options.details, width=width)]
+        blocks += doubt_block("To be sure", _doubts(progress, plan, options.model), width)
+        print("\n".join(map(_clean, "\n\n".join(blocks).split("\n"))))
+    elif options.format == "json":
+        from advisor.benchmark.outcome import outcome_sentence
+        from advisor.tables import to_json
+
+        asked = (progress, plan.recipe_name, plan.device_words, plan.request.gpu_count)
+        verdict = {
+            "sentence": outcome_sentence(*asked),
+            "doubts": doubt_objects(_doubts(progress, plan, options.model)),
+        }
+        print(to_json({"verdict": verdict, "settings": table(progress, plan)}))
     else:
         from advisor.tables import render_rows
 
@@ -105,6 +118,28 @@ def run(options: argparse.Namespace) -> int:
     if ending.kind == "cancelled":
         return CANCELLED
     return ANSWERED if progress.best_row is not None else NO_ANSWER
+
+
+def _doubts(progress: Progress, plan: Plan, typed: str) -> list[Doubt]:
+    """What to do next: more time where nothing was timed, every setting, where the time ranks;
+    ``typed`` is the model as it was named."""
+    request, model = plan.request, quoted(typed)
+    again = f"advisor bench --model {model} --gpus {request.gpu_count}"
+    if request.device == "cpu":
+        again = f"advisor bench --model {model} --device cpu"
+    if progress.best_row is None:
+        if request.minutes is None:
+            return []
+        words = f"{request.minutes:g} minutes were too few"
+        return [Doubt(about="time", words=words, command=f"{again} --minutes {request.minutes:g}0")]
+    doubts = []
+    if request.search == "fast":
+        words = "the fast search leaves out what cannot win by its estimates; this tries everything"
+        doubts.append(Doubt(about="search", words=words, command=f"{again} --search exhaustive"))
+    if request.device == "cuda" and not typed.endswith(".toml"):  # else it has no name to rank by
+        words = "what this time changes in a ranking"
+        doubts.append(Doubt(about="rank", words=words, command=f"advisor rank --model {model}"))
+    return doubts
 
 
 def _runner() -> Sequence[str]:

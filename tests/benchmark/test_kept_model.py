@@ -64,6 +64,11 @@ def bench(store: Path, tmp_path: Path, *more: str, model: str = "our-llama") -> 
     return main(["bench", "--model", model, "--store", str(store), *places, *more])
 
 
+def kept_name(store: Path) -> str:
+    (model,) = Store(store).own_models()
+    return model.recipe.name
+
+
 def recipe_files(tmp_path: Path) -> list[Path]:
     return sorted((tmp_path / "w" / "recipes").glob("*"))
 
@@ -81,7 +86,10 @@ def test_a_kept_model_is_measured_by_its_name(
     capsys.readouterr()
     assert bench(own_store, tmp_path, "--yes", "--format", "json", model="Our Llama") == 0
     printed = json.loads(capsys.readouterr().out)
-    assert {row["model"] for row in printed} == {"our-llama"}
+    assert {row["model"] for row in printed["settings"]} == {"our-llama"}
+    assert printed["verdict"]["sentence"].startswith(f"{kept_name(own_store)} on ")
+    commands = {doubt["about"]: doubt["command"] for doubt in printed["verdict"]["doubts"]}
+    assert commands["rank"].startswith("advisor rank --model 'Our Llama' --store ")
     store = Store(own_store)
     times = look(store).times("our-llama", origin="local")
     assert {time.status for time in times} == {"ok", "infeasible", "failed", "pruned"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -430,10 +431,13 @@ def test_a_person_reads_the_winner_first_and_the_rest_folded(
     assert main(flags(own_store, tmp_path, "--yes")) == 0
     out = capsys.readouterr().out
     head, table, *rest = out.split("\n\n")
-    asked = "pythia-160m on 2 × NVIDIA H200"
-    assert " ".join(head.split()).startswith(f"{asked}, the fastest settings are {LEAN}: 3 days")
+    asked = "Pythia 160M on 2 × NVIDIA H200"
+    assert " ".join(head.split()).startswith(f"{asked}: the fastest settings are {LEAN}: 3 days")
     assert table.splitlines()[1].startswith(f"{LEAN}  ")
-    assert rest[-1].rstrip().endswith("--details shows them.")
+    assert rest[-2].endswith("--details shows them.")
+    pasted = re.findall(r"advisor .*", rest[-1])
+    assert [words.split()[1] for words in pasted] == ["bench", "rank"]
+    assert "--gpus 2 --search exhaustive" in pasted[0]
     assert max(map(len, out.splitlines())) <= 100
     assert "cannot win" not in table
 
