@@ -26,7 +26,8 @@ def builds_text(rows: Sequence[Mapping[str, Any]], command: str, width: int) -> 
     can, unknown, cannot = by_answer.values()
     counts = [f"{f'{len(can):,}' if can else 'None'} of {len(rows):,} builds can be put together"]
     counts += [f"{len(cannot):,} cannot"] if cannot else []
-    counts += [f"{len(unknown):,} are not known to fit"] if unknown else []
+    are = "is" if len(unknown) == 1 else "are"
+    counts += [f"{len(unknown):,} {are} not known to fit"] if unknown else []
     blocks = [fill(f"{', '.join(counts)}.", width)]
     if can:
         names = cut_words([row["build"] for row in can], max(width - 48, 30))

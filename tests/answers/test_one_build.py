@@ -55,6 +55,16 @@ def test_a_quote_that_was_corrected_is_no_other_quote(own_store: Path) -> None:
     assert "$290,000" not in said
 
 
+def test_a_price_that_nobody_quoted_says_so_on_the_page(store_path: Path) -> None:
+    one = page_of(Store(store_path), "bizon-z5000-g2-4xpro-6000")
+    said = [line for line in section_lines(one, "price") if "that nobody quoted" in line.text]
+    assert [line.text for line in said] == [
+        "a sum of BIZON's options that nobody quoted: ask BIZON for a quote"
+    ]
+    whole = section_lines(page_of(Store(store_path), "exxact-h200"), "price")
+    assert not any("nobody quoted" in line.text for line in whole)
+
+
 @pytest.mark.parametrize(
     ("where", "then"), [("on a cluster", "sbatch job.sh"), ("on a rented machine", "sky launch")]
 )
