@@ -229,6 +229,7 @@ def _budget_check(
         ids = {row.gpu_quote.quote_id, row.host_quote.quote_id}
         resting.update(set().union(*(by_quote.get(quote_id, set()) for quote_id in ids)))
         resting["told by others"] += "secondary" in (row.gpu_quote.kind, row.host_quote.kind)
+        resting["summed"] += row.build.host.gpu_id is not None and row.host_quote.is_summed
     first = rows[0] if rows else None
     oldest = None if first is None else _oldest(first)
     return BudgetCheck(
@@ -359,11 +360,16 @@ def _budget_blocks(checks: Sequence[BudgetCheck], width: int) -> list[str]:
             "ranked": row["ranked"],
             "recent": row["share"],
             "first": row["first"],
-            "holds": row["holds"],
             **{_COLUMNS.get(name, name): dict(check.resting).get(name, 0) for name in resting},
         }
         for check, row in zip(checks, budget_rows(checks), strict=True)
     ]
     right = frozenset({"budget", "ranked", "recent", *(_COLUMNS.get(n, n) for n in resting)})
     spare = [_COLUMNS.get(name, name) for name in reversed(resting)]
-    return [to_table(rows, list(rows[0]), right, width=width, spare=spare)] if rows else []
+    if not rows:
+        return []
+    table = to_table(rows, list(rows[0]), right, width=width, spare=spare)
+    meaning = (
+        "Summed: of a seller's options, nobody quoted the total. Told: by who does not sell it."
+    )
+    return [f"{table}\n{fill(meaning, width)}"]
