@@ -13,8 +13,7 @@ from advisor.answers.wording import (
     build_words,
     counted_days,
     estimate_mark,
-    gpus_words,
-    in_machine,
+    owned_words,
     rented_words,
     runs_words,
 )
@@ -396,11 +395,16 @@ def _days_words(owned: Ownership) -> str:
 def cost_sentence(owned: Ownership) -> str:
     """What owning costs, in one sentence that could stand alone."""
     own, model = owned.own, owned.candidates.model.name
-    machine = f"{gpus_words(owned.build)} {in_machine(owned.build)}"
+    machine = owned_words(owned.build)
     if own.life_usd is None:
         return f"What owning {machine} costs is not known: nobody states what it draws."
     years = f"{own.terms.lifetime_years:f} year{'' if own.terms.lifetime_years == 1 else 's'}"
-    words = f"Owning {machine} costs {usd_rounded(own.life_usd)} over {years}"
+    candidates, i = owned.candidates, owned.position
+    days = [q.quoted_on for q in (candidates.gpu_quotes[i], candidates.host_quotes[i]) if q]
+    price = f"price of {min(days):%B %Y}" if own.hardware_usd else "yours already"
+    counted = "with" if own.terms.electricity_usd_per_kwh else "without"
+    words = f"Owning {machine} costs {usd_rounded(own.life_usd)} over {years} "
+    words += f"({price}, {counted} electricity)"
     each = None if owned.training_days is None else own.experiment_usd(owned.training_days)
     if each is None:
         return f"{words}; how long {model} trains on it is not known."
@@ -422,6 +426,9 @@ def rent_sentence(owned: Ownership, evens: list[BreakEven]) -> str:
         return f"{words}; under these terms buying never pays."
     if even.utilisation > 1:
         return f"{words}; buying never pays in the {owned.own.terms.lifetime_years:f} years."
+    if even.experiments <= 1:
+        what = "your own machine is cheaper" if owned.build.host_owned else "buying pays"
+        return f"{words}; {what} from the first run on."
     pays = f"{words}; buying pays from {runs_words(even.experiments)} on"
     assert owned.training_days is not None  # it comes with the experiments
     most, use = owned.own.experiments(owned.training_days), owned.own.terms.utilisation

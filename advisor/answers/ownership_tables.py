@@ -122,6 +122,7 @@ def _price_line(owned: Ownership) -> str:
     gpu, host = candidates.gpu_quotes[i], candidates.host_quotes[i]
     assert gpu is not None and host is not None  # only builds with a price are asked about
     age = price_day_words(min(gpu.quoted_on, host.quoted_on), owned.as_of)
+    age = "yours already" if owned.build.host_owned else age
     use = owned.own.terms.utilisation
     trains = "it trains all the time" if use == 1 else f"it trains {use:.0%} of its life"
     return f"hardware: {age}; {trains}"

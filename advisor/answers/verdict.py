@@ -18,6 +18,7 @@ from advisor.answers.wording import (
     in_machine,
     is_own_price,
     over_words,
+    owned_words,
     price_day_words,
     short_gpus_words,
     summed_words,
@@ -121,8 +122,7 @@ def buy_words(row: RankedRow) -> str:
     """``Buy 2 × RTX 5090 in the tinybox G4 128 GB from tiny corp``."""
     build = row.build
     if build.host_owned:
-        own = f"your {gpus_words(build)}"
-        return f"Use {own}" if build.host.name == own else f"Use {own} ({build.host.name})"
+        return f"Use {owned_words(build)}"
     if build.gpus_owned:
         more = build.gpu_count - build.gpus_owned
         return f"Add {more} × {build.gpu.name} to your {build.gpus_owned} {in_machine(build)}"

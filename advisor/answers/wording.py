@@ -326,6 +326,14 @@ def in_machine(build: Build) -> str:
     return f"in {article}{machine_words(build)}"
 
 
+def owned_words(build: Build) -> str:
+    """``your 2 × A6000 (our old one)``; of a machine that is not there ``2 × A6000 in the ...``."""
+    if not build.host_owned:
+        return f"{gpus_words(build)} {in_machine(build)}"
+    own = f"your {gpus_words(build)}"
+    return own if build.host.name == own else f"{own} ({build.host.name})"
+
+
 def short_gpu_words(gpu: Gpu) -> str:
     """``RTX PRO 6000 Max-Q``: without the architecture's name where it is known without it."""
     chips = (gpu.architecture or "").partition(" ")[0]  # "Blackwell" of "Blackwell 2.0"
