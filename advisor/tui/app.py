@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
-from textual.app import App, ScreenError, SystemCommand
+from textual.app import ScreenError, SystemCommand
 from textual.binding import BindingType
 from textual.css.query import NoMatches
 from textual.dom import NoScreen
@@ -21,12 +21,14 @@ from textual.theme import BUILTIN_THEMES
 from advisor.tui.program.actions import (
     ACTIONS,
     BENCHMARK,
+    BUILD,
     EVERYWHERE,
     EVIDENCE,
     PLAN,
     PRICES,
     RANKING,
     Action,
+    actions_of,
     bindings_of,
 )
 from advisor.tui.program.ended import end_from_outside, no_more
@@ -79,7 +81,7 @@ class AdvisorApp(Program):
     CSS_PATH = "ranking/ranking.tcss"  # of the default screen, whose own Textual does not load
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(EVERYWHERE)]
     ENABLE_COMMAND_PALETTE = True
-    COMMANDS = App.COMMANDS | {_whole_program}
+    COMMANDS = {_whole_program}  # noqa: RUF012 - so has Textual
 
     def __init__(
         self,
@@ -414,10 +416,24 @@ class AdvisorApp(Program):
             if elsewhere:
                 text = f"{action.text} (on the screen of the {action.where})"
             yield SystemCommand(title, text, partial(self._run, action))
+        for action in actions_of(BUILD) if where != BUILD else ():
+            name, _, section = action.action.rstrip("')").partition("('")
+            if name == "section" and section not in ("overview", "measure"):
+                text = f"{action.text} (Enter {action.key})"
+                run = partial(self._open_section, section)
+                yield SystemCommand(f"build: {action.verb}", text, run)
         for name, words in THEMES.items():
             yield SystemCommand(
                 f"theme: {words}", f"Change the theme to {name}.", lambda name=name: self._set(name)
             )
+
+    def _open_section(self, section: str) -> None:
+        """Show a section of the selected build's page, from any screen."""
+        if self.session.selected is None:
+            self.notify("No build is selected yet.")
+            return
+        self.action_go("ranking")
+        self.open_build(section)
 
     def _run(self, action: Action) -> None:
         """Run an action of any screen: go there first."""

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from textual.command import CommandPalette
 from textual.events import Key
+from textual.fuzzy import Matcher
 from textual.geometry import Size
 from textual.widget import Widget
 from textual.widgets import Input, Markdown, Static
@@ -31,6 +32,7 @@ from advisor.tui.pages.help import FIELD_HELP, HelpScreen, KeysTable
 from advisor.tui.pages.welcome import WelcomeScreen
 from advisor.tui.program.actions import ACTIONS, EVERYWHERE, KEY_NAMES, actions_of
 from advisor.tui.program.dialog_actions import DIALOG_ACTIONS
+from advisor.tui.program.palette import doings, likeness
 from advisor.tui.program.settings import State, load_state
 from advisor.tui.ranking.ranking_screen import RankingScreen
 from advisor.tui.widgets.filter_table import FilterTable
@@ -288,6 +290,31 @@ def test_what_is_under_way_elsewhere_is_not_offered(paper_store: Path) -> None:
     offered = {command.title for command in app.get_system_commands(RankingScreen(State(), Size()))}
     assert {"benchmark: start", "prices: add a quote", "plan: choose the grant"} <= offered
     assert not {"benchmark: cancel", "prices: delete what is yours", "plan: back"} & offered
+
+
+@pytest.mark.parametrize(
+    ("typed", "best"),
+    [
+        ("own machine", "question: a machine that you own"),
+        ("running costs", "build: running costs"),
+        ("electricity", "build: running costs"),
+        ("circuit", "build: power and circuit"),
+        ("slurm", "build: measure it"),
+        ("config.json", "question: a model of your own"),
+        ("history", "question: history of questions"),
+        ("pdf", "screen: plan"),
+        ("delete", "build: price and quotes"),
+    ],
+)
+def test_the_palette_knows_what_people_call_a_thing(
+    paper_store: Path, typed: str, best: str
+) -> None:
+    """Also by what an action does, and not by its name's letters alone."""
+    app, matcher = AdvisorApp(paper_store), Matcher(typed)
+    found = doings(app, RankingScreen(State(), Size()))
+    words = typed.split()
+    first = max(found, key=lambda each: likeness(words, each, matcher.match(each.title)))
+    assert first.title == best
 
 
 class TestPalette:

@@ -12,6 +12,7 @@ from textual.style import Style
 from textual.widgets import Input, Static
 
 from advisor.tui.program.actions import ACTIONS, EVERYWHERE, Action, actions_of
+from advisor.tui.widgets.text_input import FilterInput
 
 if TYPE_CHECKING:
     pass
@@ -145,6 +146,8 @@ class KeyBar(Static):
 
     def _leaving(self) -> tuple[str, str]:
         """What Esc does in a field, by the registry: most screens have a table below it."""
+        if isinstance(self.screen.focused, FilterInput):
+            return "clear, then leave", "focused.clear"
         back = next((a for a in self._actions if a.action == "back"), None)
         return (
             ("to the table", "screen.leave_field") if back is None else (back.footer, "screen.back")

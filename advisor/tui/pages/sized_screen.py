@@ -6,6 +6,7 @@ anything is seen, and are not looked at when a screen comes back after the termi
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -22,6 +23,7 @@ from advisor.tui.widgets.closed_once import ClosedOnce
 from advisor.tui.widgets.text_input import Field
 
 MIN_WIDTH, MIN_HEIGHT = 60, 16
+ENLARGE = f"q quits. From {MIN_WIDTH} x {MIN_HEIGHT} on there is a table."
 SLIM = 72
 """Below, a line has room for two fields and not for three."""
 WIDE, TALL = 110, 32
@@ -77,5 +79,11 @@ class TooSmall(Static):
         super().__init__(markup=False)
 
     def render(self) -> Content:
-        """The answer in a line, the doubt in the next; where there is less room, what fits."""
-        return Content(self.app.session.lines(self.app.size.width))
+        """The answer in a line, the doubt in the next, and with room to spare what would show
+        more; where there is less room, what fits."""
+        width, height = self.app.size
+        said = self.app.session.lines(width)
+        taken = sum(len(wrap(line, max(width, 1))) for line in said.splitlines())
+        if taken + 1 + len(wrap(ENLARGE, max(width, 1))) <= height:
+            return Content.assemble(f"{said}\n\n", (ENLARGE, "dim"))
+        return Content(said)

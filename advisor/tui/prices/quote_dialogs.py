@@ -11,6 +11,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Grid, Vertical
+from textual.events import DescendantFocus
 from textual.message import Message
 from textual.widgets import Input, Static
 
@@ -38,12 +39,13 @@ if TYPE_CHECKING:
 
 LOOKED_AT_ONCE = 1_000_000
 """A file of so many bytes is looked at while it is named; a larger one when Enter asks for it."""
+KINDS = "reseller-quote, education, list, street, used, secondary"
 FIELDS = (
     ("item", "Item", "RTX 3090, or a machine's name"),
     ("price", "Price", "of one piece: 900"),
     ("vendor", "Vendor", "who asks it"),
     ("date", "Date", "2026-11-01"),
-    ("kind", "Kind", "reseller-quote, education, list, street, used, secondary"),
+    ("kind", "Kind", KINDS),
     ("valid_until", "Valid until", "2026-12-31, or empty"),
     ("includes", "Includes", "tax; shipping; education discount"),
     ("delivery", "Delivery", "6 weeks"),
@@ -112,6 +114,11 @@ class Keeping(Dialog["str | None"]):
             self.say("What is asked, and by whom? Enter keeps it.", wrong=False)
         else:
             self.say(text)
+
+    @on(DescendantFocus, "#kind")
+    def _say_kinds(self) -> None:
+        """The field is filled in, so that its hint is not seen."""
+        self.say(f"Kind: one of {KINDS}.", wrong=False)
 
     def action_cancel(self) -> None:
         """Close, keep nothing."""

@@ -72,7 +72,13 @@ ACTIONS: tuple[Action, ...] = (
             "compare",
             "Marks the selected build; again on another, both side by side.",
         ),
-        ("M", "measure", "measure it", "measure", "Here, on a cluster, or on a rented machine."),
+        (
+            "M",
+            "measure",
+            "measure it",
+            "measure",
+            "Here, on a cluster (SLURM), or on a rented machine.",
+        ),
         (
             "a",
             "add_quote",
@@ -143,7 +149,7 @@ ACTIONS: tuple[Action, ...] = (
         (
             "h",
             "history",
-            "questions asked before",
+            "history of questions",
             "history",
             "The last ten, and those that you named.",
         ),
@@ -208,7 +214,7 @@ ACTIONS: tuple[Action, ...] = (
             "section('power')",
             "power and circuit",
             "circuit",
-            "What it draws, and what your room carries.",
+            "What it draws, and what your outlet or circuit carries.",
         ),
         (
             "m",
@@ -318,7 +324,13 @@ ACTIONS: tuple[Action, ...] = (
         ("f2", "go('ranking')", "ranking", "", "The ranked builds for a budget and a model."),
         ("f3", "go('evidence')", "evidence", "", "Times and sources, with verdicts."),
         ("f6", "go('benchmark')", "benchmark", "", "Measure this machine: it asks first."),
-        ("f8", "go('plan')", "plan", "", "A grant: many experiments, years, one budget."),
+        (
+            "f8",
+            "go('plan')",
+            "plan",
+            "",
+            "A grant: runs, years, one budget; its report as PDF.",
+        ),
         ("f7", "go('prices')", "prices", "", "The ledger of quotes; owning or renting."),
         ("f4", "go('welcome')", "welcome", "", "What this program does, with a sample."),
     ),

@@ -121,6 +121,7 @@ def plot_data(answer: Answer) -> PlotData:
     for builds, flag in (
         (answer.front, PointFlag.FRONT),
         (answer.unsold, PointFlag.UNSOLD),
+        (ranking.order[:1], PointFlag.FIRST),
         (uncertainty.tied, PointFlag.TIED),
         (uncertainty.outside if uncertainty.first is not None else (), PointFlag.TIED),
     ):

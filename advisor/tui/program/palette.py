@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual import work
 from textual.app import ComposeResult
-from textual.command import CommandList, CommandPalette, Hit, Hits, Provider
+from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.css.query import NoMatches
 
 from advisor.answers.wording import RULE_WORDS, item_names
@@ -19,6 +19,9 @@ from advisor.tui.widgets.closed_once import ClosedOnce
 from advisor.tui.widgets.steady_options import Steady
 
 if TYPE_CHECKING:
+    from textual.app import App
+    from textual.screen import Screen
+
     from advisor.tui.program.program import Program
 
 MAX_QUOTES = 3_000
@@ -32,7 +35,7 @@ class Found(NamedTuple):
 
     title: str
     text: str
-    run: Callable[[], None]
+    run: Callable[[], Any]
     weight: float = 1.0
     """Of its match: what there are hundreds of stands below what the program can do."""
 
@@ -82,16 +85,36 @@ class Palette(ClosedOnce, CommandPalette):
 
 
 class WholeProgram(Provider):
-    """Searches what the store and the person have; shows nothing before somebody types."""
+    """Searches what can be done, then what the store and the person have; shows what can be done
+    before somebody types."""
+
+    async def discover(self) -> Hits:
+        for found in doings(self.app, self.screen):
+            yield DiscoveryHit(found.title, found.run, help=found.text)
 
     async def search(self, query: str) -> Hits:
         app: Program = self.app  # type: ignore[assignment]
         matcher = self.matcher(query)
-        for found in things(app):
-            score = matcher.match(found.title)
+        words = query.lower().split()
+        for found in (*doings(app, self.screen), *things(app)):
+            score = found.weight * likeness(words, found, matcher.match(found.title))
             if score > 0:
-                shown = matcher.highlight(found.title)
-                yield Hit(score * found.weight, shown, found.run, help=found.text)
+                yield Hit(score, matcher.highlight(found.title), found.run, help=found.text)
+
+
+def likeness(words: Sequence[str], found: Found, letters: float) -> float:
+    """How well something fits: best with all words in its title, then with all in its title and
+    what it does; last with the same letters in order, which have the score ``letters``."""
+    title = found.title.lower()
+    said = f"{title} {found.text.lower()}"
+    whole = 2 if all(word in title for word in words) else all(word in said for word in words)
+    return whole + letters / (1 + letters)
+
+
+def doings(app: App[Any], screen: Screen[Any]) -> Iterator[Found]:
+    """What can be done from here, as the program lists it."""
+    for command in app.get_system_commands(screen):
+        yield Found(command.title, command.help, command.callback)
 
 
 def things(app: Program) -> Iterator[Found]:

@@ -250,10 +250,9 @@ older price; nobody is known to sell at one that is *told*.
         unsold = "" if all_sold else f" {NO_SELLER} no seller known."
         counted = self.session.counted()
         short = counted.partition(";")[0]
-        for said in (f"{counted} x says why.", f"{short}; x says why the others do not.", short):
-            if len(said) + len(unsold) <= width:
-                break
-        return f"{said}{unsold}"
+        why = (f"{counted} x says why.", f"{short}; x says why the others do not.")
+        said = (words for words in why if len(words) + len(unsold) <= width)
+        return next(said, f"{short} (x: the others).") + unsold
 
     def _show_note(self) -> None:
         """What speaks against ordering first place, with the key that would settle it."""

@@ -31,7 +31,9 @@ class PointFlag:
     """Cannot be told from first place."""
     UNSOLD: Final[int] = 64
     """Cheaper or faster than the front, were somebody known to sell it: marked with a dagger."""
-    NAMED: Final[int] = FRONT | OWNED | TIED | UNSOLD
+    FIRST: Final[int] = 128
+    """What the answer says to buy: always named."""
+    NAMED: Final[int] = FRONT | OWNED | TIED | UNSOLD | FIRST
     """What a picture for a meeting shows by name; the rest are dots until somebody asks."""
 
 
@@ -140,13 +142,14 @@ class PlotData:
         """The points to be labelled: of several machines with the same GPUs the first of each
         kind of mark, as one name says enough."""
         seen: set[tuple[int, int]] = set()
-        found = []
+        found = self.flagged(PointFlag.FIRST)
         for mark in (PointFlag.FRONT, PointFlag.OWNED, PointFlag.TIED, PointFlag.UNSOLD):
             for index in self.flagged(mark):
                 name = (self.series[index], self.gpu_count[index])
                 if name not in seen:
                     seen.add(name)
-                    found.append(index)
+                    if index not in found:
+                        found.append(index)
         return found
 
     def is_out(self, index: int, budget_usd: float | None, max_days: float | None) -> bool:

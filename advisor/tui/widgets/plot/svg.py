@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import log10
+from textwrap import wrap
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -30,6 +31,8 @@ FONT_SIZE = 13
 CHARACTER_WIDTH = 0.62 * FONT_SIZE
 """Wide enough for the digits and capitals of common sans-serif fonts."""
 LINE = 20
+HEADING_SIZE, HEADING_CHARACTER = 16, 0.6
+"""Of the heading's letters, and their width in its size: wide enough for bold ones."""
 RADIUS = 5.0
 CELL = 4
 """Points closer than this many pixels are drawn once, which bounds the file's size."""
@@ -111,7 +114,9 @@ class _Figure:
             self.named.insert(0, self.selected)
         self.labels = data.labels(self.named, budget_usd, max_days)
         self.legend_rows = self._legend_rows(width - 2 * LINE, max(2, height // (4 * LINE)))
-        self.head = 1.6 * LINE if data.heading else 0.0
+        letters = max(20, int((width - 2 * LINE) / (HEADING_SIZE * HEADING_CHARACTER)))
+        self.heading = wrap(data.heading, letters)
+        self.head = (0.4 + 1.2 * len(self.heading)) * LINE if data.heading else 0.0
         self.left, self.right = 5.2 * FONT_SIZE, float(width - LINE)
         self.top = self.head + (len(self.legend_rows) + 2.7) * LINE
         self.bottom = float(height - (4.0 if data.remark else 2.6) * LINE)
@@ -179,8 +184,9 @@ class _Figure:
         data = self.data
         self.add("title", data.heading or f"{data.y_title} against {data.x_title}")
         self.add("rect", width="100%", height="100%", fill=BACKGROUND)
-        if data.heading:
-            self.add("text", data.heading, x=LINE, y=LINE + 6, font_weight="bold", font_size=16)
+        for row, words in enumerate(self.heading):
+            y = (1 + 1.2 * row) * LINE + 6
+            self.add("text", words, x=LINE, y=y, font_weight="bold", font_size=HEADING_SIZE)
         if data.remark:
             y = self.bottom + 3.5 * LINE
             self.add("text", data.remark, x=LINE, y=y, font_size=FONT_SIZE - 2, fill=FAINT)
