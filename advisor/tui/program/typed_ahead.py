@@ -16,7 +16,7 @@ from textual.app import App
 from textual.message_pump import MessagePump
 
 LONGEST_S = 1.0
-"""After so long a key no longer waits: what had the one before it may be gone."""
+"""So long does a key wait for the one before it: what had that may be gone."""
 
 
 class TypedAhead(App[None]):
@@ -33,9 +33,16 @@ class TypedAhead(App[None]):
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
             await super().on_event(event)
             return
-        since = self._handling_since
         self._waiting.append(event)
-        if since is None or monotonic() - since > LONGEST_S:
+        if self._handling_since is None:
+            await self._next()
+        else:
+            self.set_timer(LONGEST_S, self._wait_no_longer)
+
+    async def _wait_no_longer(self) -> None:
+        """Go on where nothing came back of a key, as of one that closed all that it passed."""
+        since = self._handling_since
+        if since is not None and monotonic() - since >= LONGEST_S:
             await self._next()
 
     async def _next(self) -> None:
