@@ -88,8 +88,14 @@ def choose_in_store(
     }
     if bounds:
         found |= _ranges(connection, asked, {item: best[item] for item in bounds}, bounds)
-    quotes = _quotes_at(connection, [row.place for row in found.values()])
-    chosen = {(quote.item_kind, quote.item_id): quote for quote in quotes}
+    newest = _newest_places(connection, asked, groups, best)
+    # Both at once: finding quotes by their places goes through the whole table.
+    chosen: dict[Item, Quote] = {}
+    newer: dict[Item, Quote] = {}
+    for quote in _quotes_at(connection, [*(row.place for row in found.values()), *newest]):
+        item = (quote.item_kind, quote.item_id)
+        is_chosen = quote.quoted_on == best[item][0].newest
+        (chosen if is_chosen else newer)[item] = quote
     ranges = {}
     for item, quote in chosen.items():
         row, price = found[item], quote.price_usd
@@ -100,7 +106,7 @@ def choose_in_store(
             row.quotes,
             not low <= price <= high,
         )
-    return PriceBook(chosen, ranges, as_of, _newer(connection, asked, groups, chosen))
+    return PriceBook(chosen, ranges, as_of, newer)
 
 
 def outlying_in_store(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
@@ -115,20 +121,20 @@ def outlying_in_store(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
     return frozenset(quote_id for (quote_id,) in answer.fetchall())
 
 
-def _newer(
+def _newest_places(
     connection: duckdb.DuckDBPyConnection,
     asked: Mapping[str, Any],
     groups: Iterable[tuple[Any, ...]],
-    chosen: Mapping[Item, Quote],
-) -> dict[Item, Quote]:
-    """The newest quote of each item that has a newer one than the chosen."""
+    best: Mapping[Item, list[_Group]],
+) -> list[int]:
+    """Where the newest quote stands of each item that has a newer one than the chosen."""
     days: dict[Item, date] = {}
     for item_kind, item_id, *rest in groups:
         item, day = (item_kind, item_id), _Group(*rest).newest
-        if day > max(chosen[item].quoted_on, days.get(item, date.min)):
+        if day > max(best[item][0].newest, days.get(item, date.min)):
             days[item] = day
     if not days:
-        return {}
+        return []
     answer = connection.execute(
         query("quotes_newest"),
         {
@@ -139,8 +145,7 @@ def _newer(
             "never": list(NEVER),
         },
     )
-    quotes = _quotes_at(connection, [place for (place,) in answer.fetchall()])
-    return {(quote.item_kind, quote.item_id): quote for quote in quotes}
+    return [place for (place,) in answer.fetchall()]
 
 
 def _asked(connection: duckdb.DuckDBPyConnection, rule: PriceRule, as_of: date) -> dict[str, Any]:
