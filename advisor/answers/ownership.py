@@ -275,8 +275,8 @@ def chosen_build(candidates: Candidates, count: int, machine: str | None) -> int
     priced = [i for i in sound if candidates.cents[i] != NO_PRICE]
     if not priced:
         raise InputError(
-            f"{build_words(candidates.builds[sound[0]])} has no price under this price "
-            "rule: add one with advisor prices add"
+            f"{build_words(candidates.builds[sound[0]])} has no price that counts: "
+            "add one with advisor prices add"
         )
     # Rather what a ranking would name: sold, with a time; then what has a time.
     gap, sold = candidates.gap, candidates.offered

@@ -59,9 +59,7 @@ BY_KEYS = Ways(
 def no_plan_text(planned: Planned, width: int | None = None) -> str:
     """What to relax, in lines of at most ``width``."""
     if planned.out_of_time:
-        return (
-            "No plan meets every constraint. The time was over before it was found what to relax."
-        )
+        return "No plan meets every constraint. Time ran out before it was known what to relax."
     if not planned.ways_out:
         return "No plan meets every constraint, and relaxing any single one does not help."
     each = [f"  - {line}" for line in lines(planned.ways_out, _of_plans(planned))]

@@ -209,8 +209,8 @@ def _confirmed(plan: Plan) -> bool:
     """Show what would happen, and ask. Raises InputError where nobody can answer."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise InputError(
-            f"a benchmark on {plan.device_words} ({plan.takes_words}) wants to be confirmed, and "
-            "this is no terminal: add --yes"
+            f"this is no terminal to ask in: add --yes to start a benchmark on "
+            f"{plan.device_words} ({plan.takes_words})"
         )
     for label, text in plan.lines():
         print(f"{label:>9}  {text}", file=sys.stderr)

@@ -179,6 +179,6 @@ def _profile(options: argparse.Namespace) -> ClusterProfile:
 
 def _confirmed(question: str) -> bool:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise InputError("a job wants to be confirmed, and this is no terminal: add --yes")
+        raise InputError("this is no terminal to ask in: add --yes to submit the job")
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -37,7 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The files."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="a .jsonl of records or a .duckdb")
     parser.add_argument(
-        "--check", action="store_true", help="say what a merge would think of labs' records"
+        "--check",
+        action="store_true",
+        help="what a merge would do with labs' records; nothing is kept",
     )
     add_format(parser)
 

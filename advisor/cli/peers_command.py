@@ -12,7 +12,14 @@ add_arguments = add_format
 
 def run(options: argparse.Namespace) -> int:
     """Print the survey; as a table with your own machines below. Raises StoreError."""
-    from advisor.answers.paper.peers import COLUMNS, SURVEY, own_words, peers, share_words
+    from advisor.answers.paper.peers import (
+        COLUMNS,
+        SURVEY,
+        own_words,
+        peers,
+        peers_sentence,
+        share_words,
+    )
 
     found = peers()
     if options.format != "table":
@@ -23,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
     with open_store(options).reading() as reader:
         own = own_words(reader)
     width = terminal_width()
-    lines = [fill(SURVEY, width)]
+    lines = [fill(peers_sentence(found), width), "", fill(SURVEY, width)]
     topic = ""
     for peer in found:
         if peer.topic != topic:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,9 +12,9 @@ if TYPE_CHECKING:
     from advisor.store import Reader
 
 SURVEY = (
-    "50 researchers of 35 institutions, asked for 3 weeks in April 2024 (about 60 % PhD students; "
-    "arXiv 2410.23261, section 2). What one person or project can use, not a whole lab. How many "
-    "answered each question is not printed."
+    "50 researchers of 35 institutions were asked for 3 weeks in April 2024 (about 60 % PhD "
+    "students; arXiv 2410.23261, section 2), about what one person or project can use, not a whole "
+    "lab. The paper does not print how many answered each question."
 )
 COLUMNS = ("topic", "share_percent", "told", "respondents", "asked", "where")
 
@@ -59,6 +60,14 @@ def own_words(reader: Reader) -> list[str]:
         where = f" on {nodes} nodes" if nodes > 1 else ""
         words.append(f"{count} × {name}{where} (measured by you)")
     return words
+
+
+def peers_sentence(found: Iterable[Peer]) -> str:
+    """What most of them have, in one sentence."""
+    rows = list(found)
+    typical = next(peer.told for peer in rows if peer.told.startswith("the typical "))
+    newest = next(share_words(peer) for peer in rows if "H100" in peer.told)
+    return f"{typical[:1].upper()}{typical[1:]}; {newest}."
 
 
 def share_words(peer: Peer) -> str:
