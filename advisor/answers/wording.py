@@ -371,7 +371,8 @@ def price_day_words(day: date, today: date) -> str:
 def age_short(row: RankedRow, today: date) -> str:
     """The age of a build's older price in a narrow column, or what is wrong with it.
 
-    ``3 mo``, ``12 d``, ``2.2 y``; ``used``, ``told`` (by others, who do not sell it), ``owned``;
+    ``3 mo``, ``12 d``, ``2.2 y``; ``used``, ``told`` (by others, who do not sell it), ``sum`` (of a
+    seller's options, and nobody quoted the total), ``owned``;
     ``own 12 d`` where one of them is the user's own quote.
     """
     kinds = {row.gpu_quote.kind, row.host_quote.kind}
@@ -381,6 +382,8 @@ def age_short(row: RankedRow, today: date) -> str:
             return f"own {words}" if mine else words
     if kinds == {"owned"}:
         return "owned"
+    if row.build.host.gpu_id is not None and row.host_quote.is_summed:
+        return "own sum" if is_own_price(row.host_quote) else "sum"
     own = "own " if any(map(is_own_price, (row.gpu_quote, row.host_quote))) else ""
     days = (today - price_day(row)).days
     if days < 60:

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.answers.doubts import doubts_of
+from advisor.answers.rank_answer import rank_answer
 from advisor.answers.ranking import headline
 from advisor.answers.verdict import HARDLY, kinds_words, verdict
 from advisor.answers.wording import chance_words, counted_days, gpus_words, short_gpus_words
@@ -209,6 +210,8 @@ def test_a_total_that_nobody_quoted_is_not_told_as_its_sellers_price() -> None:
         }
         ranking = rank(Candidates(make_model(), builds, times, prices, "sound"), Question())
         found = verdict(ranking)
+        first = next(line for line in rank_answer(ranking).splitlines() if ", tower" in line)
+        assert first.endswith(" sum") is (kind == "parts-list")
         return found.sentence, found.short, " ".join(d.words for d in doubts_of(ranking, (), None))
 
     sentence, short, doubts = said("parts-list")

@@ -246,7 +246,7 @@ class RankedRows:
         if row.build.host_owned:
             return Text(words)
         days = (self.today - price_day(row)).days
-        aged = days >= OLD_DAYS or words.removeprefix("own ") in ("used", "told")
+        aged = days >= OLD_DAYS or words.removeprefix("own ") in ("used", "told", "sum")
         style = self.colours.bad if days >= STALE_DAYS else self.colours.warning if aged else ""
         return Text(words, style=style or self.colours.good)
 
