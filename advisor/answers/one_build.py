@@ -421,6 +421,8 @@ def _order(one: OneBuild) -> list[Said]:
             said.append(Said(f"valid until {quote.valid_until}", past))
         if quote.note:
             said.append(Said(quote.note))
+    if one.build.host.note:
+        said.append(Said(f"the machine: {one.build.host.note}"))
     said.append(Said("a keeps the quote that you get, and the ranking counts with it"))
     return said
 

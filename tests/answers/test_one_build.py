@@ -61,6 +61,10 @@ def test_a_price_that_nobody_quoted_says_so_on_the_page(store_path: Path) -> Non
     assert [line.text for line in said] == [
         "a sum of BIZON's options that nobody quoted: ask BIZON for a quote"
     ]
+    order = " ".join(line.text for line in section_lines(one, "order"))
+    assert "what it asks for four was not written down" in order
+    assert "the machine: Xeon W7-3565X" in order
+    assert "The edition of the card is not stated." in order
     whole = section_lines(page_of(Store(store_path), "exxact-h200"), "price")
     assert not any("nobody quoted" in line.text for line in whole)
 
