@@ -31,6 +31,7 @@ from advisor.answers.wording import (
     short_gpus_words,
 )
 from advisor.costs.amounts import age_words, usd_and_cents, usd_rounded
+from advisor.costs.cost import DAYS_PER_YEAR
 from advisor.costs.price_book import STALE_DAYS
 from advisor.ranking.rank import RankedRow, Ranking
 from price_catalog.power import is_estimated, needs_machine_room, wall_w
@@ -128,7 +129,10 @@ def _time(ranking: Ranking, row: RankedRow) -> Doubt | None:
         command += f"--gpu {quoted(build.gpu.gpu_id)} --count {build.gpu_count}"
         return Doubt(about="time", words=words, command=command)
     if time.basis == "predicted":
+        life = ranking.question.lifetime_years
         words = f"estimated; nobody measured it on {short_gpus_words(build)}{limit_first(build)}"
+        if row.training_days > life * DAYS_PER_YEAR:
+            words = f"a run takes longer than the {life:g} years that the machine serves; {words}"
     elif time.timing == "unsynchronised":
         words = "published, timed without waiting for the GPU: it may take longer"
         slower = measured_days(ranking, ranking.order[row.rank - 1])
@@ -311,12 +315,14 @@ def _rent(
     runs = row.overall_cost_usd / run_usd
     life = ranking.question.lifetime_years
     words = (
-        f"a run costs ≈{usd_rounded(run_usd)} on {rented_words(build)} rented at "
-        f"{usd_and_cents(offer.price_per_hour_usd)} an hour"
+        f"a run costs ≈{usd_rounded(run_usd)} on {rented_words(build)} "
+        f"rented at {usd_and_cents(offer.price_per_hour_usd)} an hour"
     )
-    if row.overall_cost_usd:
+    if row.training_days > life * DAYS_PER_YEAR:
+        words += f"; the machine does not finish one in {life:g} years"
+    elif row.overall_cost_usd:
         words += f"; buying pays from {runs_words(runs)}"
-        if float(runs) * row.training_days > life * 365:
+        if float(runs) * row.training_days > life * DAYS_PER_YEAR:
             words += f", more than it does in {life:g} years"
     command = (
         f"advisor prices rent --model {quoted(ranking.candidates.model.recipe_id)} "

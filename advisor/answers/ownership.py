@@ -392,6 +392,13 @@ def _days_words(owned: Ownership) -> str:
     return f"{estimate_mark(best.chosen)}{counted_days(owned.training_days)}"
 
 
+def finishes(owned: Ownership) -> bool:
+    """Whether the machine makes a training run in its life, as far as it is used; the time must be
+    known."""
+    assert owned.training_days is not None  # else nothing is compared
+    return owned.own.experiments(owned.training_days) >= 1
+
+
 def cost_sentence(owned: Ownership) -> str:
     """What owning costs, in one sentence that could stand alone."""
     own, model = owned.own, owned.candidates.model.name
@@ -408,6 +415,8 @@ def cost_sentence(owned: Ownership) -> str:
     each = None if owned.training_days is None else own.experiment_usd(owned.training_days)
     if each is None:
         return f"{words}; how long {model} trains on it is not known."
+    if not finishes(owned):
+        return f"{words}, and does not finish a run of {model} by then ({_days_words(owned)})."
     mark = _days_words(owned).partition(counted_days(owned.training_days or 0.0))[0]
     return f"{words}, {mark}{usd_rounded(each)} a run of {model} ({_days_words(owned)} each)."
 
@@ -422,6 +431,9 @@ def rent_sentence(owned: Ownership, evens: list[BreakEven]) -> str:
         f"{even.offer.kind} costs {mark}{usd_rounded(even.rent_per_experiment_usd)} "
         f"({_days_words(owned)} at {usd_and_cents(even.offer.price_per_hour_usd)} an hour)"
     )
+    if not finishes(owned):
+        years = f"{owned.own.terms.lifetime_years:f} years"
+        return f"{words}; a machine of your own does not finish one in its {years}."
     if even.experiments is None or even.utilisation is None:
         return f"{words}; under these terms buying never pays."
     if even.utilisation > 1:

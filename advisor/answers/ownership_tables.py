@@ -13,6 +13,7 @@ from advisor.answers.ownership import (
     chosen_build,
     cost_rows,
     cost_sentence,
+    finishes,
     rent_row,
     rent_sentence,
 )
@@ -176,7 +177,7 @@ def rent_text(
             "an hour": usd_and_cents(offer.price_per_hour_usd),
             "others ask": f"{usd_and_cents(offer.low_usd)} to {usd_and_cents(offer.high_usd)}",
             "a run": _usd(even.rent_per_experiment_usd, mark),
-            "buying pays": _pays(even),
+            "buying pays": _pays(even) if finishes(owned) else "not in its life",
             life: _usd(exact["whole_life_usd"]),
             "price": age_words(offer.middle.priced_on, owned.as_of),
         }

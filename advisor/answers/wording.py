@@ -435,6 +435,6 @@ def experiment_line(row: RankedRow, lifetime_years: float) -> str:
 
 
 def runs_words(runs: Decimal) -> str:
-    """So many whole runs at least: ``1 run``, ``24 runs``."""
+    """From how many whole runs on: ``the first run``, ``24 runs``."""
     whole = max(1, math.ceil(runs))
-    return f"{whole:,} run{'s' if whole > 1 else ''}"
+    return "the first run" if whole == 1 else f"{whole:,} runs"

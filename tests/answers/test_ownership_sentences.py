@@ -135,3 +135,18 @@ def test_runs_that_the_stated_use_leaves_no_time_for_are_told(
     assert " in its life" not in said(capsys, *argv).partition("\n\n")[0]
     seldom = " ".join(said(capsys, *argv, "--utilisation", "10%").partition("\n\n")[0].split())
     assert re.search(r"from \d+ runs on, but at 10% use the machine makes \d+ in its life", seldom)
+
+
+def test_a_run_longer_than_the_machines_life_is_told_so(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ("--model", "pythia-6.9b", "--gpu", "RTX 3090", "--count", "1")
+    store = ("--store", str(store_path))
+    owning = said(capsys, "prices", "cost", *asked, *store)
+    assert "does not finish a run of Pythia 6.9B by then" in " ".join(owning.split())
+    renting = said(capsys, "prices", "rent", *asked, *store)
+    assert "your own does not finish one in its 5 years" in " ".join(renting.split())
+    assert renting.count("not in its life") >= 1
+    assert "from the first run" not in renting
+    longer = said(capsys, "prices", "rent", *asked, "--lifetime-years", "10", *store)
+    assert "buying pays from the first run on" in " ".join(longer.split())
