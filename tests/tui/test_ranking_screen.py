@@ -426,6 +426,19 @@ class TestSelection:
             assert detail(pilot).startswith("2 × A6000")
             assert builds(pilot)[ranking(pilot).table.cursor] == "2 × A6000"
 
+    async def test_a_choice_that_sinks_out_of_sight_gives_way_to_the_answer_and_comes_back(
+        self, store_path: Path
+    ) -> None:
+        async with running(store_path, state=State(welcomed=True)) as pilot:
+            session = ranking(pilot).session
+            await pilot.press("down")
+            chosen = session.selected_key
+            await type_into(pilot, "b", "500k")
+            assert session.answer.ranking.order.index(session.answer.view.index[chosen]) > 11
+            assert ranking(pilot).table.cursor == 0
+            await type_into(pilot, "b", "40k")
+            assert session.selected_key == chosen
+
     async def test_without_a_choice_the_best_is_selected(self, paper_store: Path) -> None:
         async with running(paper_store) as pilot:
             await type_into(pilot, "b", "12000")

@@ -27,6 +27,7 @@ from advisor.parse import InputError, parse_positive, shown
 from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.confirm import ConfirmScreen
 from advisor.tui.pages.dialog import Dialog
+from advisor.tui.pages.sized_screen import SLIM
 from advisor.tui.program.actions import bindings_of
 from advisor.tui.program.dialog_actions import ELSEWHERE
 from advisor.tui.widgets.choice import Choice
@@ -128,6 +129,9 @@ this machine.
         self._prepare_again()
         self._list_jobs()
         self.set_interval(REFRESH_S, self._list_jobs)
+
+    def on_resize(self) -> None:
+        self.set_class(self.app.size.width < SLIM, "-slim")
 
     @on(Choice.Changed)
     @on(Input.Changed)

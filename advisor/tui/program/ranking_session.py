@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from advisor.answers.verdict import sold_first, verdict
 from advisor.answers.wording import count_words, gpus_words, short_gpus_words
-from advisor.costs.amounts import days_short, usd_whole
+from advisor.costs.amounts import days_short, usd_rounded, usd_whole
 from advisor.ranking.typed_question import (
     CandidatesKey,
     RankRequest,
@@ -52,6 +53,8 @@ INTERVAL = re.compile(r" \([\d.,]+–[\d.,]+\)")
 """Of a sentence that is too long for its line."""
 MAX_KEPT_VIEWS = 16
 MAX_UNDO = 200
+SUNK = 10
+"""So many places may a chosen build lose by another question and stay selected."""
 KEPT_BY_RESTORE = (
     *("theme", "welcomed", "selected", "descending", "looked_by", "sorts"),
     *TERM_NAMES,
@@ -75,6 +78,8 @@ class RankingSession:
         self.selected: int | None = None
         """The selected build, as the candidates' index."""
         self._pinned: BuildKey | None = read_key(state.selected)
+        self._pinned_place: int | None = None
+        """Where in the ranking it stood when it was last chosen or kept."""
         """The build that the person chose; without one the selection stays with the best."""
         self._marked: BuildKey | None = None
         """The build that the next one is to be compared with."""
@@ -183,14 +188,30 @@ class RankingSession:
         drawn_or_owned = chosen in new.points.at or (
             chosen is not None and new.view.candidates.gap[chosen] is None
         )
-        if not drawn_or_owned:
+        if chosen is None or not drawn_or_owned or self._has_sunk(chosen, order):
             chosen = order[0] if len(order) else None
         self.selected = chosen
+
+    def _has_sunk(self, chosen: int, order: Sequence[int]) -> bool:
+        """Whether another question put the person's choice so far down that its answer would be
+        out of sight: it comes back with a question under which it stands where it stood."""
+        try:
+            place = order.index(chosen)
+        except ValueError:
+            return False
+        if self._pinned_place is not None and place > self._pinned_place + SUNK:
+            return True
+        self._pinned_place = place
+        return False
 
     def select(self, build_index: int) -> None:
         """The person chose a build; it stays selected while it can be shown."""
         self.selected = build_index
         self._pinned = self.selected_key
+        self._pinned_place = None
+        with suppress(ValueError):
+            if self.answer is not None:
+                self._pinned_place = self.answer.ranking.order.index(build_index)
         self.inputs = replace(self.inputs, selected=key_text(self._pinned))
 
     def start_at_first(self) -> None:
@@ -331,7 +352,7 @@ class RankingSession:
             first, _ = sold_first(candidates, candidates.by_cost)
             cheapest = candidates.cents[first] / 100
             return (
-                f"Nothing fits this budget: the cheapest costs {usd_whole(cheapest)}. "
+                f"Nothing fits this budget: the cheapest costs {usd_rounded(cheapest)}. "
                 "Press b and raise it."
             )
         name = candidates.model.name
