@@ -9,7 +9,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Literal, NamedTuple
 
-from advisor.answers.before import quoted
+from advisor.answers.before import of_typed_store, quoted
 from advisor.answers.circuit import OUTLET
 from advisor.answers.ownership import (
     Ownership,
@@ -373,16 +373,19 @@ def measure_commands(one: OneBuild) -> dict[str, str]:
     model = quoted(one.ranking.candidates.model.recipe_id)
     bench = f"advisor bench --model {model} {bench_words(one.build)}"
     gpu = f"--gpu {quoted(one.build.gpu.gpu_id)}"
+    merge = "advisor merge FILE"
     if one.build.machines > 1:
-        return {"on a cluster": f"{bench} {gpu}", "records from elsewhere": "advisor merge FILE"}
-    limit = set_limit(one.build)
-    return {
-        **({} if limit is None else {"before, its power limit": limit}),
-        "here": bench,
-        "on a cluster": f"{bench} --on slurm {gpu}",
-        "on a rented machine": f"{bench} --on sky {gpu}",
-        "records from elsewhere": "advisor merge FILE",
-    }
+        found = {"on a cluster": f"{bench} {gpu}", "records from elsewhere": merge}
+    else:
+        found = {
+            "here": bench,
+            "on a cluster": f"{bench} --on slurm {gpu}",
+            "on a rented machine": f"{bench} --on sky {gpu}",
+            "records from elsewhere": merge,
+        }
+    asked = {where: of_typed_store(command) for where, command in found.items()}
+    limit = None if one.build.machines > 1 else set_limit(one.build)
+    return asked if limit is None else {"before, its power limit": limit, **asked}
 
 
 def _measure(one: OneBuild) -> list[Said]:

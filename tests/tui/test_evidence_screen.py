@@ -51,6 +51,21 @@ async def test_times_with_verdict_and_reason(paper_store: Path) -> None:
         assert "not synchronised with the GPU" in text
 
 
+async def test_each_list_keeps_its_own_filter(paper_store: Path) -> None:
+    """The chosen build's GPU filters the times; no source has that name."""
+    async with running(paper_store) as pilot:
+        await pilot.press("down", "f3")
+        await settled(pilot)
+        gpu = shown(pilot).filter.value
+        assert gpu
+        await pilot.press("2")
+        await settled(pilot)
+        assert (shown(pilot).filter.value, len(shown(pilot).table.source) > 0) == ("", True)
+        await pilot.press("3")
+        await settled(pilot)
+        assert shown(pilot).filter.value == gpu
+
+
 async def test_a_filter_that_fits_nothing_says_which_key_helps(paper_store: Path) -> None:
     async with running(paper_store) as pilot:
         await pilot.press("f3", "slash")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.tui.widgets.plot.data import PlotData
+from advisor.tui.widgets.plot.data import PlotData, PointFlag
 from advisor.tui.widgets.plot.png import png_bytes
 from advisor.tui.widgets.plot.svg import BACKGROUND, LIMIT, plot_svg
 from tests.tui.contrast import contrast_ratio
@@ -58,6 +58,20 @@ def test_a_picture_that_leaves_the_program_says_what_it_answers() -> None:
     said = texts(ET.fromstring(plot_svg(data)))
     assert said[0] == "Buy 4 × A100 <&>"
     assert "asked on 1 May 2026" in said
+
+
+def test_a_long_heading_is_wrapped_and_the_first_place_named() -> None:
+    data = sixteen()
+    flags = bytearray(data.flags or bytes(len(data)))
+    flags[0] |= PointFlag.FIRST
+    long = "Buy 1 × RTX PRO 6000: $29,000; " + "2 × RTX 5090 may be as fast; " * 6
+    said = texts(
+        ET.fromstring(plot_svg(dataclasses.replace(data, heading=long, flags=bytes(flags))))
+    )
+    rows = said[: said.index("training time, days (log)")]
+    assert " ".join(rows) == long.strip()
+    assert len(rows) > 1 and max(map(len, rows)) < 100
+    assert data.label(0, None, None) in {text.split(",")[0] for text in said}
 
 
 def test_a_png_is_one() -> None:
