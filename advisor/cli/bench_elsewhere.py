@@ -10,10 +10,11 @@ import argparse
 import math
 import sys
 from datetime import datetime
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from advisor.cli.bench_sky import run_on_sky
-from advisor.cli.command import ANSWERED, CANCELLED, open_store
+from advisor.cli.command import ANSWERED, CANCELLED, open_store, terminal_width
 from advisor.cli.job_words import MAX_MINUTES, job_request, say, whole_number
 from advisor.files import typed_path
 from advisor.parse import InputError, parse_choice, parse_positive
@@ -128,7 +129,8 @@ def _run_on_slurm(options: argparse.Namespace) -> int:
         except InputError as error:
             if options.submit:
                 raise
-            say(f"! {error}")
+            for line in wrap(f"! {error}", terminal_width(), subsequent_indent="  "):
+                say(line)
         else:
             days = slurm.queue_days(start, datetime.now())
             say(f"expected start: {start:%Y-%m-%d %H:%M}; in a grant: queue_days = {days:g}")

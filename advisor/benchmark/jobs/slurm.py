@@ -95,15 +95,22 @@ def _complaint(done: subprocess.CompletedProcess[str]) -> str:
     return " ".join(lines)[:400] or f"exit code {done.returncode}"
 
 
+def _refusal(does: str, why: str) -> str:
+    """That SLURM refuses, and what to change: the job, or where it is submitted."""
+    if "configuration source" in why or "contact slurm controller" in why.lower():
+        return f"SLURM is not set up on this machine: submit the job where it is ({why[:120]})"
+    return (
+        f"SLURM {does} not take the job: {why}; change what it asks for "
+        "(--partition, --gpu-type, --nodes, --time, …)"
+    )
+
+
 def submit(folder: Path) -> str:
     """Submit a folder's job; its number. Raises InputError with SLURM's own reason."""
     done = _call("sbatch", "--parsable", SCRIPT, folder=folder)
     number = done.stdout.strip().partition(";")[0]
     if done.returncode != 0 or not number.isdigit():
-        raise InputError(
-            f"SLURM does not take the job: {_complaint(done)}; change what it asks for "
-            "(--partition, --gpu-type, --nodes, --time, …)"
-        )
+        raise InputError(_refusal("does", _complaint(done)))
     return number
 
 
@@ -112,10 +119,7 @@ def expected_start(folder: Path) -> datetime:
     done = _call("sbatch", "--test-only", SCRIPT, folder=folder)
     found = re.search(r"to start at (\S+)", done.stderr)
     if done.returncode != 0 or found is None:
-        raise InputError(
-            f"SLURM would not take the job: {_complaint(done)}; change what it asks for "
-            "(--partition, --gpu-type, --nodes, --time, …)"
-        )
+        raise InputError(_refusal("would", _complaint(done)))
     try:
         return datetime.fromisoformat(found[1])
     except ValueError:
