@@ -434,6 +434,14 @@ class TestSelection:
             assert sold == sorted(sold, reverse=True) and not all(sold)
             assert counts(pilot).endswith("† no seller known.")
 
+    async def test_a_wider_terminal_is_told_more(self, store_path: Path) -> None:
+        state = State(welcomed=True, max_days="60")
+        async with running(store_path, size=(60, 20), state=state) as pilot:
+            short = message(pilot), counts(pilot)
+            await pilot.resize_terminal(120, 40)
+            await settled(pilot)
+            assert len(message(pilot)) > len(short[0]) and len(counts(pilot)) > len(short[1])
+
     async def test_a_choice_that_sinks_out_of_sight_gives_way_to_the_answer_and_comes_back(
         self, store_path: Path
     ) -> None:
@@ -558,9 +566,11 @@ class TestSizes:
         for budget, ends in (("40000", "days."), ("2000", "days.")):
             state = State(welcomed=True, budget=budget, max_days="60")
             async with running(store_path, size=(80, 4), state=state) as pilot:
-                first, doubt = str(ranking(pilot).query_one("TooSmall").render()).split("\n")
+                drawn = str(ranking(pilot).query_one("TooSmall").render())
+                first, doubt, *hint = drawn.split("\n")
                 assert len(first) <= 80 and first.endswith(ends)
                 assert doubt and not doubt[0].islower()
+                assert hint in ([], ["", "q quits. From 60 x 16 on there is a table."])
 
     async def test_resizing_behind_another_screen_counts(self, paper_store: Path) -> None:
         async with running(paper_store) as pilot:

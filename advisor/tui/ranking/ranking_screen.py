@@ -88,6 +88,8 @@ older price; nobody is known to sell at one that is *told*.
         super().__init__(size)
         self.session = RankingSession(state)
         self._trouble: str | None = None
+        self._said_for = 0
+        """How wide the terminal was for which the lines were written."""
 
     def compose(self) -> ComposeResult:
         yield TitleBar(RANKING)
@@ -142,6 +144,10 @@ older price; nobody is known to sell at one that is *told*.
         panels = self.query_one_optional(BuildPanels)
         if panels is not None:
             panels.fit_columns()
+            if self._said_for not in (0, self.app.size.width):
+                # As much is said as there is room for.
+                self._show_note()
+                self._show_message()
 
     @on(ScreenResume)
     def _follow(self) -> None:
@@ -224,6 +230,7 @@ older price; nobody is known to sell at one that is *told*.
 
     def _show_message(self) -> None:
         """The answer in one sentence, or what is wrong."""
+        self._said_for = self.app.size.width
         session, line = self.session, self.query_one("#message", Static)
         if self.has_class("-tiny"):
             self.query(TooSmall).refresh()
