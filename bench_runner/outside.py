@@ -122,8 +122,10 @@ def chunks_outside(path: str | Path, limit: int) -> Iterator[bytes]:
         kind = found.st_mode
         if stat.S_ISDIR(kind):
             raise IsADirectoryError(21, "Is a directory", str(path))
-        waits = stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind)
-        if not waits and not stat.S_ISREG(kind):
+        plain = stat.S_ISREG(kind)
+        # A file of /proc says that it is empty, and some keep their reader waiting.
+        waits = stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind) or (plain and not found.st_size)
+        if not waits and not plain:
             raise OutsideError("is a device, not a file: name a file")
         if not waits and found.st_size > limit:
             raise _too_large(limit)
@@ -159,5 +161,5 @@ def _wait(descriptor: int, deadline: float) -> None:
     poller.register(descriptor, select.POLLIN | select.POLLHUP)
     if patience_s <= 0 or not poller.poll(patience_s * 1000):
         raise OutsideError(
-            f"is a pipe from which nothing came for {PATIENCE_S:.0f} s: name a file instead"
+            f"is a pipe or device that said nothing for {PATIENCE_S:.0f} s: name a file instead"
         )

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
-from stat import S_ISFIFO
+from stat import S_ISDIR, S_ISFIFO, S_ISREG
 
 from advisor.store.engine import duckdb
 from advisor.store.locate import typed_path
@@ -152,6 +152,8 @@ def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
 
 def is_database(path: Path) -> bool:
     """Whether the file begins as a DuckDB database does. Raises OSError."""
+    if not path.stat().st_size:
+        return False  # one of /proc might be waited for
     with path.open("rb") as file:
         head = file.read(_MAGIC_OFFSET + len(_MAGIC))
     return holds_magic(head)
@@ -192,10 +194,16 @@ def check_file(path: Path) -> None:
         ) from None
     remake = f"move it away, then: advisor rebuild --store {typed_path(path)}"
     try:
-        if S_ISFIFO(path.stat().st_mode):
+        found = path.stat()
+        if S_ISFIFO(found.st_mode):
             raise StoreError(f"{path} is a pipe, not a store: name a file with --store")
-        with path.open("rb") as file:
-            head = file.read(_HEADER_BYTES)
+        if not (S_ISREG(found.st_mode) or S_ISDIR(found.st_mode)):
+            raise StoreError(f"{path} is a device, not a store: name a file with --store")
+        head = b""
+        # A file of /proc says that it is empty, and may be waited for.
+        if found.st_size or S_ISDIR(found.st_mode):
+            with path.open("rb") as file:
+                head = file.read(_HEADER_BYTES)
     except FileNotFoundError:
         raise StoreError(
             f"no store at {path}; make one with: advisor rebuild --store {typed_path(path)}"

@@ -20,6 +20,9 @@ MAX_ROWS = 3_000_000
 """Of one table. A few kilobytes may stand for more rows than a machine has memory for."""
 _RUNS = ", which may run as code"
 _KNOWN_LINES = 200
+VERSION_TABLE = (
+    "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL, name VARCHAR NOT NULL)"
+)
 _SCHEMA_FOLDER = Path(__file__).with_name("schema")
 _CALL = re.compile(r"([a-z_]\w*)\s*\(", re.IGNORECASE)
 _LITERAL = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"")
@@ -37,6 +40,8 @@ _HARMLESS = {
 }
 _HARMLESS |= {"key", "list_value", "main", "or", "table", "unique", "varchar"}
 """What may stand before a bracket in the definition of a table of ours, of any age."""
+
+_FIRST, _LAST = "DATE '1900-01-01'", "DATE '9999-12-31'"
 
 Token = tuple[int, ...]
 
@@ -100,13 +105,43 @@ def what_is_foreign(connection: duckdb.DuckDBPyConnection, catalog: str) -> str 
         found = _CALL.findall(_LITERAL.sub("''", sql.partition("(")[2]))
         if called := {word.casefold() for word in found} - _HARMLESS:
             return f"an expression of its own ({min(called)}) in the table {name}{_RUNS}"
-    shape = _line("shape", duckdb.__version__, _schema_digest(), repr(views))
-    if views and not _known(shape):
-        ours = _views_of_ours()
-        for name, sql in views:
-            if sql not in ours:
-                return f"a view of its own ({name}){_RUNS}"
+    told = [(name, sql) for name, sql, _ in tables]
+    shape = _line("shape", duckdb.__version__, _schema_digest(), repr((told, views)))
+    if not _known(shape):
+        our_views, our_tables = _made_by_us()
+        for view in views:
+            if view not in our_views:
+                return f"a view of its own ({view[0]}){_RUNS}"
+        names = {name for name, _ in our_tables}
+        for name, sql in told:
+            if name in names and (name, sql) not in our_tables:
+                return f"a table {name} with other columns, types or checks than ours"
         _remember(shape)
+    return _impossible_value(connection, catalog)
+
+
+def _impossible_value(connection: duckdb.DuckDBPyConnection, catalog: str) -> str | None:
+    """A date that no calendar of Python's has, or a number that is none; in words, or None."""
+    columns = connection.execute(
+        "SELECT table_name, column_name, data_type FROM duckdb_columns() JOIN duckdb_tables()"
+        " USING (database_name, schema_name, table_name)"
+        " WHERE database_name = ? AND schema_name = 'main' AND data_type IN ('DATE', 'DOUBLE')"
+        " ORDER BY ALL",
+        [catalog],
+    ).fetchall()
+    asked: dict[str, list[str]] = {}
+    for table, column, kind in columns:
+        name = '"' + column.replace('"', '""') + '"'
+        good = f"isfinite({name})" if kind == "DOUBLE" else f"{name} BETWEEN {_FIRST} AND {_LAST}"
+        text = column.replace("'", "''")
+        asked.setdefault(table, []).append(f"CASE WHEN NOT bool_and({good}) THEN '{text}' END")
+    for table, wrong in asked.items():
+        place = '"' + table.replace('"', '""') + '"'
+        row = connection.execute(
+            f"SELECT coalesce({', '.join(wrong)}, NULL) FROM {catalog}.main.{place}"
+        ).fetchone()
+        if row is not None and row[0] is not None:
+            return f"a value of {row[0]} in the table {table} that is no date or number"
     return None
 
 
@@ -127,19 +162,22 @@ def _schema_digest() -> str:
     return hashlib.blake2b("\0".join(_steps()).encode(), digest_size=16).hexdigest()
 
 
-def _views_of_ours() -> set[str]:
-    """The views that any step of our schema makes, as DuckDB writes them."""
-    found: set[str] = set()
+@cache
+def _made_by_us() -> tuple[frozenset[tuple[str, str]], frozenset[tuple[str, str]]]:
+    """Names and definitions of the views and of the tables that any step of our schema leaves."""
+    views: set[tuple[str, str]] = set()
+    tables: set[tuple[str, str]] = set()
     with duckdb.connect(":memory:", config={"threads": 1}) as scratch:
+        scratch.execute(VERSION_TABLE)
         for step in _steps():
             scratch.execute(step)
-            found |= {
-                sql
-                for (sql,) in scratch.execute(
-                    "SELECT sql FROM duckdb_views() WHERE NOT internal"
-                ).fetchall()
-            }
-    return found
+            for kind, found in (("view", views), ("table", tables)):
+                found |= set(
+                    scratch.execute(
+                        f"SELECT {kind}_name, sql FROM duckdb_{kind}s() WHERE NOT internal"
+                    ).fetchall()
+                )
+    return frozenset(views), frozenset(tables)
 
 
 # What is known, from one start of the program to the next

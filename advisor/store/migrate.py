@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from advisor.store.connection import StoreError, transaction
 from advisor.store.engine import duckdb
+from advisor.store.look_through import VERSION_TABLE
 
 SCHEMA_FOLDER = Path(__file__).with_name("schema")
 
@@ -54,10 +55,7 @@ def migrate(connection: duckdb.DuckDBPyConnection, version: int, steps: list[Mig
         if step.version <= version:
             continue
         with transaction(connection):
-            connection.execute(
-                "CREATE TABLE IF NOT EXISTS schema_version"
-                " (version INTEGER NOT NULL, name VARCHAR NOT NULL)"
-            )
+            connection.execute(VERSION_TABLE)
             connection.execute(step.path.read_text(encoding="utf-8"))
             connection.execute(
                 "INSERT INTO schema_version VALUES (?, ?)", [step.version, step.name]

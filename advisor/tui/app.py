@@ -36,10 +36,12 @@ from advisor.tui.program.messages import StoreChanged, StoreNote
 from advisor.tui.program.program import Program
 from advisor.tui.program.settings import State, save_state
 from advisor.tui.program.store_reader import StoreReader
+from advisor.tui.program.typed_bytes import taking_any_bytes
 from advisor.tui.ranking.ranking_screen import RankingScreen
 
 if TYPE_CHECKING:
     from textual.command import Provider
+    from textual.driver import Driver
     from textual.widget import Widget
 
     from advisor.tui.program.kept import Kept, KeptNote, KeptQuestion
@@ -108,6 +110,10 @@ class AdvisorApp(Program):
         self._kept_things: Kept | None = None
         self._kept_changed = False
         self._warned_of_bench = False
+
+    def get_driver_class(self) -> type[Driver]:
+        """What draws and hands on keys, whatever bytes the terminal sends."""
+        return taking_any_bytes(super().get_driver_class())
 
     def get_default_screen(self) -> Screen[None]:
         """The main screen is the one that is always there."""

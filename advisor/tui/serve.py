@@ -56,7 +56,7 @@ def check_free(host: str, port: int) -> None:
     """Raise InputError where nobody could listen there."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    except OSError:
+    except (OSError, UnicodeError):  # the latter: what no name of a machine may hold
         raise InputError(
             f"the host {shown(host)} is not known: leave --host out to serve this machine only"
         ) from None

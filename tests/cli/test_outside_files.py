@@ -184,6 +184,15 @@ def test_the_runner_s_journal_and_recipe_are_bounded_too(
         assert str(caught.value).isprintable()
 
 
+def test_a_file_that_says_it_is_empty_is_read_as_a_pipe_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Some files of /proc keep their reader waiting for ever.
+    waited: list[int] = []
+    wait = outside._wait
+    monkeypatch.setattr(outside, "_wait", lambda *given: (waited.append(1), wait(*given)))
+    assert outside.read_outside("/proc/self/status", 1 << 20).startswith(b"Name:")
+    assert waited
+
+
 def test_a_pipe_that_trickles_is_read_to_its_end(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

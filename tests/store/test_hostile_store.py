@@ -11,7 +11,7 @@ import pytest
 
 from advisor.cli.main import main
 from advisor.store import Store, StoreError, check_store, look_through, merge_checks
-from advisor.store.connection import created, opened
+from advisor.store.connection import check_file, created, opened
 from tests.store_for_tests import record
 
 SECRET = "a line of the user's own file"
@@ -71,6 +71,38 @@ def test_a_store_with_code_of_its_own_is_refused(own_store: Path, foreign: str) 
             attempt()
         assert f"holds {foreign}, which may run as code" in str(caught.value)
         assert "\n" not in str(caught.value)
+
+
+def changed(table: str, column: str, value: str) -> tuple[str, ...]:
+    """The table made anew as a query leaves it, without its checks, with this in a column."""
+    return (
+        f"CREATE TABLE q AS SELECT * REPLACE ({value} AS {column}) FROM {table}",
+        f"DROP TABLE {table} CASCADE",
+        f"ALTER TABLE q RENAME TO {table}",
+    )
+
+
+@pytest.mark.parametrize(
+    ("odd", "statements"),
+    [
+        ("a table quote with other columns", changed("quote", "price_usd", "price_usd::VARCHAR")),
+        ("a table quote with other columns", changed("quote", "quote_id", "[quote_id]")),
+        ("a table gpu with other columns", changed("gpu", "memory_gib", "-1.0::DOUBLE")),
+        ("a value of quoted_on", ("UPDATE quote SET quoted_on = '290000-01-01'::DATE",)),
+        ("a value of quoted_on", ("UPDATE quote SET quoted_on = 'infinity'",)),
+        ("a value of quoted_on", ("UPDATE quote SET quoted_on = '0001-01-01'",)),
+        ("a value of memory_gib", ("UPDATE gpu SET memory_gib = 'nan'",)),
+    ],
+)
+def test_rows_that_cannot_be_ours_are_no_fault_of_this_program(
+    own_store: Path, odd: str, statements: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    spoil(own_store, *statements)
+    assert main(["--store", str(own_store), "prices", "list"]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert f"holds {odd}" in told.err
+    assert told.err.count("\n") == 1
 
 
 def test_a_merge_never_copies_a_file_of_ours(
@@ -281,3 +313,12 @@ def test_a_record_in_a_store_is_held_to_what_a_file_of_records_is(
     assert "\x1b" not in said and len(said) < 1000
     with Store(own).reading() as reader:
         assert not reader.times(origin="local")
+
+
+@pytest.mark.parametrize(
+    ("place", "told"), [("/dev/zero", "is a device"), ("/proc/self/status", "is empty")]
+)
+def test_what_is_no_file_of_a_disk_is_not_read_as_a_store(place: str, told: str) -> None:
+    # Some files of /proc keep their reader waiting, and all of them say that they are empty.
+    with pytest.raises(StoreError, match=told):
+        check_file(Path(place))

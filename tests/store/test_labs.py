@@ -330,7 +330,7 @@ def test_files_are_checked_together_and_a_record_without_a_lab_is_refused(
     assert main([*words, files[0], str(nobody)]) == 1
     printed, said = capsys.readouterr()
     assert [row["standing"] for row in json.loads(printed)] == ["unconfirmed", "refused"]
-    assert "names no lab" in printed and "nobody.jsonl: 1 new records" in said
+    assert "names no lab" in printed and "nobody.jsonl: 1 new record of labs" in said
 
 
 @given(

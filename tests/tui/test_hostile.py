@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 from textual.widget import Widget
 from textual.widgets import Input
 
+from advisor.tui.app import AdvisorApp
 from tests.tui.program import ASKED, NARROW, WIDE, ranking, running, settled, type_into
 
 _NASTY = ["", "-5", "1e400", "[@click=app.quit]x[/]", "9" * 400 + "\u202e"]
@@ -87,3 +90,31 @@ async def test_no_name_of_a_file_ends_the_program(own_store: Path) -> None:
             while len(pilot.app.screen_stack) > 1:
                 await pilot.press("escape")
     assert own_store.read_bytes() == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="terminals as Unix has them")
+async def test_bytes_that_are_no_utf8_are_keys_as_others_are(own_store: Path) -> None:
+    from textual import events
+    from textual.drivers.linux_driver import LinuxDriver
+
+    app = AdvisorApp(own_store)
+    kind = app.get_driver_class()
+    assert issubclass(kind, LinuxDriver)
+    driver = kind(app)
+    sent, typed = os.pipe()
+    keys: list[str | None] = []
+
+    def take(message: object) -> None:
+        if isinstance(message, events.Key):
+            keys.append(message.character)
+        if keys[-1:] == ["b"]:
+            driver.exit_event.set()
+
+    driver.fileno, driver.process_message = sent, take  # type: ignore[method-assign]
+    os.write(typed, b"a\xff\x9bb")
+    try:
+        driver.run_input_thread()
+    finally:
+        os.close(sent)
+        os.close(typed)
+    assert keys == ["a", "\ufffd", "\ufffd", "b"]

@@ -424,9 +424,11 @@ def test_a_taken_port_is_one_line(server: str, paper_store: Path) -> None:
     assert done.stderr.count("\n") == 1
 
 
-def test_an_unknown_host_is_one_line() -> None:
-    with pytest.raises(InputError, match="is not known"):
-        check_free("no-such-host.invalid", 8000)
+@pytest.mark.parametrize("host", ["no-such-host.invalid", "a\x9b31m"])
+def test_an_unknown_host_is_one_line(host: str) -> None:
+    with pytest.raises(InputError, match="is not known") as caught:
+        check_free(host, 8000)
+    assert str(caught.value).isprintable()
 
 
 @pytest.mark.parametrize(
