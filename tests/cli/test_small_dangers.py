@@ -356,3 +356,14 @@ def test_what_a_message_says_to_type_is_safe_to_type(
         run = subprocess.run(shell, cwd=tmp_path, env={"PATH": str(tools)}, capture_output=True)
         assert run.stdout.decode().strip() == str(path)
         assert not (tmp_path / "made").exists()
+
+
+def test_a_clock_that_python_cannot_read_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def late(_: object) -> int:
+        raise OverflowError("timestamp too large to convert to C _PyTime_t")  # after 2262
+
+    monkeypatch.setattr("advisor.cli.main._run", late)
+    assert main(["paths"]) == 2
+    assert "the clock of this machine is beyond the year 2262" in capsys.readouterr().err
