@@ -23,7 +23,7 @@ from pathlib import Path
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-from advisor.prediction.fit.accuracy_words import BOUND, BY_MODEL, CHOSEN  # noqa: E402
+from advisor.prediction.fit.accuracy_words import BOUND, BY_MODEL, CHOSEN, FEW_PAIRS  # noqa: E402
 from advisor.prediction.fit.baselines import BASELINES, baseline_errors  # noqa: E402
 from advisor.prediction.fit.card_ratios import Ratio, card_ratio  # noqa: E402
 from advisor.prediction.fit.compare_machines import Comparison, compare_without  # noqa: E402
@@ -154,6 +154,7 @@ def report(jobs: int) -> str:
         "the card left out of the fit: medians over the times that one source took of one model "
         "on as many of both. The goal is 12 %.",
         _ratios(cuts.ratios),
+        " ".join(FEW_PAIRS.split()),
         "## Cards held back by their watts",
         "What a power limit leaves of a card's speed comes from matrix products, which draw most; "
         "a training step draws less, by one number that is fitted to trainings of BERT and "
