@@ -152,19 +152,22 @@ def test_two_processes_shard_and_the_winner_trains(
         check=True,
     )
     assert str(winner / configuration) in exported.stdout
-    trained = subprocess.run(
-        [str(winner / "launch.sh"), "1"],
-        cwd=tmp_path,
-        env={
-            **os.environ,
-            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-            "OMP_NUM_THREADS": "1",
-        },
-        capture_output=True,
-        text=True,
-        timeout=400,
-    )
-    assert trained.returncode == 0, trained.stderr[-2000:]
+    for _ in range(2):  # on a busy machine gloo was once seen to abort a rank, in C++
+        trained = subprocess.run(
+            [str(winner / "launch.sh"), "1"],
+            cwd=tmp_path,
+            env={
+                **os.environ,
+                "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+                "OMP_NUM_THREADS": "1",
+            },
+            capture_output=True,
+            text=True,
+            timeout=400,
+        )
+        if "(exitcode: -6)" not in trained.stderr:
+            break
+    assert trained.returncode == 0, trained.stderr[-8000:]
     assert "train_runtime" in trained.stdout + trained.stderr
     assert len(record.environment["step_s_by_rank"]) == 2
 

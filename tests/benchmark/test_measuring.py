@@ -438,7 +438,8 @@ def test_a_person_reads_the_winner_first_and_the_rest_folded(
     pasted = re.findall(r"advisor .*", rest[-1])
     assert [words.split()[1] for words in pasted] == ["bench", "rank"]
     assert "--gpus 2 --search exhaustive" in pasted[0]
-    assert max(map(len, out.splitlines())) <= 100
+    # a path cannot be broken; the temporary store's may be longer than a line
+    assert max(len(line) for line in out.splitlines() if str(own_store) not in line) <= 100
     assert "cannot win" not in table
 
 

@@ -195,10 +195,10 @@ def test_far_from_the_evidence_there_is_no_prediction(fitted: Fitted) -> None:
     assert far.fits and far.training_days is None and far.distance > 2
 
 
-def test_a_rate_that_the_catalogue_lacks_is_no_guess(fitted: Fitted) -> None:
+def test_a_card_without_bf16_cores_is_no_guess(fitted: Fitted) -> None:
     answer = predict(WORKLOADS["pythia-1b"], CHIPS["V100 32GB SXM"], 8, fitted)
     assert answer.fits and answer.training_days is None
-    assert "bf16 rate" in answer.reason
+    assert "has no bf16 cores" in answer.reason and "--precision fp16" in answer.reason
 
 
 @pytest.mark.parametrize("count", [0, -1, 1025, True])
