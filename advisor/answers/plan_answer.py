@@ -66,7 +66,7 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
         words = f"{instead.label}: {written_cost(loaded, instead.plan.cost_cents)}{over}"
         doubts.append(Doubt(about="instead", words=words, command=f"{command} --details"))
     if quick:
-        words = "no price, time or rule was tried that would change the decision"
+        words = "not tried yet: which price, time or rule would change the decision"
         doubts.append(Doubt(about="change", words=words, command=command))
     elif found.thresholds:
         flips = [each.text() for each in found.thresholds if len(each.words) > 1]

@@ -140,18 +140,20 @@ def test_what_the_institution_pays_is_not_in_a_budget_of_the_nsf(store_path: Pat
     assert "lectricity" not in text
 
 
-@pytest.mark.parametrize("only", ["rented", "owned"])
+@pytest.mark.parametrize("only", ["rented", "owned", "no money"])
 def test_a_grant_that_buys_nothing_has_its_report_in_every_form(
     store_path: Path, tmp_path: Path, only: str
 ) -> None:
-    """Costs of nothing at all have no place on a log axis."""
+    """Costs of nothing at all have no place on a log axis, and no run no row in a table."""
     grant = read_grant(EXAMPLE)
     experiment = structs.replace(grant.experiments[1], each_year=False, runs=1)
     grant = replace(grant, experiments=(experiment,), buy=False, rent=only == "rented")
-    if only == "rented":
-        grant = replace(grant, owned=())
-    else:
+    if only == "owned":
         grant = replace(grant, pays_electricity=False, usd_per_kwh=None)
+    else:
+        grant = replace(grant, owned=())
+    if only == "no money":
+        grant = replace(grant, objective="most-runs", budget_usd=Decimal(0), year_budget_usd=None)
     planned = plan_loaded(load_grant(Store(store_path), grant, TODAY), 60)
     assert planned.plan is not None and planned.explanation is not None
     assert not planned.plan.purchases
@@ -161,6 +163,12 @@ def test_a_grant_that_buys_nothing_has_its_report_in_every_form(
     written = write_report(report, check_targets(names, force=False), force=False)
     assert {path.name for path in written} >= {"r.pdf", "r.html", "r.md"}
     assert all(path.stat().st_size > 500 for path in written)
+    if only == "no money":
+        asked = (tmp_path / "r.md").read_text(encoding="utf-8")
+        assert "No run can be done with this money between 2027-01-01" in asked
+    if only == "rented":
+        asked = (tmp_path / "r.md").read_text(encoding="utf-8")
+        assert "Machines of our own" not in asked, "none may be bought, and the lab has none"
 
 
 def test_json_has_the_plan_as_objects(planned: Planned) -> None:

@@ -267,6 +267,8 @@ def _request(given: Material, total: Num) -> Words:
     if given.costs.fixed:
         parts.append((listed(f.fixed.name for f in given.costs.fixed),))
     where = _where(given)
+    if not parts and not given.plan.runs:
+        return (f"No run can be done with this money{between}",)
     if not parts and not total.value:
         return (f"We ask for no money: {where} train ", runs_done(given), between)
     words: list[str | Num] = ["We ask for ", total]

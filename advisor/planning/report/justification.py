@@ -298,7 +298,9 @@ def _renting(given: Material, by_line: Mapping[str, Num]) -> Words:
 
 
 def _not_bought(given: Material) -> Words:
-    """What rented work would cost on machines of one's own."""
+    """What rented work would cost on machines of one's own, where there may be any."""
+    if not given.loaded.grant.buy and not given.loaded.grant.owned:
+        return ()
     for other in given.explanation.alternatives:
         if other.change.get("no_rentals"):
             return (" ", *_otherwise(given, other, "machines of our own"))

@@ -185,8 +185,9 @@ def _piece(table: ReportTable, *, cite: bool) -> str:
         for cell in row:
             text = _cell(cell, table, cite=cite)
             lines.append(f"strong({text})" if strong else text)
+    cells = f"({', '.join(lines)},)" if lines else "()"
     text = (
         f"#grid-table({quoted(table.name)}, ({', '.join(widths)},), ({aligns},), ({head},), "
-        f"({', '.join(lines)},))"
+        f"{cells})"
     )
     return f"#block(breakable: false)[{text}]" if len(table.rows) <= MOST_UNBROKEN else text
