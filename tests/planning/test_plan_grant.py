@@ -399,6 +399,21 @@ def test_a_threshold_lies_between_two_decisions() -> None:
     assert explanation.alternatives[0].label == "buy nothing, rent instead"
 
 
+def test_rent_over_the_budget_is_compared_however_many_machines_there_are() -> None:
+    """A report says why it does not rent: $2,400 of $2,000, beside four dearer machines."""
+    machines = [make_machine(f"buy{n}", str(1500 + 50 * n), {"a": 10.0 - n}) for n in range(6)]
+    problem = make_problem(
+        experiments=(make_experiment("e", "a", 1, 0, 100),),
+        machines=tuple(machines),
+        rentals=(make_rental("rent", "10.00", {"a": 10.0}),),
+        budget_cents=2000_00,
+    )
+    others = explain(problem, solve(problem), thresholds=False).alternatives
+    assert sum(not other.over_budget for other in others) == 3
+    rent = next(other for other in others if other.label == "buy nothing, rent instead")
+    assert rent.over_budget and rent.plan is not None and rent.plan.cost_cents == 2400_00
+
+
 def test_the_calendar_shows_machines_delivery_and_due_days() -> None:
     problem = make_problem(
         experiments=(make_experiment("first", "a", 2, 0, 70),),

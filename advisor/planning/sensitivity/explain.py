@@ -125,20 +125,23 @@ def _alternatives(trials: Trials) -> list[Alternative]:
     others = _other_gpus(trials, {machines[p.machine_id].gpu_id for p in plan.purchases})
     tried += [a for a in trials.each(affordable, others, "other GPUs") if a is not None]
     found = [a for a in tried if a.plan is not None or "without_allocation" in a.change]
-    if len(found) < ALTERNATIVES:
-        failed = [a for a in tried if a.plan is None and "without_allocation" not in a.change]
-        found += [a for a in trials.each(dearer, failed, "dearer alternatives") if a is not None]
-    found.sort(key=lambda a: (a.plan is None, a.over_budget, a.plan.judged_cents if a.plan else 0))
-    unique: dict[Any, Alternative] = {}
-    for each in found:
-        key = (each.label,) if each.plan is None else (each.plan.purchases, each.plan.rented)
-        unique.setdefault(key, each)
 
     # What happens where an allocation is not awarded, and why not to rent, or not to buy, is said
     # in any case.
     def asked(other: Alternative) -> bool:
         why = other.change.get("no_purchases") or other.change.get("no_rentals")
         return "without_allocation" in other.change or bool(why)
+
+    failed = [a for a in tried if a.plan is None and "without_allocation" not in a.change]
+    if len(found) >= ALTERNATIVES:
+        failed = [a for a in failed if asked(a)]
+    if failed:
+        found += [a for a in trials.each(dearer, failed, "dearer alternatives") if a is not None]
+    found.sort(key=lambda a: (a.plan is None, a.over_budget, a.plan.judged_cents if a.plan else 0))
+    unique: dict[Any, Alternative] = {}
+    for each in found:
+        key = (each.label,) if each.plan is None else (each.plan.purchases, each.plan.rented)
+        unique.setdefault(key, each)
 
     ordered = sorted(unique.values(), key=lambda other: not asked(other))
     return ordered[: max(ALTERNATIVES, sum(map(asked, ordered)) + 2)]
