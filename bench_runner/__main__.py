@@ -74,7 +74,7 @@ from typing import Any
 from bench_runner import export, hardware, journal, kernels, node_links, search, space, whole_search
 from bench_runner.arguments import find_recipe, parse_peaks, parse_settings, parser
 from bench_runner.locks import DeviceInUseError, only_benchmark
-from bench_runner.processes import when_parent_ends
+from bench_runner.processes import ending_signals, when_parent_ends
 from bench_runner.recipes import Recipe
 from bench_runner.records import Measurement, Settings
 from bench_runner.results import Setup
@@ -285,7 +285,7 @@ def _search(
     one = arguments.command != "run"
     stop = Event()
     when_parent_ends(stop.set)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in ending_signals():
         signal.signal(number, lambda *_: stop.set())
     searches = arguments.command == "run" and {"paper", "all"} & {
         method.strip() for method in arguments.methods.split(",")

@@ -52,6 +52,15 @@ def child_environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
     return environment
 
 
+def ending_signals() -> tuple[signal.Signals, ...]:
+    """The signals that ask this program to end: not SIGHUP where it was started with nohup."""
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    hangup = getattr(signal, "SIGHUP", None)  # not on Windows
+    if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:
+        numbers.append(hangup)
+    return tuple(numbers)
+
+
 def is_alive(pid: int) -> bool:
     """Whether a process runs; one that ended and only waits for its parent to look does not."""
     try:

@@ -23,6 +23,9 @@ settings.load_profile("same-examples")
 # A shell that starts the tests in the background has them ignore Ctrl-C, and so would every program
 # that they start; some of the tests send it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    # The same below nohup; ours alone live on, since a handler is not handed down.
+    signal.signal(signal.SIGHUP, lambda *_: None)
 # The workers, and the processes that they start, share two cores. Were each to take both for its
 # matrices, they would wait for one another: a fit of the predictions then takes ten times as long.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -30,6 +30,7 @@ from advisor.cli.command import (
 from advisor.cli.job_words import MAX_GIB, MAX_MINUTES, SEARCHES
 from advisor.files import typed_path
 from advisor.parse import InputError, parse_positive, shown
+from bench_runner.processes import ending_signals
 from bench_runner.typed_numbers import read_whole
 
 if TYPE_CHECKING:
@@ -228,8 +229,7 @@ def _cancel_on_signals(running: Run) -> dict[signal.Signals, Any]:
         print(f"\ncancelling{again} …", file=sys.stderr)
         running.cancel()
 
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    return {number: signal.signal(number, cancel) for number in numbers}
+    return {number: signal.signal(number, cancel) for number in ending_signals()}
 
 
 def _say_event(event: dict[str, Any], progress: Progress) -> None:

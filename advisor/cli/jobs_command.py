@@ -18,6 +18,7 @@ from advisor.cli.command import (
 )
 from advisor.costs.amounts import are, counted
 from advisor.parse import InputError
+from bench_runner.processes import ending_signals
 
 if TYPE_CHECKING:
     from advisor.benchmark.jobs.job_folder import Job
@@ -130,8 +131,7 @@ def follow(store: Store, job: Job, *, poll_s: float | None = None) -> int:
     def stop(number: int, frame: FrameType | None) -> None:
         stopped.append(True)
 
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, stop) for number in numbers}
+    before = {number: signal.signal(number, stop) for number in ending_signals()}
     state, fresh = None, 0
     try:
         for seen in follow_job(

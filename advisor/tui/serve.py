@@ -11,7 +11,6 @@ import json
 import logging
 import re
 import secrets
-import signal
 import socket
 import sys
 from contextlib import suppress
@@ -30,7 +29,7 @@ from textual_serve.download_manager import DownloadManager
 
 from advisor.parse import InputError, shown
 from advisor.tui.served_program import RefusedError, ServedProgram, checked_size
-from bench_runner.processes import module_command
+from bench_runner.processes import ending_signals, module_command
 
 MAX_VISITORS = 8
 MAX_MESSAGE_BYTES = 256 * 1024
@@ -93,9 +92,9 @@ class AdvisorServer:
     async def _serve(self) -> None:
         loop = asyncio.get_running_loop()
         ended = asyncio.Event()
-        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-            with suppress(NotImplementedError, AttributeError):
-                loop.add_signal_handler(getattr(signal, name), ended.set)
+        for number in ending_signals():
+            with suppress(NotImplementedError):
+                loop.add_signal_handler(number, ended.set)
         server_logger.addFilter(_is_ours)  # not each line of what is no HTTP, in our terminal
         runner = web.AppRunner(
             self.application(), access_log=None, shutdown_timeout=0.3, keepalive_timeout=PATIENCE_S

@@ -105,6 +105,21 @@ def test_a_benchmark_ends_with_whoever_asked_for_it(
     assert seconds_until_gone(tag) < WITHIN_S
 
 
+def test_nohup_keeps_a_benchmark(tag: str, tmp_path: Path) -> None:
+    """Who starts it with nohup wants it to live on when the terminal is closed."""
+    command = [*(sys.executable, "-m", "bench_runner", "trial", "--recipe", str(TINY))]
+    command += ["--settings", "naive", "--device", "cpu", "--yes"]
+    command += ["--work", str(tmp_path / "work"), "--records", str(tmp_path / "r.jsonl")]
+    runner = subprocess.Popen(["nohup", *command], stdout=subprocess.DEVNULL)
+    wait_for_hang(tag)
+    status = Path(f"/proc/{runner.pid}/status").read_text()
+    ignored = int(status.partition("SigIgn:")[2].split()[0], 16)
+    assert ignored >> (signal.SIGHUP - 1) & 1
+    runner.send_signal(signal.SIGTERM)
+    assert seconds_until_gone(tag) < WITHIN_S
+    assert runner.wait() == 130
+
+
 def test_a_runner_that_is_interrupted_ends_its_group_in_time(tag: str, tmp_path: Path) -> None:
     runner = subprocess.Popen(
         [
