@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,6 @@ from advisor.answers.plan_sentence import plan_sentence, written_cost
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.solver.problem import Machine, Plan
-from advisor.tables import to_table
 
 if TYPE_CHECKING:
     from advisor.planning.plan_grant import Planned
@@ -125,22 +124,3 @@ def plan_verdict(planned: Planned, command: str, *, quick: bool) -> Mapping[str,
         "proven": planned.plan.proven,
         "doubts": doubt_objects(plan_doubts(planned, command, quick=quick)),
     }
-
-
-def reach_text(rows: Sequence[Mapping[str, Any]], width: int = WIDTH) -> str:
-    """How many runs of each model a budget allows: the first in a sentence, then all of them."""
-    first = next((row for row in rows if row["runs"]), None)
-    if first is None:
-        return fill("No run of it is possible: try a larger budget or a smaller model.", width)
-    runs = f"{first['runs']} run{'' if first['runs'] == 1 else 's'}"
-    more = "at least " if first["more_may_be_possible"] else ""
-    over = first["over_by"]
-    sentence = (
-        f"{more}{runs} of {first['name']} for {first['cost']} with overhead, done "
-        f"by {over.day} {over:%B %Y} ({first['times']} times): {first['takes']}."
-    )
-    blocks = [fill(sentence[:1].upper() + sentence[1:], width)]
-    if len(rows) > 1:
-        named = ("model", "runs", "cost", "over_by", "proven", "times", "takes")
-        blocks.append(to_table(rows, named, width=width))
-    return "\n\n".join(blocks)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from decimal import Decimal
-from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -14,23 +11,18 @@ from advisor.answers.plan_calendar import calendar_lines, cut
 from advisor.answers.plan_sentence import plan_sentence, written_cost
 from advisor.answers.price_told import PriceTold, newer_words, told_words
 from advisor.answers.wording import is_own_price
-from advisor.parse import InputError
 from advisor.planning.grant.cautions import cautions
-from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.plan_grant import Planned
 from advisor.planning.sensitivity.explain import UNTRIED
 from advisor.planning.sensitivity.solved_amounts import Finding, Money, lines
 from advisor.planning.sensitivity.thresholds import OUT_OF_TIME
-from advisor.planning.solver.problem import Plan, PlanningProblem
-from advisor.planning.solver_process import Search
-from advisor.ranking.snapshot import take_snapshot
-from advisor.store import Store
+from advisor.planning.solver.problem import Plan
 from advisor.tables import to_table
 from price_catalog.model import OWN_QUOTE
 
 if TYPE_CHECKING:
-    from advisor.planning.capacity import Reach
+    pass
 
 WIDTH = 100
 
@@ -291,76 +283,3 @@ def _bought_and_rented(loaded: Loaded, plan: Plan) -> int:
     from advisor.planning.solver.assemble import cost_of
 
     return cost_of(loaded.problem, plan.purchases, (), plan.rented)[0]
-
-
-def reach_rows(
-    store: Store,
-    path: Path,
-    *,
-    model: str | None,
-    by: date | None,
-    today: date,
-    seconds: float,
-) -> Sequence[dict[str, Any]]:
-    """How many runs of a model, or of each model from the largest, the budget allows."""
-    from advisor.planning.capacity import MOST_RUNS, ReachTask, problems_of, timed_models
-
-    grant = read_grant(path)
-    if by is not None and not grant.start < by <= grant.year_dates[-1]:
-        raise InputError(
-            f"{by} is outside the grant, which runs from {grant.start} to {grant.year_dates[-1]}"
-        )
-    if grant.budget_usd is None and grant.year_budget_usd is None:
-        raise InputError(f"{grant.file} has no budget: write [budget] with a total")
-    rows: list[dict[str, Any]] = []
-    with store.reading() as reader:
-        snapshot = take_snapshot(reader)
-        models = [snapshot.model(model)] if model else timed_models(reader, snapshot, grant)
-        problems = tuple(
-            (each, problems_of(reader, snapshot, grant, each, by=by, today=today))
-            for each in models
-        )
-    for found in Search(ReachTask(problems=problems, each_s=seconds)).run():
-        plan = found.plan
-        cost = None if plan is None else Decimal(plan.cost_cents) / 100
-        rows.append(
-            {
-                "model": found.model.recipe_id,
-                "name": found.model.name,
-                "parameters": found.model.parameters,
-                "runs": found.runs,
-                "more_may_be_possible": found.runs == MOST_RUNS,
-                "cost_usd": cost,
-                "cost": None if cost is None else grant.currency.exactly(cost),
-                "over_by": None
-                if plan is None
-                else grant.start + timedelta(days=int(plan.finish_day)),
-                "proven": plan is None or plan.proven,
-                "times": None if plan is None else _bases(found, plan),
-                "takes": None if plan is None else _takes(found.problem, plan),
-            }
-        )
-    return rows
-
-
-def _bases(found: Reach, plan: Plan) -> str:
-    """How the times of the machines that are used were obtained."""
-    used = {work.machine_id for work in plan.work} | {rented.rental_id for rented in plan.rented}
-    ways = [(m.machine_id, m.times) for m in found.problem.machines]
-    ways += [(r.rental_id, r.times) for r in found.problem.rentals]
-    bases = {times[found.model.recipe_id].basis for name, times in ways if name in used}
-    return " and ".join(sorted(bases))
-
-
-def _takes(problem: PlanningProblem, plan: Plan) -> str:
-    """What is bought and rented, in a line."""
-    labels = {
-        m.machine_id: m.label if m.on_sale else f"{m.label}, which nobody is known to sell new"
-        for m in problem.machines
-    }
-    names = {r.rental_id: r.label for r in problem.rentals}
-    does = [f"{p.count} × ({labels[p.machine_id]})" for p in plan.purchases]
-    for rental_id in dict.fromkeys(r.rental_id for r in plan.rented):
-        runs = sum(r.runs for r in plan.rented if r.rental_id == rental_id)
-        does.append(f"rent {names[rental_id]} for {runs} {'run' if runs == 1 else 'runs'}")
-    return "; ".join(does) or "what is owned"

@@ -166,7 +166,7 @@ def trust_words(time: TrainingTime) -> str:
 
 def rests_on_words(time: TrainingTime) -> str:
     """What stands behind a time, as one phrase, such as "measured here" or "estimated from 71
-    measured times, the nearest pythia-1b on 1 x H100"."""
+    measured times, the nearest Pythia 1B on 1 × H100"."""
     if time.rests_on == "measured-here":
         return "measured here"
     if time.rests_on == "measured-elsewhere":

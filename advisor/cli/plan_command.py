@@ -220,14 +220,14 @@ _NARROW = {"usd_per_gpu_hour": "$/GPU-h"}
 
 
 def _reach(options: argparse.Namespace, seconds: float) -> int:
-    from advisor.answers.plan_lines import reach_rows
-    from advisor.tables import render_rows
+    from advisor.answers.plan_reach import reach_rows, reach_text, reach_verdict, reached
+    from advisor.tables import render_rows, to_json
 
     if options.out:
         raise InputError("--out writes the report of a plan: leave it out here")
     if options.how_many is not None and options.largest:
         raise InputError("--how-many asks for one model and --largest for all: choose one")
-    rows = reach_rows(
+    answer = reached(
         open_store(options),
         Path(options.grant),
         model=options.how_many,
@@ -235,13 +235,16 @@ def _reach(options: argparse.Namespace, seconds: float) -> int:
         today=date.today(),
         seconds=seconds,
     )
+    typed = f"advisor plan {quoted(options.grant)}"
+    typed += " --largest" if options.largest else f" --how-many {quoted(options.how_many)}"
+    typed += "" if options.by is None else f" --by {options.by}"
     if options.format == "table":
-        from advisor.answers.plan_answer import reach_text
-
-        print(reach_text(rows, terminal_width()))
+        print(reach_text(answer, typed, terminal_width()))
+    elif options.format == "json":
+        print(to_json({"verdict": reach_verdict(answer, typed), "models": reach_rows(answer)}))
     else:
-        print(render_rows(rows, options.format))
-    return ANSWERED if any(row["runs"] for row in rows) else NO_ANSWER
+        print(render_rows(reach_rows(answer), options.format))
+    return ANSWERED if answer.first is not None else NO_ANSWER
 
 
 def _day(text: str | None) -> date | None:

@@ -95,7 +95,7 @@ class ReachTask:
                 found.append(reach(model, problems, self.each_s))
             except OutOfTime:
                 raise InputError(
-                    f"{model.recipe_id}: {self.each_s:g} seconds were not enough: give it more "
+                    f"{self.each_s:g} seconds were not enough for {model.name}: give it more "
                     "with --seconds"
                 ) from None
         return found

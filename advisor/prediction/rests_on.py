@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from advisor.prediction.fitted import Fitted, Piece, known_models
 from advisor.prediction.model.workload import Workload
+from bench_runner.recipes import load_recipes
 
 OTHER_FAMILY = 1.0
 OTHER_GPU = 2.0
@@ -23,6 +25,7 @@ class RestsOn:
     pieces: int
     """Cells of the evidence with this model or this type of GPU."""
     nearest: str | None
+    """As a person calls it: ``Pythia 1B on 4 × H200``."""
 
 
 def rests_on(fitted: Fitted, workload: Workload, gpu: str, counts: Sequence[int]) -> list[RestsOn]:
@@ -58,4 +61,10 @@ def _distance(piece: Piece, workload: Workload, models: Collection[str | None], 
 
 
 def _words(piece: Piece) -> str:
-    return f"{piece.model} on {piece.count} x {piece.gpu}"
+    return f"{_names().get(piece.model, piece.model)} on {piece.count} × {piece.gpu}"
+
+
+@cache
+def _names() -> Mapping[str, str]:
+    """What a person calls each recipe that ships; other evidence has its name already."""
+    return {recipe.recipe_id: recipe.name for recipe in load_recipes()}

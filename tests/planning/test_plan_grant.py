@@ -19,7 +19,6 @@ from urllib.parse import unquote
 import pytest
 from msgspec import structs
 
-from advisor.answers.plan_answer import reach_text
 from advisor.answers.plan_calendar import calendar_lines
 from advisor.cli.main import main
 from advisor.parse import InputError
@@ -556,16 +555,23 @@ def test_the_question_turned_round(
     path = grant_file(tmp_path, SMALL.replace('"$30,000"', budget))
     given = [str(path), "--format", "json", "--store", str(store_path)]
     code, out, _ = run(capsys, *given, "--how-many", "pythia-410m")
-    (row,) = json.loads(out)
+    answer = json.loads(out)
+    (row,) = answer["models"]
+    verdict = answer["verdict"]
     assert code == 0
-    assert row["runs"] > 1
+    assert row["runs"] == verdict["runs"] > 1
     assert row["cost"].startswith("€"), "in the grant's own currency"
     assert 0 < float(row["cost"].strip("€").replace(",", "")) <= 30_000
-    said = reach_text([row | {"over_by": date.fromisoformat(row["over_by"])}])
-    assert f" for {row['cost']} with overhead" in " ".join(said.split())
+    assert (
+        f"{row['runs']} runs of Pythia 410M for {row['cost']} with overhead" in verdict["sentence"]
+    )
+    assert verdict["doubts"][0]["command"].startswith("advisor prices list --item ")
+    assert verdict["doubts"][-1]["command"] == f"advisor plan {path} --store {store_path}"
+    code, text, _ = run(capsys, str(path), "--store", str(store_path), "--how-many", "pythia-410m")
+    assert " ".join(text.split()).startswith(verdict["sentence"])
     assert "which nobody is known to sell new" in row["takes"]  # measured cards are old ones
     code, out, _ = run(capsys, *given, "--how-many", "pythia-410m", "--by", "2027-03-01")
-    assert json.loads(out)[0]["runs"] < row["runs"]
+    assert json.loads(out)["models"][0]["runs"] < row["runs"]
 
 
 def most_runs_by_filling(problem: PlanningProblem) -> int:

@@ -436,8 +436,8 @@ LLAMA = {
     [
         (
             {"basis": "predicted", "timing": "none", "rests_on": "estimated"},
-            "predicted, not measured: estimated from 71 measured times, the nearest pythia-1b on "
-            "1 x H100",
+            "predicted, not measured: estimated from 71 measured times, the nearest Pythia 1B on "
+            "1 × H100",
         ),
         ({"rests_on": "measured-here"}, "measured here, synchronised timers"),
         (
@@ -448,6 +448,6 @@ LLAMA = {
 )
 def test_the_pages_say_what_a_time_rests_on(changes: dict[str, Any], said: str) -> None:
     known: dict[str, Any] = {"timing": "synchronised", "evidence_pieces": 71}
-    known |= {"evidence_nearest": "pythia-1b on 1 x H100"} | changes
+    known |= {"evidence_nearest": "Pythia 1B on 1 × H100"} | changes
     time = make_time("card", 1, 3.0, **known)
     assert next(iter(source_lines(time, None)))[0] == said

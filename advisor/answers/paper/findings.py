@@ -57,7 +57,7 @@ def find(reader: Reader) -> list[Finding]:
         _infeasible(naive, "naive", "9 of 20"),
         _infeasible(optimal, "optimal", "0 of 20"),
         *_analytic_optimism(reader, naive),
-        *_compute_saved(times, optimal),
+        *_compute_saved(times, optimal, {m.recipe_id: m.name for m in reader.models()}),
         *_cost_per_experiment(reader),
         _audited(optimal.values()),
     ]
@@ -144,14 +144,16 @@ def _analytic_optimism(reader: Reader, naive: dict[Cell, TrainingTime]) -> list[
     return found
 
 
-def _compute_saved(times: list[TrainingTime], optimal: dict[Cell, TrainingTime]) -> list[Finding]:
+def _compute_saved(
+    times: list[TrainingTime], optimal: dict[Cell, TrainingTime], names: dict[str, str]
+) -> list[Finding]:
     saved = {}
     for time in times:
         if time.method != "original" or not time.training_days:
             continue
         ours = _days(optimal.get((time.recipe_id, "a100-sxm4-80gb", 8)))
         if ours:
-            saved[time.recipe_id] = time.training_days * time.gpu_count / (ours * 8)
+            saved[names[time.recipe_id]] = time.training_days * time.gpu_count / (ours * 8)
     if not saved:
         return []
     each = ", ".join(f"{model} {ratio:.1f}x" for model, ratio in sorted(saved.items()))
