@@ -18,6 +18,7 @@ from advisor.answers.wording import (
     runs_words,
 )
 from advisor.costs.amounts import age_words, days_exact, usd_and_cents, usd_rounded
+from advisor.costs.price_book import add_command
 from advisor.costs.rental import (
     BreakEven,
     RentOffer,
@@ -267,17 +268,16 @@ def chosen_build(candidates: Candidates, count: int, machine: str | None) -> int
                 if build.obstacle is None and build.gpu.gpu_id == first.gpu.gpu_id
             }
         )
-        known = ", ".join(map(str, counts)) or "none"
+        known = f"; --count can be {', '.join(map(str, counts))}" if counts else ""
         raise InputError(
-            f"no machine with {rented_words(first)} can be built: {first.obstacle}; --count can "
-            f"be {known}"
+            f"no machine with {rented_words(first)} can be built: {first.obstacle}{known}"
         )
     priced = [i for i in sound if candidates.cents[i] != NO_PRICE]
     if not priced:
-        raise InputError(
-            f"{build_words(candidates.builds[sound[0]])} has no price that counts: "
-            "add one with advisor prices add"
-        )
+        build = candidates.builds[sound[0]]
+        alone = build.host.gpu_id is None and not candidates.has_quote(sound[0])[0]
+        add = add_command(build.gpu.gpu_id if alone else build.host.host_id, date.today())
+        raise InputError(f"{build_words(build)} has no price that counts; add one, as in {add}")
     # Rather what a ranking would name: sold, with a time; then what has a time.
     gap, sold = candidates.gap, candidates.offered
     return min(priced, key=lambda i: (gap[i] is not None, not sold[i], candidates.cents[i]))

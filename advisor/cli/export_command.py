@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from datetime import date
 from pathlib import Path
 
+from advisor.answers.before import quoted
 from advisor.cli.command import ANSWERED, NO_ANSWER, open_store
+from advisor.costs.price_book import add_command
 from advisor.parse import InputError
 
 
@@ -69,8 +72,8 @@ def _figures(options: argparse.Namespace) -> int:
         print(f"wrote {path}", file=sys.stderr)
     if unpriced:
         print(
-            f"no price, and so in no figure of costs: {'; '.join(unpriced)}. "
-            "advisor prices add gives one.",
+            f"no price, and so in no figure of costs: {'; '.join(unpriced)}. To give one, as in "
+            f"{add_command(quoted(unpriced[0].partition(' × ')[2]), date.today())}",
             file=sys.stderr,
         )
     return ANSWERED

@@ -23,6 +23,12 @@ OUTLYING_FROM = 3
 OWN_SOURCE = "own-quotes"
 """The source of what a user typed in; without a page or a file nobody else can check it."""
 
+
+def add_command(item_id: str, today: date) -> str:
+    """How a price of an item is entered: works as typed, with figures to be changed."""
+    return f"advisor prices add --item {item_id} --price 9000 --vendor NAME --date {today}"
+
+
 _KINDS: dict[QuoteKind, tuple[int, int]] = {
     "education": (3, 4),
     "reseller-quote": (3, 3),

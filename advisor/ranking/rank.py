@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from datetime import date
 from decimal import Decimal
 from functools import cached_property
 from typing import NamedTuple
 
 from advisor.costs.amounts import days_exact, days_rounded
 from advisor.costs.cost import CENT, experiment_cost_usd
-from advisor.costs.price_book import PriceRange
+from advisor.costs.price_book import PriceRange, add_command
 from advisor.ranking.candidates import Candidates, Reason, staircase
 from advisor.ranking.question import Question
 from advisor.ranking.times import BestTime, TrainingTime
@@ -273,9 +274,10 @@ def _not_known(build: Build) -> str | None:
 
 
 def _no_price(candidates: Candidates, i: int) -> str:
-    alone = candidates.builds[i].host.gpu_id is None and not candidates.has_quote(i)[0]
-    item = "GPU" if alone else "machine"
-    return f"no quote for the {item} counts; add yours with advisor prices add"
+    build = candidates.builds[i]
+    alone = build.host.gpu_id is None and not candidates.has_quote(i)[0]
+    what, item_id = ("GPU", build.gpu.gpu_id) if alone else ("machine", build.host.host_id)
+    return f"no quote for the {what} counts; add yours, as in {add_command(item_id, date.today())}"
 
 
 def _detail(
