@@ -97,8 +97,8 @@ def parse_budget(text: str, what: str = "budget", hint: str = _BUDGET_HINT) -> D
         raise InputError(f"the {what} {shown(stripped)} is negative: {hint}")
     if re.search(r"[€£¥]|eur|gbp|chf", stripped, re.IGNORECASE):
         raise InputError(
-            f"the {what} {shown(stripped)} is not in US dollars, and no exchange rate is known: "
-            "convert it first, then write it like 40000"
+            f"the {what} {shown(stripped)} is not in US dollars: convert it first, then write it "
+            "like 40000"
         )
     money = _MONEY.fullmatch(stripped)
     number = read_number(money["amount"]) if money else None

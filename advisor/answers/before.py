@@ -82,11 +82,12 @@ def doubt_lines(doubts: Sequence[Doubt], width: int, *, broken: bool = True) -> 
             doubt.words, width, initial_indent=start, subsequent_indent=" " * label
         ).splitlines()
         if doubt.command:
-            lines += _command_lines(doubt.command, label, width if broken else 0)
+            lines += command_lines(doubt.command, label, width if broken else 0)
     return lines
 
 
-def _command_lines(command: str, label: int, width: int) -> list[str]:
+def command_lines(command: str, label: int, width: int) -> list[str]:
+    """A command after ``label`` blanks, broken before a flag as a shell reads it."""
     start, *flags = command.split(" --")
     lines = [f"{' ' * label}{start}"]
     for flag in flags:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from advisor.answers.before import Doubt, quoted
@@ -13,6 +14,8 @@ from advisor.answers.price_told import newer_words, prices_told
 from advisor.answers.uncertainty_lines import bench_command, minutes_words
 from advisor.answers.verdict import (
     better_unsold,
+    chance_at,
+    days_at,
     kinds_words,
     measured_days,
     offer_words,
@@ -20,6 +23,7 @@ from advisor.answers.verdict import (
 )
 from advisor.answers.wording import (
     bench_words,
+    chance_words,
     counted_days,
     estimate_mark,
     gpus_words,
@@ -50,6 +54,12 @@ _ASKED_OF = ("reseller-quote", "education", "list", "street")
 """Kinds of quotes whose vendor sells the machine itself."""
 
 
+def doubts_title(ranking: Ranking) -> str:
+    """What stands above the doubts, which are about the first row: where nobody is known to sell
+    it, the sentence above names another machine."""
+    return "Before you order the first row" if orderable(ranking) else "Before you order"
+
+
 def doubts_of(
     ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey | None
 ) -> list[Doubt]:
@@ -63,6 +73,7 @@ def doubts_of(
     row = ranking.row(0)
     held = tuple(rentals)
     found = (
+        _yours(ranking, row),
         _ties(ranking),
         _better_unsold(ranking),
         _time(ranking, row),
@@ -72,10 +83,38 @@ def doubts_of(
         _try_rented(ranking, held, key),
     )
     doubts = [doubt for doubt in found if doubt is not None]
-    for about in ("time", "try"):  # what settles the ties, and a trial, settle the time as well
+    # What settles the ties, and a trial, settle the time as well; who has a machine rents none.
+    for about in ("time", "try", "rent"):
         if len(doubts) > MOST_DOUBTS:
             doubts = [doubt for doubt in doubts if doubt.about != about]
     return doubts
+
+
+def _yours(ranking: Ranking, row: RankedRow) -> Doubt | None:
+    """The fastest machine that is there already and answers too, where another comes first."""
+    candidates, limit = ranking.candidates, ranking.question.max_days
+    if row.build.host_owned:
+        return None
+    free = takewhile(lambda i: candidates.cents[i] == 0, candidates.by_cost)
+    own = [
+        i
+        for i in free
+        if candidates.builds[i].host_owned and (limit is None or candidates.days[i] <= limit)
+    ]
+    if not own:
+        return None
+    best = min(own, key=candidates.days.__getitem__)
+    build, chance = candidates.builds[best], chance_at(ranking, best)
+    words = f"with your {short_gpus_words(build)} there is nothing to buy: "
+    words += days_at(ranking, best)
+    if chance is not None:
+        words += f", {chance_words(chance)} to keep the limit"
+    command = (
+        f"advisor prices cost --model {quoted(candidates.model.recipe_id)} "
+        f"--gpu {quoted(build.gpu.gpu_id)} --count {build.gpu_count} "
+        f"--machine {quoted(build.host.host_id)} --electricity 0.15"
+    )
+    return Doubt(about="yours", words=words, command=command)
 
 
 def _ties(ranking: Ranking) -> Doubt | None:
@@ -87,7 +126,7 @@ def _ties(ranking: Ranking) -> Doubt | None:
         return None
     build = ranking.candidates.builds[wanted.build]
     open_ = round(wanted.left)
-    rest = "settles most of it" if wanted.left < 1 else f"leaves about {open_} open"
+    rest = "settles most of it" if wanted.left < 1 else "settles part of it"
     if open_ >= len({ranking.candidates.builds[i].cards for i in tied or outside}):
         rest = "is the best first step"
     others = kinds_words(ranking, tied or outside)
@@ -185,7 +224,9 @@ def _price(ranking: Ranking, row: RankedRow) -> Doubt | None:
             f"its GPUs alone cost {usd_rounded(alone)} since ({card.label}, {card.quoted_on:%B %Y})"
         )
     elif not candidates.offered[i]:
-        words.append("nobody is known to sell all of it at this price")
+        what = f"{short_gpus_words(row.build)} {in_machine(row.build)}"
+        price = usd_rounded(row.overall_cost_usd)
+        words.append(f"nobody is known to sell {what} at {price}")
     elif row.build.host.gpu_id is not None and row.host_quote.is_summed:
         vendor, age = row.host_quote.vendor, age_words(day, today)
         words.append(f"nobody quoted this total, {age} old: ask {vendor} for a quote")

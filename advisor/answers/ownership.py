@@ -8,6 +8,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
+from advisor.answers.before import of_typed_store
 from advisor.answers.wording import (
     PREDICTED_MARK,
     build_words,
@@ -276,7 +277,8 @@ def chosen_build(candidates: Candidates, count: int, machine: str | None) -> int
     if not priced:
         build = candidates.builds[sound[0]]
         alone = build.host.gpu_id is None and not candidates.has_quote(sound[0])[0]
-        add = add_command(build.gpu.gpu_id if alone else build.host.host_id, date.today())
+        item = build.gpu.gpu_id if alone else build.host.host_id
+        add = of_typed_store(add_command(item, date.today()))
         raise InputError(f"{build_words(build)} has no price that counts; add one, as in {add}")
     # Rather what a ranking would name: sold, with a time; then what has a time.
     gap, sold = candidates.gap, candidates.offered

@@ -11,8 +11,8 @@ from datetime import date
 from textwrap import fill
 from typing import TYPE_CHECKING
 
-from advisor.answers.before import WIDTH, doubt_block
-from advisor.answers.doubts import doubts_of
+from advisor.answers.before import WIDTH, Doubt, doubt_block
+from advisor.answers.doubts import doubts_of, doubts_title
 from advisor.answers.interval_bar import axis_for, interval_bar, limit_heading
 from advisor.answers.verdict import chance_of, verdict
 from advisor.answers.wording import (
@@ -52,7 +52,7 @@ def rank_answer(
     width = max(width, NARROWEST)
     sentence = _filled(verdict(ranking).sentence, width)
     rows = [ranking.row(place) for place in shown_places(ranking)]
-    doubts = doubts_of(ranking, rentals, key)
+    title, doubts = titled_doubts(ranking, rentals, key)
     # In a narrow terminal the offer to try on rented GPUs gives way to the doubts, then what nobody
     # sells; where a store's long path has each command broken, they run on; last the table is
     # shorter.
@@ -65,11 +65,22 @@ def rank_answer(
         (least, False, MOST_ROWS),
         (least, False, FEWER_ROWS),
     ):
-        block = doubt_block("Before you order", told, width, broken=broken)
+        block = doubt_block(title, told, width, broken=broken)
         text = "\n\n".join([sentence, _table_text(ranking, rows[:most], width), *block])
         if text.count("\n") < MOST_LINES:
             break
     return text
+
+
+def titled_doubts(
+    ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey | None
+) -> tuple[str, list[Doubt]]:
+    """What to doubt of first place; what would help, where nothing answers."""
+    if len(ranking) or key is None:
+        return doubts_title(ranking), doubts_of(ranking, rentals, key)
+    from advisor.answers.ways_out import TITLE, ways_out  # late: most questions have an answer
+
+    return TITLE, ways_out(ranking, rentals, key)
 
 
 def _table_text(ranking: Ranking, rows: Sequence[RankedRow], width: int) -> str:

@@ -6,7 +6,13 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from textwrap import fill
 
-from advisor.answers.before import WIDTH, Doubt, doubt_block
+from advisor.answers.before import (
+    WIDTH,
+    Doubt,
+    command_lines,
+    doubt_block,
+    of_typed_store,
+)
 from advisor.answers.circuit import circuit_line
 from advisor.answers.price_told import prices_told, told_words
 from advisor.answers.ranking import headline, published_note
@@ -46,7 +52,7 @@ def ranking_text(
     prices: str,
     sources: Iterable[Source],
     supply: Supply | None,
-    doubts: Sequence[Doubt] = (),
+    doubts: tuple[str, Sequence[Doubt]] = ("", ()),
     *,
     width: int = WIDTH,
 ) -> str:
@@ -78,7 +84,7 @@ def ranking_text(
         blocks += _listed("What the times leave open:", [x for x in sure if x], width)
     counts = count_words(len(answer), len(answer.candidates.builds), answer.excluded_counts)
     blocks.append(fill(counts, width))
-    blocks += doubt_block("Before you order", doubts, width)
+    blocks += doubt_block(*doubts, width)
     blocks += _grounds(rows, width)
     if prices != "paper":
         blocks.append(fill(f"Which price counts: {PRICE_RULE_WORDS}", width))
@@ -109,7 +115,14 @@ def _listed(title: str, lines: Iterable[str], width: int) -> list[str]:
     filled = []
     for line in lines:
         words, named, command = line.partition("advisor ")
-        whole = (named + command).replace(" ", KEPT)  # a command is never broken
+        whole = named + command
+        if command.startswith("prices add "):  # nothing stands behind it
+            whole = of_typed_store(whole)
+            if len(whole) + 4 > width:
+                start = fill(words, width, initial_indent="  ", subsequent_indent="    ")
+                filled.append("\n".join([start, *command_lines(whole, 4, width)]))
+                continue
+        whole = whole.replace(" ", KEPT)  # a command is never broken
         text = fill(
             words + whole,
             width,

@@ -5,7 +5,7 @@ Every surface begins with `verdict`: the command line, JSON and the terminal pro
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -14,12 +14,13 @@ from advisor.answers.wording import (
     chance_words,
     counted_days,
     estimate_mark,
-    gpus_words,
     in_machine,
     is_own_price,
+    named_gpus_words,
     over_words,
     owned_words,
     price_day_words,
+    short_gpu_words,
     short_gpus_words,
     summed_words,
     supply_words,
@@ -82,24 +83,38 @@ def verdict(ranking: Ranking) -> Verdict:
     model = ranking.candidates.model.name
     offers = orderable(ranking)
     if offers:
-        sentence = (
-            f"No machine on sale trains {model}{_asked(ranking)}; the nearest to order is "
-            f"{offer_words(ranking, offers[0])}."
-        )
+        start = f"No machine on sale trains {model}{_asked(ranking)}; the nearest to order is "
         return Verdict(
-            sentence=sentence,
+            sentence=_of_two_lines(
+                f"{start}{offer_words(ranking, offers[0], aged=aged)}." for aged in (True, False)
+            ),
             short=f"No seller known for these; to order: {_short_offer(ranking, offers[0])}.",
             row=row,
             chance=chance,
             orderable=offers,
         )
+    done = f"{model} in {', '.join(facts)}; {sure}."
     return Verdict(
-        sentence=f"{buy_words(row)}{_price_words(ranking, row)}: "
-        f"{model} in {', '.join(facts)}; {sure}.",
+        sentence=_of_two_lines(
+            f"{buy_words(row)}{_price_words(ranking, row, aged=aged)}: {done}"
+            for aged in (True, False)
+        ),
         short=f"{_short_words(row)}, {', '.join(facts)}; {how_sure(ranking, priced=False)}.",
         row=row,
         chance=chance,
     )
+
+
+TWO_LINES = 196
+"""Characters that two lines of 100 columns hold, broken between words."""
+
+
+def _of_two_lines(sentences: Iterable[str]) -> str:
+    """The first that fits, else the last."""
+    for sentence in sentences:
+        if len(sentence) <= TWO_LINES:
+            break
+    return sentence
 
 
 def chance_of(ranking: Ranking, row: RankedRow) -> float | None:
@@ -125,13 +140,14 @@ def buy_words(row: RankedRow) -> str:
         return f"Use {owned_words(build)}"
     if build.gpus_owned:
         more = build.gpu_count - build.gpus_owned
-        return f"Add {more} × {build.gpu.name} to your {build.gpus_owned} {in_machine(build)}"
+        card = short_gpu_words(build.gpu)
+        return f"Add {more} × {card} to your {build.gpus_owned} {in_machine(build)}"
     return f"Buy {_sold_words(build, row.host_quote)}"
 
 
 def _sold_words(build: Build, quote: Quote) -> str:
     """``2 × RTX 5090 in the tinybox G4 128 GB from tiny corp``."""
-    words = f"{gpus_words(build)} {in_machine(build)}"
+    words = f"{named_gpus_words(build)} {in_machine(build)}"
     names = (quote.vendor.lower(), quote.vendor.lower().split()[0])
     named = any(name in build.host.name.lower() for name in names)
     return words if build.host.gpu_id is None or named else f"{words} from {quote.vendor}"
@@ -139,9 +155,9 @@ def _sold_words(build: Build, quote: Quote) -> str:
 
 def _short_words(row: RankedRow) -> str:
     if row.build.host_owned:
-        return f"Use your {gpus_words(row.build)}"
+        return f"Use your {named_gpus_words(row.build)}"
     summed = " (a sum)" if _is_unquoted(row.build, row.host_quote) else ""
-    return f"Buy {gpus_words(row.build)}: {usd_rounded(row.overall_cost_usd)}{summed}"
+    return f"Buy {named_gpus_words(row.build)}: {usd_rounded(row.overall_cost_usd)}{summed}"
 
 
 def _is_unquoted(build: Build, host_quote: Quote) -> bool:
@@ -149,11 +165,12 @@ def _is_unquoted(build: Build, host_quote: Quote) -> bool:
     return build.host.gpu_id is not None and host_quote.is_summed
 
 
-def _price_words(ranking: Ranking, row: RankedRow) -> str:
-    """`` for $26,000 (April 2026, 7 months old)``; nothing for what is there already."""
+def _price_words(ranking: Ranking, row: RankedRow, *, aged: bool) -> str:
+    """`` for $26,000 (April 2026, 7 months old)``; nothing for what is there already. Not ``aged``:
+    the month alone, where the table below has the age."""
     if row.build.host_owned:
         return ""
-    age = _asked_words(row.build, row.gpu_quote, row.host_quote)
+    age = _asked_words(row.build, row.gpu_quote, row.host_quote, aged=aged)
     i, candidates = ranking.order[row.rank - 1], ranking.candidates
     seller = "" if candidates.offered[i] else ", no seller known"
     if candidates.overtaken[i]:
@@ -161,11 +178,12 @@ def _price_words(ranking: Ranking, row: RankedRow) -> str:
     return f" for {usd_rounded(row.overall_cost_usd)} ({age}{seller})"
 
 
-def _asked_words(build: Build, gpu_quote: Quote, host_quote: Quote) -> str:
+def _asked_words(build: Build, gpu_quote: Quote, host_quote: Quote, *, aged: bool) -> str:
     """When the older of the prices was asked, and which is the user's own where the machine is
     not: ``June 2026, 5 months old; GPUs by own quote``. Before it that nobody quoted the total, or
     that the GPUs are used."""
-    words = price_day_words(min(gpu_quote.quoted_on, host_quote.quoted_on), date.today())
+    day = min(gpu_quote.quoted_on, host_quote.quoted_on)
+    words = price_day_words(day, date.today()) if aged else f"{day:%B %Y}"
     if _is_unquoted(build, host_quote):
         words = f"{summed_words(host_quote)}, {words}"
     if gpu_quote.kind == "used":
@@ -188,36 +206,35 @@ def orderable(ranking: Ranking) -> tuple[Offer, ...]:
     found = []
     inside = [i for i in on_sale if budget is None or candidates.cents[i] <= budget * 100]
     if limit is not None and inside:
-        found.append(
-            Offer(position=inside[0], misses="days", chance=_chance_at(ranking, inside[0]))
-        )
+        found.append(Offer(position=inside[0], misses="days", chance=chance_at(ranking, inside[0])))
     in_time = [i for i in on_sale if limit is None or candidates.days[i] <= limit]
     if budget is not None and in_time:
         best = min(in_time, key=lambda i: (candidates.cents[i], candidates.days[i]))
-        dear = Offer(position=best, misses="budget", chance=_chance_at(ranking, best))
+        dear = Offer(position=best, misses="budget", chance=chance_at(ranking, best))
         # What hardly keeps the days is no answer to who asked for them.
         hopeless = bool(found) and (found[0].chance or 0.0) < HARDLY
         found = [dear, *found] if hopeless else [*found, dear]
     return tuple(found)
 
 
-def _chance_at(ranking: Ranking, i: int) -> float | None:
+def chance_at(ranking: Ranking, i: int) -> float | None:
+    """How likely a candidate keeps the limit of days, 0 to 1; None where none was asked for."""
     candidates, limit = ranking.candidates, ranking.question.max_days
     if limit is None:
         return None
     return chance_within(limit, candidates.days[i], *candidates.interval(i))
 
 
-def offer_words(ranking: Ranking, offer: Offer) -> str:
+def offer_words(ranking: Ranking, offer: Offer, *, aged: bool = True) -> str:
     """``1 × RTX 5090 in the … for $9,870 (June 2026, 5 months old), ≈127 days (106–151), 1 in 20 to
     make 60 days``; over the budget by how much."""
     candidates, i = ranking.candidates, offer.position
     cost, quotes = candidates.cost_usd(i), (candidates.gpu_quotes[i], candidates.host_quotes[i])
     gpu_quote, host_quote = quotes
     assert cost is not None and gpu_quote is not None and host_quote is not None  # it is on sale
-    age = _asked_words(candidates.builds[i], gpu_quote, host_quote)
+    age = _asked_words(candidates.builds[i], gpu_quote, host_quote, aged=aged)
     words = f"{_sold_words(candidates.builds[i], host_quote)} for {usd_rounded(cost)} ({age}), "
-    words += _days_of(ranking, i, named=False)
+    words += days_at(ranking, i)
     if offer.misses == "budget":
         budget = ranking.question.budget_usd
         assert budget is not None  # else nothing misses it
@@ -232,9 +249,9 @@ def _short_offer(ranking: Ranking, offer: Offer) -> str:
     assert cost is not None  # it is on sale
     quote = candidates.host_quotes[i]
     summed = quote is not None and _is_unquoted(candidates.builds[i], quote)
-    words = f"{gpus_words(candidates.builds[i])}, {usd_rounded(cost)}"
+    words = f"{named_gpus_words(candidates.builds[i])}, {usd_rounded(cost)}"
     words += " (a sum), " if summed else ", "
-    words += _days_of(ranking, i, named=False)
+    words += days_at(ranking, i)
     return words if offer.misses == "budget" else f"{words}, {chance_words(offer.chance or 0.0)}"
 
 
@@ -253,7 +270,7 @@ def how_sure(ranking: Ranking, *, priced: bool = True) -> str:
         alike = "cost as little a run" if per_run else "be as fast"
         return f"{kinds_words(ranking, uncertainty.tied, priced=priced)} may {alike}"
     if uncertainty.outside:
-        return f"{kinds_words(ranking, uncertainty.outside)}, left out as too slow, may be better"
+        return f"{kinds_words(ranking, uncertainty.outside, priced=priced)} may make it too"
     on_sale = " on sale" if better_unsold(ranking) else ""
     if rule == "cost":
         return f"nothing cheaper{on_sale} fits"
@@ -349,7 +366,7 @@ def _nothing(ranking: Ranking) -> str:
         what += "" if limit is None else " that does"
         cost = candidates.cost_usd(first)
         assert cost is not None  # it is rankable
-        gpus = gpus_words(candidates.builds[first])
+        gpus = named_gpus_words(candidates.builds[first])
         near.append(f"{what} costs {usd_rounded(cost)} ({gpus}){unsold}")
     elif inside:
         near.append("and no machine here is fast enough at any price")
@@ -381,13 +398,18 @@ def _asked(ranking: Ranking) -> str:
     return asked if supply is None else f"{asked} on a {supply_words(supply)} circuit"
 
 
-def _days_of(ranking: Ranking, i: int, *, named: bool = True) -> str:
-    """``≈79.4 days`` with the GPUs' name, or with the interval."""
-    candidates = ranking.candidates
-    best = candidates.times[i]
+def _days_of(ranking: Ranking, i: int) -> str:
+    """``≈79.4 days (4 × A6000)``."""
+    return f"{_days(ranking, i)} ({named_gpus_words(ranking.candidates.builds[i])})"
+
+
+def days_at(ranking: Ranking, i: int) -> str:
+    """``≈79.4 days (50.2–126)``, of what need not be ranked."""
+    ends = [days_rounded(end) for end in ranking.candidates.interval(i)]
+    return _days(ranking, i) + ("" if ends[0] == ends[1] else f" ({'–'.join(ends)})")
+
+
+def _days(ranking: Ranking, i: int) -> str:
+    best = ranking.candidates.times[i]
     mark = estimate_mark(best.chosen) if best is not None and best.chosen is not None else ""
-    days = f"{mark}{counted_days(candidates.days[i])}"
-    if named:
-        return f"{days} ({gpus_words(candidates.builds[i])})"
-    ends = [days_rounded(end) for end in candidates.interval(i)]
-    return days if ends[0] == ends[1] else f"{days} ({'–'.join(ends)})"
+    return f"{mark}{counted_days(ranking.candidates.days[i])}"

@@ -241,6 +241,13 @@ def gpus_words(build: Build) -> str:
     return f"{words} ({OWN_QUOTE})" if build.host.is_own_quote else words
 
 
+def named_gpus_words(build: Build) -> str:
+    """``4 × RTX PRO 6000``: the same in a sentence, with the card's name as the table has it."""
+    words = f"{several_words(build)}{build.gpu_count} × {short_gpu_words(build.gpu)}"
+    words += limit_words(build)
+    return f"{words} ({OWN_QUOTE})" if build.host.is_own_quote else words
+
+
 def rented_words(build: Build) -> str:
     """``4 × A6000``: as many of its GPUs, in a machine of whoever rents them out."""
     return f"{build.gpu_count} × {build.gpu.name}"

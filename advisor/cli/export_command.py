@@ -7,7 +7,7 @@ import sys
 from datetime import date
 from pathlib import Path
 
-from advisor.answers.before import quoted
+from advisor.answers.before import of_typed_store, quoted
 from advisor.cli.command import ANSWERED, NO_ANSWER, open_store
 from advisor.costs.price_book import add_command
 from advisor.parse import InputError
@@ -71,9 +71,10 @@ def _figures(options: argparse.Namespace) -> int:
     for path in drawn:
         print(f"wrote {path}", file=sys.stderr)
     if unpriced:
+        item = unpriced[0].partition(" × ")[2]
         print(
             f"no price, and so in no figure of costs: {'; '.join(unpriced)}. To give one, as in "
-            f"{add_command(quoted(unpriced[0].partition(' × ')[2]), date.today())}",
+            f"{of_typed_store(add_command(quoted(item), date.today()))}",
             file=sys.stderr,
         )
     return ANSWERED

@@ -278,8 +278,9 @@ def _own(options: argparse.Namespace, store: Store) -> int:
 
     snapshot = _snapshot(store)
     if options.machine is None:
+        names = {gpu.gpu_id: gpu.name for gpu in snapshot.gpus}
         rows = [
-            {"machine": f"{host.max_gpus} x {host.gpu_id}", "id": host.host_id}
+            {"machine": f"{host.max_gpus} x {names[host.gpu_id or '']}", "id": host.host_id}
             for host in snapshot.hosts
             if host.kind == "owned"
         ]
@@ -289,7 +290,8 @@ def _own(options: argparse.Namespace, store: Store) -> int:
                 with_command("none of your own yet; to add one:", add, terminal_width()),
                 file=sys.stderr,
             )
-        print(render_rows(rows, options.format, ("machine", "id")))
+        if rows or options.format != "table":
+            print(render_rows(rows, options.format, ("machine", "id")))
         return ANSWERED if rows else NO_ANSWER
     host = own_machine(options.machine, snapshot.gpus)
     if options.remove:

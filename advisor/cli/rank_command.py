@@ -16,6 +16,7 @@ from advisor.cli.command import (
 from advisor.parse import InputError, parse_price_rule
 
 if TYPE_CHECKING:
+    from advisor.ranking.rank import Ranking
     from price_catalog.model import Rental
 
 
@@ -56,7 +57,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Rank and print. Raises InputError and StoreError."""
-    from advisor.answers.doubts import doubts_of
     from advisor.ranking.rank import rank
     from advisor.ranking.snapshot import make_candidates, take_snapshot
     from advisor.ranking.typed_question import TypedQuestion, read_question
@@ -92,16 +92,15 @@ def run(options: argparse.Namespace) -> int:
         )
         answer = rank(candidates, question)
         rentals: tuple[Rental, ...] = ()
-        if len(answer) and options.format != "csv":
-            from advisor.answers.rented_trials import first_gpus
-
-            rentals = reader.rentals(first_gpus(answer))
+        if options.format != "csv":
+            rentals = reader.rentals(_gpus_to_rent(answer))
         sources = reader.sources() if options.format == "table" and options.details else ()
     if options.format == "table" and not options.details:
         from advisor.answers.rank_answer import rank_answer
 
         print(rank_answer(answer, rentals, key, width=terminal_width()))
         return ANSWERED if len(answer) else NO_ANSWER
+    from advisor.answers.rank_answer import titled_doubts
     from advisor.answers.rank_details import ranking_text
     from advisor.answers.ranking import ranking_csv, ranking_object
     from advisor.tables import to_json
@@ -109,9 +108,9 @@ def run(options: argparse.Namespace) -> int:
     at_face_value = answer
     if key.evidence == "sound":
         at_face_value = rank(candidates.at_face_value(), question)
+    doubts = titled_doubts(answer, rentals, key)
     if options.format == "json":
-        doubts = doubts_of(answer, rentals, key)
-        print(to_json(ranking_object(answer, at_face_value, options.prices, doubts)))
+        print(to_json(ranking_object(answer, at_face_value, options.prices, doubts[1])))
     elif options.format == "csv":
         print(ranking_csv(answer))
     else:
@@ -122,8 +121,20 @@ def run(options: argparse.Namespace) -> int:
                 options.prices,
                 sources,
                 key.supply,
-                doubts_of(answer, rentals, key),
+                doubts,
                 width=terminal_width(),
             )
         )
     return ANSWERED if len(answer) else NO_ANSWER
+
+
+def _gpus_to_rent(answer: Ranking) -> list[str]:
+    """The GPUs whose hourly prices the answer speaks of."""
+    if len(answer):
+        from advisor.answers.rented_trials import first_gpus
+
+        return first_gpus(answer)
+    from advisor.answers.ways_out import enough_fast
+
+    fast = enough_fast(answer)
+    return [] if fast is None else [answer.candidates.builds[fast].gpu.gpu_id]

@@ -8,6 +8,7 @@ import json
 import random
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -19,7 +20,7 @@ import pytest
 
 from advisor.answers.doubts import MOST_DOUBTS
 from advisor.answers.interval_bar import axis_for, interval_bar, limit_heading
-from advisor.answers.rank_answer import MOST_ROWS, rank_answer, shown_places
+from advisor.answers.rank_answer import MOST_LINES, MOST_ROWS, rank_answer, shown_places
 from advisor.answers.wording import count_words
 from advisor.cli.command_parser import build_parser
 from advisor.cli.main import main
@@ -50,10 +51,10 @@ def check_shape(text: str, width: int = 100) -> None:
     cut = [line for line in lines if " advisor " not in line and not line.lstrip().startswith("--")]
     assert max(map(len, lines if width == 100 else cut)) <= width, max(cut, key=len)
     assert sum(1 for line in lines if ROW.match(line)) <= MOST_ROWS
-    answer, _, doubts = text.partition("\n\nBefore you order\n")
+    answer, doubts = [*re.split("\n\nBefore you order(?: the first row)?\n", text), ""][:2]
     assert not re.search(r"[a-z)]\. ", answer.split("\n\n")[0])  # one sentence
     kinds = [line.split()[0] for line in doubts.splitlines() if not line.startswith("   ")]
-    order = ("ties", "unsold", "time", "power", "price", "rent", "try")
+    order = ("yours", "ties", "unsold", "time", "power", "price", "rent", "try")
     assert kinds == [kind for kind in order if kind in kinds]
     assert len(kinds) <= MOST_DOUBTS
     assert doubts.count(" advisor ") == len(kinds)
@@ -196,7 +197,7 @@ def test_every_surface_begins_with_the_same_sentence_and_counts_the_same(
         assert doubt["command"] in re.sub(r" \\\n +", " ", details)
     if not answer["ranked"]:
         assert verdict["build"] is None
-        assert verdict["doubts"] == []
+        assert {doubt["about"] for doubt in verdict["doubts"]} <= {"budget", "days", "rent", "two"}
         return
     best = answer["ranked"][0]
     named = ("gpu", "gpu_count", "machines", "host")
@@ -206,6 +207,28 @@ def test_every_surface_begins_with_the_same_sentence_and_counts_the_same(
     assert len(verdict["ties"]) == sum(row["tied_with_first"] for row in answer["ranked"])
     pasted = re.sub(r" \\\n +", " ", short)
     assert all(doubt["command"] in pasted for doubt in verdict["doubts"])
+
+
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        (["--budget", "9000.50", "--max-days", "2 months"], ["budget", "days", "rent"]),
+        (["--budget", "1M", "--max-days", "1", "--by", "cost"], ["days"]),
+        (["--budget", "100", "--gpus", "RTX 5090", "--lifetime-years", "3"], ["budget", "rent"]),
+    ],
+    ids=["budget", "days", "no-limit"],
+)
+def test_where_nothing_answers_what_would_help_is_told_with_commands_that_answer(
+    flags: list[str], told: list[str], store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["rank", "--model", "pythia-1b", *flags, "--store", str(store_path)]
+    assert main(argv) == 1
+    assert "\n\nWhat would help\n" in capsys.readouterr().out
+    doubts = json.loads(said_by(capsys, *argv, "--format", "json"))["verdict"]["doubts"]
+    assert [doubt["about"] for doubt in doubts] == told
+    for doubt in doubts:
+        assert main(shlex.split(doubt["command"])[1:]) == 0, doubt
+        assert "Pythia 1B" in capsys.readouterr().out
 
 
 def test_the_commands_of_the_doubts_work_as_typed(
@@ -367,7 +390,32 @@ def test_a_plain_terminal_gets_plain_signs(store_path: Path) -> None:
     check_shape(text.rstrip("\n").replace(" x ", " × "))
 
 
+def test_a_machine_that_is_there_and_answers_too_is_told_first(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = str(shutil.copy(store_path, tmp_path / "own.duckdb"))
+    said_by(capsys, "prices", "own", "2 x A6000", "--store", store)
+    argv = ["rank", "--model", "pythia-1b", "--budget", "40k", "--store", store]
+
+    def doubts(*flags: str) -> list[dict[str, str]]:
+        answer = json.loads(said_by(capsys, *argv, *flags, "--format", "json"))
+        found: list[dict[str, str]] = answer["verdict"]["doubts"]
+        assert len(found) <= MOST_DOUBTS
+        return found
+
+    yours = doubts()[0]
+    assert yours["about"] == "yours"
+    assert yours["words"].startswith("with your 2 × A6000 there is nothing to buy: ≈")
+    assert main(shlex.split(yours["command"])[1:]) == 0
+    assert "yours already" in capsys.readouterr().out
+    assert said_by(capsys, *argv).count("\n") <= MOST_LINES
+    # Nothing of it where it comes first, or is too slow.
+    assert all(each["about"] != "yours" for each in doubts("--by", "cost"))
+    assert all(each["about"] != "yours" for each in doubts("--max-days", "20"))
+
+
 def test_every_doubt_has_its_keys_on_the_screen() -> None:
     from advisor.tui.ranking.ranking_screen import DOUBT_KEYS
 
-    assert DOUBT_KEYS.keys() == {"ties", "unsold", "time", "power", "price", "rent", "try"}
+    kinds = {"yours", "ties", "unsold", "time", "power", "price", "rent", "try"}
+    assert DOUBT_KEYS.keys() == kinds

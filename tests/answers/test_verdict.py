@@ -16,7 +16,7 @@ from advisor.answers.doubts import doubts_of
 from advisor.answers.rank_answer import rank_answer
 from advisor.answers.ranking import headline
 from advisor.answers.verdict import HARDLY, kinds_words, verdict
-from advisor.answers.wording import chance_words, counted_days, gpus_words, short_gpus_words
+from advisor.answers.wording import chance_words, counted_days, short_gpus_words
 from advisor.costs.amounts import days_rounded, usd_rounded
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.question import RANK_RULES, Question
@@ -90,9 +90,10 @@ def test_the_sentence_says_what_to_buy_its_price_and_age_days_chance_and_doubt(
     row = ranking.row(0)
     assert found.row is not None
     assert found.row.build is row.build
-    assert found.sentence.startswith(f"Buy {row.build.gpu_count} × {row.build.gpu.name} in the ")
-    assert f"for {usd_rounded(row.overall_cost_usd)} (" in found.sentence
-    assert " old" in found.sentence
+    assert found.sentence.startswith(f"Buy {short_gpus_words(row.build)} in the ")
+    month = f"{min(row.gpu_quote.quoted_on, row.host_quote.quoted_on):%B %Y}"
+    assert f"for {usd_rounded(row.overall_cost_usd)} ({month}" in found.sentence
+    assert len(found.sentence) <= 200 or " old" not in found.sentence  # two lines
     assert f"Pythia 1B in ≈{days_rounded(row.training_days)} days (" in found.sentence
     assert "to make 100 days; " in found.sentence
     assert found.sentence.count(".  ") == 0
@@ -157,11 +158,11 @@ def test_where_nothing_is_sold_that_keeps_the_limits_what_can_be_ordered_is_name
         f"No machine on sale trains Pythia 1B for ${budget:,} within 45 days; the nearest to order"
     )
     assert found.sentence.startswith(f"{start} is ")
-    assert f"{gpus_words(pythia.builds[first])} in the " in found.sentence
+    assert f"{short_gpus_words(pythia.builds[first])} in the " in found.sentence
     assert counted_days(pythia.days[first]) in found.sentence
     price = next(doubt.words for doubt in doubts_of(told, (), None) if doubt.about == "price")
     both = f"{found.sentence} {price}"
-    assert f"{gpus_words(pythia.builds[dear])} in the " in both
+    assert f"{short_gpus_words(pythia.builds[dear])} in the " in both
     assert f"{usd_rounded(pythia.cents[dear] / 100 - budget)} over the budget" in both
     assert "to order: " in found.short
     assert len(found.short) < len(found.sentence)

@@ -50,7 +50,7 @@ def peers() -> list[Peer]:
 def own_words(reader: Reader) -> list[str]:
     """The user's own machines, as they were added or measured; [] where none is known."""
     gpus = {gpu.gpu_id: gpu.name for gpu in reader.gpus()}
-    words = [f"{host.name} (yours)" for host in reader.hosts() if host.kind == "owned"]
+    words = [host.name for host in reader.hosts() if host.kind == "owned"]
     measured = {
         (time.gpu_count, gpus.get(time.gpu_id, time.gpu_id), time.node_count)
         for time in reader.times(origin="local")

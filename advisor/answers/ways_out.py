@@ -1,0 +1,127 @@
+"""What helps where no build answers a ranking's question, each with the command that shows it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from datetime import date
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from advisor.answers.before import Doubt, quoted
+from advisor.answers.verdict import sold_first
+from advisor.answers.wording import (
+    counted_days,
+    estimate_mark,
+    in_machine,
+    rented_words,
+    short_gpus_words,
+)
+from advisor.costs.amounts import usd_rounded
+from advisor.costs.rental import rent_offers, rented_usd
+from advisor.ranking.rank import Ranking
+
+if TYPE_CHECKING:
+    from advisor.ranking.typed_question import CandidatesKey
+    from price_catalog.model import Rental
+
+TITLE = "What would help"
+
+
+def ways_out(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) -> list[Doubt]:
+    """More money, more days, renting, or two machines; [] where a build answers."""
+    if len(ranking):
+        return []
+    candidates, question = ranking.candidates, ranking.question
+    budget, limit, cents = question.budget_usd, question.max_days, candidates.cents
+    found = []
+    in_time = enough_fast(ranking)
+    if in_time is not None and budget is not None and cents[in_time] > budget * 100:
+        build = candidates.builds[in_time]
+        words = f"{usd_rounded(Decimal(cents[in_time]) / 100)} buys {short_gpus_words(build)} "
+        words += f"{in_machine(build)}: {_days_words(ranking, in_time)}"
+        usd = f"{math.ceil(cents[in_time] / 100)}"
+        command = _asked_again(ranking, key, budget=usd, days=_days(limit))
+        found.append(Doubt(about="budget", words=words, command=command))
+    inside = [i for i in candidates.by_days if budget is None or cents[i] <= budget * 100]
+    if inside and limit is not None:
+        i, unsold = sold_first(candidates, inside)
+        build = candidates.builds[i]
+        words = (
+            f"{_days_words(ranking, i)} on {short_gpus_words(build)} {in_machine(build)}{unsold}"
+        )
+        asked = None if budget is None else f"{budget.normalize():f}"
+        days = f"{math.ceil(candidates.days[i])}"
+        command = _asked_again(ranking, key, budget=asked, days=days)
+        found.append(Doubt(about="days", words=words, command=command))
+    rent = None if in_time is None else _rent(ranking, in_time, rentals, key)
+    if rent is not None:
+        found.append(rent)
+    most = 0.0 if limit is None else 2 * limit
+    if in_time is None and key.network is None and inside and candidates.days[inside[0]] <= most:
+        words = "no one machine is fast enough: two of a kind may be"
+        asked = None if budget is None else f"{budget.normalize():f}"
+        command = _asked_again(ranking, key, budget=asked, days=_days(limit))
+        command += " --nodes 2 --fabric infiniband-ndr"
+        found.append(Doubt(about="two", words=words, command=command))
+    return found
+
+
+def enough_fast(ranking: Ranking) -> int | None:
+    """The cheapest that keeps the limit of days, whatever it costs; rather one that is sold."""
+    candidates, limit = ranking.candidates, ranking.question.max_days
+    in_time = [i for i in candidates.by_cost if limit is None or candidates.days[i] <= limit]
+    return sold_first(candidates, in_time)[0] if in_time else None
+
+
+def _rent(ranking: Ranking, i: int, rentals: Iterable[Rental], key: CandidatesKey) -> Doubt | None:
+    candidates, build = ranking.candidates, ranking.candidates.builds[i]
+    if build.machines > 1:
+        return None  # offers are of one machine
+    day = key.prices if isinstance(key.prices, date) else date.today()
+    offers = rent_offers(rentals, build.gpu.gpu_id, build.gpu_count, today=day)
+    offer = next((offer for offer in offers if offer.kind == "on-demand"), None)
+    if offer is None:
+        return None
+    usd = rented_usd(offer.price_per_hour_usd, candidates.days[i], Decimal(1))
+    words = f"a run costs ≈{usd_rounded(usd)} on {rented_words(build)}, rented for "
+    words += _days_words(ranking, i)
+    command = f"advisor prices rent --model {quoted(candidates.model.recipe_id)} "
+    command += f"--gpu {quoted(build.gpu.gpu_id)} --count {build.gpu_count}"
+    command += _prices_and_evidence(key)
+    return Doubt(about="rent", words=words, command=command)
+
+
+def _days_words(ranking: Ranking, i: int) -> str:
+    best = ranking.candidates.times[i]
+    mark = "" if best is None or best.chosen is None else estimate_mark(best.chosen)
+    return f"{mark}{counted_days(ranking.candidates.days[i])}"
+
+
+def _days(limit: float | None) -> str | None:
+    return None if limit is None else f"{limit:g}"
+
+
+def _asked_again(
+    ranking: Ranking, key: CandidatesKey, *, budget: str | None, days: str | None
+) -> str:
+    """The question with another budget or limit, as it is typed."""
+    question = ranking.question
+    command = f"advisor rank --model {quoted(ranking.candidates.model.recipe_id)}"
+    command += "" if budget is None else f" --budget {budget}"
+    command += "" if days is None else f" --max-days {days}"
+    command += "" if question.rule == "days" else f" --by {question.rule}"
+    life = question.lifetime_years
+    command += "" if life == 5 else f" --lifetime-years {life:g}"
+    if key.gpu_ids is not None:
+        command += f" --gpus {quoted(','.join(sorted(key.gpu_ids)))}"
+    if key.supply is not None:
+        command += f" --circuit {key.supply.volts}V/{key.supply.breaker_a}A"
+    if key.network is not None:
+        command += f" --nodes 2 --fabric {key.network}"
+    return command + _prices_and_evidence(key)
+
+
+def _prices_and_evidence(key: CandidatesKey) -> str:
+    words = "" if key.prices == "latest" else f" --prices {key.prices}"
+    return words if key.evidence == "sound" else f"{words} --evidence {key.evidence}"
