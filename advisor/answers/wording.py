@@ -25,7 +25,7 @@ from advisor.ranking.rank import RankedRow
 from advisor.ranking.times import TrainingTime
 from bench_runner.records import Settings
 from price_catalog.builds import Build
-from price_catalog.model import OWN_QUOTE, Gpu, Host, Quote
+from price_catalog.model import OWN_QUOTE, Gpu, Host, Quote, Source
 
 if TYPE_CHECKING:
     from advisor.ranking.fabric import Fabric
@@ -355,6 +355,20 @@ def short_gpus_words(build: Build) -> str:
     if build.machines > 1:
         words = f"{build.machines} × [{words}]"
     return f"{words} ({OWN_QUOTE})" if build.host.is_own_quote else words
+
+
+def source_name(source: Source | None, source_id: str) -> str:
+    """Who says so, in a few words: a paper's table and its authors, else how the title begins.
+
+    ``Table 1, Khandelwal et al.``, ``Our H200 runs``; a source that the store lacks keeps its id.
+    """
+    if source is None:
+        return source_id
+    authors, quoted, rest = source.title.partition(', "')
+    if not quoted:
+        return source.title.partition(", ")[0]
+    part = rest.rpartition("), ")[2].partition(" and ")[0]
+    return f"{part}, {authors}"
 
 
 def item_names(gpus: Iterable[Gpu], hosts: Iterable[Host]) -> dict[tuple[str, str], str]:

@@ -229,13 +229,22 @@ class AdvisorApp(Program):
         self._kept_changed = True
         self._write_kept()
 
-    def keep_note(self, screen: str, title: str, text: str, **asked: str) -> None:
-        """Keep what a screen shows, such as a plan, for when it is opened again."""
+    def keep_note(
+        self,
+        screen: str,
+        title: str,
+        text: str,
+        layouts: dict[int, str] | None = None,
+        **asked: str,
+    ) -> None:
+        """Keep what a screen shows, such as a plan, for when it is opened again; ``layouts`` are
+        the same text for other widths."""
         from advisor.tui.program.kept import KeptNote
 
         made_on = self.today.isoformat()
         self.kept_things.note(
-            screen, KeptNote(title=title, made_on=made_on, text=text, asked=asked)
+            screen,
+            KeptNote(title=title, made_on=made_on, text=text, asked=asked, layouts=layouts or {}),
         )
         self._kept_changed = True
         self._write_kept()

@@ -440,7 +440,7 @@ async def test_settings_can_be_filtered(open_screen: Callable) -> None:
         await driven.until(lambda: driven.screen.focused is driven.screen.table, "not left")
         await driven.until(lambda: 0 < len(driven.screen.table.source) < count, "not filtered")
         found = driven.screen.table.source
-        assert all("zero-3" in found.cells(index)[0] for index in range(len(found)))
+        assert all("ZeRO-3" in found.cells(index)[0] for index in range(len(found)))
         await driven.press("slash", "escape", "escape")
         await driven.until(lambda: driven.screen.focused is driven.screen.table, "not left")
         await driven.until(lambda: len(driven.screen.table.source) == count, "not cleared")

@@ -40,7 +40,7 @@ async def test_times_with_verdict_and_reason(paper_store: Path) -> None:
         await pilot.press("f3", "slash")
         await paste(pilot, "pythia-1b 8 × rtx optimal")
         assert column(pilot, 1) == ["8 × RTX 3090"]
-        assert column(pilot, 3) == ["✗ implausible"]
+        assert column(pilot, 4) == ["✗ implausible"]
         assert words(pilot, ".count").startswith("1 of ")
         assert "117% of the peak" in words(pilot, ".remark")
         await pilot.press("enter", "space")
@@ -100,7 +100,10 @@ async def test_sources(paper_store: Path) -> None:
         await settled(pilot)
         await pilot.press("slash")
         await paste(pilot, "paper-table1")
-        assert column(pilot, 0) == ["paper-table1"]
+        assert column(pilot, 0) == [
+            "Table 1, Khandelwal et al.: $100K or 100 Days: Trade-offs when "
+            "Pre-Training with Academic Resources"
+        ]
         assert "not synchronised" in words(pilot, ".remark")
         await pilot.click("Tabs", offset=(3, 0))
         await settled(pilot)

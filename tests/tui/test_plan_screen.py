@@ -19,7 +19,7 @@ from advisor.tui.app import AdvisorApp
 from advisor.tui.pages.record import RecordScreen
 from advisor.tui.plan.grant_fields import FIELDS, GrantField, with_field
 from advisor.tui.plan.grant_form import START
-from advisor.tui.plan.plan_screen import EMPTY, PlanScreen
+from advisor.tui.plan.plan_screen import EMPTY, KEPT_WIDTHS, PlanScreen
 from advisor.tui.plan.viewer import open_file, opener
 from advisor.tui.program.settings import State
 from advisor.tui.widgets.lines_view import LinesView
@@ -147,7 +147,8 @@ async def test_the_optimum_stands_there_before_what_would_change_it(
     async with app.run_test(size=(120, 40)) as pilot:
         await plan(pilot, path)
         whole = text_of(app, "#answer")
-        assert len(first) == 2, "once while it searched on, once in the whole"
+        once = 1 + len(KEPT_WIDTHS)
+        assert len(first) == 2 * once, "while it searched on, and in the whole"
         assert ": the one run for $" in " ".join(first[0].split())
         assert "What would change the decision" not in first[0]
         assert "What would change the decision" in whole
@@ -357,18 +358,26 @@ async def test_a_plan_of_an_earlier_run_is_copied_and_made_anew_for_its_report(
     path, state = tmp_path / "grant.toml", tmp_path / "state.json"
     path.write_text(SMALL)
     app = app_of(store_path, state)
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with app.run_test(size=(120, 40)) as pilot:
         await pilot.press("f8", "t", "o")  # quick, cheapest
         await plan(pilot, path)
+        wide = text_of(app, "#answer")
+        assert max(map(len, wide.splitlines())) > 76
+        await pilot.resize_terminal(80, 24)
+        await settled(pilot)
         first = text_of(app, "#answer")
+        assert max(map(len, first.splitlines())) <= 76
+        await pilot.resize_terminal(120, 40)
+        await settled(pilot)
+        assert text_of(app, "#answer") == wide
     app = app_of(store_path, state)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("f8")
         await settled(pilot)
-        assert text_of(app, "#answer") == first
+        assert text_of(app, "#answer") == first, "laid out anew for a narrower terminal"
         assert text_of(app, "#status").startswith("Planned on 2026-11-21. e plans it again")
         await pilot.press("y")
-        assert app.clipboard == first
+        assert app.clipboard == wide
         await pilot.press("e")
         await settled(pilot)
         assert app.focused is app.screen.query_one("#report", Input)

@@ -283,6 +283,34 @@ def test_labels_that_would_collide_are_dropped() -> None:
     assert 0 < text.count("1 × A") < 30
 
 
+@pytest.mark.parametrize("size", [(40, 10), (58, 11), (80, 24), (120, 40)])
+@pytest.mark.parametrize("selected", [False, True])
+def test_first_place_has_its_name_in_the_thickest_crowd(
+    size: tuple[int, int], selected: bool
+) -> None:
+    crowd = scattered(4_000, 30)
+    first = sorted(range(4_000), key=crowd.x_usd.__getitem__)[2_000]  # in the middle of it
+    flags = bytearray(4_000)
+    for index in range(0, 4_000, 40):
+        flags[index] |= PointFlag.TIED
+    flags[first] |= PointFlag.FIRST
+    data = dataclasses.replace(crowd, flags=bytes(flags))
+    name = f"{data.gpu_count[first]} × {data.series_names[data.series[first]]}"
+    for every in (False, True):
+        canvas = draw(data, *size, every=every, selected=first if selected else None)
+        written = [
+            text.strip()
+            for y in range(1, size[1])
+            for text, ink in canvas.runs(y)
+            if ink.role == "label" and (ink.reverse or not selected)
+        ]
+        assert any(text.startswith(name[:7]) for text in written), written
+        left, top = draw_frame(data, *size)
+        at = [cell for cell, index in draw_grid(data, *size).items() if index == first]
+        for column, row in at if not selected else ():
+            assert canvas.role(left + 1 + column, top + row) == "point"
+
+
 # Whatever the data
 
 

@@ -754,7 +754,7 @@ async def test_names_in_a_narrow_table_stay_apart_and_say_the_gpu(store_path: Pa
             await pilot.press("escape", "f3")
             await settled(pilot)
             header = pilot.app.screen.query_one(FilterTable).table.render_line(0).text
-            assert header.split()[:4] == ["model", "GPUs", "days", "verdict"]
+            assert header.split()[:4] == ["model", "GPUs", "days", "settings"]
 
 
 @pytest.mark.parametrize("steps", [5, 6, 7])

@@ -61,9 +61,10 @@ class TestAnswer:
             assert region.y < ranking(pilot).query_one("#note").region.y
             assert region.y < ranking(pilot).table.region.y
 
-    async def test_doubt_stands_in_the_row(self, store_path: Path) -> None:
+    @pytest.mark.parametrize("size", [(60, 20), (72, 20), NARROW])
+    async def test_doubt_stands_in_the_row(self, store_path: Path, size: tuple[int, int]) -> None:
         state = State(welcomed=True, max_days="60", budget="100000")
-        async with running(store_path, size=NARROW, state=state) as pilot:
+        async with running(store_path, size=size, state=state) as pilot:
             titles = [column.title for column in ranking(pilot).table.columns]
             assert titles[5] == "60 d?"
             assert any("├" in row[4] and "●" in row[4] for row in rows(pilot))
@@ -601,7 +602,7 @@ class TestDoubt:
                 for _ in range(marks.index(True)):
                     await pilot.press("down")
                 await settled(pilot)
-                assert "= cannot be told from first place" in detail(pilot)
+                assert "= too close to first place to call" in detail(pilot)
             await pilot.press("o")  # by overall cost, which no time changes
             await pilot.press("home")
             await settled(pilot)

@@ -9,6 +9,7 @@ named AS (
     SELECT
         l.*,
         coalesce(g.name, l.gpu_id) AS gpu_name,
+        concat_ws(' ', split_part(s.title, ', ', 1), split_part(s.title, '), ', 2)) AS source_name,
         CASE $sort
             WHEN 'model' THEN l.recipe_id
             WHEN 'gpu' THEN lower(coalesce(g.name, l.gpu_id))
@@ -26,13 +27,14 @@ named AS (
         END AS number_key
     FROM listed AS l
     LEFT JOIN gpu AS g ON g.gpu_id = l.gpu_id
+    LEFT JOIN source AS s ON s.source_id = l.source_id
 )
-SELECT * EXCLUDE (gpu_name, text_key, number_key)
+SELECT * EXCLUDE (gpu_name, source_name, text_key, number_key)
 FROM named
 WHERE len($words) = 0 OR len(list_filter($words, lambda word: NOT contains(
     lower(concat_ws(
         ' ', recipe_id, gpu_count || ' × ' || gpu_name, method, status, verdict, source_id,
-        measured_on, origin, timing, basis
+        source_name, measured_on, origin, timing, basis
     )), word))) = 0
 ORDER BY
     CASE WHEN NOT $descending THEN text_key END,

@@ -19,6 +19,7 @@ from advisor.tui.benchmark.benchmark_rows import (
     status_words,
     tried_lines,
 )
+from advisor.tui.benchmark.setting_names import full_name, shared_words
 from advisor.tui.pages.record import RecordScreen
 from advisor.tui.program.actions import BENCHMARK
 from advisor.tui.widgets.lines import Line, wrapped
@@ -39,6 +40,7 @@ class BenchmarkBoard(Widget):
 
     DEFAULT_CSS = """
     BenchmarkBoard { height: 1fr; layout: vertical; }
+    BenchmarkBoard #shared { height: auto; padding: 0 1; color: $foreground 75%; }
     BenchmarkBoard #filtering { height: 1; padding: 0 1; }
     BenchmarkBoard #filtering .label { width: 9; color: $foreground 75%; }
     BenchmarkBoard #filtering Input { width: 30; }
@@ -56,6 +58,7 @@ class BenchmarkBoard(Widget):
     def compose(self) -> ComposeResult:
         yield Static("", id="status", markup=False)
         yield RankTable(columns(80), id="table", fixed_columns=1)
+        yield Static("", id="shared", markup=False)
         yield LinesView(id="said")
 
     def on_mount(self) -> None:
@@ -117,7 +120,9 @@ class BenchmarkBoard(Widget):
         source, at = self.table.source, self.table.cursor
         if isinstance(source, BoardRows) and at < len(source):
             row = source.row(at)
-            self.app.push_screen(RecordScreen(row.label, partial(wrapped, tried_lines(row))))
+            self.app.push_screen(
+                RecordScreen(full_name(row.label), partial(wrapped, tried_lines(row)))
+            )
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._show_rows)
@@ -139,7 +144,7 @@ class BenchmarkBoard(Widget):
         if self._words:
             said = " ".join(self._words)
             self.table.empty_message = f"No setting has '{said}': press / and change the filter."
-        self.table.source = BoardRows(
+        rows = BoardRows(
             self._progress,
             shown,
             whole=whole or bool(self._words),
@@ -147,6 +152,11 @@ class BenchmarkBoard(Widget):
             sort=column or "",
             descending=descending,
         )
+        self.table.source = rows
+        said, line = shared_words(rows.labels), self.query_one("#shared", Static)
+        line.display = bool(said)
+        if line.content != said:
+            line.update(said)
 
     @on(RankTable.HeaderClicked)
     def _header_clicked(self, event: RankTable.HeaderClicked) -> None:

@@ -20,7 +20,7 @@ from advisor.benchmark.progress import (
     time_words,
 )
 from advisor.costs.amounts import days_of_four_digits
-from advisor.tables import cut_words
+from advisor.tui.benchmark.setting_names import FOLDED, full_name, row_names, spelled
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line
 from advisor.tui.widgets.table_rows import Column, RowStyle
 
@@ -46,6 +46,8 @@ _SETTINGS, _WHY = 33, 13
 """The least that these two are wide, in cells; the settings take what the others leave."""
 _BESIDE, _MARK = 3, 2
 """Cells of the scrollbar and the margins; of what stands before a label."""
+_IN_FULL = 48
+"""A name of so many cells is never written closer together for the room of other columns."""
 
 
 def columns(width: int, longest: int = 0, *, reasons: bool = True) -> tuple[Column, ...]:
@@ -88,37 +90,20 @@ _SORTED_BY: dict[str, Callable[[Tried], Any]] = {
 }
 
 
-_SHORT = {
-    "offloading": "offload",
-    "checkpointing": "ckpt",
-    "layers compiled": "regional",
-    "compiled whole": "whole",
-    "fused loss": "fused",
-    "half-precision weights": "half weights",
-}
-
-
-def short_label(label: str, between: str) -> str:
-    """The label in the words of ``--settings``; below the table it stands in full."""
-    words = [_SHORT.get(word, word) for word in label.split(" + ")]
-    if len(words) > 1 and words[0] == "free lunch":
-        del words[0]
-    return between.join(words)
-
-
 def longest_label(progress: Progress, *, whole: bool = True, room: int = 0) -> int:
-    """Cells of the longest label that is shown, with its mark: in full where that leaves half of
-    the ``room``, else its words close together."""
+    """Cells of the longest name that is shown, with its mark: in full where that leaves half of the
+    ``room``, else its words close together."""
     rows = progress.rows.values() if whole else shown_first(progress)[0]
-    full = max((len(row.label) + _MARK for row in rows), default=0)
-    if full <= room // 2:
+    labels = [row.label for row in rows]
+    full = max(map(len, spelled(labels)), default=0) + _MARK
+    if full <= max(room // 2, _IN_FULL):
         return full
-    return max((len(short_label(row.label, "+")) + _MARK for row in rows), default=0)
+    return max(map(len, spelled(labels, close=True)), default=0) + _MARK
 
 
 def _has(row: Tried, words: Sequence[str]) -> bool:
     """Whether a setting, its state or its reason has every word, however it is written."""
-    text = f"{row.label} {short_label(row.label, '+')} {row.state} {row.detail}".lower()
+    text = f"{row.label} {full_name(row.label)} {row.state} {row.detail}".lower()
     return all(word in text for word in words)
 
 
@@ -144,7 +129,7 @@ class BoardRows:
         if not whole:
             shown, folded = shown_first(progress)
             told = folded_words(folded)
-            rest = () if told is None else (Tried(label="…", state=LEFT_OUT, detail=told),)
+            rest = () if told is None else (Tried(label=FOLDED, state=LEFT_OUT, detail=told),)
             self._rows = (*shown, *rest)
         if sort in _SORTED_BY:
             key = _SORTED_BY[sort]
@@ -155,13 +140,8 @@ class BoardRows:
         self._best = None if best is None else best.label
         self._keys = [column.key for column in shown_columns]
         room = next(c.width or 0 for c in shown_columns if c.key == "settings") - _MARK
-        labels = [row.label for row in self._rows]
-        close = [short_label(label, "+") for label in labels]
-        spellings = (labels, [short_label(label, " + ") for label in labels], close)
-        # In full where there is room, else in the words of --settings.
-        fits = (said for said in spellings if max(map(len, said), default=0) <= room)
-        short = cut_words(next(fits, close), room)
-        self._short = dict(zip(labels, short, strict=True))
+        self.labels = [row.label for row in self._rows]
+        self._names = row_names(self.labels, room)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -188,7 +168,7 @@ class BoardRows:
             state = "✓ measured" if row.training_days is not None else "✓ fits"
             state = "✓ had before" if row.reused else state
         cells = {
-            "settings": ("★ " if row.label == self._best else "  ") + self._short[row.label],
+            "settings": ("★ " if row.label == self._best else "  ") + self._names[row.label],
             "state": state,
             "time": "" if row.training_days is None else time_words(row.training_days),
             "micro": "" if row.micro_batch_size is None else str(row.micro_batch_size),
@@ -251,7 +231,7 @@ def status_words(progress: Progress, elapsed_s: float, limit_s: float | None) ->
         words += f", about {clock_words(remaining)} to go"
     best = progress.best_row
     if best is not None and best.training_days is not None:
-        words += f" · best {time_words(best.training_days)} ({best.label})"
+        words += f" · best {time_words(best.training_days)} ({full_name(best.label)})"
     return words
 
 
@@ -272,7 +252,11 @@ def ending_lines(ending: Ending, progress: Progress, kept: str, plan: Plan) -> l
     best = progress.best_row
     if best is not None and best.training_days is not None:
         lines.append(
-            (f"best: {best.label}, {time_words(best.training_days)} on {plan.device_words}", STRONG)
+            (
+                f"best: {full_name(best.label)}, {time_words(best.training_days)} on "
+                f"{plan.device_words}",
+                STRONG,
+            )
         )
     lines.append((kept, PLAIN))
     if bad:
@@ -283,13 +267,17 @@ def ending_lines(ending: Ending, progress: Progress, kept: str, plan: Plan) -> l
 
 def measured_lines(progress: Progress) -> list[str]:
     """Each setting that has a time, the fastest first, as text to be kept."""
-    timed = [(row.training_days, row.label) for row in progress.rows.values() if row.training_days]
+    timed = [
+        (row.training_days, full_name(row.label))
+        for row in progress.rows.values()
+        if row.training_days
+    ]
     return [f"{time_words(days):>12}  {label}" for days, label in sorted(timed)]
 
 
 def tried_lines(row: Tried) -> list[Line]:
     """Everything known about one setting."""
-    lines: list[Line] = [(row.label, STRONG), (row.state, PLAIN)]
+    lines: list[Line] = [(full_name(row.label), STRONG), (row.state, PLAIN)]
     if row.detail:
         lines.append((row.detail, WARNING if row.state == FAILED else PLAIN))
     lines.append(("", PLAIN))

@@ -44,6 +44,7 @@ from advisor.tui.benchmark.benchmark_rows import (
     plan_lines,
 )
 from advisor.tui.benchmark.benchmark_setup import BenchmarkSetup
+from advisor.tui.benchmark.setting_names import full_name
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.confirm import ConfirmScreen
 from advisor.tui.pages.sized_screen import SizedScreen
@@ -322,7 +323,7 @@ runs, and every finished setting is kept at once. Without a GPU here, `e` measur
     def _draw(self) -> None:
         self._drawing = False
         if self.is_busy and self.progress is not None:
-            self.board.show(self.progress, [(self.progress.last, PLAIN)])
+            self.board.show(self.progress, [(full_name(self.progress.last), PLAIN)])
             self._tick()
 
     @on(Ended)
@@ -339,7 +340,7 @@ runs, and every finished setting is kept at once. Without a GPU here, `e` measur
             lines.append((event.problem, WARNING))
         if event.ending is not None:
             won = gains(progress, plan.request.gpu_count)
-            lines += [] if won is None else [(won, STRONG)]
+            lines += [] if won is None else [(full_name(won), STRONG)]
             lines += ending_lines(event.ending, progress, event.kept, plan)
         self.board.show(progress, lines, ended=event.ending is not None)
         self._tick()
@@ -403,7 +404,7 @@ runs, and every finished setting is kept at once. Without a GPU here, `e` measur
     @on(Logged)
     def _logged(self, event: Logged) -> None:
         if self.run is not None and not self.run.is_cancelled and self.progress is not None:
-            self.board.say([(self.progress.last, PLAIN), (f"log: {event.line}", FAINT)])
+            self.board.say([(full_name(self.progress.last), PLAIN), (f"log: {event.line}", FAINT)])
 
     def action_open_record(self) -> None:
         """Open everything about the highlighted setting."""

@@ -13,12 +13,12 @@ from advisor.answers.wording import (
     STATUS_WORDS,
     VERDICT_MARKS,
     short_gpu_words,
+    source_name,
 )
 from advisor.costs.amounts import days_exact, days_of_four_digits, days_short
 from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line
 from advisor.tui.widgets.filter_table import Cells, MemoryRows, Query
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, Line, wrapped
-from advisor.tui.widgets.safe_text import shorten_apart
 from advisor.tui.widgets.table_rows import Column, RowSource
 
 if TYPE_CHECKING:
@@ -28,8 +28,11 @@ if TYPE_CHECKING:
     from price_catalog.model import Source
 
 PAGE_ROWS = 200
-GPUS = 16
-"""Cells of a count and a GPU."""
+GPUS, LEAST_GPUS = 22, 16
+"""Cells of a count and a GPU; so many where other columns need the room."""
+SOURCE, LEAST_SOURCE = 28, 19
+PREDICTED_BY = "this program"
+"""Who says what nobody measured."""
 
 
 class TimesSource:
@@ -73,12 +76,15 @@ class TimesSource:
         predicted = time.basis == "predicted"
         written = days_short if predicted else days_of_four_digits
         days = "no data" if time.training_days is None else written(time.training_days)
-        named = (Text(time.recipe_id), f"{time.gpu_count} × {self._times.short_name(time.gpu_id)}")
+        # As texts, which lose their middle where a column is narrow, as names differ at their ends.
+        gpus = f"{time.gpu_count} × {self._times.short_name(time.gpu_id)}"
+        named = (Text(time.recipe_id), Text(gpus))
         share = "" if time.implied_mfu is None else f"{time.implied_mfu:.0%}"
         judged = f"{VERDICT_MARKS.get(time.verdict or '', ' ')} {verdict}"
+        settings, who = self._times.said_by(time)
         if not self._times.predictions:
             day = str(time.measured_on or "no date")
-            return (*named, days, judged, share, time.method, time.source_id, day)
+            return (*named, days, settings, judged, share, who, day)
         low, high, interval = time.training_days_low, time.training_days_high, ""
         if low is not None and high is not None:
             interval = f"{written(low)}–{written(high)}"
@@ -89,8 +95,8 @@ class TimesSource:
             time.basis if predicted or time.timing == "none" else time.timing,
             share,
             judged,
-            time.method,
-            time.source_id,
+            settings,
+            who,
         )
 
     def row_style(self, index: int) -> Any:
@@ -112,22 +118,20 @@ class Times:
     predictions = False
     """Whether what is predicted stands among what was measured."""
     columns: tuple[Column, ...] = (
-        Column(key="model", title="model", width=19, sort_key="model", least=15),
-        Column(key="gpu", title="GPUs", width=GPUS, sort_key="gpu"),
+        Column(key="model", title="model", width=21, sort_key="model", least=18),
+        Column(key="gpu", title="GPUs", width=GPUS, sort_key="gpu", least=LEAST_GPUS),
         Column(key="days", title="days", width=7, align="right", sort_key="days"),
-        Column(key="verdict", title="verdict", width=13, sort_key="verdict"),
+        Column(key="method", title="settings", width=16, sort_key="method", least=10),
+        Column(key="verdict", title="verdict", width=14, sort_key="verdict"),
         Column(key="mfu", title="MFU", width=5, align="right", sort_key="mfu"),
-        Column(key="method", title="settings", width=13, sort_key="method"),
-        Column(key="source", title="source", width=16, sort_key="source"),
+        Column(key="source", title="source", width=SOURCE, sort_key="source", least=LEAST_SOURCE),
         Column(key="day", title="measured", width=10, sort_key="day"),
     )
 
     def __init__(self, store_reader: StoreReader, snapshot: Snapshot) -> None:
         self._store_reader = store_reader
         self._names: Mapping[str, str] = {gpu.gpu_id: gpu.name for gpu in snapshot.gpus}
-        short = {gpu.gpu_id: short_gpu_words(gpu) for gpu in snapshot.gpus}
-        cut = shorten_apart(short.values(), GPUS - len("8 × "))
-        self._short = {gpu_id: cut[name] for gpu_id, name in short.items()}
+        self._short = {gpu.gpu_id: short_gpu_words(gpu) for gpu in snapshot.gpus}
         self._sources = {source.source_id: source for source in snapshot.sources}
         self.total = -1
 
@@ -136,8 +140,14 @@ class Times:
         return self._names.get(gpu_id, gpu_id)
 
     def short_name(self, gpu_id: str) -> str:
-        """The same in a narrow column, so that no two look alike."""
+        """The same in a narrow column."""
         return self._short.get(gpu_id, gpu_id)
+
+    def said_by(self, time: TrainingTime) -> tuple[str, str]:
+        """With which settings, and who says so."""
+        who = source_name(self._sources.get(time.source_id), time.source_id)
+        who = who.removesuffix(" et al.")  # in a column the part and the first name are enough
+        return method_words(time), PREDICTED_BY if time.basis == "predicted" else who
 
     def find(self, query: Query) -> RowSource:
         """Count, and read the first page. Raises FetchError."""
@@ -181,7 +191,7 @@ class Times:
             return [("This row is still being read.", PLAIN)]
         lines: list[Line] = [
             (f"{time.recipe_id} on {time.gpu_count} × {self.gpu_name(time.gpu_id)}", STRONG),
-            (f"settings: {time.method}", PLAIN),
+            (f"settings: {method_words(time)}", PLAIN),
             ("", PLAIN),
         ]
         if time.training_days is None:
@@ -204,13 +214,18 @@ class Times:
         return wrapped(lines, width)
 
 
+def method_words(time: TrainingTime) -> str:
+    """``memory saving``: the kind of settings, as people write it."""
+    return time.method.replace("-", " ")
+
+
 class TimesAndPredictions(Times):
     """The same with what is predicted: beside each other where both are known."""
 
     predictions = True
     columns = (
-        Column(key="model", title="model", width=19, sort_key="model", least=15),
-        Column(key="gpu", title="GPUs", width=GPUS, sort_key="gpu"),
+        Column(key="model", title="model", width=21, sort_key="model", least=18),
+        Column(key="gpu", title="GPUs", width=GPUS, sort_key="gpu", least=LEAST_GPUS + 1),
         Column(key="days", title="days", width=7, align="right", sort_key="days"),
         Column(
             key="interval",
@@ -223,8 +238,8 @@ class TimesAndPredictions(Times):
         Column(key="basis", title="basis", width=14, sort_key="basis"),
         Column(key="mfu", title="MFU", width=5, align="right", sort_key="mfu"),
         Column(key="verdict", title="verdict", width=14, sort_key="verdict"),
-        Column(key="method", title="settings", width=13, sort_key="method"),
-        Column(key="source", title="source", width=16, sort_key="source"),
+        Column(key="method", title="settings", width=16, sort_key="method", least=10),
+        Column(key="source", title="source", width=SOURCE, sort_key="source", least=LEAST_SOURCE),
     )
 
 
@@ -232,26 +247,23 @@ def source_rows(snapshot: Snapshot) -> MemoryRows:
     """Every source."""
     return MemoryRows(
         (
-            Column(key="id", title="source", width=22, sort_key="id"),
+            Column(key="title", title="source", width=86, sort_key="title", least=40),
             Column(key="day", title="published", width=11, sort_key="day"),
             Column(key="licence", title="licence", width=13, sort_key="licence"),
-            Column(key="title", title="title", width=70, sort_key="title"),
         ),
         snapshot.sources,
         cells=lambda source: (
-            source.source_id,
+            Text(_told_apart(source)),
             str(source.published_on or "no date"),
             source.licence or "none stated",
-            source.title,
         ),
         text=lambda source: (
             f"{source.source_id} {source.title} {source.how_measured} {source.licence or ''}"
         ),
         keys={
-            "id": lambda source: source.source_id,
+            "title": lambda source: _told_apart(source).lower(),
             "day": lambda source: source.published_on,
             "licence": lambda source: source.licence,
-            "title": lambda source: source.title.lower(),
         },
         lines=lambda source, width: wrapped(_source_page(source), width),
         remark=lambda source: source.how_measured,
@@ -293,6 +305,17 @@ def peer_rows(snapshot: Snapshot) -> MemoryRows:
     )
 
 
+def _told_apart(source: Source) -> str:
+    """The title, with what tells the parts of one work apart in front."""
+    name = source_name(source, source.source_id)
+    return source.title if source.title.startswith(name) else f"{name}: {_work(source)}"
+
+
+def _work(source: Source) -> str:
+    """The quoted title of a work."""
+    return source.title.partition('"')[2].rpartition('"')[0]
+
+
 def _source_page(source: Source) -> list[Line]:
     lines: list[Line] = [
         (source.title, STRONG),
@@ -302,6 +325,8 @@ def _source_page(source: Source) -> list[Line]:
         ("HOW IT WAS MEASURED", HEADING),
         (source.how_measured, PLAIN),
     ]
+    lines.append(("", PLAIN))
     if source.url:
-        lines += [("", PLAIN), (source.url, FAINT)]
+        lines.append((source.url, FAINT))
+    lines.append((f"{source.source_id} in files", FAINT))
     return lines

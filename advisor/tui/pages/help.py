@@ -92,11 +92,25 @@ def keys_table(screen: Screen[object], width: int) -> Content:
     """Every key of the screen and of the program, wrapped at ``width`` cells."""
     where = getattr(screen, "WHERE", "")
     everywhere = [action for action in ACTIONS if action.where == EVERYWHERE]
-    lines = [*_widget_keys(screen.focused, width)]
+    of_screen = actions_of(where) if where else []
+    of_widget = _named_bindings(screen.focused)
+    # A key is listed once: what has the focus gets it first, the screen says what comes of it.
+    shared = {
+        action: binding
+        for action in of_screen
+        for binding in of_widget
+        if set(action.keys.split(",")) <= set(binding.key.split(","))
+    }
+    of_widget = [binding for binding in of_widget if binding not in shared.values()]
+    of_screen = [
+        action._replace(keys=shared[action].key) if action in shared else action
+        for action in of_screen
+    ]
+    lines = [*_widget_keys(of_widget, width)]
     title = "KEYS OF THIS SCREEN"
     if isinstance(screen.focused, Input) and not isinstance(screen, ModalScreen):
         title += ", ONCE YOU LEFT THE FIELD"
-    lines += [*(_keys(title, actions_of(where), width) if where else [])]
+    lines += _keys(title, of_screen, width)
     if not isinstance(screen, ModalScreen):
         lines += _keys("KEYS EVERYWHERE", everywhere, width)
         lines += _key_lines("^p", "A palette of all this, to be searched.", width)
@@ -125,10 +139,14 @@ def widget_help(widget: Widget) -> str:
     return ""
 
 
-def _widget_keys(widget: Widget | None, width: int) -> Iterable[Content]:
-    """The keys of what has the focus that are nobody else's."""
+def _named_bindings(widget: Widget | None) -> list[Binding]:
+    """The keys of what has the focus that say what they do."""
     bindings = [] if widget is None or isinstance(widget, Input) else type(widget).BINDINGS
-    named = [b for b in bindings if isinstance(b, Binding) and b.tooltip]
+    return [b for b in bindings if isinstance(b, Binding) and b.tooltip]
+
+
+def _widget_keys(named: Sequence[Binding], width: int) -> Iterable[Content]:
+    """These keys, a line each."""
     if named:
         yield Content.styled("KEYS OF WHAT HAS THE FOCUS", "bold $text-accent")
     for binding in named:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from advisor.tui.program.program import Program
 
 SECONDS = 120.0
+KEPT_WIDTHS = (56, 76, 116)
+"""A plan is kept as it is laid out for terminals of 60, 80 and 120 columns."""
 GRANT = "grant.toml"
 """What Enter takes where nothing is typed: it stands there in grey."""
 ENDINGS = ".html .md .xlsx .csv .json"
@@ -103,6 +106,8 @@ class PlanScreen(PlanReport):
         """The plan of an earlier run: its text, and what it was made from."""
         self._wants_report = False
         """Whether the report is asked for once the plan is there."""
+        self._lay_out: Callable[[int], str] | None = None
+        """Writes what stands here for so many cells; None where nothing was planned yet."""
         self._best: tuple[Loaded, Plan, Explanation | None] | None = None
         """The best plan of the search that runs."""
 
@@ -132,7 +137,7 @@ class PlanScreen(PlanReport):
             objective = kept.asked.get("objective", "")
             self._objective = objective if objective in OBJECTIVES else ""
             self._quick = kept.asked.get("quick") == "yes"
-            self._answer(kept.text)
+            self._answer(kept.fitting)
             self.say(f"Planned on {kept.made_on}. e plans it again, and then writes its report.")
 
     # Planning
@@ -313,9 +318,8 @@ class PlanScreen(PlanReport):
         loaded = event.loaded.as_of(event.at)
         self._best = loaded, event.at.plan, explained_so_far(event.at)
         if event.at.settled and first:
-            width = max(self.app.size.width - 4, 40)
-            text = decided_text(loaded, event.at.plan, width)
-            self._answer(text)
+            plan = event.at.plan
+            self._answer(lambda width: decided_text(loaded, plan, width))
             self._keep()
 
     @on(Made)
@@ -346,25 +350,33 @@ class PlanScreen(PlanReport):
         asked = {"grant": str(self._path.absolute()), "objective": self._objective}
         asked["quick"] = "yes" if self._quick else "no"
         text = str(self.query_one("#answer", Static).content)
-        self.app.keep_note(PLAN, self._path.name, text, **asked)
+        lay_out = self._lay_out
+        layouts = {} if lay_out is None else {width: lay_out(width) for width in KEPT_WIDTHS}
+        self.app.keep_note(PLAN, self._path.name, text, layouts, **asked)
 
-    def _answer(self, text: str) -> None:
-        """Show lines that were made for this width, or scroll sideways."""
-        answer = self.query_one("#answer", Static)
-        answer.remove_class("-prose")
+    def _answer(self, lay_out: Callable[[int], str]) -> None:
+        """Show what this lays out for a width, in cells."""
+        self._lay_out = lay_out
+        self.query_one("#answer", Static).remove_class("-prose")
         self.query_one("#scroll").remove_class("-former")
-        answer.update(text)
+        self._fit_answer()
 
     @on(Resize)
+    def _fit_answer(self) -> None:
+        """Lay out for the width what stands here, whatever it is."""
+        if self._lay_out is not None:
+            width = max(self.app.size.width - 4, 40)
+            self.query_one("#answer", Static).update(self._lay_out(width))
+
     def _show(self) -> None:
-        if self._planned is None or self.query_one("#scroll").has_class("-former"):
-            return
+        """Show the plan that was made, or why there is none."""
         from advisor.answers.plan_lines import BY_KEYS, no_plan_text, plan_text
 
-        width = max(self.app.size.width - 4, 40)
         found = self._planned
-        text = no_plan_text(found) if found.plan is None else plan_text(found, width, BY_KEYS)
-        self._answer(text)
+        if found is not None and found.plan is None:
+            self._answer(lambda width: no_plan_text(found))
+        elif found is not None:
+            self._answer(lambda width: plan_text(found, width, BY_KEYS))
 
     def plans_kept(self) -> bool:
         """Whether there is only an earlier run's plan, which is now made anew."""

@@ -22,6 +22,7 @@ MAX_NAMED = 50
 MAX_NAME = 60
 MAX_NOTES = 8
 MAX_NOTE_CHARACTERS = 60_000
+MAX_LAYOUTS = 4
 _CHOICES: dict[str, tuple[str, ...]] = {
     "rule": RANK_RULES,
     "prices": NAMED_PRICES,
@@ -52,6 +53,15 @@ class KeptNote:
     text: str
     asked: dict[str, str] = field(default_factory=dict)
     """What it was made from, as typed: a grant's path, an objective."""
+    layouts: dict[int, str] = field(default_factory=dict)
+    """The same text laid out for so many cells, where its lines depend on the width."""
+
+    def fitting(self, width: int) -> str:
+        """The text for so many cells: the widest layout that fits, else the narrowest."""
+        if not self.layouts:
+            return self.text
+        fitting = [each for each in self.layouts if each <= width]
+        return self.layouts[max(fitting, default=min(self.layouts))]
 
 
 @dataclass(slots=True)
@@ -90,7 +100,9 @@ class Kept:
 
     def note(self, screen: str, note: KeptNote) -> None:
         """Keep what a screen shows."""
-        self.notes[screen] = replace(note, text=note.text[:MAX_NOTE_CHARACTERS])
+        layouts = {w: text[:MAX_NOTE_CHARACTERS] for w, text in note.layouts.items()}
+        text = note.text[:MAX_NOTE_CHARACTERS]
+        self.notes[screen] = replace(note, text=text, layouts=layouts)
         while len(self.notes) > MAX_NOTES:
             del self.notes[next(iter(self.notes))]
 
@@ -135,14 +147,27 @@ def _notes(found: dict[str, Any]) -> dict[str, KeptNote]:
         lines = (row.get("title", ""), row.get("made_on", ""))
         fine = isinstance(asked, dict) and all(_is_line(v, 4000) for v in asked.values())
         if fine and all(_is_line(line, 400) for line in lines):
-            text = "".join(ch for ch in row["text"] if ch.isprintable() or ch == "\n")
             usable[str(screen)] = KeptNote(
                 title=lines[0],
                 made_on=lines[1],
-                text=text[:MAX_NOTE_CHARACTERS],
+                text=_printable(row["text"]),
                 asked={str(k): v for k, v in asked.items()},
+                layouts=_layouts(row.get("layouts")),
             )
     return usable
+
+
+def _layouts(found: Any) -> dict[int, str]:
+    rows = list(found.items())[:MAX_LAYOUTS] if isinstance(found, dict) else []
+    return {
+        int(width): _printable(text)
+        for width, text in rows
+        if isinstance(text, str) and width.isascii() and width.isdigit() and len(width) < 5
+    }
+
+
+def _printable(text: str) -> str:
+    return "".join(ch for ch in text if ch.isprintable() or ch == "\n")[:MAX_NOTE_CHARACTERS]
 
 
 def _is_line(text: Any, most: int) -> bool:

@@ -64,8 +64,16 @@ class Program(TypedAhead):
         """Something of the question was changed on another screen: answer it anew."""
 
     @abstractmethod
-    def keep_note(self, screen: str, title: str, text: str, **asked: str) -> None:
-        """Keep what a screen shows, such as a plan, for when it is opened again."""
+    def keep_note(
+        self,
+        screen: str,
+        title: str,
+        text: str,
+        layouts: dict[int, str] | None = None,
+        **asked: str,
+    ) -> None:
+        """Keep what a screen shows, such as a plan, for when it is opened again; ``layouts`` are
+        the same text for other widths."""
 
     @abstractmethod
     def kept_note(self, screen: str) -> KeptNote | None:

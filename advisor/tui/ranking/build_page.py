@@ -22,6 +22,7 @@ from advisor.answers.wording import (
     price_day_words,
     reason_words,
     short_gpus_words,
+    source_name,
     trust_words,
 )
 from advisor.costs.amounts import days_exact, days_short, usd_exact, usd_rounded
@@ -114,7 +115,7 @@ def _uncertainty_lines(ranking: Ranking, i: int) -> Iterable[Line]:
         if text is not None:
             yield text, PLAIN if uncertainty.is_sure else WARNING
     elif i in uncertainty.tied:
-        yield "= cannot be told from first place: the doubt is larger than the difference", WARNING
+        yield "= too close to first place to call: the doubt is larger than the difference", WARNING
     limit = ranking.question.max_days
     if limit is not None and i != uncertainty.first and i in uncertainty.perhaps_slow:
         yield f"may take longer than {days_exact(limit)} days", WARNING
@@ -188,8 +189,9 @@ def _time_lines(time: TrainingTime, best: BestTime | None, snapshot: Snapshot) -
         yield "naive settings: no time on record", PLAIN
     published = best.published if best is not None else None
     if published is not None and published.training_days is not None:
+        who = source_name(_source(snapshot, published.source_id), published.source_id)
         yield (
-            f"published: {days_exact(published.training_days)} days ({published.source_id}) "
+            f"published: {days_exact(published.training_days)} days ({who}) "
             f"{published.verdict_reason or ''}",
             WARNING if published.verdict == "implausible" else PLAIN,
         )

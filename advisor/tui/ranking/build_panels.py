@@ -17,6 +17,7 @@ from advisor.tui.ranking.ranking_rows import (
     LOOKED_BY,
     Colours,
     RankedRows,
+    gap_at,
     ranking_columns,
     sorted_column,
     with_limit,
@@ -106,7 +107,8 @@ class BuildPanels(Container):
         answer = session.answer
         assert answer is not None
         ranking, points, question = answer.ranking, answer.points, answer.ranking.question
-        columns = ranking_columns(answer.basis, self._table_width(), question.max_days)
+        width = self._table_width()
+        columns = ranking_columns(answer.basis, width, question.max_days)
         rows = RankedRows(
             answer,
             self._marks(points.series_names, points.series_slots),
@@ -124,6 +126,7 @@ class BuildPanels(Container):
             table.empty_message = (
                 f"No ranked machine has '{' '.join(self.words)}': press / and change the filter."
             )
+        table.gap = gap_at(width)
         table.columns = with_limit(columns, rows.axis)
         table.sorted_by = LOOKED_BY.get(self.looked_by) or sorted_column(question.rule)
         table.sort_descending = self.descending

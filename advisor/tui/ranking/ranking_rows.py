@@ -242,11 +242,13 @@ class RankedRows:
 
     def _age(self, row: RankedRow) -> Text:
         """The age of the older price, in a word and a colour."""
-        words = age_short(row, self.today)
+        said = words = age_short(row, self.today)
+        if words.startswith("own ") and self._widths["price_date"] < len(words):
+            words = "own"
         if row.build.host_owned:
             return Text(words)
         days = (self.today - price_day(row)).days
-        aged = days >= OLD_DAYS or words.removeprefix("own ") in ("used", "told", "sum")
+        aged = days >= OLD_DAYS or said.removeprefix("own ") in ("used", "told", "sum")
         style = self.colours.bad if days >= STALE_DAYS else self.colours.warning if aged else ""
         return Text(words, style=style or self.colours.good)
 
@@ -309,27 +311,32 @@ def _full_name(build: Build, *, several: bool) -> str:
     return words
 
 
+def gap_at(width: int) -> int:
+    """Cells between the columns of a table that is so wide."""
+    return 1 if width < SLIM else 2
+
+
 def ranking_columns(basis: str, width: int, max_days: float | None) -> tuple[Column, ...]:
     """The columns for so many cells, always in this order; what there is no room for is left to
     the page of the build: first the share of the peak, then the other kind of cost."""
+    slim, gap = width < SLIM, gap_at(width)
     rank = Column(key="rank", title="# ", align="right", sort_key=PLACE, width=4)
-    days = Column(key="training_days", title="days", align="right", sort_key="days", width=7)
+    days = Column(
+        key="training_days", title="days", align="right", sort_key="days", width=6 if slim else 7
+    )
     age = Column(key="price_date", title="prices", align="right", sort_key="age", width=8)
+    if slim:
+        age = age._replace(title="age", width=SHORT_AGE)
     both = width >= BOTH_COSTS_FROM
     # With room for one of them it is the chosen one; with room for both, each keeps its place.
     first = _EXPERIMENT if basis == "experiment" and not both else _COST
     others = [age]
     if max_days is not None:
         title = f"{days_rounded(max_days)} d?"
+        chance = max(4, len(title)) if slim else max(7, len(title) + 2)
         others.insert(
             0,
-            Column(
-                key="chance",
-                title=title,
-                align="right",
-                sort_key="chance",
-                width=max(7, len(title) + 2),
-            ),
+            Column(key="chance", title=title, align="right", sort_key="chance", width=chance),
         )
     if both:
         others.insert(-1, _EXPERIMENT)
@@ -339,12 +346,16 @@ def ranking_columns(basis: str, width: int, max_days: float | None) -> tuple[Col
         )
     fixed = (rank, first, days, *others)
     # The margins, and a gap after every column but the last, the name's among them.
-    left = width - 2 * MARGIN - sum((column.width or 0) + GAP for column in fixed)
+    left = width - 2 * MARGIN - sum((column.width or 0) + gap for column in fixed)
+    least_name, least_bar = (LEAST_NAME, LEAST_BAR) if slim else (MIN_NAME, NARROWEST_BAR)
     drawn: tuple[Column, ...] = ()
-    if left >= MIN_NAME + GAP + NARROWEST_BAR:
-        bar = min(WIDEST_BAR, max(NARROWEST_BAR, (left - GAP) * 2 // 5))
+    if left >= least_name + gap + least_bar:
+        share = (left - gap) * 2 // 5
+        if slim:
+            share = min(share, left - gap - SLIM_NAME)
+        bar = min(WIDEST_BAR, max(least_bar, share))
         drawn = (Column(key="interval", title="", sort_key="latest", width=bar),)
-        left -= bar + GAP
+        left -= bar + gap
     build = Column(key="build", title="machine", sort_key="machine", width=max(12, min(64, left)))
     return (rank, build, first, days, *drawn, *others)
 
@@ -379,8 +390,12 @@ def sorted_column(rule: str) -> str:
     return _SORTED_COLUMN[rule]
 
 
-GAP, MARGIN, GLYPH_WIDTH = 2, 1, 2
-"""Cells between columns, at either end of a line, and of the picture's glyph before a name."""
+MARGIN, GLYPH_WIDTH = 1, 2
+"""Cells at either end of a line, and of the picture's glyph before a name."""
+SLIM = 79
+"""In a narrower table the columns stand close together."""
+LEAST_NAME, SLIM_NAME, LEAST_BAR, SHORT_AGE = 14, 19, 7, 5
+"""There a name, where there is no more room, and where the bar gives way; a bar; an age."""
 MIN_NAME = 18
 """Enough for "8 × RTX 6000 Ada" with its glyph."""
 SAID_IN_FULL = 26

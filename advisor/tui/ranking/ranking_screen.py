@@ -76,12 +76,16 @@ class RankingScreen(SizedScreen):
     HELP = """\
 ## The ranking
 
-The first line says what to buy, the next ones what to settle before you order, each with its key.
-The table has every machine that fits, best first: `=` cannot be told from first place, `★` is on
-the front of price and time, `≈` is an estimate. Nobody is known to sell what has a `†`: it stands
-below what is on sale, however fast it is. The bar is the interval of the days, with your
-limit in it; the column with a `?` is the chance to keep the limit. *prices* is the age of the
-older price; nobody is known to sell at one that is *told*.
+The first line says what to buy. The next ones say what to settle before you order, each with its
+key. The table has every machine that fits, best first.
+
+- `=` is too close to first place to call.
+- `★` is on the front: no machine is both cheaper and faster.
+- `≈` is an estimate: nobody measured it. The bar is its 90 % interval, with your limit in it.
+- `†` has no known seller. It stands below what is on sale, however fast it is.
+- *60 d?* is the chance to finish within 60 days.
+- *prices* is the age of the older price. *sum*: the seller's options added up. *told*: somebody
+  tells of the price who does not sell it. *used*: second-hand.
 """
     app: Program
 

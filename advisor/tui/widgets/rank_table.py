@@ -32,7 +32,7 @@ from advisor.tui.widgets.table_rows import (
 )
 
 GAP = 2
-"""Cells between two columns."""
+"""Cells between two columns, where nobody says otherwise."""
 MARGIN = 1
 """Cells before the first column and after the last."""
 LEAST_CUT = 4
@@ -47,8 +47,8 @@ class RankTable(ScrollView, can_focus=True):
     HELP = """
 ## Table
 
-The arrow keys move through the rows and to the columns that are out of view. `Enter` opens all
-about a row.
+`↑` and `↓` go from row to row, `←` and `→` show the columns that are out of view. `Enter` opens
+everything about the row.
 
 The arrow in the header says what the rows are sorted by. With a mouse: click a header to sort by
 it, click a row to select it, double-click to open it.
@@ -117,6 +117,8 @@ it, click a row to select it, double-click to open it.
     sorted_by: reactive[str | None] = reactive(None, init=False)
     """The key of the column that the rows are sorted by."""
     sort_descending: reactive[bool] = reactive(False, init=False)
+    gap: reactive[int] = reactive(GAP, init=False)
+    """Cells between two columns."""
     empty_message: reactive[str] = reactive("No rows.", init=False)
     """Shown in place of rows when there are none."""
     ascii: reactive[bool] = reactive(False, init=False)
@@ -199,6 +201,9 @@ it, click a row to select it, double-click to open it.
     def watch_columns(self) -> None:
         self._measure()
 
+    def watch_gap(self) -> None:
+        self._measure()
+
     def watch_ascii(self) -> None:
         self._forget_lines()
 
@@ -218,12 +223,12 @@ it, click a row to select it, double-click to open it.
         if self.size.width:
             # With room for the scrollbar, whether it is there or not: nothing moves when it comes.
             room = self.content_size.width - 2 * MARGIN - self.styles.scrollbar_size_vertical
-            self._widths = fitted(self.columns, self._widths, room, GAP)
+            self._widths = fitted(self.columns, self._widths, room, self.gap)
         self._starts, at = [], MARGIN
         for width in self._widths:
             self._starts.append(at)
-            at += width + GAP
-        total = at - GAP + MARGIN if self._widths else 0
+            at += width + self.gap
+        total = at - self.gap + MARGIN if self._widths else 0
         self.virtual_size = Size(total, len(self.source) + 1)
         self._forget_lines()
 
@@ -289,7 +294,7 @@ it, click a row to select it, double-click to open it.
             blank = Segment(" " * (width - cell_len(title)), header)
             cell = Segment(title, sorted_style if is_sorted else header)
             segments += [blank, cell] if column.align == "right" else [cell, blank]
-            segments.append(Segment(" " * GAP, header))
+            segments.append(Segment(" " * self.gap, header))
         return Strip([s for s in segments if s.text])
 
     def _row_style(self, index: int) -> Style:
@@ -319,7 +324,7 @@ it, click a row to select it, double-click to open it.
         plain = " " * MARGIN
         for at, (column, width) in enumerate(zip(self.columns, self._widths, strict=True)):
             content = cells[at] if at < len(cells) else ""
-            plain += " " * GAP if at else ""
+            plain += " " * self.gap if at else ""
             if isinstance(content, str):
                 text = fit(content, width, ascii_only=self.ascii)
                 blank = " " * (width - cell_len(text))
@@ -446,5 +451,5 @@ it, click a row to select it, double-click to open it.
         if x >= self._fixed_width(self.scrollable_content_region.width):
             x += self.scroll_offset.x
         for column, start, width in zip(self.columns, self._starts, self._widths, strict=True):
-            if start <= x < start + width + GAP and column.sort_key is not None:
+            if start <= x < start + width + self.gap and column.sort_key is not None:
                 self.post_message(self.HeaderClicked(self, column.key, column.sort_key))

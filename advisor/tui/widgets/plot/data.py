@@ -28,7 +28,7 @@ class PointFlag:
     OWNED: Final[int] = 16
     """The user's own machine, or an upgrade of it."""
     TIED: Final[int] = 32
-    """Cannot be told from first place."""
+    """Too close to first place to call."""
     UNSOLD: Final[int] = 64
     """Cheaper or faster than the front, were somebody known to sell it: marked with a dagger."""
     FIRST: Final[int] = 128

@@ -27,6 +27,7 @@ _MARKS = frozenset({"point", "label", "limit-name", "dot"})
 _POINTS = frozenset({"point", "dot"})
 _BARRED = frozenset({*_MARKS, "budget"})
 """What a label never covers: points, other labels, and the lines of the two limits."""
+_NAMED = frozenset({"point", "label"})
 _BUSY = frozenset({*_BARRED, "interval", "front", "crosshair"})
 """What it keeps clear of while there is another place."""
 NAME_WIDTH = 34
@@ -352,6 +353,8 @@ class Painter:
             if index != selected:
                 text = names[index]
                 place = self.place(index, text)
+                if place is None and self.scene.data.has(index, PointFlag.FIRST):
+                    place = self.sure_place(index, text)
                 if place is not None:
                     self.canvas.write(*place, text, self.ink("label", index))
                     self.part(index, *place, cell_len(text))
@@ -364,26 +367,62 @@ class Painter:
 
     def place(self, index: int, text: str) -> tuple[int, int] | None:
         """Beside the point, above or below it: the first place that is free, if any is."""
+        places = self.around(index, cell_len(text))
+        for barred in (_BUSY, _BARRED):
+            for place in places:
+                if self.is_free(index, place, cell_len(text), barred):
+                    return place
+        return None
+
+    def around(self, index: int, width: int) -> list[tuple[int, int]]:
+        """Where a name of so many cells would be read with its point, the best place first."""
         x, y = self.at(index)
-        width = cell_len(text)
         beside = [(x + 2, y), (x - 1 - width, y)]
-        around = [
+        others = [
             (start, y + rows)
             for rows in (-1, 1, -2, 2)
             for start in (x + 1, x - width, x - width // 2)
         ]
-        places = [
+        return [
             (start, row)
-            for start, row in (*beside, *around)
+            for start, row in (*beside, *others)
             if start > self.frame.left
             and start + width <= self.right
             and self.frame.top <= row < self.bottom
         ]
-        for barred in (_BUSY, _BARRED):
-            for start, row in places:
-                cells = range(start - 1, start + width + 1)
-                if not any(self.canvas.role(c, row) in barred for c in cells if (c, row) != (x, y)):
-                    return start, row
+
+    def is_free(
+        self, index: int, place: tuple[int, int], width: int, barred: frozenset[str], clear: int = 1
+    ) -> bool:
+        """Whether a name there covers nothing of this kind, and is ``clear`` cells away from it;
+        its own point does not count."""
+        start, row = place
+        cells = ((column, row) for column in range(start - clear, start + width + clear))
+        own = self.at(index)
+        return not any(self.canvas.role(*cell) in barred for cell in cells if cell != own)
+
+    def sure_place(self, index: int, text: str) -> tuple[int, int] | None:
+        """A place for a name that must be there. Where none is free it covers a dot, which has no
+        name of its own; else it is the nearest that is not read with another point. None where
+        nothing is so wide."""
+        (x, y), width = self.at(index), cell_len(text)
+        for place in self.around(index, width):
+            if self.is_free(index, place, width, _BARRED - {"dot"}):
+                return place
+        # A cell is twice as high as it is wide.
+        places = sorted(
+            (
+                (start, row)
+                for row in range(self.frame.top, self.bottom)
+                for start in range(self.frame.left + 1, self.right - width + 1)
+                if row != y or not start <= x < start + width
+            ),
+            key=lambda at: (abs(at[0] + width / 2 - x) / 2 + 2 * abs(at[1] - y), at),
+        )
+        for barred, clear in ((_BARRED, 3), (_BARRED - {"dot"}, 1), (_NAMED, 0)):
+            for place in places:
+                if self.is_free(index, place, width, barred, clear):
+                    return place
         return None
 
     def selection(self, index: int) -> None:
@@ -402,12 +441,16 @@ class Painter:
         self.clear_values(start - 1, start + len(usd) + 1)
         canvas.write(start, frame.value_row, usd, value)
         name = self.names(self.drawn_with_name())[index]
-        for text in (f" {name} ", name, shorten(name, NAME_WIDTH // 2)):
+        names = (f" {name} ", name, shorten(name, NAME_WIDTH // 2))
+        for text in names:
             place = self.place(index, text)
             if place is not None:
-                canvas.write(*place, text, ink)
                 break
-        # Where there is no place for it, the line below the picture has the name.
+        else:
+            text = names[-1]
+            place = self.sure_place(index, text)
+        if place is not None:  # else the line below the picture has the name
+            canvas.write(*place, text, ink)
         canvas.put(x, y, self.glyph(index), ink)
 
     def clear_values(self, start: int, stop: int) -> None:

@@ -64,17 +64,17 @@ class CostTimePlot(Widget, can_focus=True):
 ## Cost against training time
 
 Each point is a machine: glyph and colour say which GPU. Both axes are logarithmic. Further left is
-cheaper, further down is faster. Named are the front, what cannot be told from first place, the
-selected machine and your own; every other one is a dot until `*` shows its name. The thin bars say
-how far a time may be off.
+cheaper, further down is faster. Named are the front, what is too close to first place to call, the
+selected machine and your own. Every other one is a dot until `*` shows its name. The thin bars are
+the intervals of the times.
 
 - The stepped line is the **Pareto front**: no machine is both cheaper and faster than one on it.
 - Hollow glyphs are **estimates**: nobody measured them. `?` marks **doubtful** evidence, `†` what
   **no seller** is known for at that price, brackets what is **left out** of the ranking.
 - The heavy lines are the budget and the time limit; what lies beyond them is dim.
 
-Arrow keys move to the nearest point in that direction, `home` and `end` to the cheapest and the
-dearest, `enter` opens the selected one. `+` and `-` zoom around it, `shift` with an arrow key moves
+An arrow key goes to the nearest point in that direction, `Home` and `End` to the cheapest and the
+dearest. `Enter` opens the selected one. `+` and `-` zoom around it, `Shift` with an arrow key moves
 the view, `f` shows what fits, `0` everything as it was, `z` fills the screen.
 
 With a mouse: hover to read a point, click to select it; click again where several share one place.
