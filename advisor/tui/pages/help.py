@@ -39,9 +39,9 @@ FIELD_HELP = {
     "of a name lets through every GPU that has it. Empty means all.",
     "rule": "## The ranking rule\n\n*fastest*: least training time first. *cheapest*: least "
     "overall cost first. *per run*: least cost of one training run first.",
-    "prices": "## The prices\n\n*latest*: your own prices first, then what sellers ask, the newest "
-    "first; `F7` has the whole rule. *paper*: the rounded prices of 2024-09-21 with which the "
-    "paper's section 4.1 computes.",
+    "prices": "## The prices\n\n*latest*: under a year old before older, your own before others', "
+    "what sellers ask before used and hearsay, then the newest. `F7` lists them. *paper*: the "
+    "rounded prices of 2024-09-21 with which the paper's section 4.1 computes.",
     "evidence": "## The evidence\n\n*sound* never ranks a time that is faster than the hardware "
     "can be. *published* takes every printed time at face value, as the paper does.",
 }

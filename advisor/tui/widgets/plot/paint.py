@@ -32,6 +32,8 @@ _BUSY = frozenset({*_BARRED, "interval", "front", "crosshair"})
 """What it keeps clear of while there is another place."""
 NAME_WIDTH = 34
 """A name is at most this long, and at most two fifths of the picture."""
+LEAST_NAME_WIDTH = 23
+"""But as long as "1 × RTX PRO 6000, $29k" where that is half of it."""
 
 
 class Lines(NamedTuple):
@@ -317,7 +319,8 @@ class Painter:
 
     @property
     def name_width(self) -> int:
-        return min(NAME_WIDTH, max(12, self.frame.columns * 2 // 5))
+        least = LEAST_NAME_WIDTH if self.frame.columns >= 2 * LEAST_NAME_WIDTH else 12
+        return min(NAME_WIDTH, max(least, self.frame.columns * 2 // 5))
 
     def names(self, indices: Sequence[int]) -> dict[int, str]:
         """What is written at each of these and at the selected point: no two look the same."""
