@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from itertools import takewhile
+from operator import itemgetter
 from typing import Any
 
 Row = Mapping[str, Any]
+Columns = Mapping[str, Sequence[Any]]
+"""A table by its columns, all as long: of 100,000 rows much lighter than the rows."""
 _FORMULA = re.compile(r"""'*+(?:[\t\r\n]|[\s"']*+[=+\-@＝＋－＠])""")
 """What a spreadsheet may run: also after blanks and quotes, which some drop, and full-width."""
 
@@ -38,7 +41,14 @@ def to_json(value: Any) -> str:
 
     What could steer a terminal is written as JSON's own escapes.
     """
-    text = _flat_json(value) or json.dumps(value, default=_plain, indent=2, **_STRICT)
+    return _steering_escaped(_flat_json(value) or _indented(value))
+
+
+def _indented(value: Any) -> str:
+    return json.dumps(value, default=_plain, indent=2, **_STRICT)
+
+
+def _steering_escaped(text: str) -> str:
     if text.isascii() and "\x7f" not in text:  # JSON itself escapes the other control characters
         return text
     return _STEERS.sub(lambda found: json.dumps(found[0])[1:-1], text)
@@ -50,33 +60,48 @@ _CELL_ENDS = "\n"
 
 
 def _flat_json(value: Any) -> str | None:
-    """The same as with ``indent=2`` for a list of flat rows of one kind, many times as fast: the
-    encoder in C cannot indent, but takes a column at once. None for anything else."""
+    """The same as with ``indent=2`` for a list of flat rows of one kind, many times as fast. None
+    for anything else."""
     if type(value) is not list or not value or not all(type(row) is dict and row for row in value):
         return None
     names = list(value[0])
     if not all(type(name) is str for name in names) or not _all_have(names, value):
         return None
+    columns = {name: list(map(itemgetter(name), value)) for name in names}
+    return "".join(_json_pieces(columns)) if _is_flat(columns) else None
+
+
+def _is_flat(columns: Columns) -> bool:
+    kinds = {kind for values in columns.values() for kind in set(map(type, values))}
+    return not any(issubclass(kind, (dict, list, tuple)) for kind in kinds)
+
+
+def _json_pieces(columns: Columns) -> Iterator[str]:
+    """`_flat_json` of flat columns, piece by piece: the encoder in C cannot indent, but takes a
+    column at once."""
     encode = json.JSONEncoder(default=_plain, separators=(_CELL_ENDS, ": "), **_STRICT).encode
-    cell_starts = [f"{encode(name)}: " for name in names]
-    pieces = []
-    for at in range(0, len(value), _PIECE):
-        columns = []
-        values = zip(*map(dict.values, value[at : at + _PIECE]), strict=True)
-        for starts, column in zip(cell_starts, values, strict=True):
+    starts = [f"{encode(name)}: " for name in columns]
+    before = "[\n  {\n    "
+    for at in range(0, len(next(iter(columns.values()))), _PIECE):
+        texts = []
+        for start, whole in zip(starts, columns.values(), strict=True):
+            column = whole[at : at + _PIECE]
             kinds = set(map(type, column))
-            if any(issubclass(kind, (dict, list, tuple)) for kind in kinds):
-                return None
+            if kinds == {Decimal}:
+                column = list(map(float, column))
             # Most columns of a long table are few texts or days, many times over.
             few = set(column) if kinds <= _ALIKE_IF_EQUAL else column
-            texts = [starts + text for text in encode(list(few))[1:-1].split(_CELL_ENDS)]
+            if len(few) > len(column) // 2:
+                few = column
+            cells = [start + text for text in encode(list(few))[1:-1].split(_CELL_ENDS)]
             if few is not column:
-                text_of = dict(zip(few, texts, strict=True))
-                texts = [text_of[cell] for cell in column]
-            columns.append(texts)
-        lines = map(",\n    ".join, zip(*columns, strict=True))
-        pieces.append("\n  },\n  {\n    ".join(lines))
-    return "".join(("[\n  {\n    ", "\n  },\n  {\n    ".join(pieces), "\n  }\n]"))
+                text_of = dict(zip(few, cells, strict=True))
+                cells = [text_of[cell] for cell in column]
+            texts.append(cells)
+        lines = map(",\n    ".join, zip(*texts, strict=True))
+        yield before + "\n  },\n  {\n    ".join(lines)
+        before = "\n  },\n  {\n    "
+    yield "\n  }\n]"
 
 
 def _all_have(names: list[str], rows: Sequence[Row]) -> bool:
@@ -110,26 +135,53 @@ def unguarded(text: str) -> str:
 
 def to_csv(rows: Sequence[Row], columns: Sequence[str]) -> str:
     """CSV with a header, also where there are no rows; None is an empty cell."""
-    lines = [",".join(map(_csv_text, columns))]
     values: Iterable[Sequence[Any]]
     if _all_have(list(columns), rows):
         values = zip(*(row.values() for row in rows), strict=True)
     else:
         values = ([row.get(column) for row in rows] for column in columns)
-    cells = list(map(_csv_column, values))
-    if len(columns) == 1:  # a line without anything would be no row
+    return _csv_of(columns, values)
+
+
+def _csv_of(names: Sequence[str], columns: Iterable[Sequence[Any]]) -> str:
+    return "\n".join([",".join(map(_csv_text, names)), *_csv_lines(columns)])
+
+
+def _csv_lines(columns: Iterable[Sequence[Any]]) -> Iterator[str]:
+    cells = list(map(_csv_column, columns))
+    if len(cells) == 1:  # a line without anything would be no row
         cells = [[text or '""' for text in column] for column in cells]
-    lines += map(",".join, zip(*cells, strict=True))
-    return "\n".join(lines)
+    return map(",".join, zip(*cells, strict=True))
 
 
 def _csv_column(values: Sequence[Any]) -> list[str]:
-    """`_csv_text` of each; a column of few texts or days, as most of a long table are, at once."""
+    """`_csv_text` of each; what most columns of a long table are, few days, numbers, or texts with
+    nothing in them that needs care, at once."""
     kinds = set(map(type, values))
+    if kinds <= {Decimal, type(None)}:
+        return ["" if value is None else str(value) for value in values]
+    if kinds <= {str, type(None)}:
+        texts = [value or "" for value in values]
+        if _all_plain(texts):
+            return texts
     if kinds <= _ALIKE_IF_EQUAL or kinds <= {bool, type(None)}:
-        texts = {value: _csv_text(value) for value in set(values)}
-        return [texts[value] for value in values]
+        known = {value: _csv_text(value) for value in set(values)}
+        return [known[value] for value in values]
     return list(map(_csv_text, values))
+
+
+_PLAIN_BYTES = bytes(code for code in range(ord(" "), 127) if chr(code) not in ',"')
+_ODD_START = re.compile(rb"\0[^0-9A-Za-z\0]")
+
+
+def _all_plain(texts: Sequence[str]) -> bool:
+    """Whether each is empty, or ASCII that begins with a letter or digit and has no comma, quote
+    or hidden sign: such cells need nothing."""
+    joined = "".join(["\0", "\0".join(texts)])
+    if not joined.isascii():
+        return False
+    raw = joined.encode("ascii")
+    return len(raw.translate(None, _PLAIN_BYTES)) == len(texts) and not _ODD_START.search(raw)
 
 
 def _csv_text(value: Any) -> str:
@@ -166,9 +218,20 @@ def to_table(
     """Aligned columns; those named in ``right`` are flush right, else those of numbers alone. None
     shows as "no data". Where they are wider than ``width``, the longest texts are cut; where that
     is not enough, columns are left out: those in ``spare`` in their order, then from the last."""
+    values = {column: [row.get(column) for row in rows] for column in columns}
+    return to_table_of(values, right, width=width, spare=spare)
+
+
+def to_table_of(
+    columns: Columns,
+    right: frozenset[str] | None = None,
+    *,
+    width: int | None = None,
+    spare: Sequence[str] = (),
+) -> str:
+    """`to_table` of columns."""
     cells, numbers = [], []
-    for column in columns:
-        values = [row.get(column) for row in rows]
+    for column, values in columns.items():
         numbers.append(column in right if right is not None else _all_numbers(values))
         cells.append([column, *_shown_column(values)])
     if width is not None:
@@ -320,6 +383,23 @@ def render_rows(
     if form == "csv":
         return to_csv(rows, named)
     return to_table(rows, named, width=width, spare=spare)
+
+
+def column_pieces(columns: Columns, form: str) -> Iterator[str]:
+    """`render_rows` in ``json`` or ``csv`` of a table by its columns, piece by piece."""
+    count = len(next(iter(columns.values()), ()))
+    if form == "csv":
+        yield ",".join(map(_csv_text, columns))
+        for at in range(0, count, _PIECE):
+            piece = [values[at : at + _PIECE] for values in columns.values()]
+            yield "\n" + "\n".join(_csv_lines(piece))
+    elif not count:
+        yield "[]"
+    elif _is_flat(columns):
+        yield from map(_steering_escaped, _json_pieces(columns))
+    else:
+        rows = zip(*columns.values(), strict=True)
+        yield to_json([dict(zip(columns, row, strict=True)) for row in rows])
 
 
 TABLE_FORMATS = {".csv": "csv", ".md": "markdown", ".json": "json"}

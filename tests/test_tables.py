@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from advisor.tables import guarded, harmless, to_csv, to_json, to_table, unguarded
+from advisor.tables import column_pieces, guarded, harmless, to_csv, to_json, to_table, unguarded
 
 RUN_BY_SPREADSHEETS = "=+-@＝＋－＠"
 cells = st.text(st.sampled_from("=+-@＝＋－＠\t\r\n '\",;\u00a0a1")) | st.text(max_size=20)
@@ -86,6 +86,35 @@ def test_rows_of_one_kind_are_written_as_the_libraries_do(names: list[str], coun
     writer.writerow(names)
     writer.writerows(["yes" if cell is True else cell for cell in row.values()] for row in rows)
     assert to_csv(rows, names) + "\n" == out.getvalue()
+
+
+@given(
+    st.lists(
+        st.tuples(
+            cells, CELLS | st.decimals(allow_nan=False, allow_infinity=False), st.lists(st.text())
+        )
+    )
+)
+@example([("a", None, [])])
+@example([("\0", 1, []), ("", 2, []), ("a", True, [])])
+def test_a_table_by_its_columns_is_the_same_as_by_its_rows(
+    found: list[tuple[str, Any, list[str]]],
+) -> None:
+    for width in (1, 2, 3):
+        names = ["a", "b,", "c"][:width]
+        rows = [dict(zip(names, row, strict=False)) for row in found]
+        columns = {name: [row[name] for row in rows] for name in names}
+        assert "".join(column_pieces(columns, "csv")) == to_csv(rows, names)
+        assert "".join(column_pieces(columns, "json")) == to_json(rows)
+
+
+def test_many_rows_are_written_in_pieces() -> None:
+    columns = {"n": list(range(12_001)), "text": [f"{n}," for n in range(12_001)]}
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    assert len(list(column_pieces(columns, "csv"))) == 4
+    assert json.loads("".join(column_pieces(columns, "json"))) == rows
+    read = read_as_a_spreadsheet("".join(column_pieces(columns, "csv")))
+    assert read == [list(columns), *([str(cell) for cell in row.values()] for row in rows)]
 
 
 def test_a_long_text_is_made_harmless_like_a_short_one() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from typing import Any
 
@@ -25,58 +25,72 @@ def ledger_items(snapshot: Snapshot) -> Items:
     return Items(snapshot.gpus, snapshot.hosts, (quote.quote_id for quote in snapshot.quotes))
 
 
-def ledger_rows(
-    snapshot: Snapshot, rule: PriceRule, *, today: date
-) -> list[tuple[Quote, dict[str, Any]]]:
-    """Every quote with what is shown of it, and every machine's price that was added up of them."""
+def ledger_columns(
+    snapshot: Snapshot,
+    rule: PriceRule,
+    *,
+    today: date,
+    keep: Callable[[Quote], bool] | None = None,
+) -> tuple[Sequence[Quote], dict[str, Sequence[Any]]]:
+    """Every quote, and every machine's price that was added up of them, with what is shown of each
+    by columns; only those to ``keep``, where that is said."""
     held = snapshot.quotes
     names = item_names(snapshot.gpus, snapshot.hosts)
     book = snapshot.prices(rule, today=today)
     used = parts_in_use(book, snapshot.hosts, rule, today=today)
     counts = {q.quote_id for q in book.values() if q.item_kind != "part" or q.quote_id in used}
     summed = [quote for quote in book.values() if quote.quote_id.startswith(PREFIX)]
-    outlying = snapshot.outlying
-    if outlying is None:
-        outlying = outlying_quotes(held)
+    outlying = outlying_quotes(held)
     corrected = {quote.corrects for quote in held}
-    ages: dict[date, str] = {}
-    rows: list[tuple[Quote, dict[str, Any]]] = []
-    for quote in (*summed, *held):
-        age = ages.get(quote.quoted_on)
-        if age is None:
-            age = ages[quote.quoted_on] = age_words(quote.quoted_on, today)
-        marks = quote_marks(
-            quote,
-            today=today,
-            outlying=quote.quote_id in outlying,
-            corrected=quote.quote_id in corrected,
-        )
-        row = {
-            "item": names.get((quote.item_kind, quote.item_id), quote.item_id),
-            "item_kind": quote.item_kind,
-            "price_usd": quote.price_usd,
-            "kind": quote.kind,
-            "vendor": quote.vendor,
-            "date": quote.quoted_on,
-            "age": age,
-            "valid_until": quote.valid_until,
-            "marks": ", ".join(marks),
-            "counts": quote.quote_id in counts,
-            "currency": quote.currency,
-            "price_quoted": quote.price_quoted,
-            "includes": quote.includes,
-            "delivery": quote.delivery,
-            "warranty": quote.warranty,
-            "origin": quote.origin,
-            "source": quote.source_id,
-            "url": quote.url,
-            "file": quote.file,
-            "note": quote.note,
-            "corrects": quote.corrects,
-            "quote_id": quote.quote_id,
-        }
-        rows.append((quote, row))
-    return rows
+    quotes: Sequence[Quote] = (*summed, *held)
+    if keep is not None:
+        quotes = list(filter(keep, quotes))
+    fields: Sequence[Sequence[Any]] = tuple(zip(*quotes, strict=True)) or ((),) * len(Quote._fields)
+    of = dict(zip(Quote._fields, fields, strict=True))
+    ids, days = of["quote_id"], of["quoted_on"]
+    ages = {day: age_words(day, today) for day in set(days)}
+    marks = [
+        quote_marks(quote, today=today, outlying=id_ in outlying, corrected=id_ in corrected)
+        for quote, id_ in zip(quotes, ids, strict=True)
+    ]
+    return quotes, {
+        "item": [
+            names.get(item, item[1]) for item in zip(of["item_kind"], of["item_id"], strict=True)
+        ],
+        "item_kind": of["item_kind"],
+        "price_usd": of["price_usd"],
+        "kind": of["kind"],
+        "vendor": of["vendor"],
+        "date": days,
+        "age": [ages[day] for day in days],
+        "valid_until": of["valid_until"],
+        "marks": [", ".join(found) if found else "" for found in marks],
+        "counts": [id_ in counts for id_ in ids],
+        "currency": of["currency"],
+        "price_quoted": of["price_quoted"],
+        "includes": of["includes"],
+        "delivery": of["delivery"],
+        "warranty": of["warranty"],
+        "origin": of["origin"],
+        "source": of["source_id"],
+        "url": of["url"],
+        "file": of["file"],
+        "note": of["note"],
+        "corrects": of["corrects"],
+        "quote_id": ids,
+    }
+
+
+def ledger_rows(
+    snapshot: Snapshot, rule: PriceRule, *, today: date
+) -> list[tuple[Quote, dict[str, Any]]]:
+    """Every quote with what is shown of it, and every machine's price that was added up of them."""
+    quotes, columns = ledger_columns(snapshot, rule, today=today)
+    rows = zip(*columns.values(), strict=True)
+    return [
+        (quote, dict(zip(columns, row, strict=True)))
+        for quote, row in zip(quotes, rows, strict=True)
+    ]
 
 
 def part_rows(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from advisor.answers.before import of_typed_store, quoted, with_command
-from advisor.answers.quotes import ledger_items, ledger_rows
+from advisor.answers.quotes import ledger_columns, ledger_items
 from advisor.answers.wording import item_names
 from advisor.cli.command import (
     ANSWERED,
@@ -25,7 +26,7 @@ from advisor.costs.own_quotes import COLUMNS, OWN, make_quote
 from advisor.parse import InputError, parse_price_rule, shown
 from advisor.ranking.snapshot import Snapshot, take_snapshot
 from advisor.store import Store
-from advisor.tables import render_rows, to_table
+from advisor.tables import column_pieces, render_rows, to_table, to_table_of
 from price_catalog.model import Quote
 
 __all__ = ["add_arguments", "run"]
@@ -52,39 +53,64 @@ def _list(options: argparse.Namespace, store: Store) -> int:
     rule = parse_price_rule(options.prices)
     with store.reading() as reader:
         snapshot = take_snapshot(reader, rule, ledger=True)
-    rows = ledger_rows(snapshot, rule, today=date.today())
+    wanted = None
     if options.item is not None:
         try:
             wanted = ledger_items(snapshot).find(options.item, "")
         except InputError:  # perhaps a part that no machine's list has
             wanted = ("part", options.item)
-            if all((q.item_kind, q.item_id) != wanted for q, _ in rows):
+            if all((q.item_kind, q.item_id) != wanted for q in snapshot.quotes):
                 raise
-        rows = [(q, row) for q, row in rows if (q.item_kind, q.item_id) == wanted]
-    if options.own:
-        rows = [(quote, row) for quote, row in rows if quote.origin == "local"]
-    few = ("item", *_OF_ONE) if options.own else _OF_ONE if options.item else _SHORT
-    columns = few if options.format == "table" or not rows else list(rows[0][1])
-    if options.own and not rows:
+
+    def keep(quote: Quote) -> bool:
+        asked = wanted is None or (quote.item_kind, quote.item_id) == wanted
+        return asked and not (options.own and quote.origin != "local")
+
+    everything = wanted is None and not options.own
+    quotes, columns = ledger_columns(
+        snapshot, rule, today=date.today(), keep=None if everything else keep
+    )
+    if options.own and not quotes:
         add = 'advisor prices add --item "RTX 3090" --price 900 --vendor NAME --date 2026-11-01'
         print(with_command("no quotes of your own yet:", add, terminal_width()), file=sys.stderr)
-    shown_rows = [row for _, row in rows]
-    if options.format == "table" and rows:
-        counting = sum(bool(row["counts"]) for row in shown_rows)
-        of = f"{shown_rows[0]['item']}: " if options.item else ""
-        words = f"{of}{counting:,} of {len(rows):,} quotes count in a ranking now. All of each:"
-        if len(rows) == 1:
-            words = f"{of}one quote, which {'counts' if counting else 'does not count'}. All of it:"
-        command = f"{_same_command(options)} --format csv"
-        print(f"{with_command(words, command, terminal_width())}\n")
-        for quote, row in rows:
-            row["vendor"], row["marks"] = quote.label, row["marks"] or "-"
-            row["price"], row["quote"] = usd_and_cents(quote.price_usd), quote.quote_id
-        right = frozenset({"price"})
-        print(to_table(shown_rows, columns, right, width=terminal_width(), spare=_SPARE))
+    if options.format == "table":
+        few = ("item", *_OF_ONE) if options.own else _OF_ONE if options.item else _SHORT
+        print(_ledger_table(options, quotes, columns, few))
     else:
-        print(render_rows(shown_rows, options.format, columns))
-    return ANSWERED if rows else NO_ANSWER
+        for piece in column_pieces(columns, options.format):
+            print(piece, end="")
+        print()
+    return ANSWERED if quotes else NO_ANSWER
+
+
+def _ledger_table(
+    options: argparse.Namespace,
+    quotes: Sequence[Quote],
+    columns: Mapping[str, Sequence[Any]],
+    names: Sequence[str],
+) -> str:
+    """What is said of quotes in a terminal: how many count, and the most important of each."""
+    if not quotes:
+        return to_table([], names)
+    counting = sum(columns["counts"])
+    of = f"{columns['item'][0]}: " if options.item else ""
+    words = f"{of}{counting:,} of {len(quotes):,} quotes count in a ranking now. All of each:"
+    if len(quotes) == 1:
+        words = f"{of}one quote, which {'counts' if counting else 'does not count'}. All of it:"
+    command = f"{_same_command(options)} --format csv"
+    cells = dict(columns) | {
+        "vendor": [quote.label for quote in quotes],
+        "marks": [marks or "-" for marks in columns["marks"]],
+        "price": list(map(usd_and_cents, columns["price_usd"])),
+        "quote": columns["quote_id"],
+    }
+    table = to_table_of(
+        {name: cells[name] for name in names},
+        frozenset({"price"}),
+        width=terminal_width(),
+        spare=_SPARE,
+    )
+    return f"{with_command(words, command, terminal_width())}\n\n{table}"
 
 
 def _same_command(options: argparse.Namespace) -> str:

@@ -6,9 +6,11 @@ with what stands here: a change of the rule is made here first, and the tests ho
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, timedelta
 from decimal import Decimal
+from itertools import accumulate
 from typing import NamedTuple
 
 from advisor.parse import PriceRule
@@ -253,49 +255,43 @@ def _outlying_of(rivals: list[Quote]) -> Iterator[str]:
     """Those of one item, in time that grows as their number: the window moves day by day."""
     rivals.sort(key=lambda quote: quote.quoted_on)
     days = [quote.quoted_on.toordinal() for quote in rivals]
-    prices = sorted({quote.price_usd for quote in rivals})
-    places = {price: place for place, price in enumerate(prices)}
-    window = _Window(len(prices))
+    asked = [quote.price_usd for quote in rivals]
+    prices = sorted(set(asked))
+    place_of = {price: place for place, price in enumerate(prices)}
+    places = [place_of[price] for price in asked]
+    # How many of each price are in the window, and how many of so many prices in a row.
+    counts = [0] * len(prices)
+    sums = [0] * (len(prices) // _IN_A_ROW + 1)
     first = last = at = 0
     while at < len(rivals):
         day = days[at]
-        while last < len(rivals) and days[last] <= day + STALE_DAYS:
-            window.add(places[rivals[last].price_usd], 1)
-            last += 1
-        while days[first] < day - STALE_DAYS:
-            window.add(places[rivals[first].price_usd], -1)
-            first += 1
-        count = last - first
-        low, high = usual_prices(prices[window.place_of(count // 2)])
-        while at < len(rivals) and days[at] == day:
-            if count >= OUTLYING_FROM and not low <= rivals[at].price_usd <= high:
-                yield rivals[at].quote_id
-            at += 1
+        since, until = first, last
+        first, last = bisect_left(days, day - STALE_DAYS), bisect_right(days, day + STALE_DAYS)
+        for place in places[until:last]:
+            counts[place] += 1
+            sums[place // _IN_A_ROW] += 1
+        for place in places[since:first]:
+            counts[place] -= 1
+            sums[place // _IN_A_ROW] -= 1
+        end = bisect_right(days, day)
+        if last - first >= OUTLYING_FROM:
+            low, high = usual_prices(prices[_place_of_middle(counts, sums, (last - first) // 2)])
+            for quote in rivals[at:end]:
+                if not low <= quote.price_usd <= high:
+                    yield quote.quote_id
+        at = end
 
 
-class _Window:
-    """How many of each of some places are held, and which place the n-th has: a Fenwick tree."""
+_IN_A_ROW = 256
 
-    def __init__(self, places: int) -> None:
-        self._counts = [0] * (places + 1)
-        self._top = 1 << places.bit_length()
 
-    def add(self, place: int, count: int) -> None:
-        place += 1
-        while place < len(self._counts):
-            self._counts[place] += count
-            place += place & -place
-
-    def place_of(self, nth: int) -> int:
-        """Counted from 0."""
-        place, step = 0, self._top
-        while step:
-            ahead = place + step
-            if ahead < len(self._counts) and self._counts[ahead] <= nth:
-                place = ahead
-                nth -= self._counts[ahead]
-            step >>= 1
-        return place
+def _place_of_middle(counts: list[int], sums: list[int], nth: int) -> int:
+    """Where the n-th is, counted from 0, of what stands so often at each place."""
+    until = list(accumulate(sums))
+    row = bisect_right(until, nth)
+    nth -= until[row] - sums[row]
+    start = row * _IN_A_ROW
+    return start + bisect_right(list(accumulate(counts[start : start + _IN_A_ROW])), nth)
 
 
 def quote_marks(

@@ -33,7 +33,6 @@ class Evidence(Protocol):
     def gpus(self) -> tuple[Gpu, ...]: ...
     def hosts(self) -> tuple[Host, ...]: ...
     def quotes(self) -> tuple[Quote, ...]: ...
-    def outlying_quotes(self) -> frozenset[str]: ...
     def sources(self) -> tuple[Source, ...]: ...
     def price_book(self, rule: PriceRule, today: date) -> PriceBook: ...
     def best_times(self, recipe_id: str, evidence: EvidenceRule) -> tuple[BestTime, ...]: ...
@@ -53,8 +52,6 @@ class Snapshot:
     """() too: one question about prices is answered without."""
     book: tuple[PriceRule, PriceBook] | None = None
     """The price rule that it was taken for, and what that chose."""
-    outlying: frozenset[str] | None = None
-    """The ids of quotes far from the others of their item, where the store looked for them."""
 
     def model(self, name: str) -> Model:
         """The model with this id or name, in any case. Raises InputError with the nearest ones."""
@@ -133,7 +130,6 @@ def take_snapshot(
         quotes=reader.quotes() if ledger else (),
         sources=reader.sources() if ledger else (),
         book=None if prices is None else (prices, reader.price_book(prices, today or date.today())),
-        outlying=reader.outlying_quotes() if ledger and prices is not None else None,
     )
 
 

@@ -19,8 +19,6 @@ from typing import Any, NamedTuple
 
 from advisor.costs.price_book import (
     NEVER,
-    OUTLYING,
-    OUTLYING_FROM,
     STALE_DAYS,
     PriceBook,
     PriceRange,
@@ -107,18 +105,6 @@ def choose_in_store(
             not low <= price <= high,
         )
     return PriceBook(chosen, ranges, as_of, newer)
-
-
-def outlying_in_store(connection: duckdb.DuckDBPyConnection) -> frozenset[str]:
-    """Which quotes are outlying, as `outlying_quotes` says it."""
-    asked = {
-        "never": list(NEVER),
-        "days": STALE_DAYS,
-        "outlying_from": OUTLYING_FROM,
-        "outlying": OUTLYING,
-    }
-    answer = connection.execute(query("quotes_outlying"), asked)
-    return frozenset(quote_id for (quote_id,) in answer.fetchall())
 
 
 def _newest_places(

@@ -88,13 +88,6 @@ class Reader:
             found += map(Quote._make, rows)
         return tuple(found)
 
-    def outlying_quotes(self) -> frozenset[str]:
-        """The ids of quotes far from the middle one, as `costs.price_book.outlying_quotes` has
-        them."""
-        from advisor.store.price_book_sql import outlying_in_store
-
-        return outlying_in_store(self.connection)
-
     def price_book(self, rule: PriceRule, today: date) -> PriceBook:
         """The quote that counts for each item, chosen as `costs.price_book.choose_quotes` does.
 

@@ -17,7 +17,7 @@ from advisor.parse import PriceRule
 from advisor.store import Store
 from advisor.store.connection import created
 from advisor.store.migrate import migrate, migrations
-from advisor.store.price_book_sql import choose_in_store, outlying_in_store
+from advisor.store.price_book_sql import choose_in_store
 from advisor.store.rows import insert_missing, plain_values
 from price_catalog.model import Quote
 from tests.facts_for_tests import make_quote
@@ -215,10 +215,8 @@ def test_the_store_chooses_as_the_rule_does_among_any_quotes(
     try:
         insert_missing(quote_table, "quote", [plain_values(quote) for quote in quotes])
         found = choose_in_store(quote_table, rule, today=TODAY)
-        outlying = outlying_in_store(quote_table)
     finally:
         quote_table.rollback()
-    assert outlying == outlying_quotes(quotes)
     expected = choose_quotes(quotes, rule, today=TODAY)
     assert dict(found) == dict(expected)
     assert dict(found.ranges) == dict(expected.ranges)
@@ -253,8 +251,6 @@ def test_the_store_chooses_as_the_rule_does(
     store.add_quotes(quotes)
     with store.reading() as reader:
         everything = reader.quotes()
-        assert len(outlying_quotes(everything)) > 100
-        assert reader.outlying_quotes() == outlying_quotes(everything)
         for rule in ("paper", "latest", date(2024, 6, 1), date(2025, 6, 30), date(2026, 11, 1)):
             expected = choose_quotes(everything, rule, today=TODAY)
             found = reader.price_book(rule, TODAY)
