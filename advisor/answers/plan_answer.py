@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.answers.before import WIDTH, Doubt, doubt_block, doubt_objects, quoted
 from advisor.answers.plan_calendar import calendar_lines
-from advisor.answers.plan_lines import what_to_do
+from advisor.answers.plan_lines import ways_out_text, what_to_do
 from advisor.answers.plan_sentence import plan_sentence, written_cost
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.problem_of_grant import Loaded
@@ -26,6 +26,8 @@ MOST_CALENDAR = 14
 
 def short_decided(loaded: Loaded, plan: Plan, width: int = WIDTH) -> str:
     """The sentence, what to do, and when: known before anything else is tried."""
+    if not plan.runs:
+        return fill(plan_sentence(loaded, plan), width)
     blocks = [fill(plan_sentence(loaded, plan), width), what_to_do(loaded, plan, width)]
     calendar = calendar_lines(loaded.problem, plan, width)
     if len(calendar) <= MOST_CALENDAR:
@@ -39,6 +41,8 @@ def short_decided(loaded: Loaded, plan: Plan, width: int = WIDTH) -> str:
 
 def short_explained(planned: Planned, command: str, *, quick: bool, width: int = WIDTH) -> str:
     """At most five doubts with their commands, and where the rest stands."""
+    if planned.plan is not None and not planned.plan.runs:
+        return ways_out_text(planned, width)
     doubts = plan_doubts(planned, command, quick=quick)
     foot = "What else there is, what binds and what would change it: add --details."
     return "\n\n".join([*doubt_block("Before you ask for it", doubts, width), fill(foot, width)])

@@ -54,10 +54,17 @@ def no_plan_text(planned: Planned, width: int | None = None) -> str:
         return "No plan meets every constraint. Time ran out before it was known what to relax."
     if not planned.ways_out:
         return "No plan meets every constraint, and relaxing any single one does not help."
+    return f"No plan meets every constraint. {ways_out_text(planned, width)}"
+
+
+def ways_out_text(planned: Planned, width: int | None = None) -> str:
+    """What would help, a line each."""
+    if not planned.ways_out:
+        return "Relaxing any single constraint does not help."
     each = [f"  - {line}" for line in lines(planned.ways_out, _of_plans(planned))]
     if width is not None:
         each = [fill(line, width, subsequent_indent=" " * 4) for line in each]
-    return "\n".join(["No plan meets every constraint. Any one of these mends it:", *each])
+    return "\n".join(["Any one of these mends it:", *each])
 
 
 def _of_plans(planned: Planned) -> Money:
@@ -74,6 +81,8 @@ def plan_text(planned: Planned, width: int = WIDTH, ways: Ways = BY_COMMAND) -> 
 def decided_text(loaded: Loaded, plan: Plan, width: int = WIDTH) -> str:
     """What to do, and when: known before anything else is tried."""
     problem = loaded.problem
+    if not plan.runs:
+        return fill(plan_sentence(loaded, plan), width)
     blocks = [fill(plan_sentence(loaded, plan), width), what_to_do(loaded, plan, width)]
     blocks.append("\n".join(calendar_lines(problem, plan, width)))
     if plan.left_out:
@@ -90,7 +99,9 @@ def decided_text(loaded: Loaded, plan: Plan, width: int = WIDTH) -> str:
 def explained_text(planned: Planned, width: int = WIDTH, ways: Ways = BY_COMMAND) -> str:
     """What else there is, what binds and what would change the decision."""
     loaded, grant = planned.loaded, planned.loaded.grant
-    assert planned.explanation is not None
+    assert planned.plan is not None and planned.explanation is not None
+    if not planned.plan.runs:
+        return ways_out_text(planned, width)
     blocks: list[str] = []
     rows = [
         {

@@ -88,12 +88,13 @@ def run(options: argparse.Namespace) -> int:
 
         print(no_plan_text(planned, terminal_width()))
         return NO_ANSWER
+    done = ANSWERED if planned.plan.runs else NO_ANSWER
     if options.format == "table":
         if not printed:
             _tell(options, _decided(options, planned.loaded, planned.plan))
         _tell(options, f"\n{_explained(options, planned)}")
         if not options.out:
-            return ANSWERED
+            return done
     from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text
     from advisor.planning.report.write import write_planned
 
@@ -107,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
         print(to_json_text(replace(report, objects={"verdict": verdict, **report.objects})), end="")
     elif options.format == "csv":
         print(to_csv_text(report), end="")
-    return ANSWERED
+    return done
 
 
 def _tell(options: argparse.Namespace, words: str) -> None:

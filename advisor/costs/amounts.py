@@ -10,6 +10,9 @@ from __future__ import annotations
 from datetime import date
 from decimal import Decimal
 
+WHOLE = {"CLP", "ISK", "JPY", "KRW", "PYG", "UGX", "VND"}
+"""Currencies that have no hundredths in use (ISO 4217)."""
+
 
 def usd_exact(amount: Decimal) -> str:
     """``$20,900`` or ``$4.50``: cents only where there are any."""

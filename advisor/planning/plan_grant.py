@@ -11,7 +11,7 @@ from advisor.parse import InputError, parse_choice
 from advisor.planning.grant.grant import Grant, read_grant
 from advisor.planning.grant.problem_of_grant import Loaded, load
 from advisor.planning.sensitivity.explain import Explanation, explain
-from advisor.planning.sensitivity.infeasible import relax
+from advisor.planning.sensitivity.infeasible import first_run, relax
 from advisor.planning.sensitivity.solved_amounts import Finding
 from advisor.planning.solver.problem import OBJECTIVES, Plan
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, Progress, clock_of
@@ -159,6 +159,13 @@ def plan_loaded(
         raise InputError(
             f"no plan was found in {seconds:g} seconds: give it more with --seconds"
         ) from None
+
+    if not plan.runs:
+        say(Impossible(trying="what the first run takes"))
+        nothing = Finding(words=("nothing was tried, since no run is done",))
+        none = Explanation(alternatives=(), binds=(), thresholds=(nothing,), ask=())
+        ways = tuple(first_run(loaded.problem, whole.quiet()))
+        return Planned(loaded=loaded, plan=plan, explanation=none, ways_out=ways)
 
     found: Explanation | None = None
 

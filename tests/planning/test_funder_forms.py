@@ -214,18 +214,20 @@ def test_what_is_read_is_in_the_currency_of_the_grant(planned: Planned) -> None:
 def amounts(table: ReportTable) -> list[list[Decimal]]:
     """The amounts of a table whose rows add up to its last one."""
     found = [
-        [c.value for c in row if isinstance(c, Num) and c.unit in ("usd", "EUR")]
+        [c.value for c in row if isinstance(c, Num) and c.unit in ("usd", "EUR", "JPY")]
         for row in table.rows
     ]
     assert all(len(row) == len(found[-1]) for row in found)
     return found
 
 
-@pytest.mark.parametrize("code", ["USD", "EUR"])
+@pytest.mark.parametrize("code", ["USD", "EUR", "JPY"])
 def test_every_table_adds_up_in_the_currency_of_the_grant(planned: Planned, code: str) -> None:
-    """To the cent: converted are prices and settings, and the rest is computed from them."""
-    rate = Currency(code="EUR", usd_per_unit=Decimal("1.1403"), on=date(2026, 9, 25), source="ECB")
-    changes = {"currency": rate} if code == "EUR" else {}
+    """To the cent, or the yen, which has none: converted are prices and settings, and the rest is
+    computed from them."""
+    usd = Decimal("0.0067") if code == "JPY" else Decimal("1.1403")
+    rate = Currency(code=code, usd_per_unit=usd, on=date(2026, 9, 25), source="ECB")
+    changes = {} if code == "USD" else {"currency": rate}
     report = report_for(planned, funder="horizon", **changes)
     tables = {table.name: table for table in report.tables()}
     *lines, direct, indirect, total = amounts(tables["Budget"])
@@ -241,15 +243,21 @@ def test_every_table_adds_up_in_the_currency_of_the_grant(planned: Planned, code
     assert recommended == total[-1]
     cells = list(csv.DictReader(io.StringIO(to_csv_text(report))))[-1]
     assert (Decimal(cells["all years"]), cells["currency"]) == (total[-1], code)
-    assert ("$1.1403 a EUR of 2026-09-25 (ECB)" in cells.get("converted", "")) is (code == "EUR")
+    assert (f"${usd} a {code} of 2026-09-25 (ECB)" in cells.get("converted", "")) is (code != "USD")
     found = json.loads(to_json_text(report), parse_float=Decimal)
     assert Decimal(str(found["budget"]["lines"][-1]["total"]["value"])) == total[-1]
-    assert ("exchange_rate" in found) is (code == "EUR")
+    assert ("exchange_rate" in found) is (code != "USD")
     annex = to_markdown(report.parts()[1]).partition("## Ledger")[0]
-    left = re.sub(r"\$1\.1403 a EUR|## Rules and settings.*?## Limits", "", annex, flags=re.DOTALL)
+    left = re.sub(
+        rf"\${usd} a {code}|## Rules and settings.*?## Limits", "", annex, flags=re.DOTALL
+    )
     assert ("$" in left) is (code == "USD")
+    if code == "JPY":
+        assert all(str(cells[name]).isdigit() for name in cells if name.endswith("years"))
+        assert all(value == value.to_integral_value() for row in (*lines, *years) for value in row)
+        assert re.search(r"JPY [\d,]+\.\d\d(?!\d| an)", annex) is None
     sheets = pytest.importorskip("openpyxl").load_workbook(io.BytesIO(to_xlsx(report)))
-    wanted = '"EUR" #,##0.00' if code == "EUR" else "$#,##0.00"
+    wanted = {"EUR": '"EUR" #,##0.00', "JPY": '"JPY" #,##0', "USD": "$#,##0.00"}[code]
     last = sheets["Budget"].cell(len(tables["Budget"].rows) + 1, 2)
     assert last.number_format == wanted
     told = [cell.value for (cell,) in sheets["Report"].iter_rows(max_col=1)]
@@ -611,7 +619,7 @@ def test_gpus_for_a_machine_of_the_lab_are_no_machine(store_path: Path) -> None:
         m.label for m in planned.loaded.problem.machines if m.machine_id == bought.machine_id
     )
     text = to_markdown(report_for(planned, funder="nsf").parts()[0])
-    assert f": GPUs for 1 machine ({label}); electricity, to train 9 runs" in text
+    assert f": GPUs for 1 machine ({label}) and electricity, to train 9 runs" in text
     assert f"Choice. GPUs for 1 machine ({label}) at $" in text
     assert (
         "We have 1 machine (2 × A6000). With the GPUs that we ask for, 9 runs can be done" in text

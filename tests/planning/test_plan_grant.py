@@ -635,6 +635,22 @@ def test_the_largest_model_may_be_one_with_predicted_times_alone(
     assert names(SMALL)[0] == "pythia-6.9b"
 
 
+def test_money_that_does_no_run_is_no_answer(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nothing = SMALL.replace('"$30,000"', "0")
+    path = grant_file(tmp_path, nothing.replace("[grant]\n", '[grant]\nobjective = "most-runs"\n'))
+    for words in ((), ("--details",)):
+        code, out, _ = run(capsys, str(path), "--store", str(store_path), *words)
+        assert code == 1
+        assert out.startswith("No run can be done in time with this money: proven the most runs.")
+        least = re.search(r"the cheapest run takes \$([\d,.]+)", out)
+        assert least is not None and out.count("\n") < 8
+    enough = least[1].replace(",", "")
+    path.write_text(path.read_text().replace("total = 0", f'total = "${enough}"'))
+    assert run(capsys, str(path), "--store", str(store_path), "--quick")[0] == 0
+
+
 def test_the_answer_alone_is_on_stdout(store_path: Path, tmp_path: Path) -> None:
     """The solver's library prints notes of its own; none may reach a program that reads JSON."""
     path = grant_file(tmp_path, SMALL)

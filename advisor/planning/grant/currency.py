@@ -8,7 +8,7 @@ from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
-from advisor.costs.amounts import usd_exact
+from advisor.costs.amounts import WHOLE, usd_exact
 from advisor.parse import shown
 from advisor.planning.grant.checked_toml import wrong
 
@@ -34,8 +34,14 @@ class Currency:
         return (amount * self.usd_per_unit).quantize(CENT, rounding=ROUND_HALF_UP)
 
     def of_usd(self, usd: Decimal) -> Decimal:
-        """US dollars in it, to the hundredth."""
-        return (usd / self.usd_per_unit).quantize(CENT, rounding=ROUND_HALF_UP)
+        """US dollars in it, to the hundredth; whole where it has none."""
+        step = Decimal(1).scaleb(-self.decimals)
+        return (usd / self.usd_per_unit).quantize(step, rounding=ROUND_HALF_UP)
+
+    @property
+    def decimals(self) -> int:
+        """Of an amount: 2, or 0 where no hundredths are in use."""
+        return 0 if self.code in WHOLE else 2
 
     def written(self, usd: Decimal) -> str:
         """US dollars as an amount of it, whole: ``$20,900``, ``€19,001``, ``CHF 18,500``."""

@@ -273,7 +273,8 @@ def _request(given: Material, total: Num) -> Words:
         return (f"We ask for no money: {where} train ", runs_done(given), between)
     words: list[str | Num] = ["We ask for ", total]
     for n, part in enumerate(parts):
-        words += [": " if n == 0 else "; ", *part]
+        last = " and " if len(parts) == 2 else "; and "
+        words += [": " if n == 0 else last if n == len(parts) - 1 else "; ", *part]
     words += [", to train ", runs_done(given)]
     if own and where:
         words.append(f" on {where}")

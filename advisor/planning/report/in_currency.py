@@ -18,8 +18,8 @@ from advisor.planning.report.report import (
     Words,
 )
 
-DECIMALS = {"usd": 2, "usd-per-hour": 6, "usd-per-kwh": 6}
-"""Amounts to the hundredth; rates so fine that thousands of hours of them are right to it."""
+RATES = {"usd-per-hour": 6, "usd-per-kwh": 6}
+"""Rates so fine that thousands of hours of them are right to the hundredth."""
 
 
 class InCurrency:
@@ -32,12 +32,14 @@ class InCurrency:
 
     def __init__(self, given: Material) -> None:
         self._given = given
-        self.code = given.loaded.grant.currency.code
+        currency = given.loaded.grant.currency
+        self.code = currency.code
+        self._decimals = {"usd": currency.decimals, **RATES}
         self._known: dict[int, Num] = {}
 
     def num(self, num: Num) -> Num:
         """A number; one that is no money, or already in it, stays as it is."""
-        if self.code == "USD" or num.unit not in DECIMALS:
+        if self.code == "USD" or num.unit not in self._decimals:
             return num
         if num.row not in self._known:
             self._known[num.row] = self._converted(num)
@@ -51,14 +53,17 @@ class InCurrency:
         if row.operation is not None:
             parts = [Num(value=r.value, unit=r.unit, row=r.number) for r in map(self._row, row.of)]
             of = [self.num(part) for part in parts]
-            return ledger.compute(row.operation, of, unit, label, decimals=row.decimals)
+            decimals = row.decimals
+            if decimals is not None and num.unit == "usd":
+                decimals = min(decimals, self._decimals["usd"])
+            return ledger.compute(row.operation, of, unit, label, decimals=decimals)
         rate = self._given.book.setting(
             "budget.usd_per_unit",
             self._given.loaded.grant.currency.usd_per_unit,
             "factor",
             f"US dollars a {self.code}",
         )
-        return ledger.compute("ratio", [num, rate], unit, label, decimals=DECIMALS[num.unit])
+        return ledger.compute("ratio", [num, rate], unit, label, decimals=self._decimals[num.unit])
 
     def _row(self, number: int) -> Any:
         return self._given.ledger.rows[number - 1]

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
 
+from advisor.costs.amounts import WHOLE
 from advisor.planning.report.number_ledger import LedgerRow, Num
 from advisor.planning.report.report import (
     Block,
@@ -24,14 +25,39 @@ CENT = Decimal("0.01")
 ROW_KEYS = ("number", "label", "unit", "value", "kind", "operation", "of", "decimals", "origin")
 
 
+_FROM = {
+    "quote": "a quote",
+    "asked": "the quotes of the item",
+    "part": "a quote of parts",
+    "rental": "a listed rent",
+    "time": "a training time",
+    "gpu": "the catalogue of GPUs",
+    "host": "the catalogue of machines",
+    "model": "the model's definition",
+    "setting": "a setting",
+    "plan": "chosen by the plan",
+    "solve": "planned again with one change",
+    "unit": "by definition, or estimated where the row says so",
+}
+"""Each kind of leaf, for a reader."""
+_RECORDS = ("quote_id", "rental_id", "measurement_id", "key")
+"""What finds a row again in the store or in the grant."""
+
+
 def origin_words(row: LedgerRow) -> str:
-    """Where a row comes from, in one line."""
+    """Where a row comes from, in one line; JSON has everything that the store calls it."""
     if row.operation is not None:
         of = ", ".join(f"[{number}]" for number in row.of) or "nothing"
-        rounded = "" if row.decimals is None else ", rounded to the cent"
-        return f"{row.operation} of {of}{rounded}"
-    details = ", ".join(f"{key} {value}" for key, value in row.origin.items())
-    return f"{row.kind}: {details}"
+        return f"{row.operation} of {of}{_rounded(row.decimals)}"
+    record = next((str(row.origin[key]) for key in _RECORDS if key in row.origin), None)
+    return _FROM[row.kind] + ("" if record is None else f": {record}")
+
+
+def _rounded(decimals: int | None) -> str:
+    if decimals is None:
+        return ""
+    to = {0: "to whole units", 2: "to the cent"}.get(decimals, f"to {decimals} decimals")
+    return f", rounded {to}"
 
 
 def ledger_value(row: LedgerRow) -> str:
@@ -115,7 +141,9 @@ def to_csv_text(report: Report) -> str:
 
 
 def _plain(cell: Cell) -> Any:
-    return cell.value.quantize(CENT) if isinstance(cell, Num) else cell
+    if not isinstance(cell, Num):
+        return cell
+    return cell.value.quantize(Decimal(1) if cell.unit in WHOLE else CENT)
 
 
 def to_json_text(report: Report) -> str:

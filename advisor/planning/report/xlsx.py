@@ -10,7 +10,7 @@ import io
 from datetime import datetime
 from typing import Any
 
-from advisor.costs.amounts import usd_and_cents
+from advisor.costs.amounts import WHOLE, usd_and_cents
 from advisor.planning.report.markdown_csv_json import origin_words
 from advisor.planning.report.number_ledger import LedgerRow, Num
 from advisor.planning.report.report import (
@@ -80,7 +80,8 @@ class _Formats:
             code, _, rate = unit.partition("-per-")
             own = "General"
             if len(code) == 3 and code.isupper():
-                own = f'"{code}" #,##0.{"000000" if rate else "00"}'
+                digits = "." + "0" * 6 if rate else "" if code in WHOLE else ".00"
+                own = f'"{code}" #,##0{digits}'
             style: dict[str, Any] = {"num_format": _FORMATS.get(unit, own)}
             if total:
                 style |= {"bold": True, "top": 1}

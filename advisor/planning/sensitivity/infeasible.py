@@ -10,7 +10,7 @@ from advisor.planning.sensitivity.solved_amounts import Finding, Solved, Words, 
 from advisor.planning.solver.groups import groups, runs_that_fit
 from advisor.planning.solver.problem import Experiment, PlanningProblem
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, clock_of
-from advisor.planning.solver.solve import DEFAULT_SECONDS, is_feasible, solve
+from advisor.planning.solver.solve import DEFAULT_SECONDS, cheapest_with_runs, is_feasible, solve
 
 LONGEST_DAYS = 3650
 
@@ -34,6 +34,18 @@ def relax(problem: PlanningProblem, clock: Clock | None = None) -> list[Finding]
     except OutOfTime:
         found.append(Finding(words=("what else would help was not found in time",)))
     return found
+
+
+def first_run(problem: PlanningProblem, clock: Clock) -> list[Finding]:
+    """Where the money does no run at all: what the cheapest one takes."""
+    change: Change = {"budget_cents": None, "no_year_budget": True}
+    least = min(e.value for e in problem.experiments)
+    try:
+        plan = cheapest_with_runs(replace(vary(problem, change), min_runs=least), clock=clock)
+    except (NoPlan, OutOfTime):
+        return relax(problem, clock)
+    total = usd(plan.cost_cents, change, "cost")
+    return [Finding(words=("raise the budget: the cheapest run takes ", total))]
 
 
 def _alone(problem: PlanningProblem, e: Experiment) -> Finding | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from advisor.costs.amounts import usd_exact
+from advisor.costs.amounts import WHOLE, usd_exact
 from advisor.planning.sensitivity.changes import Change
 
 Value = int | float | Decimal
@@ -94,7 +94,8 @@ def number_words(value: Value, unit: str) -> str:
     code, _, rate = unit.partition("-per-")
     if len(code) == 3 and code.isupper():
         each = {"hour": " an hour", "kwh": " a kWh"}.get(rate)
-        return f"{code} {number:,.2f}" if each is None else f"{code} {_rate(number)}{each}"
+        whole = 0 if code in WHOLE else 2
+        return f"{code} {number:,.{whole}f}" if each is None else f"{code} {_rate(number)}{each}"
     return f"{number.normalize():f} {unit}" if unit in ("W", "kW") else f"{number.normalize():f}"
 
 
