@@ -196,9 +196,10 @@ def _no_air(air: str, count: int, host: Host) -> str:
 def not_known(gpu: Gpu, count: int, host: Host) -> tuple[str, ...]:
     """What nobody was found to state, so that nobody can say whether these cards fit.
 
-    A card that the maker names fits; of one alone the width is no question. What the processors
-    draw matters where the supplies would not give the estimate too. A whole server comes with its
-    GPUs: only its memory may not be known. Of a machine that the user entered the vendor was asked.
+    A card that the maker names fits, with the supplies that the maker sells for it; of one alone
+    the width is no question. What the processors draw matters where the supplies would not give the
+    estimate too. A whole server comes with its GPUs: only its memory may not be known. Of a machine
+    that the user entered the vendor was asked.
     """
     if host.is_own_quote:
         return ()
@@ -213,7 +214,8 @@ def not_known(gpu: Gpu, count: int, host: Host) -> tuple[str, ...]:
         if host.kind == "server" and (host.max_gpu_w is None or gpu.tdp_w is None):
             gaps.append("power per card")
     if gpu.tdp_w is None or host.psu_w is None:
-        gaps.append("power supply")
+        if gpu.gpu_id not in host.supported:
+            gaps.append("power supply")
     elif host.base_w is None and gpu.tdp_w * count + rest_w(gpu, count) > host.psu_w:
         gaps.append("what the processors draw")
     if host.memory_gib is None:

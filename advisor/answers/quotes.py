@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from typing import Any
 
-from advisor.answers.wording import item_names
+from advisor.answers.wording import SUM, item_names
 from advisor.costs.amounts import age_words
 from advisor.costs.own_quotes import Items
 from advisor.costs.parts import PREFIX, _line, parts_in_use
@@ -64,7 +64,10 @@ def ledger_columns(
         "date": days,
         "age": [ages[day] for day in days],
         "valid_until": of["valid_until"],
-        "marks": [", ".join(found) if found else "" for found in marks],
+        "marks": [
+            ", ".join((*found, SUM) if kind == "parts-list" else found)
+            for found, kind in zip(marks, of["kind"], strict=True)
+        ],
         "counts": [id_ in counts for id_ in ids],
         "currency": of["currency"],
         "price_quoted": of["price_quoted"],

@@ -94,6 +94,18 @@ def verdict(ranking: Ranking) -> Verdict:
             orderable=offers,
         )
     done = f"{model} in {', '.join(facts)}; {sure}."
+    if not (row.build.host_owned or ranking.candidates.offered[ranking.order[0]]):
+        # What nobody sells is nothing to buy: it says what was asked for it once.
+        return Verdict(
+            sentence=_of_two_lines(
+                f"No seller is known for {_bought_words(row)}"
+                f"{_price_words(ranking, row, aged=aged)}; it would train {done}"
+                for aged in (True, False)
+            ),
+            short=f"No seller known: {_short_bought(row)}, {', '.join(facts)}.",
+            row=row,
+            chance=chance,
+        )
     return Verdict(
         sentence=_of_two_lines(
             f"{buy_words(row)}{_price_words(ranking, row, aged=aged)}: {done}"
@@ -138,11 +150,17 @@ def buy_words(row: RankedRow) -> str:
     build = row.build
     if build.host_owned:
         return f"Use {owned_words(build)}"
+    return f"{'Add' if build.gpus_owned else 'Buy'} {_bought_words(row)}"
+
+
+def _bought_words(row: RankedRow) -> str:
+    """``2 × RTX 5090 in the tinybox G4 128 GB from tiny corp``; of an upgrade what is added."""
+    build = row.build
     if build.gpus_owned:
         more = build.gpu_count - build.gpus_owned
         card = short_gpu_words(build.gpu)
-        return f"Add {more} × {card} to your {build.gpus_owned} {in_machine(build)}"
-    return f"Buy {_sold_words(build, row.host_quote)}"
+        return f"{more} × {card} to your {build.gpus_owned} {in_machine(build)}"
+    return _sold_words(build, row.host_quote)
 
 
 def _sold_words(build: Build, quote: Quote) -> str:
@@ -156,8 +174,12 @@ def _sold_words(build: Build, quote: Quote) -> str:
 def _short_words(row: RankedRow) -> str:
     if row.build.host_owned:
         return f"Use your {named_gpus_words(row.build)}"
+    return f"Buy {_short_bought(row)}"
+
+
+def _short_bought(row: RankedRow) -> str:
     summed = " (a sum)" if _is_unquoted(row.build, row.host_quote) else ""
-    return f"Buy {named_gpus_words(row.build)}: {usd_rounded(row.overall_cost_usd)}{summed}"
+    return f"{named_gpus_words(row.build)}: {usd_rounded(row.overall_cost_usd)}{summed}"
 
 
 def _is_unquoted(build: Build, host_quote: Quote) -> bool:
@@ -172,9 +194,7 @@ def _price_words(ranking: Ranking, row: RankedRow, *, aged: bool) -> str:
         return ""
     age = _asked_words(row.build, row.gpu_quote, row.host_quote, aged=aged)
     i, candidates = ranking.order[row.rank - 1], ranking.candidates
-    seller = "" if candidates.offered[i] else ", no seller known"
-    if candidates.overtaken[i]:
-        seller = ", less than its GPUs alone cost since"
+    seller = ", less than its GPUs alone cost since" if candidates.overtaken[i] else ""
     return f" for {usd_rounded(row.overall_cost_usd)} ({age}{seller})"
 
 
@@ -272,9 +292,23 @@ def how_sure(ranking: Ranking, *, priced: bool = True) -> str:
     if uncertainty.outside:
         return f"{kinds_words(ranking, uncertainty.outside, priced=priced)} may make it too"
     on_sale = " on sale" if better_unsold(ranking) else ""
+    if rule != "days" and _sum_is_less(ranking):
+        least = "costs less a run" if per_run else "is cheaper"
+        return f"nothing that is quoted whole{on_sale and ' and on sale'} {least}"
     if rule == "cost":
         return f"nothing cheaper{on_sale} fits"
     return f"no other{on_sale} {'costs less a run' if per_run else 'is as fast'}"
+
+
+def _sum_is_less(ranking: Ranking) -> bool:
+    """Whether parts or options with the GPUs of first place add up to a little less than it."""
+    candidates, first = ranking.candidates, ranking.order[0]
+    cents, cards = candidates.cents, candidates.builds[first].cards
+    return any(
+        cents[i] < cents[first] and candidates.is_summed(i)
+        for i in candidates.alike[cards]
+        if candidates.offered[i] == candidates.offered[first]
+    )
 
 
 def measured_days(ranking: Ranking, i: int) -> float | None:
@@ -351,6 +385,14 @@ def _nothing(ranking: Ranking) -> str:
             whole = [i for i in unbuilt if candidates.builds[i].host.gpu_id is not None]
             build = candidates.builds[(whole or unbuilt)[0]]
             return f"Nothing asked for can be built: {build_words(build)}: {build.obstacle}."
+        if unpriced := [i for i, gap in enumerate(candidates.gap) if gap == "no-price"]:
+            build = candidates.builds[unpriced[0]]
+            others = len(unpriced) - 1
+            more = f" and {others:,} other build{'s' * (others > 1)}" if others else ""
+            return (
+                f"No price is known for {build_words(build)}{more}: ask a vendor and add the quote "
+                "with advisor prices add."
+            )
         return f"No machine can be ranked for {model}: none has both a price and a training time."
     cents = candidates.cents
     inside = [] if budget is None else [i for i in candidates.by_days if cents[i] <= budget * 100]

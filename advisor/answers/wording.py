@@ -80,9 +80,18 @@ MARK_WORDS = {
     "unsourced": "no page or file to check it by",
     "outlying": "far from the other quotes of its item",
     "corrected": "another quote stands in for it",
+    "sum": "added up from parts or options; nobody quoted the total",
 }
 """The marks of a quote."""
-MARK_GLYPHS = {"stale": "~", "expired": "x", "unsourced": "?", "outlying": "!", "corrected": "<"}
+SUM = "sum"
+MARK_GLYPHS = {
+    "stale": "~",
+    "expired": "x",
+    "unsourced": "?",
+    "outlying": "!",
+    "corrected": "<",
+    SUM: "+",
+}
 """One sign a mark, plain enough for every terminal, so that a narrow column still tells."""
 SHARDING_AS_PRINTED = {
     "zero-1": "Zero (1)",

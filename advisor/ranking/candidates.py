@@ -7,6 +7,7 @@ milliseconds.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -29,6 +30,10 @@ WHOLE_WORTH = 1.5
 """Up to so many times the price of the same cards and a host from parts, or of a seller's options
 added up, a whole machine at a price that its seller names comes first: it is one order with one
 warranty, and somebody has shown that it runs."""
+ABOUT = 1.02
+"""What was added up of parts or options is not known better than that: a quote moves by more in the
+two weeks that it holds. In the orders by cost a price that a seller names for the same cards comes
+first where it is at most so many times the sum. A choice, not a measurement."""
 Reason = Literal[
     "over-budget",
     "too-slow",
@@ -188,6 +193,43 @@ class Candidates:
         return sorted(self.rankable, key=lambda i: (weight[i], days[i]))
 
     @cached_property
+    def placed_cents(self) -> list[float]:
+        """What the order by cost goes by: cents, of a sum those of a whole machine before it."""
+        return self._after_quoted(self.cents)
+
+    @cached_property
+    def placed_weight(self) -> list[float]:
+        """The same for the cost of an experiment, in the unit of `experiment_weight`."""
+        return self._after_quoted(self.experiment_weight)
+
+    def _after_quoted(self, value: Sequence[float]) -> list[float]:
+        """Each build's value; of a sum the most that a seller asks, up to ABOUT as much, for a
+        whole machine with the same cards, where both are on sale or neither is."""
+        named: dict[tuple[tuple[str, int, int], bool], list[float]] = {}
+        for i in self.rankable:
+            if not self.is_summed(i):
+                named.setdefault((self.builds[i].cards, self.offered[i]), []).append(value[i])
+        for asked in named.values():
+            asked.sort()
+        placed = list(value)
+        for i in self.rankable:
+            asked = named.get((self.builds[i].cards, self.offered[i]), [])
+            if asked and self.is_summed(i):
+                most = bisect_right(asked, ABOUT * value[i]) - 1
+                placed[i] = max(value[i], asked[most]) if most >= 0 else value[i]
+        return placed
+
+    @cached_property
+    def _cheapest_named_first(self) -> dict[RankRule, list[int]]:
+        def ordered(least: list[int], placed: list[float]) -> list[int]:
+            return sorted(least, key=lambda i: (placed[i], self.is_summed(i)))
+
+        return {
+            "cost": ordered(self.by_cost, self.placed_cents),
+            "experiment-cost": ordered(self.by_experiment_cost, self.placed_weight),
+        }
+
+    @cached_property
     def experiment_weight(self) -> list[float]:
         """Overall cents x days: proportional to the cost of an experiment."""
         return [cents * days for cents, days in zip(self.cents, self.days, strict=True)]
@@ -297,9 +339,7 @@ class Candidates:
 
     def order(self, rule: RankRule) -> list[int]:
         """The rankable builds in the order of a rule."""
-        if rule == "days":
-            return self.by_days
-        return self.by_cost if rule == "cost" else self.by_experiment_cost
+        return self.by_days if rule == "days" else self._cheapest_named_first[rule]
 
     def offered_order(self, rule: RankRule) -> tuple[list[int], list[int]]:
         """The same in two: what somebody sells at a price of the last year, and the rest."""

@@ -11,6 +11,7 @@ from functools import cache, cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from advisor.ranking.candidates import ABOUT
 from advisor.ranking.ties import Contender, Doubt, alike, settle
 from bench_runner.space import FAST_TRIES, KERNEL_TRIALS, estimated_minutes, space
 
@@ -77,7 +78,7 @@ class RankUncertainty:
         high = self._high(self.first)
         # Whoever reaches below that stands near the front, for no interval is wider than the
         # widest; the rest of 100,000 builds need not be looked at.
-        end = bisect_right(order, high * candidates.widest, key=value.__getitem__)
+        end = self._up_to(order, high * candidates.widest)
         first, best, time = self._doubt(self.first), value[self.first], times[self.first]
         return frozenset(
             i
@@ -129,12 +130,11 @@ class RankUncertainty:
             candidates.cents,
             candidates.times,
         )
-        order = candidates.order(self._rule)
         if self.by_time:
-            high = self._high(first)
-            end = bisect_right(order, high * candidates.widest, key=self._value)
+            high, order = self._high(first), candidates.order(self._rule)
+            end = self._up_to(order, high * candidates.widest)
         else:
-            high = cents[first]
+            high, order = cents[first], candidates.by_cost
             end = bisect_left(order, high, key=cents.__getitem__)
         return [
             i
@@ -200,6 +200,13 @@ class RankUncertainty:
         if self._rule == "experiment-cost" and self.first is not None:
             return self.candidates.cents[self.first] > 0
         return self._rule != "cost"
+
+    def _up_to(self, order: Sequence[int], most: float) -> int:
+        """How many of these, in the order of the rule, must be looked at to see all up to ``most``:
+        a few more where what was added up stands behind what was quoted."""
+        if self._rule == "days":
+            return bisect_right(order, most, key=self.candidates.days.__getitem__)
+        return bisect_right(order, most * ABOUT, key=self.candidates.placed_weight.__getitem__)
 
     def _value(self, i: int) -> float:
         candidates = self.candidates

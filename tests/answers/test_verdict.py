@@ -351,3 +351,24 @@ def test_the_circuit_belongs_to_the_question(store_path: Path) -> None:
         "Nothing trains Pythia 1B for $40,000 within 10 days on a 120 V 15 A circuit: "
     )
     assert headline(found, question, "latest").endswith(" · 120 V 15 A circuit")
+
+
+def test_what_nobody_sells_is_not_told_to_be_bought(pythia: Candidates) -> None:
+    asked = [b for b in pythia.builds if b.gpu.gpu_id == "a100-sxm4-80gb"]
+    times = [t for t in pythia.times if t is not None]
+    found = Candidates(pythia.model, asked, times, pythia.prices, "sound")
+    answer = verdict(rank(found, Question()))
+    assert answer.row is not None  # an old price ranks where there is no other
+    assert answer.sentence.startswith("No seller is known for 8 × A100 in the ")
+    assert "Buy" not in answer.sentence
+    assert "Buy" not in answer.short
+    assert "it would train Pythia 1B in ≈" in answer.sentence
+
+
+def test_what_can_be_built_but_has_no_price_asks_for_a_quote(pythia: Candidates) -> None:
+    asked = [b for b in pythia.builds if b.gpu.gpu_id == "h200-nvl-141gb"]
+    times = [t for t in pythia.times if t is not None]
+    found = Candidates(pythia.model, asked, times, pythia.prices, "sound")
+    sentence = verdict(rank(found, Question())).sentence
+    assert sentence.startswith("No price is known for 8 × H200 NVL (")
+    assert sentence.endswith("ask a vendor and add the quote with advisor prices add.")

@@ -142,9 +142,11 @@ def test_what_no_source_states_is_said_to_be_unknown(catalog: Catalog) -> None:
     everything = ("cooling", "slots", "power per card", "power supply", "memory")
     assert not_known(card, 2, unknown) == everything
     assert not_known(replace(card, cooling=None), 1, unknown)[0] == "cooling"
-    # What the maker names fits; what it takes besides is another question.
+    # What the maker names fits, and the maker sells the supplies for it; the memory is another
+    # question. Supplies that are stated and too weak still speak against it.
     named = replace(unknown, supported=(card.gpu_id,))
-    assert not_known(card, 2, named) == ("power supply", "memory")
+    assert not_known(card, 2, named) == ("memory",)
+    assert "power supplies" in (find_obstacle(card, 2, replace(named, psu_w=400.0)) or "")
     # 2 x 350 W leave 100 W of 800 for processors that nobody states.
     tight = replace(named, psu_w=800.0, memory_gib=128.0)
     assert not_known(card, 2, tight) == ("what the processors draw",)

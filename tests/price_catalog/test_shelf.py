@@ -236,3 +236,27 @@ def test_a_parts_list_of_2026_is_a_whole_machine(catalog: Catalog) -> None:
             assert {"CPU", "Motherboard", "Memory", "Storage", "Case", "Power supply"} <= roles
             assert all(part.priced_on == date(2026, 6, 23) for part in host.parts)
             assert host.memory_gib == 128 * ((host.max_gpus + 1) // 2)
+
+
+@pytest.mark.parametrize(
+    ("host_id", "gpu_id"),
+    [
+        ("dell-xe7745", "h200-nvl-141gb"),
+        ("hpe-dl380a-gen12", "h200-nvl-141gb"),
+        ("hpe-dl380a-gen12", "rtx-pro-6000-blackwell-se"),
+        ("asus-esc8000a-e12", "h200-nvl-141gb"),
+        ("asus-esc8000a-e11", "a100-pcie-80gb"),
+        ("dell-r750xa", "a100-pcie-80gb"),
+    ],
+)
+def test_what_its_maker_ran_filled_is_known_to_fit(host_id: str, gpu_id: str) -> None:
+    host = next(host for host in CATALOG.hosts if host.host_id == host_id)
+    card = BY_ID[gpu_id]
+    assert find_obstacle(card, host.max_gpus, host) is None
+    assert not_known(card, host.max_gpus, host) == ()
+
+
+def test_a_machine_with_used_a100s_is_described() -> None:
+    found = [host for host in WHOLE if host.gpu_id == "a100-sxm4-80gb" and host.memory_gib]
+    assert {"supermicro-4124go-nart-a100", "dell-xe8545-a100"} <= {host.host_id for host in found}
+    assert all(host.psu_w is not None and host.rack_units is not None for host in found)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.ranking.candidates import WHOLE_WORTH, Candidates
+from advisor.ranking.candidates import ABOUT, WHOLE_WORTH, Candidates
 from price_catalog.builds import Build
 from tests.facts_for_tests import make_best, make_gpu, make_host, make_model, make_quote, make_time
 
@@ -55,3 +56,28 @@ def test_before_the_parts_stand_exactly_those_that_are_worth_it(
     found = order(parts, *whole)
     worth = sum(usd <= WHOLE_WORTH * parts for usd in whole)
     assert found.index("parts") == worth
+
+
+@given(
+    st.integers(3_000, 100_000),
+    st.lists(st.integers(3_000, 120_000), max_size=4),
+    st.sampled_from(["cost", "experiment-cost"]),
+)
+def test_by_cost_a_named_price_comes_before_a_sum_that_is_hardly_less(
+    summed: int, named: list[int], rule: Literal["cost", "experiment-cost"]
+) -> None:
+    hosts = [replace(WHOLE, host_id=f"{n}") for n in range(len(named) + 1)]
+    asked = [summed, *named]
+    prices = {
+        ("server", host.host_id): make_quote(
+            "server", host.host_id, str(usd), kind="reseller-quote" if n else "parts-list"
+        )
+        for n, (host, usd) in enumerate(zip(hosts, asked, strict=True))
+    }
+    builds = [Build(gpu=GPU, gpu_count=2, host=host) for host in hosts]
+    times = [make_best(make_time("card", 2, 10.0))]
+    found = Candidates(make_model(), builds, times, prices, "sound").order(rule)
+    before = found[: found.index(0)]
+    assert sorted(before) == [n for n in range(1, len(asked)) if asked[n] <= ABOUT * summed]
+    others = [asked[n] for n in found if n]
+    assert others == sorted(others)
