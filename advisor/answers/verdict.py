@@ -390,8 +390,7 @@ def _nothing(ranking: Ranking) -> str:
             others = len(unpriced) - 1
             more = f" and {others:,} other build{'s' * (others > 1)}" if others else ""
             return (
-                f"No price is known for {build_words(build)}{more}: ask a vendor and add the quote "
-                "with advisor prices add."
+                f"No price is known for {build_words(build)}{more}: ask a vendor and add the quote."
             )
         return f"No machine can be ranked for {model}: none has both a price and a training time."
     cents = candidates.cents

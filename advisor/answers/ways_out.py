@@ -18,6 +18,7 @@ from advisor.answers.wording import (
     short_gpus_words,
 )
 from advisor.costs.amounts import usd_rounded
+from advisor.costs.price_book import add_command
 from advisor.costs.rental import rent_offers, rented_usd
 from advisor.ranking.rank import Ranking
 
@@ -29,16 +30,25 @@ TITLE = "What would help"
 
 
 def ways_out(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) -> list[Doubt]:
-    """More money, more days, renting, or two machines; [] where a build answers."""
+    """A price, more money, more days, renting, or two machines; [] where a build answers."""
     if len(ranking):
         return []
     candidates, question = ranking.candidates, ranking.question
     budget, limit, cents = question.budget_usd, question.max_days, candidates.cents
     found = []
     in_time = enough_fast(ranking)
+    if not candidates.rankable and "no-price" in candidates.gap:
+        i = candidates.gap.index("no-price")
+        build = candidates.builds[i]
+        alone = build.host.gpu_id is None and not candidates.has_quote(i)[0]
+        item = build.gpu.gpu_id if alone else build.host.host_id
+        words = f"a quote for {build.gpu.name if alone else build.host.name} ranks it"
+        command = add_command(quoted(item), date.today())
+        found.append(Doubt(about="price", words=words, command=command))
     if in_time is not None and budget is not None and cents[in_time] > budget * 100:
         build = candidates.builds[in_time]
-        words = f"{usd_rounded(Decimal(cents[in_time]) / 100)} buys {short_gpus_words(build)} "
+        verb = "buys" if candidates.offered[in_time] else "was asked once for"
+        words = f"{usd_rounded(Decimal(cents[in_time]) / 100)} {verb} {short_gpus_words(build)} "
         words += f"{in_machine(build)}: {_days_words(ranking, in_time)}"
         usd = f"{math.ceil(cents[in_time] / 100)}"
         command = _asked_again(ranking, key, budget=usd, days=_days(limit))

@@ -236,10 +236,13 @@ def is_outlying(price: Decimal, middle: Decimal, count: int) -> bool:
 
 
 def outlying_quotes(quotes: Iterable[Quote]) -> frozenset[str]:
-    """The ids of quotes far from the middle of those of their item within a year of them."""
+    """The ids of quotes far from the middle of those of their item within a year of them; one that
+    another stands in for is no rival, nor far itself."""
+    standing = [quote for quote in quotes if quote.kind not in NEVER]
+    corrected = {quote.corrects for quote in standing}
     items: dict[tuple[str, str], list[Quote]] = {}
-    for quote in quotes:
-        if quote.kind not in NEVER:
+    for quote in standing:
+        if quote.quote_id not in corrected:
             items.setdefault((quote.item_kind, quote.item_id), []).append(quote)
     found: set[str] = set()
     for rivals in items.values():

@@ -371,4 +371,4 @@ def test_what_can_be_built_but_has_no_price_asks_for_a_quote(pythia: Candidates)
     found = Candidates(pythia.model, asked, times, pythia.prices, "sound")
     sentence = verdict(rank(found, Question())).sentence
     assert sentence.startswith("No price is known for 8 × H200 NVL (")
-    assert sentence.endswith("ask a vendor and add the quote with advisor prices add.")
+    assert sentence.endswith(": ask a vendor and add the quote.")
