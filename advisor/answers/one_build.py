@@ -297,7 +297,7 @@ def _running(one: OneBuild) -> list[Said]:
     if days is not None and (whole := own.experiment_usd(days)) is not None:
         free = terms.electricity_usd_per_kwh == 0
         less = ", without electricity, whose price w sets" if free else ""
-        words.append(f"{usd_rounded(whole)} a run{less}")
+        words.append(f"{owned.mark}{usd_rounded(whole)} a run{less}")
     power = own.electricity_usd_per_day
     if terms.electricity_usd_per_kwh == 0:
         if not words:
@@ -305,7 +305,7 @@ def _running(one: OneBuild) -> list[Said]:
     elif power is not None and days is not None:
         price = usd_and_cents(terms.electricity_usd_per_kwh)
         run = power * Decimal(str(days))
-        words.append(f"{usd_rounded(run)} of it electricity at {price} a kWh")
+        words.append(f"{owned.mark}{usd_rounded(run)} of it electricity at {price} a kWh")
     elif power is None:
         words.append("what it draws is not known, so electricity cannot be counted")
     said = [Said("; ".join(words))]
@@ -317,7 +317,7 @@ def _running(one: OneBuild) -> list[Said]:
             nothing.append(str(term["term"]))
             continue
         amount = "no data" if life is None else usd_rounded(life)
-        run_words = "" if each is None else f", {usd_rounded(each)} a run"
+        run_words = "" if each is None else f", {owned.mark}{usd_rounded(each)} a run"
         said.append(Said(f"{term['term']:<12} {amount:>10}{run_words}  {term['how']}"))
     if nothing:
         said.append(Said(f"not counted: {', '.join(nothing)}"))

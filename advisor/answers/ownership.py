@@ -83,12 +83,20 @@ class Ownership:
         return "" if watts is None else f"{mark}{watts:,.0f} W at the wall"
 
     @property
+    def mark(self) -> str:
+        """``≈`` where nobody measured how long it trains."""
+        best = self.candidates.times[self.position]
+        return "" if best is None or best.chosen is None else estimate_mark(best.chosen)
+
+    @property
     def heading(self) -> str:
         candidates, i = self.candidates, self.position
         gpu, host = candidates.gpu_quotes[i], candidates.host_quotes[i]
         assert gpu is not None and host is not None  # only builds with a price are asked about
         oldest = min(gpu.quoted_on, host.quoted_on)
-        days = "no time" if self.training_days is None else f"{days_exact(self.training_days)} days"
+        days = "no time"
+        if self.training_days is not None:
+            days = f"{self.mark}{days_exact(self.training_days)} days"
         named = self.build.host.name in build_words(self.build)
         where = "" if named else f" in a {self.build.host.name}"
         return (
@@ -389,9 +397,8 @@ def rent_row(
 
 def _days_words(owned: Ownership) -> str:
     """``≈79.4 days``, with the mark where nobody measured it; the time must be known."""
-    best = owned.candidates.times[owned.position]
-    assert owned.training_days is not None and best is not None and best.chosen is not None
-    return f"{estimate_mark(best.chosen)}{counted_days(owned.training_days)}"
+    assert owned.training_days is not None
+    return f"{owned.mark}{counted_days(owned.training_days)}"
 
 
 def finishes(owned: Ownership) -> bool:
@@ -419,18 +426,15 @@ def cost_sentence(owned: Ownership) -> str:
         return f"{words}; how long {model} trains on it is not known."
     if not finishes(owned):
         return f"{words}, and does not finish a run of {model} by then ({_days_words(owned)})."
-    mark = _days_words(owned).partition(counted_days(owned.training_days or 0.0))[0]
-    return f"{words}, {mark}{usd_rounded(each)} a run of {model} ({_days_words(owned)} each)."
+    return f"{words}, {owned.mark}{usd_rounded(each)} a run of {model} ({_days_words(owned)} each)."
 
 
 def rent_sentence(owned: Ownership, evens: list[BreakEven]) -> str:
     """What a rented run costs and from when buying pays, in one sentence that could stand alone."""
     even = evens[0]
-    best = owned.candidates.times[owned.position]
-    mark = estimate_mark(best.chosen) if best is not None and best.chosen is not None else ""
     words = (
         f"A run of {owned.candidates.model.name} on {rented_words(owned.build)} rented "
-        f"{even.offer.kind} costs {mark}{usd_rounded(even.rent_per_experiment_usd)} "
+        f"{even.offer.kind} costs {owned.mark}{usd_rounded(even.rent_per_experiment_usd)} "
         f"({_days_words(owned)} at {usd_and_cents(even.offer.price_per_hour_usd)} an hour)"
     )
     if not finishes(owned):

@@ -457,10 +457,12 @@ def marks_words(marks: str) -> str:
 
 
 def experiment_line(row: RankedRow, lifetime_years: float) -> str:
-    """The cost of one experiment, worked out: ``$20,900 × 30 d / (5 y × 365 d) = $343.56``."""
+    """The cost of one experiment, worked out: ``$20,900 × 30 d / (5 y × 365 d) = $343.56``; with
+    the mark of an estimate at the time and the cost where nobody measured it."""
+    mark = estimate_mark(row.time)
     return (
-        f"{usd_exact(row.overall_cost_usd)} × {days_exact(row.training_days)} d / "
-        f"({lifetime_years:g} y × 365 d) = {usd_and_cents(row.experiment_cost_usd)}"
+        f"{usd_exact(row.overall_cost_usd)} × {mark}{days_exact(row.training_days)} d / "
+        f"({lifetime_years:g} y × 365 d) = {mark}{usd_and_cents(row.experiment_cost_usd)}"
     )
 
 

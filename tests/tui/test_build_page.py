@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -99,7 +100,7 @@ class TestBuildPage:
             assert "not counted: resale, financing, hosting, staff, electricity" in before
             await paste(pilot, "0.25")
             text = shown(pilot)
-            assert " a run; $" in text
+            assert re.search(r"≈\$[\d,]+ a run; ≈\$", text), "an estimate, and so what follows"
             assert "not counted: resale, financing, hosting, staff" in text
             assert "electricity at $0.25 a kWh" in text
             assert text != before
