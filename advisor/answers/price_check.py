@@ -71,6 +71,8 @@ class BudgetCheck(NamedTuple):
     first: str | None
     first_oldest: date | None
     """The day of the older of its prices."""
+    first_is_a_sum: bool
+    """Whether a whole machine is first whose total nobody quoted."""
     young_enough: bool
 
 
@@ -229,7 +231,7 @@ def _budget_check(
         ids = {row.gpu_quote.quote_id, row.host_quote.quote_id}
         resting.update(set().union(*(by_quote.get(quote_id, set()) for quote_id in ids)))
         resting["told by others"] += "secondary" in (row.gpu_quote.kind, row.host_quote.kind)
-        resting["summed"] += row.build.host.gpu_id is not None and row.host_quote.is_summed
+        resting["summed"] += _is_unquoted(row)
     first = rows[0] if rows else None
     oldest = None if first is None else _oldest(first)
     return BudgetCheck(
@@ -241,6 +243,7 @@ def _budget_check(
         resting=tuple((name, n) for name, n in sorted(resting.items()) if n),
         first=None if first is None else f"{first.build.gpu_count} × {first.build.gpu.name}",
         first_oldest=oldest,
+        first_is_a_sum=first is not None and _is_unquoted(first),
         young_enough=not rows
         or (
             young >= YOUNG_SHARE * len(rows)
@@ -248,6 +251,10 @@ def _budget_check(
             and (today - oldest).days < STALE_DAYS
         ),
     )
+
+
+def _is_unquoted(row: RankedRow) -> bool:
+    return row.build.host.gpu_id is not None and row.host_quote.is_summed
 
 
 def _oldest(row: RankedRow) -> date:
@@ -283,6 +290,7 @@ def budget_rows(checks: Iterable[BudgetCheck]) -> list[dict[str, Any]]:
             "rest_on": ", ".join(f"{n} {name}" for name, n in each.resting) or None,
             "first": each.first,
             "first_price_of": each.first_oldest,
+            "first_is_a_sum": each.first_is_a_sum,
             "holds": each.young_enough,
         }
         for each in checks
@@ -318,6 +326,9 @@ def check_text(problems: Sequence[Problem], checks: Sequence[BudgetCheck], width
             f"In each ranking {YOUNG_SHARE:.0%} or more, and first place, stand on prices of the "
             "last year."
         )
+    if summed := list(dict.fromkeys(each.budget_usd for each in checks if each.first_is_a_sum)):
+        named = " and ".join(map(usd_whole, summed))
+        head += f" At {named} the first is a sum of a seller's options: ask for a quote."
     counts = Counter(each.problem for each in problems)
     counted = Counter(each.problem for each in problems if each.counts)
     said = [f"{counts[name]} {name} ({counted[name]} count)" for name in PROBLEMS if counts[name]]

@@ -125,10 +125,15 @@ _PROBLEM_WORDS = {
 
 
 def short_prices(snapshot: Snapshot) -> str:
-    """A row a GPU: the newest shipped price, of one day the better kind."""
+    """A row a GPU: the newest shipped price that no other corrects, of one day the better kind."""
     newest: dict[str, Quote] = {}
+    corrected = {quote.corrects for quote in snapshot.quotes if quote.origin == "shipped"}
     for quote in snapshot.quotes:
-        if quote.origin == "shipped" and quote.item_kind == "gpu":
+        if (
+            quote.origin == "shipped"
+            and quote.item_kind == "gpu"
+            and quote.quote_id not in corrected
+        ):
             held = newest.setdefault(quote.item_id, quote)
             if _newness(quote) > _newness(held):
                 newest[quote.item_id] = quote

@@ -94,6 +94,11 @@ def test_what_a_ranking_rests_on_is_counted(store_path: Path, snapshot: Snapshot
     assert not any(check.young_enough for check in aged)
     assert check_text(problems, aged, 100).startswith("Look at Pythia 1B at $40,000,")
     assert max(map(len, check_text(problems, checks, 100).splitlines())) <= 100
+    summed = [each._replace(first_is_a_sum=usd == 0) for usd, each in enumerate(checks)]
+    head = check_text(problems, summed, 1000).splitlines()[0]
+    assert head.endswith(" At $40,000 the first is a sum of a seller's options: ask for a quote.")
+    quoted = [each._replace(first_is_a_sum=False) for each in checks]
+    assert "a sum of a seller's options" not in check_text(problems, quoted, 1000)
 
 
 def test_every_first_place_and_four_fifths_of_each_ranking_are_younger_than_a_year(

@@ -8,6 +8,7 @@ import pytest
 
 from advisor.answers.price_page import BEGIN, END
 from advisor.cli.main import main
+from advisor.store import Store
 
 README = Path(__file__).parents[2] / "README.md"
 PAGE = Path(__file__).parents[2] / "docs" / "prices.md"
@@ -78,3 +79,19 @@ def test_the_short_table_is_put_between_its_marks(
     assert capsys.readouterr().err.count("\n") == 1
     page.unlink()
     assert main(command) == 2
+
+
+def test_a_price_that_another_stands_in_for_is_nobody_s_newest(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Store(store_path).reading() as reader:
+        quotes = reader.quotes()
+    corrected = {quote.corrects for quote in quotes}
+    standing = {
+        (f"${quote.price_usd:,.0f}", str(quote.quoted_on), quote.kind, quote.vendor)
+        for quote in quotes
+        if quote.item_kind == "gpu" and quote.quote_id not in corrected
+    }
+    for line in short(store_path, capsys).splitlines()[2:]:
+        _, price, day, kind, vendor, _ = (cell.strip() for cell in line.strip("|").split(" | "))
+        assert price == "no data" or (price, day, kind, vendor) in standing
