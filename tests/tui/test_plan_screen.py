@@ -17,7 +17,7 @@ from textual.widgets import Input, Static, TextArea
 from advisor.answers.plan_lines import decided_text
 from advisor.tui.app import AdvisorApp
 from advisor.tui.pages.record import RecordScreen
-from advisor.tui.plan.grant_fields import FIELDS, GrantField, with_field
+from advisor.tui.plan.grant_fields import FIELDS, SEVERAL, GrantField, with_field
 from advisor.tui.plan.grant_form import START
 from advisor.tui.plan.plan_screen import EMPTY, KEPT_WIDTHS, PlanScreen
 from advisor.tui.plan.viewer import open_file, opener
@@ -302,6 +302,28 @@ async def test_the_common_fields_of_a_grant_write_its_text(
         (experiment,) = tomllib.loads(text.text)["experiments"]
         assert experiment == {"model": "pythia-1b", "runs": 5, "by": date(2027, 6, 1)}
         assert text_of(app, "#wrong") == "Nothing is wrong."
+        # A second experiment, then the first again, and a machine that the lab has.
+        which = app.screen.query_one("#which", Input)
+        which.focus()
+        await paste(pilot, "2")
+        assert fields["model"].value == fields["runs"].value == fields["by"].value == ""
+        for key, typed in (("model", "vit"), ("runs", "3")):
+            fields[key].focus()
+            await paste(pilot, typed)
+        assert tomllib.loads(text.text)["experiments"] == [experiment, {"model": "vit", "runs": 3}]
+        assert text_of(app, "#of_how_many") == "No. of 2"
+        for number in ("x", ""):
+            which.focus()
+            await paste(pilot, number)
+            assert fields["model"].value == ""
+        await paste(pilot, "1")
+        assert fields["model"].value == "pythia-1b" and fields["runs"].value == "5"
+        for key, typed in (("gpu", "RTX A6000"), ("gpu_count", "3")):
+            fields[key].focus()
+            await paste(pilot, typed)
+        assert tomllib.loads(text.text)["owned"] == [{"gpu": "RTX A6000", "gpu_count": 3}]
+        assert len(tomllib.loads(text.text)["experiments"]) == 2
+        assert text_of(app, "#wrong") == "Nothing is wrong."
         fields["years"].focus()
         await paste(pilot, "none")
         assert text_of(app, "#wrong").startswith("grant.years: ")
@@ -319,12 +341,15 @@ SOME = st.sampled_from(
 
 
 @settings(max_examples=40)
-@given(text=SOME, typed=st.lists(st.tuples(st.sampled_from(FIELDS), VALUES), max_size=6))
+@given(
+    text=SOME,
+    typed=st.lists(st.tuples(st.sampled_from(FIELDS), VALUES, st.integers(0, 2)), max_size=6),
+)
 def test_a_field_changes_its_own_value_and_no_other(
-    text: str, typed: list[tuple[GrantField, str]]
+    text: str, typed: list[tuple[GrantField, str, int]]
 ) -> None:
-    for field, value in typed:
-        made = with_field(text, field, value)
+    for field, value, at in typed:
+        made = with_field(text, field, value, at)
         try:
             before, after = tomllib.loads(text), tomllib.loads(made)
         except tomllib.TOMLDecodeError:
@@ -332,11 +357,12 @@ def test_a_field_changes_its_own_value_and_no_other(
             continue
         for document in (before, after):
             table = document.get(field.table)
-            if field.table == "experiments":
-                table = table[0] if table else None
+            if field.table in SEVERAL:
+                tables = table or []
+                table = tables[at] if at < len(tables) else None
             document["found"] = (table or {}).pop(field.key, None)
             if not table:  # it may have been made for this
-                document[field.table] = None
+                document[field.table] = tables[:at] if field.table in SEVERAL else None
         found = after.pop("found")
         before.pop("found")
         assert after == before
@@ -348,7 +374,7 @@ def test_a_field_changes_its_own_value_and_no_other(
             )
         elif made != text:
             assert found is None
-        assert with_field(made, field, value) == made
+        assert with_field(made, field, value, at) == made
         text = made
 
 

@@ -17,6 +17,11 @@ from advisor.tui.pages.sized_screen import SLIM
 from advisor.tui.widgets.text_input import Field
 
 EXPERIMENTS = "experiments"
+OWNED = "owned"
+SEVERAL = (EXPERIMENTS, OWNED)
+"""Tables of which a grant has any number."""
+WHICH = "which"
+"""The field that chooses the experiment which others speak of."""
 
 
 class GrantField(NamedTuple):
@@ -42,8 +47,11 @@ FIELDS = (
     GrantField("Model", EXPERIMENTS, "model", str, "pythia-1b"),
     GrantField("Runs", EXPERIMENTS, "runs", int, "1"),
     GrantField("Done by", EXPERIMENTS, "by", date, "the grant's end"),
+    GrantField("Own GPU", OWNED, "gpu", str, "RTX A6000"),
+    GrantField("In each", OWNED, "gpu_count", int, "1"),
+    GrantField("Machines", OWNED, "machines", int, "1"),
 )
-"""An experiment's are the first one's."""
+"""An experiment's are those of the one that is chosen, a machine's those of the lab's first."""
 _TABLE = re.compile(r"\s*\[\[?\s*[\w.\"' -]+\s*\]?\]\s*(#.*)?")
 _LINE = re.compile(r"\s*([\w-]+)\s*=\s*(\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^\s#\"'\[{]+)(\s*#.*)?")
 
@@ -62,6 +70,9 @@ class GrantFields(Grid):
 
     def compose(self) -> ComposeResult:
         for field in FIELDS:
+            if field.key == "model":
+                yield Static("", id="of_how_many", classes="label")
+                yield Field("1", id=WHICH, max_length=4)
             yield Static(field.label, classes="label")
             yield Field(placeholder=field.hint, id=field.field_id, max_length=200)
 
@@ -74,52 +85,67 @@ class GrantFields(Grid):
         document = _parsed(text)
         if document is None:
             return
+        tables = document.get(EXPERIMENTS)
+        count = len(tables) if isinstance(tables, list) else 0
+        self.query_one("#of_how_many", Static).update(f"No. of {count}" if count < 10 else "Number")
         with self.prevent(Input.Changed):
             for field in FIELDS:
                 shown = self.query_one(f"#{field.field_id}", Field)
                 if not shown.has_focus:
-                    shown.value = _said(_value(document, field))
+                    at = self._at(field)
+                    shown.value = "" if at is None else _said(_value(document, field, at))
 
     def written(self, text: str) -> str:
         """The text with what stands in the fields."""
         for field in FIELDS:
             typed = self.query_one(f"#{field.field_id}", Field).value
-            text = with_field(text, field, typed)
+            at = self._at(field)
+            text = text if at is None else with_field(text, field, typed, at)
         return text
 
+    def _at(self, field: GrantField) -> int | None:
+        """Which of the tables of its name a field speaks of, from 0; none where no number is
+        chosen."""
+        if field.table != EXPERIMENTS:
+            return 0
+        typed = self.query_one(f"#{WHICH}", Field).value.strip()
+        return int(typed) - 1 if typed.isascii() and typed.isdecimal() and int(typed) else None
 
-def with_field(text: str, field: GrantField, typed: str) -> str:
+
+def with_field(text: str, field: GrantField, typed: str, at: int = 0) -> str:
     """The text of a grant with one value another, and nothing else: an empty one takes the line
-    out. A text in which that line cannot be told stays as it is."""
+    out. A text in which that line cannot be told stays as it is. ``at`` counts tables of a name of
+    which there are several; the next one that there is not yet is begun."""
     document = _parsed(text)
-    if document is not None and _said(_value(document, field)) == typed:
+    if document is not None and _said(_value(document, field, at)) == typed:
         return text
     literal = _literal(field.kind, typed) if typed.strip() else None
-    made = _edited(text, field, literal)
-    if document is not None and _parsed(made) != _expected(document, field, literal):
+    made = _edited(text, field, literal, at)
+    if document is not None and _parsed(made) != _expected(document, field, literal, at):
         return text
     return made
 
 
-def _edited(text: str, field: GrantField, literal: str | None) -> str:
+def _edited(text: str, field: GrantField, literal: str | None, at: int) -> str:
     lines = text.split("\n")
-    header = f"[[{field.table}]]" if field.table == EXPERIMENTS else f"[{field.table}]"
-    start = next((n for n, line in enumerate(lines) if _bare(line) == header), None)
-    if start is None:
-        if literal is None:
+    header = f"[[{field.table}]]" if field.table in SEVERAL else f"[{field.table}]"
+    starts = [n for n, line in enumerate(lines) if _bare(line) == header]
+    if at >= len(starts):
+        if literal is None or at > len(starts):
             return text
         before = text.rstrip("\n")
         return f"{before}\n\n{header}\n{field.key} = {literal}\n".lstrip("\n")
+    start = starts[at]
     tables = (n for n in range(start + 1, len(lines)) if _TABLE.fullmatch(lines[n]))
     end = next(tables, len(lines))
-    for at in range(start + 1, end):
-        found = _LINE.fullmatch(lines[at])
+    for number in range(start + 1, end):
+        found = _LINE.fullmatch(lines[number])
         if found is None or found[1] != field.key:
             continue
         if literal is None:
-            del lines[at]
+            del lines[number]
         else:
-            lines[at] = f"{field.key} = {literal}{found[3] or ''}"
+            lines[number] = f"{field.key} = {literal}{found[3] or ''}"
         return "\n".join(lines)
     if literal is not None:
         lines.insert(start + 1, f"{field.key} = {literal}")
@@ -130,17 +156,23 @@ def _bare(line: str) -> str:
     return line.partition("#")[0].replace(" ", "").strip()
 
 
-def _expected(document: dict[str, Any], field: GrantField, literal: str | None) -> dict[str, Any]:
+def _expected(
+    document: dict[str, Any], field: GrantField, literal: str | None, at: int
+) -> dict[str, Any]:
     """The document with this one value another."""
     made = dict(document)
     tables = made.get(field.table)
-    old = (tables[0] if tables else {}) if field.table == EXPERIMENTS else tables or {}
+    if field.table in SEVERAL:
+        every = tables if isinstance(tables, list) else []
+        old = every[at] if at < len(every) else {}
+    else:
+        every, old = [], tables or {}
     new = {key: value for key, value in old.items() if key != field.key}
     if literal is not None:
         new[field.key] = tomllib.loads(f"x = {literal}")["x"]
-    elif field.table not in made:
+    elif field.table not in made or (field.table in SEVERAL and at >= len(every)):
         return made
-    made[field.table] = [new, *(tables or [])[1:]] if field.table == EXPERIMENTS else new
+    made[field.table] = [*every[:at], new, *every[at + 1 :]] if field.table in SEVERAL else new
     return made
 
 
@@ -162,10 +194,10 @@ def _parsed(text: str) -> dict[str, Any] | None:
         return None
 
 
-def _value(document: dict[str, Any], field: GrantField) -> Any:
+def _value(document: dict[str, Any], field: GrantField, at: int) -> Any:
     table = document.get(field.table)
-    if field.table == EXPERIMENTS:
-        table = table[0] if isinstance(table, list) and table else None
+    if field.table in SEVERAL:
+        table = table[at] if isinstance(table, list) and at < len(table) else None
     return table.get(field.key) if isinstance(table, dict) else None
 
 

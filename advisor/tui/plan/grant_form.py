@@ -14,7 +14,7 @@ from textual.widgets import Static, TextArea
 from advisor.files import is_file, typed_path
 from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.dialog import Dialog
-from advisor.tui.plan.grant_fields import GrantFields
+from advisor.tui.plan.grant_fields import WHICH, GrantFields
 from advisor.tui.program.actions import bindings_of
 from advisor.tui.program.dialog_actions import GRANT
 from advisor.tui.widgets.text_input import Field
@@ -57,10 +57,12 @@ class GrantForm(Dialog[Path]):
     HELP = """\
 ## A grant
 
-The fields write the lines of the text below them: `Tab` goes from one to the next, and the model
-and its runs are the first experiment's. Everything else is written in the text, on the right of
-each `=`; what is wrong is said below as you type. `Ctrl+S` saves the file and plans it, `Esc` goes
-back and changes nothing. `advisor plan --example` prints every key that there is.
+The fields write the lines of the text below them: `Tab` goes from one to the next. `No. of 1`
+chooses the experiment whose model, runs and last day stand beside it; one more than there are
+begins another. `Own GPU`, how many are in each machine and how many machines are the first of what
+the lab has. Everything else is written in the text, on the right of each `=`; what is wrong is said
+below as you type. `Ctrl+S` saves the file and plans it, `Esc` goes back and changes nothing.
+`advisor plan --example` prints every key that there is.
 """
 
     def __init__(self, path: Path | None) -> None:
@@ -102,6 +104,9 @@ back and changes nothing. `advisor plan --example` prints every key that there i
     @on(Field.Changed)
     def _field_changed(self, event: Field.Changed) -> None:
         text = self.query_one("#text", TextArea)
+        if event.input.id == WHICH:
+            self.query_one(GrantFields).show(text.text)
+            return
         if event.input.parent is self.query_one(GrantFields):
             made = self.query_one(GrantFields).written(text.text)
             if made != text.text:
