@@ -148,7 +148,7 @@ def _setup(arguments: argparse.Namespace) -> Setup:
     if arguments.device == "cuda" and arguments.launcher == "local" and found < arguments.gpus:
         raise ValueError(
             f"--gpus is {arguments.gpus} but nvidia-smi shows {found}: ask for at most that, or "
-            "try the path without a GPU by --device cpu"
+            "try it without a GPU: --device cpu"
         )
     nodes = 1
     if arguments.launcher == "slurm":
@@ -338,7 +338,8 @@ def _export(arguments: argparse.Namespace) -> int:
     if winner is None:
         raise ValueError(
             f"{arguments.records} holds no time of {recipe.recipe_id}"
-            f"{'' if arguments.id is None else ' under ' + arguments.id}: measure it first by run"
+            f"{'' if arguments.id is None else ' under ' + arguments.id}: measure it first, as in "
+            f"python -m bench_runner run --recipe {recipe.recipe_id} --records {arguments.records}"
         )
     for path in export.write(recipe, winner, arguments.out):
         print(path)

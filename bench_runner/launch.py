@@ -306,7 +306,7 @@ def _outcome(
         status = "ok"
     elif killed and ended_by is None:
         # Before what the other ranks say: they only missed the one that is gone.
-        reason = "a process was killed by the system (SIGKILL), most often for want of host memory"
+        reason = "a process was killed by the system (SIGKILL), most often for lack of host memory"
     elif misfit is not None:
         # Sizes that fitted before it are in the events; the caller times the largest of them.
         status = "infeasible"

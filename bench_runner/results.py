@@ -190,7 +190,7 @@ def record_of(
     try:
         return _timed_record(setup, base, facts, timed, outcome)
     except (ValueError, ArithmeticError) as error:
-        reason = f"its seconds make no step: {error}"
+        reason = f"its seconds do not add up to a step: {error}"
         return with_id(replace(base, status="failed", reason=reason, environment=facts))
 
 
@@ -212,7 +212,7 @@ def _timed_record(
     passes = int(timed["accumulation_steps"])
     step = timing.step_time(raw, passes)
     if not 0 < step.step_s < math.inf:
-        raise ValueError(f"{step.step_s} s, which nobody can measure")
+        raise ValueError(f"{step.step_s} s, too short or too long to be a step")
     training = setup.recipe.training
     for name in (
         "settled",

@@ -198,8 +198,8 @@ class _Evidence:
         if floor is None or floor < (1 - WORTH_TRYING) * self._best.step_s:
             return None
         return (
-            f"cannot win: at best {floor:.3g} s a step (from what {self._basis(settings)} "
-            f"measured), where {label(self._best.settings)} takes {self._best.step_s:.3g} s"
+            f"cannot win: at best {floor:.3g} s a step, judged by {self._basis(settings)}, and "
+            f"{label(self._best.settings)} takes {self._best.step_s:.3g} s"
         )
 
     def floor_step_s(self, settings: Settings) -> float | None:

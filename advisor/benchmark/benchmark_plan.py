@@ -256,8 +256,8 @@ def _gpu_count(recipe: Recipe, device: str, here: MachineState, wanted: int | No
         found = len(here.gpus)
         if not found:
             raise InputError(
-                "nvidia-smi shows no GPU on this machine: start where the GPUs are, or see the "
-                "path work with --device cpu (a CPU's record never ranks as a GPU)"
+                "nvidia-smi shows no GPU on this machine: start where the GPUs are, or rent one "
+                "(--on sky); --device cpu tries it out, and never ranks as a GPU"
             )
         if wanted is None:
             batch = recipe.training.batch_size

@@ -7,6 +7,7 @@ from textwrap import fill
 
 from advisor.benchmark.progress import (
     LEFT_OUT,
+    NOT_TRIED,
     RUNNING,
     TIME,
     WAITING,
@@ -26,17 +27,23 @@ def gains(progress: Progress, gpu_count: int) -> str | None:
     best = progress.best_row
     if best is None or best.training_days is None:
         return None
+    ratios = _ratios(progress, best, best.training_days, gpu_count)
+    return ", ".join([f"{best.label}: {time_words(best.training_days)}", *ratios])
+
+
+def _ratios(progress: Progress, best: Tried, days: float, gpu_count: int) -> list[str]:
+    """How many times as fast as naive, and as the paper's best."""
     paper = {space.label(settings) for settings in space.space(gpu_count)}
-    words = [f"{best.label}: {time_words(best.training_days)}"]
+    words = []
     naive = progress.rows.get(NAIVE)
     if naive is not None and naive.training_days is not None and naive.label != best.label:
-        words.append(f"{naive.training_days / best.training_days:.2f} × as fast as naive")
+        words.append(f"{naive.training_days / days:.2f} × as fast as naive")
     timed = [row for row in _timed(progress.rows.values()) if row.label in paper]
     if timed and best.label not in paper:
         nearest = timed[0]
-        ratio = (nearest.training_days or 0.0) / best.training_days
+        ratio = (nearest.training_days or 0.0) / days
         words.append(f"{ratio:.2f} × as fast as the paper's best ({nearest.label})")
-    return ", ".join(words)
+    return words
 
 
 def _timed(rows: Iterable[Tried]) -> list[Tried]:
@@ -60,10 +67,20 @@ def shown_first(progress: Progress) -> tuple[list[Tried], list[Tried]]:
 
 def outcome_sentence(progress: Progress, model: str, device: str, gpu_count: int) -> str:
     """The winner with its gains, in one sentence that could stand alone."""
-    won = gains(progress, gpu_count)
-    if won is None:
+    best = progress.best_row
+    if best is None or best.training_days is None:
         return f"No setting of {model} was timed on {device}."
-    return f"{model} on {device}: the fastest settings are {won}."
+    ratios = "".join(f", {x}" for x in _ratios(progress, best, best.training_days, gpu_count))
+    so_far = "; the search was not finished" if is_cut_short(progress) else ""
+    return (
+        f"{model} trains on {device} in {time_words(best.training_days)}, measured here with "
+        f"{best.label}{ratios}{so_far}."
+    )
+
+
+def is_cut_short(progress: Progress) -> bool:
+    """Whether settings were left untried for want of time, or because somebody ended it."""
+    return any(row.state == NOT_TRIED for row in progress.rows.values())
 
 
 def outcome_text(

@@ -224,7 +224,7 @@ def suggest(code: int | None, tail: Sequence[str]) -> str:
     if "No space left" in text:
         return "free some disk, or name another folder with --work"
     if code in (-9, 137):
-        return "the system killed it, most often for want of host memory: free some, then try again"
+        return "the system killed it, most often for lack of host memory: free some, and try again"
     return "start it again: finished trials are kept and not measured twice"
 
 

@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--memory-limit-gib", metavar="G", help="as if each GPU had only 24 or 24GiB")
     add("--again", action="store_true", help="measure what was measured before, too")
     add("--yes", action="store_true", help="start without asking")
-    add("--device", default="cuda", help="cuda (default), or cpu to see the path work")
+    add("--device", default="cuda", help="cuda (default), or cpu to try it out")
     add("--details", action="store_true", help="every setting, those that were left out, too")
     add("--records", metavar="FILE", help="where the runner keeps its records (JSON lines)")
     add("--work", metavar="DIR", help="where it keeps logs and compiled kernels")
@@ -122,8 +122,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _doubts(progress: Progress, plan: Plan, typed: str) -> list[Doubt]:
-    """What to do next: more time where nothing was timed, every setting, where the time ranks;
-    ``typed`` is the model as it was named."""
+    """What to do next: more time where nothing was timed or not all, every setting, where the time
+    ranks; ``typed`` is the model as it was named."""
+    from advisor.benchmark.outcome import is_cut_short
+
     request, model = plan.request, quoted(typed)
     again = f"advisor bench --model {model} --gpus {request.gpu_count}"
     if request.device == "cpu":
@@ -134,7 +136,11 @@ def _doubts(progress: Progress, plan: Plan, typed: str) -> list[Doubt]:
         words = f"{request.minutes:g} minutes were too few"
         return [Doubt(about="time", words=words, command=f"{again} --minutes {request.minutes:g}0")]
     doubts = []
-    if request.search == "fast":
+    if is_cut_short(progress):
+        most = 60.0 if request.minutes is None else 4 * request.minutes
+        words = "not every setting was tried; what is finished is kept, and this goes on"
+        doubts.append(Doubt(about="time", words=words, command=f"{again} --minutes {most:g}"))
+    elif request.search == "fast":
         words = "the fast search leaves out what cannot win by its estimates; this tries everything"
         doubts.append(Doubt(about="search", words=words, command=f"{again} --search exhaustive"))
     if request.device == "cuda" and not typed.endswith(".toml"):  # else it has no name to rank by

@@ -87,7 +87,7 @@ def test_a_kept_model_is_measured_by_its_name(
     assert bench(own_store, tmp_path, "--yes", "--format", "json", model="Our Llama") == 0
     printed = json.loads(capsys.readouterr().out)
     assert {row["model"] for row in printed["settings"]} == {"our-llama"}
-    assert printed["verdict"]["sentence"].startswith(f"{kept_name(own_store)} on ")
+    assert printed["verdict"]["sentence"].startswith(f"{kept_name(own_store)} trains on ")
     commands = {doubt["about"]: doubt["command"] for doubt in printed["verdict"]["doubts"]}
     assert commands["rank"].startswith("advisor rank --model 'Our Llama' --store ")
     store = Store(own_store)

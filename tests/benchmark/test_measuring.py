@@ -431,8 +431,9 @@ def test_a_person_reads_the_winner_first_and_the_rest_folded(
     assert main(flags(own_store, tmp_path, "--yes")) == 0
     out = capsys.readouterr().out
     head, table, *rest = out.split("\n\n")
-    asked = "Pythia 160M on 2 × NVIDIA H200"
-    assert " ".join(head.split()).startswith(f"{asked}: the fastest settings are {LEAN}: 3 days")
+    said = f"Pythia 160M trains on 2 × NVIDIA H200 in 3 days, measured here with {LEAN}"
+    assert " ".join(head.split()).startswith(said)
+    assert "not finished" not in head
     assert table.splitlines()[1].startswith(f"{LEAN}  ")
     assert rest[-2].endswith("--details shows them.")
     pasted = re.findall(r"advisor .*", rest[-1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from advisor.benchmark.outcome import folded_words, gains, shown_first
+from advisor.benchmark.outcome import folded_words, gains, outcome_sentence, shown_first
 from advisor.benchmark.progress import Progress
 
 LEAN = "free lunch + layers compiled + fused loss + trimmed"
@@ -48,6 +48,18 @@ def test_a_winner_of_the_papers_own_space_is_compared_with_naive_alone() -> None
     words = gains(progress, 1)
     assert words is not None and "2.00 × as fast as naive" in words and "paper" not in words
     assert folded_words(shown_first(progress)[1]) is None
+
+
+def test_a_search_that_was_cut_short_says_so() -> None:
+    progress = Progress(["naive", "free lunch", "zero-1"], 3.0, "fast")
+    record = {"status": "ok", "training_days": 6.0}
+    progress.apply({"event": "trial-finished", "label": "naive", "record": record}, 1.0)
+    progress.apply({"event": "search-finished", "label": "naive"}, 2.0)
+    progress.close()
+    assert outcome_sentence(progress, "Pythia 1B", "1 × H100", 1) == (
+        "Pythia 1B trains on 1 × H100 in 6 days, measured here with naive; the search was not "
+        "finished."
+    )
 
 
 def test_nothing_is_folded_while_it_runs_and_nothing_is_claimed_without_a_time() -> None:

@@ -110,10 +110,9 @@ def target_of_config(path: Path, run: Run) -> Target:
         raise file.error(
             "patch_size", f"is {arguments['patch_size']}, larger than the image ({longest})"
         )
-    folder = path.resolve().parent.name
     return make_target(
-        # Its folder, where the file is called config.json like all others.
-        name=folder if path.name == "config.json" and folder else path.stem,
+        # Its folder, where the file is called config.json like all others and a folder was named.
+        name=path.parent.name or path.name if path.name == "config.json" else path.stem,
         kind=kin.kind,
         arguments=arguments,
         run=run,
