@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import tempfile
 from pathlib import Path
 
 from bench_runner.leftovers import in_use, sweep
@@ -21,6 +22,12 @@ def is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):
         return False
+
+
+def check_folder(path: Path) -> None:
+    """Raise OSError where no file can be made beside ``path``, before hours go into one."""
+    # Rights tell nothing of a disk that is mounted to be read, or is full.
+    tempfile.TemporaryFile(dir=path.absolute().parent).close()
 
 
 def write_whole(path: Path, content: str | bytes, *, overwrite: bool) -> None:

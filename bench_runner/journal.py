@@ -158,7 +158,8 @@ def check_place(path: Path) -> None:
     except OSError as error:
         said = error.strerror or error
         raise ValueError(
-            f"no records can be kept at {path} ({said}): name a file in a folder of yours"
+            f"no records can be kept at {path} ({said}): name a file in a folder of yours "
+            "with --records"
         ) from None
 
 

@@ -240,6 +240,12 @@ def look_here(
         words += ["--gpus", str(gpu_count)]
     try:
         work_directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"a benchmark's logs cannot be kept in {work_directory} ({error.strerror}): make that "
+            "a folder that you may write, or name another with --work"
+        ) from None
+    try:
         done = subprocess.run(
             words,
             stdin=subprocess.DEVNULL,

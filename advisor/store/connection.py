@@ -407,6 +407,12 @@ def _wording(path: Path, error: duckdb.Error, *, write: bool, wait_s: float = 0.
     if _is_held(error):
         import re
 
+        if "held in PID 0" in text:  # nobody whom this system knows
+            return (
+                f"the store {path} could not be locked within {wait_s:g} s: close the program that "
+                "has it open in another container or on another machine; if there is none, its "
+                "disk gives no locks: keep it on a disk of this machine, and name it with --store"
+            )
         holder = re.search(r"held in (\S+) \(PID (\d+)\)", text)
         who = f"{holder[1]} (PID {holder[2]})" if holder else "another program"
         return (

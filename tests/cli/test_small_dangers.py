@@ -367,3 +367,31 @@ def test_a_clock_that_python_cannot_read_is_told(
     monkeypatch.setattr("advisor.cli.main._run", late)
     assert main(["paths"]) == 2
     assert "the clock of this machine is beyond the year 2262" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc takes no files, whoever asks")
+def test_a_home_that_may_not_be_written_is_one_line(
+    store_path: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name in ("HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, "/proc/self/nothing")
+    monkeypatch.delenv("ADVISOR_STORE", raising=False)
+    monkeypatch.chdir(tmp_path)
+    here = ["--store", str(store_path)]
+    bench = ["bench", "--model", "pythia-14m", "--device", "cpu", "--methods", "naive", "--yes"]
+    refused = {
+        "--store": ["rank", "--model", "pythia-1b", "--budget", "40k"],
+        "--records": [*here, *bench],
+        "--work": [*here, *bench, "--records", str(tmp_path / "r.jsonl")],
+        "'/proc/self/r.md' cannot be written": [*here, "plan", "--out", "/proc/self/r.md", "no"],
+    }
+    for words, line in refused.items():
+        assert main(line) == 2
+        out, err = capsys.readouterr()
+        assert (out, err.count("\n")) == ("", 1), err
+        assert words in err
+    assert main([*here, "rank", "--model", "pythia-1b", "--budget", "40k"]) == 0
+    assert capsys.readouterr().err == ""

@@ -240,6 +240,24 @@ def test_where_nothing_can_be_locked_nobody_is_waited_for(
     assert "--store" in str(caught.value)
 
 
+def test_a_lock_that_nobody_here_holds_is_told_so(
+    own_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a lock is refused and yet nobody has it: another container, or a disk without locks."""
+
+    def refused(connection: object, path: Path, *_: str) -> None:
+        raise duckdb.IOException(
+            f'IO Error: Could not set lock on file "{path}": Conflicting lock is held in PID 0. See'
+            " also https://duckdb.org/docs/current/connect/concurrency"
+        )
+
+    monkeypatch.setattr("advisor.store.connection._attach", refused)
+    with pytest.raises(StoreError) as caught, Store(own_store, wait_s=0.05).reading():
+        pass
+    assert "its disk gives no locks" in str(caught.value)
+    assert "--store" in str(caught.value)
+
+
 def test_a_nested_opening_in_one_thread_ends_in_words(own_store: Path) -> None:
     store = Store(own_store, wait_s=0.05)
     with store.reading(), pytest.raises(StoreError, match="in use by this program itself"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -33,6 +34,8 @@ _STYLE: Any = {
 @contextmanager
 def styled() -> Iterator[Any]:
     """matplotlib's Figure class, in this style, without a screen."""
+    # Where its cache may not be written it says so, and draws all the same.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     import matplotlib
     from matplotlib.figure import Figure
 

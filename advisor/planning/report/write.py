@@ -104,6 +104,15 @@ def check_targets(names: Sequence[str], *, force: bool) -> list[Path]:
                 f"the folder of {shown(name, 200)} does not exist: make it first, or name a file "
                 "in another folder"
             )
+        from advisor.files import check_folder
+
+        try:
+            check_folder(path)
+        except OSError as error:
+            raise InputError(
+                f"{shown(name, 200)} cannot be written ({error.strerror or error}): name a file in "
+                "a folder of yours"
+            ) from None
         figures = figures_of(path)
         if path.suffix.lower() == ".md" and figures.exists() and not force:
             raise InputError(
