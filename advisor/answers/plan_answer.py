@@ -20,6 +20,8 @@ from advisor.planning.solver.problem import Machine, Plan
 if TYPE_CHECKING:
     from advisor.planning.plan_grant import Planned
 
+NOT_QUOTED = "nobody quoted"
+"""How a price is told that its seller never named."""
 MOST_CALENDAR = 14
 """Lines of a calendar that the short answer prints; a longer one waits for ``--details``."""
 
@@ -78,10 +80,13 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
         if flips:
             words = f"the decision changes with {(others or flips)[0]}"
         doubts.append(Doubt(about="change", words=words, command=f"{command} --details"))
+    unquoted = any(NOT_QUOTED in doubt.words for doubt in doubts)  # said once is enough
     told = cautions(loaded.grant, loaded.problem, plan)
+    told = [text for text in told if not (unquoted and NOT_QUOTED in text)]
     if told:
-        more = f" ({len(told) - 1} more with --details)" if len(told) > 1 else ""
-        doubts.append(Doubt(about="office", words=f"{told[0]}{more}", command=""))
+        more = f" ({len(told) - 1} more)" if len(told) > 1 else ""
+        words = f"{told[0]}{more}"
+        doubts.append(Doubt(about="office", words=words, command=f"{command} --details"))
     return doubts
 
 
@@ -96,7 +101,7 @@ def _price(machine: Machine, asks: Iterable[str]) -> Doubt:
     line = max(machine.lines, key=lambda each: each.unit_usd * each.quantity)
     age = f"{machine.label} is priced by {line.vendor} of {line.quoted_on:%B %Y}: ask again"
     if line.quote_kind == "parts-list" and len(machine.lines) == 1:
-        age = f"nobody quoted {machine.label}: a sum of {line.vendor}'s options of "
+        age = f"{NOT_QUOTED} {machine.label}: a sum of {line.vendor}'s options of "
         age += f"{line.quoted_on:%B %Y}; ask for a quote"
     flip = next((text for text in asks if text.startswith(f"a quote for {machine.label}:")), "")
     words = f"{age}; {flip.partition('it costs nothing, and ')[2]}" if flip else age

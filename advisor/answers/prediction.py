@@ -81,7 +81,10 @@ def prediction_doubts(answer: Prediction, bench: str, rank: str | None = None) -
         return [Doubt(about="machine", words="machines that it fits", command=command)]
     doubts = []
     if not answer.measured and answer.measure is not None:
-        words = f"nobody measured it on {_machine_words(answer)}; 10 minutes there settle it"
+        how = "10 minutes there settle it"
+        if " --keep " in bench:
+            how = "keep the model first, so that it can be measured and ranked"
+        words = f"nobody measured it on {_machine_words(answer)}; {how}"
         doubts.append(Doubt(about="time", words=words, command=bench))
     elif answer.measured and not answer.measured[0].here:
         words = "measured elsewhere; 10 minutes tell what your own machine takes"

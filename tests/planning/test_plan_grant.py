@@ -474,6 +474,7 @@ def test_the_command_plans(
     assert answer["title"] == "grant" and answer["verdict"]["sentence"] == first
     doubts = {doubt["about"]: doubt["command"] for doubt in answer["verdict"]["doubts"]}
     assert doubts["change"] == f"advisor plan {path} --store {store_path}" and len(doubts) <= 5
+    assert all(doubts.values())  # each has its command
 
 
 def test_an_impossible_grant_exits_with_1(
