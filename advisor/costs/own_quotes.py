@@ -144,6 +144,18 @@ def make_quote(
     return _Form(cells, items, today, row).quote()
 
 
+_SIGNS = {"EUR": "€", "GBP": "£", "JPY": "¥", "CNY": "¥", "INR": "₹", "KRW": "₩"}
+"""Of currencies that are no dollars."""
+
+
+def _without_sign(price: str, currency: str) -> str:
+    """``141,600`` for ``£141,600`` and ``GBP 141,600``, where the currency was said to be that."""
+    if currency == "USD":
+        return price
+    own = "|".join(map(re.escape, (currency, _SIGNS.get(currency, currency))))
+    return re.sub(rf"^\s*(?:{own})\s*|\s*(?:{own})\s*$", "", price, count=1, flags=re.IGNORECASE)
+
+
 class _Form:
     """One row while it is read; collects what is wrong."""
 
@@ -255,8 +267,12 @@ class _Form:
             return None, None
         if not cells["price"]:
             return None, None
+        if currency in _SIGNS and "$" in cells["price"]:
+            words = f"{shown(cells['price'])} is in dollars, the currency {currency}: which is it?"
+            self._wrong("price", words)
+            return None, None
         try:
-            price = parse_budget(cells["price"], "price").quantize(_CENT)
+            price = parse_budget(_without_sign(cells["price"], currency), "price").quantize(_CENT)
         except InputError as error:
             wrong = str(error)
             if "not in US dollars" in wrong:

@@ -79,6 +79,11 @@ def test_a_whole_server_and_a_part() -> None:
 def test_another_currency_needs_its_rate() -> None:
     quote = made(price="1000", currency="EUR", usd_per_unit="1.085")
     assert (quote.price_usd, quote.price_quoted, quote.currency) == (1085, 1000, "EUR")
+    for written in ("£1,000", "1000 GBP", "gbp 1,000.00", "1 000 £"):
+        pounds = made(price=written, currency="GBP", usd_per_unit="1.31")
+        assert (pounds.price_usd, pounds.price_quoted) == (1310, 1000)
+    assert "another currency" in wrong(price="€900", currency="GBP", usd_per_unit="1.31")["price"]
+    assert "which is it" in wrong(price="$900", currency="GBP", usd_per_unit="1.31")["price"]
     assert "exchange rate" in wrong(currency="EUR")["usd_per_unit"]
     assert "exchange rate" in wrong(currency="EUR", usd_per_unit="0")["usd_per_unit"]
 
