@@ -230,11 +230,11 @@ def what_to_do(loaded: Loaded, plan: Plan, width: int) -> str:
         rental = rentals[rental_id]
         rows.append(
             {
-                "do": "rent",
+                "do": "rent" if rental.allocation is None else "use",
                 "what": rental.label,
                 "runs": runs,
                 "cost with overhead": written_cost(loaded, cents),
-                "prices of": str(rental.priced_on),
+                "prices of": str(rental.priced_on) if rental.allocation is None else "-",
             }
         )
     used = {w.machine_id for w in plan.work}

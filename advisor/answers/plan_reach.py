@@ -236,5 +236,6 @@ def _takes(problem: PlanningProblem, plan: Plan, *, short: bool = False) -> str:
         rental = rentals[rental_id]
         runs = sum(r.runs for r in plan.rented if r.rental_id == rental_id)
         whole = f"{rental.label}, for {runs} {'run' if runs == 1 else 'runs'}"
-        does.append(f"rent {_rented_gpus(rental) if short else whole}")
+        verb = "rent" if rental.allocation is None else "use"
+        does.append(f"{verb} {_rented_gpus(rental) if short else whole}")
     return "; ".join(does) or "what is owned"

@@ -64,9 +64,10 @@ def _does(loaded: Loaded, plan: Plan) -> str:
         else f"buy {_called(machines[name].label, count)}"
         for name, count in counts.items()
     ]
-    labels = {each.rental_id: each.label for each in loaded.problem.rentals}
-    rented = dict.fromkeys(each.rental_id for each in plan.rented)
-    does += [f"rent {labels[name]}" for name in rented]
+    rentals = {each.rental_id: each for each in loaded.problem.rentals}
+    for name in dict.fromkeys(each.rental_id for each in plan.rented):
+        rental = rentals[name]
+        does.append(f"{'rent' if rental.allocation is None else 'use'} {rental.label}")
     if not does:
         does = ["use what the lab has"] if plan.work else ["nothing can be done"]
     more = len(does) - MOST_DONE

@@ -636,6 +636,18 @@ def test_the_largest_model_may_be_one_with_predicted_times_alone(
     assert names(SMALL)[0] == "pythia-6.9b"
 
 
+def test_granted_hours_are_used_and_not_rented(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hours = '[[allocations]]\nname = "Campus"\ngpu = "H100"\nusd_per_gpu_hour = 0\n'
+    path = grant_file(tmp_path, SMALL + hours)
+    code, out, _ = run(capsys, str(path), "--quick", "--store", str(store_path))
+    assert code == 0
+    assert re.match(r"Use \d × H100.*, Campus: the one run for \$0", " ".join(out.split()))
+    (row,) = [line for line in out.splitlines() if line.startswith("use ")]
+    assert row.rstrip().endswith(" -") and "ent " not in row
+
+
 def test_money_that_does_no_run_is_no_answer(
     store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -311,7 +311,7 @@ async def test_the_common_fields_of_a_grant_write_its_text(
             fields[key].focus()
             await paste(pilot, typed)
         assert tomllib.loads(text.text)["experiments"] == [experiment, {"model": "vit", "runs": 3}]
-        assert text_of(app, "#of_how_many") == "No. of 2"
+        assert text_of(app, "#of_how_many") == "Exp. of 2"
         for number in ("x", ""):
             which.focus()
             await paste(pilot, number)

@@ -171,11 +171,13 @@ def recommendation_section(given: Material) -> Section:
     for r in given.costs.running:
         if r.rented:
             by_label.setdefault(r.label, []).append(r)
+    granted = {r.label for r in given.loaded.problem.rentals if r.allocation is not None}
     for label, rented in by_label.items():
         runs = given.ledger.total([r.runs for r in rented], f"runs rented on {label}", "runs")
         usd = given.ledger.total([r.charge.direct for r in rented], f"rent of {label}")
-        items.append((f"Rent {label} for ", runs, ": ", usd, " before overhead."))
-    if not items:
+        verb = "Use" if label in granted else "Rent"
+        items.append((f"{verb} {label} for ", runs, ": ", usd, " before overhead."))
+    if not items and plan.runs:
         items.append(("Buy nothing and rent nothing: the machines of the lab do it all.",))
     for e_id, left in plan.left_out.items():
         number = given.ledger.leaf(

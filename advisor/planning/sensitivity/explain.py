@@ -180,7 +180,7 @@ def _binds(trials: Trials) -> list[Finding]:
         changes.append((("with machines that train without a break",), {"utilisation": 1}))
     if problem.rules.longest_run_days is not None:
         change: Change = {"longest_run_days": None}
-        changes.append((("with runs that may take as long as they take",), change))
+        changes.append((("without a limit on the days of a run",), change))
     if problem.rules.slack:
         changes.append((("with no days kept free before deadlines",), {"slack": 0}))
     if problem.max_machines is not None:

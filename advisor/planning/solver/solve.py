@@ -323,6 +323,8 @@ def _tell(clock: Clock, goal: Goal, best: Found, bound: float | None, trying: st
 
 def _kinds(program: Program, only: Sequence[tuple[str, int]] | set[tuple[str, int]]) -> str:
     kinds = len({machine_id for machine_id, _ in only})
+    if not kinds:
+        return "whether a plan that buys nothing is cheaper"
     return f"{kinds} {'kind' if kinds == 1 else 'kinds'} of machine that can be in a cheaper plan"
 
 

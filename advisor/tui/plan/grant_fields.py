@@ -46,7 +46,7 @@ FIELDS = (
     GrantField("Years", "grant", "years", int, "3"),
     GrantField("Model", EXPERIMENTS, "model", str, "pythia-1b"),
     GrantField("Runs", EXPERIMENTS, "runs", int, "1"),
-    GrantField("Done by", EXPERIMENTS, "by", date, "the grant's end"),
+    GrantField("Done by", EXPERIMENTS, "by", date, "grant's end"),
     GrantField("Own GPU", OWNED, "gpu", str, "RTX A6000"),
     GrantField("In each", OWNED, "gpu_count", int, "1"),
     GrantField("Machines", OWNED, "machines", int, "1"),
@@ -61,10 +61,10 @@ class GrantFields(Grid):
 
     DEFAULT_CSS = """
     GrantFields {
-        height: auto; grid-size: 6; grid-columns: 8 1fr 8 1fr 8 1fr; grid-rows: 1;
+        height: auto; grid-size: 6; grid-columns: 9 1fr 9 1fr 9 1fr; grid-rows: 1;
         grid-gutter: 0 1; margin-bottom: 1;
     }
-    GrantFields.-slim { grid-size: 4; grid-columns: 8 1fr 8 1fr; }
+    GrantFields.-slim { grid-size: 4; grid-columns: 9 1fr 9 1fr; }
     GrantFields .label { color: $foreground 75%; }
     """
 
@@ -87,7 +87,7 @@ class GrantFields(Grid):
             return
         tables = document.get(EXPERIMENTS)
         count = len(tables) if isinstance(tables, list) else 0
-        self.query_one("#of_how_many", Static).update(f"No. of {count}" if count < 10 else "Number")
+        self.query_one("#of_how_many", Static).update(f"Exp. of {count}")
         with self.prevent(Input.Changed):
             for field in FIELDS:
                 shown = self.query_one(f"#{field.field_id}", Field)

@@ -57,7 +57,7 @@ class GrantForm(Dialog[Path]):
     HELP = """\
 ## A grant
 
-The fields write the lines of the text below them: `Tab` goes from one to the next. `No. of 1`
+The fields write the lines of the text below them: `Tab` goes from one to the next. `Exp. of 1`
 chooses the experiment whose model, runs and last day stand beside it; one more than there are
 begins another. `Own GPU`, how many are in each machine and how many machines are the first of what
 the lab has. Everything else is written in the text, on the right of each `=`; what is wrong is said
