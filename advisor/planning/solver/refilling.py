@@ -17,9 +17,11 @@ from advisor.planning.solver.search_clock import Clock
 
 STEPS = 16
 """For each run."""
-MOST_OFF = 6
+MOST_OFF = 10
 MOST_TRIED = 8
 """Runs that are taken off in a step, and that are tried beside them."""
+MOST_PLACES = 4
+"""From so many places: between several, runs also change places."""
 NOISE = 0.5
 """By how much, as a share, the order of worth is shaken."""
 WARM = 0.3
@@ -89,21 +91,22 @@ class Refilling(Generic[P]):
     def _step(self, worse: float) -> float:
         """What it costs more; at most ``worse``."""
         random = self._random
-        place = random.choice(self._places)
-        if not place.jobs:
+        number = min(random.randint(1, MOST_PLACES), len(self._places))
+        some = random.sample(self._places, number)
+        here = [(place, job) for place in some for job in place.jobs]
+        if not here:
             return 0.0
-        middle = random.choice(place.jobs)
-        place_jobs = sorted(
-            place.jobs, key=lambda job: abs(job.low - middle.low) + abs(job.due - middle.due)
-        )
-        off = place_jobs[: random.randint(1, MOST_OFF)]
+        _, middle = random.choice(here)
+        here.sort(key=lambda each: abs(each[1].low - middle.low) + abs(each[1].due - middle.due))
+        off = here[: random.randint(1, MOST_OFF)]
         tried = random.sample(self.left, min(MOST_TRIED, len(self.left)))
-        keys = [*((job.experiment_id, job.run) for job in off), *tried]
+        keys = [*((job.experiment_id, job.run) for _, job in off), *tried]
         before = sum(self._cost[key] for key in keys)
         kept = {id(each): (each, each.jobs) for key in keys for each, _, _ in self._ways[key]}
         for each, jobs in kept.values():
             each.jobs = list(jobs)
-        place.jobs = [job for job in place.jobs if job not in off]
+        for place, job in off:
+            place.jobs.remove(job)
         worth = self._worth()
         after = {key: self._put(key) for key in sorted(keys, key=worth)}
         more = sum(after.values()) - before
