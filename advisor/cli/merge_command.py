@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store, terminal_width
@@ -30,6 +31,8 @@ COLUMNS = (
     "standing",
     "reason",
 )
+SPARE = ("nodes", "expected_low", "expected_high")
+"""Columns that a narrow terminal does without first."""
 REFUSED = "refused"
 
 
@@ -70,7 +73,14 @@ def _check(store: Store, options: argparse.Namespace) -> int:
             f"{len(judged) - counts - bad} unconfirmed, {bad} refused, {known} known already",
             file=sys.stderr,
         )
-    print(render_rows(rows, options.format, COLUMNS, width=terminal_width()))
+    if options.format == "table":
+        width = terminal_width()
+        print(render_rows(rows, "table", COLUMNS[:-1], width=width, spare=SPARE))
+        why = dict.fromkeys(f"{row['standing']}: {row['reason']}" for row in rows if row["reason"])
+        if why:
+            print("\n" + "\n".join(fill(each, width, subsequent_indent="  ") for each in why))
+    else:
+        print(render_rows(rows, options.format, COLUMNS))
     return NO_ANSWER if refused else ANSWERED
 
 
