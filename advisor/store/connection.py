@@ -225,12 +225,32 @@ def check_file(path: Path) -> None:
         raise StoreError(
             f"the store {path} cannot be read ({error.strerror}): name another with --store"
         ) from None
+    _check_logs(path)
     if not head:
         raise StoreError(f"{path} is empty, not a store: {remake}")
     if head[_MAGIC_OFFSET : _MAGIC_OFFSET + len(_MAGIC)] != _MAGIC:
         raise StoreError(f"{path} is not a store (no DuckDB file): name another with --store")
     if len(head) < _HEADER_BYTES:
         raise StoreError(f"the store {path} is damaged (cut short): {_remedy(path)}")
+
+
+_LOGS = (".wal", ".wal.checkpoint", ".wal.recovery")
+"""What DuckDB reads, writes and empties beside a database, whatever it leads to."""
+
+
+def _check_logs(path: Path) -> None:
+    """Raise StoreError where a log beside the store is a link to somewhere else, or a pipe."""
+    for ending in _LOGS:
+        log = path.with_name(path.name + ending)
+        try:
+            mode = log.lstat().st_mode
+        except OSError:
+            continue  # most often there is none
+        if not S_ISREG(mode):
+            raise StoreError(
+                f"{log}, the log beside the store, is no plain file, and what it leads to could be "
+                "overwritten: move it away"
+            )
 
 
 def _connect(memory_mib: int | None) -> duckdb.DuckDBPyConnection:

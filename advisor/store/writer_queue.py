@@ -22,6 +22,10 @@ else:
     _CAN_LOCK = True
 
 
+_AS_IT_IS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
+"""Neither wait for a pipe of that name nor follow a link."""
+
+
 def _sign(store: Path) -> Path:
     return store.with_name(f"{store.name}.writer-waits")
 
@@ -31,7 +35,7 @@ def writer_waits(store: Path) -> bool:
     if not _CAN_LOCK:
         return False
     try:
-        descriptor = os.open(_sign(store), os.O_RDONLY)
+        descriptor = os.open(_sign(store), os.O_RDONLY | _AS_IT_IS)
     except OSError:
         return False
     try:
@@ -52,7 +56,7 @@ def waiting_writer(store: Path) -> Iterator[None]:
     descriptor = None
     try:
         if _CAN_LOCK:
-            descriptor = os.open(sign, os.O_RDWR | os.O_CREAT, 0o666)
+            descriptor = os.open(sign, os.O_RDWR | os.O_CREAT | _AS_IT_IS, 0o666)
             # Held up only by a reader in the middle of its look, which is over at once.
             fcntl.flock(descriptor, fcntl.LOCK_SH)
     except OSError:

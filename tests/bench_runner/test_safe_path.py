@@ -143,3 +143,23 @@ def test_an_empty_entry_of_pythonpath_is_not_the_folder_one_stands_in(
     )
     assert done.returncode == 0, done.stderr
     assert not trace.exists()
+
+
+def test_the_runner_started_by_hand_takes_nothing_from_the_folder_one_stands_in(
+    tmp_path: Path,
+) -> None:
+    trace, here = tmp_path / "it-ran", hostile_folder(tmp_path / "paper", tmp_path / "it-ran")
+    # Python itself looks for these two there, before any line of ours.
+    (here / "sitecustomize.py").unlink()
+    shutil.rmtree(here / "bench_runner")
+    done = subprocess.run(
+        [sys.executable, "-m", "bench_runner", "space", "--gpus", "1"],
+        cwd=here,
+        env={name: text for name, text in os.environ.items() if name != "PYTHONSAFEPATH"}
+        | {"PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert not trace.exists()

@@ -12,6 +12,7 @@ import pytest
 from advisor.cli.main import main
 from advisor.store import Store, StoreError, check_store, look_through, merge_checks
 from advisor.store.connection import check_file, created, opened
+from advisor.store.writer_queue import waiting_writer, writer_waits
 from tests.store_for_tests import record
 
 SECRET = "a line of the user's own file"
@@ -322,3 +323,36 @@ def test_what_is_no_file_of_a_disk_is_not_read_as_a_store(place: str, told: str)
     # Some files of /proc keep their reader waiting, and all of them say that they are empty.
     with pytest.raises(StoreError, match=told):
         check_file(Path(place))
+
+
+@pytest.mark.parametrize("ending", [".wal", ".wal.checkpoint", ".wal.recovery"])
+@pytest.mark.parametrize("what", ["link", "dangling link", "pipe"])
+def test_a_log_that_leads_elsewhere_is_refused(
+    own_store: Path, tmp_path: Path, ending: str, what: str
+) -> None:
+    """It would be written, emptied or made, or waited for, by whoever opens the store."""
+    log, precious = own_store.with_name(own_store.name + ending), tmp_path / "precious"
+    precious.write_text("precious")
+    if what == "pipe":
+        os.mkfifo(log)
+    else:
+        log.symlink_to(precious if what == "link" else tmp_path / "made")
+    with pytest.raises(StoreError, match="no plain file"), Store(own_store).reading():
+        pass
+    with pytest.raises(StoreError, match="no plain file"):
+        Store(own_store).remove_quote("own:1")
+    assert precious.read_text() == "precious"
+    assert not (tmp_path / "made").exists()
+
+
+def test_the_sign_of_a_waiting_writer_is_neither_followed_nor_waited_for(tmp_path: Path) -> None:
+    for name in ("pipe", "link"):
+        store, sign = tmp_path / name, tmp_path / f"{name}.writer-waits"
+        if name == "pipe":
+            os.mkfifo(sign)
+        else:
+            sign.symlink_to(tmp_path / "made")
+        assert not writer_waits(store)
+        with waiting_writer(store):
+            pass
+        assert not (tmp_path / "made").exists()
