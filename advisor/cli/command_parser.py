@@ -59,6 +59,8 @@ class _Parser(argparse.ArgumentParser):
         word = next((each[2:].split("=")[0] for each in unknown if each.startswith("--")), "")
         # Somebody who types --days means --max-days, though others are spelled more alike.
         parts = [name for name in names if word in name.split("-")]
+        if word.endswith("gpus") and "count" in names and _numbered(unknown):
+            return ": did you mean '--count'?"  # where --gpu names the one
         meant = nearest(word, parts or names).replace(" '", " '--")
         return f": {meant}" if word and meant.startswith("did you mean") else ""
 
@@ -66,6 +68,13 @@ class _Parser(argparse.ArgumentParser):
         # argparse's own is silent where the help cannot be written.
         if message:
             (file or sys.stdout).write(message)
+
+
+def _numbered(words: Sequence[str]) -> bool:
+    """Whether the value of the first unknown flag is a whole number."""
+    place = next(i for i, word in enumerate(words) if word.startswith("--"))
+    value = words[place].partition("=")[2] or "".join(words[place + 1 : place + 2])
+    return value.isascii() and value.isdigit()
 
 
 def _in_words(message: str) -> str:

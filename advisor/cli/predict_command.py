@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from advisor.prediction.fitted import Fitted
     from advisor.prediction.model.targets import Target
     from advisor.prediction.physics.memory import Wanted
-    from advisor.prediction.predict_one import MeasuredTime
+    from advisor.prediction.predict_one import MeasuredTime, Prediction
     from advisor.store import Store
 
 
@@ -115,6 +115,7 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
         each = count // machines
         wanted = _wanted(options, each)
         answer = predict(target, chip, each, load_fit(), method=options.method, wanted=wanted)
+        answer = _named_as_asked(answer, _sharding(options))
         if network is None:
             if not _settings_named(options):
                 measured = _measured(store, target, chip.gpu_id, count, options.method)
@@ -265,9 +266,7 @@ def _wanted(options: argparse.Namespace, count: int) -> Wanted:
     """Settings and host memory as asked. Raises InputError."""
     from advisor.prediction.physics.memory import HOST_GIB_A_GPU, Wanted
 
-    host, sharding = HOST_GIB_A_GPU, options.sharding
-    if sharding is not None:
-        sharding = "-".join(sharding.casefold().replace("_", " ").replace("-", " ").split())
+    host, sharding = HOST_GIB_A_GPU, _sharding(options)
     if options.host_memory is not None:
         whole = parse_positive(options.host_memory, "host memory", "GiB", _MOST_HOST_GIB)
         host = whole / min(count, _GPUS_A_MACHINE)
@@ -280,6 +279,30 @@ def _wanted(options: argparse.Namespace, count: int) -> Wanted:
         offloading=_yes(options.offloading, "--offloading"),
         micro_batch_size=_whole(options.micro_batch, "--micro-batch"),
     )
+
+
+def _sharding(options: argparse.Namespace) -> str | None:
+    """As it is spelled in settings, known or not."""
+    if options.sharding is None:
+        return None
+    return "-".join(options.sharding.casefold().replace("_", " ").replace("-", " ").split())
+
+
+def _named_as_asked(answer: Prediction, sharding: str | None) -> Prediction:
+    """The settings with FSDP where it was asked for: of one stage it and ZeRO are predicted alike,
+    and written as ZeRO."""
+    if sharding is None or not sharding.startswith("fsdp"):
+        return answer
+    from bench_runner.records import SHARDINGS, one_of
+
+    fsdp = one_of(sharding, SHARDINGS, "sharding")
+    settings, *fitting = (
+        None if each is None else replace(each, sharding=fsdp)
+        for each in (answer.settings, *answer.fitting)
+    )
+    kept = tuple(each for each in fitting if each is not None)
+    said = (*answer.assumptions, "FSDP as fast as ZeRO of the same stage")
+    return replace(answer, settings=settings, fitting=kept, assumptions=said)
 
 
 def _yes(text: str | None, option: str) -> bool | None:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from advisor.prediction.model.targets import Target
-from advisor.prediction.predict_one import Prediction
+from advisor.prediction.predict_many import MEASURED_GPUS, beyond_measured
+from advisor.prediction.predict_one import MOST_GPUS, Prediction
 from advisor.ranking.fabric import Fabric, fabric_words, scaled_days, shared_settings
 
 
 def over_machines(one: Prediction, target: Target, machines: int, network: Fabric) -> Prediction:
-    """What so many machines like that of ``one`` take together. Raises ValueError, one line, where
-    its batch cannot be shared by them all."""
+    """What so many machines like that of ``one`` take together; beyond MEASURED_GPUS with a wider
+    interval. Raises ValueError, one line, where its batch cannot be shared by them all."""
+    import numpy as np
+
     workload = target.workload
     count = one.gpu_count * machines
+    if count > MOST_GPUS:
+        raise ValueError(f"{count:,} GPUs cannot be predicted; give --count {MOST_GPUS:,} or less")
     if workload.batch_size < count:
         raise ValueError(
             f"a batch of {workload.batch_size:,} cannot be shared by {count} GPUs: give a larger "
@@ -47,16 +53,23 @@ def over_machines(one: Prediction, target: Target, machines: int, network: Fabri
         machines,
         network,
     )
-    slow = scaled.slowdown
+    slow, beyond = scaled.slowdown, float(beyond_measured(np.array(count)))
+    far = (f"more than {MEASURED_GPUS:g} GPUs, where the interval is wider",) if beyond else ()
     return replace(
         joined,
         settings=settings,
         training_days=scaled.days,
-        training_days_low=scaled.low,
-        training_days_high=scaled.high,
+        training_days_low=scaled.days * _wider(scaled.low / scaled.days, beyond),
+        training_days_high=scaled.days * _wider(scaled.high / scaled.days, beyond),
         assumptions=(
             *one.assumptions,
             f"{fabric_words(network)} between the machines, one port each, nobody else on it",
             f"{slow.middle:.2f} times as long as linear ({slow.low:.2f} to {slow.high:.2f})",
+            *far,
         ),
     )
+
+
+def _wider(factor: float, beyond: float) -> float:
+    """An end of an interval, as a factor of its middle, with a further doubt of its logarithm."""
+    return math.exp(math.copysign(math.hypot(math.log(factor), beyond), factor - 1.0))

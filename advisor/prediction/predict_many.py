@@ -24,7 +24,7 @@ from advisor.prediction.fitted import (
 )
 from advisor.prediction.intervals import MOST, half_width
 from advisor.prediction.model.workload import Workload
-from advisor.prediction.physics.chip import Chip, gpu_type
+from advisor.prediction.physics.chip import Chip, board_of, gpu_type
 from advisor.prediction.physics.columns import Columns, WorkloadTable
 from advisor.prediction.physics.factors import NAMES, lean_layers, not_compiled, whole_attention
 from advisor.prediction.physics.memory import ANY, Option, Wanted, sample_bytes
@@ -52,6 +52,15 @@ MEASURED_GPUS = 64.0
 """Up to which number of GPUs several sources were measured."""
 BEYOND_SD = 0.1
 """Standard deviation (of the logarithm) that each doubling beyond adds. A judgement."""
+
+
+def beyond_measured(counts: Whole) -> Floats:
+    """Half of the 90 % interval of the logarithm that so many GPUs add by being more than several
+    sources measured; 0 up to MEASURED_GPUS."""
+    import numpy as np
+
+    doublings: Floats = np.log2(np.maximum(counts / MEASURED_GPUS, 1.0))
+    return doublings * BEYOND_SD * 1.645
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,15 +194,17 @@ def _distinct(
 
     shift, half = of_pairs("shift"), of_pairs("half")
     # Beyond a machine or eight of them the evidence is thin: doublings beyond widen the interval.
-    beyond = np.log2(np.maximum(counts / MEASURED_GPUS, 1.0)) * BEYOND_SD * 1.645
+    beyond = beyond_measured(counts)
     half = np.hypot(half, beyond)
     foreign_half = np.hypot(np.maximum(of_pairs("foreign_half"), half), beyond)
     apart = np.minimum(of_pairs("apart"), half)
     steps = np.array([w.training_steps for w in workloads], dtype=float)[workload_index]
-    # Nothing trains faster than was ever seen; where the fit says otherwise it is off by as much.
+    # Nothing trains faster than was ever seen, and several GPUs lose to each other besides; where
+    # the fit says otherwise it is off by as much.
     fitted_days = best * np.exp(shift) * steps / SECONDS_PER_DAY
     products_days = least * steps / SECONDS_PER_DAY
-    raised = np.maximum(products_days / fitted.highest_share / fitted_days, 1.0)
+    fastest_days = (least / fitted.highest_share + company) * steps / SECONDS_PER_DAY
+    raised = np.maximum(fastest_days / fitted_days, 1.0)
     days, off = fitted_days * raised, np.log(raised)
     days[~fits | unknown | (distance > FARTHEST)] = np.nan
 
@@ -426,7 +437,7 @@ def _residuals(
         "model": places("model", [(name,) for name in models])[:, None],
         "generation": places("generation", [(chip.generation,) for chip in chips])[None, :],
         "gpu": places("gpu", [(name,) for name in types])[None, :],
-        "board": places("board", [(chip.gpu_id,) for chip in chips])[None, :],
+        "board": places("board", [(board_of(chip),) for chip in chips])[None, :],
         "links": np.where(bus, places("links", [(name,) for name in types])[None, :], -1),
         "software": places("software", [(OWN_SOFTWARE,)])[None, :],
         "source": places("source", [(OWN_STACK,)])[None, :],

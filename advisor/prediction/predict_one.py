@@ -185,15 +185,16 @@ def predict(
     assumptions = list(target.assumptions)
     if settings is not None and settings.offloading:
         assumptions.append(f"{wanted.host_gib:g} GiB of host memory for each GPU")
-    if fits and bool(many.beyond_linear[0]):
+    # One GPU cannot share: where sharding was asked for, it is no measure of the many.
+    if fits and bool(many.beyond_linear[0]) and not wanted.stage:
         assumptions.append(
             f"more than {count} times as fast as one GPU, which must save memory in ways that "
             f"{count} need not"
         )
     if bool(many.at_bound[0]):
         assumptions.append(
-            f"no faster than any training was measured: {fitted.highest_share:.0%} of what matrix "
-            "products alone reach on this GPU"
+            "no faster than any training in a framework such as PyTorch was measured: "
+            f"{fitted.highest_share:.0%} of what matrix products alone reach on this GPU"
         )
     if count > MEASURED_GPUS:
         assumptions.append(f"more than {MEASURED_GPUS:g} GPUs, where the interval is wider")

@@ -153,7 +153,7 @@ def predicted_rows(
             gpu_count=count,
             precision=recipes[r].training.precision,
             naive=False,
-            flops=flops[r],
+            flops=flops[r] - (workloads[r].unlabelled_flops if option.lean else 0.0),
             training_days=_round(days),
             training_days_high=None,
         )

@@ -81,6 +81,10 @@ def test_commands_that_do_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
     assert "(see: advisor --help)" in said
     assert "no command 'lst': did you mean 'list'" in refused(capsys, "prices", "lst")
     assert "--model has no value: write one after it" in refused(capsys, "rank", "--model")
+    how_many = ("predict", "--model", "pythia-1b", "--gpu", "H100")
+    assert "did you mean '--count'?" in refused(capsys, *how_many, "--gpus", "4")
+    assert "did you mean '--count'?" in refused(capsys, *how_many, "--num-gpus=4")
+    assert "did you mean '--gpu'?" in refused(capsys, *how_many[:3], "--gpus", "H100")
     said = refused(capsys, "prices", "rent", "--model", "pythia-1b")
     assert "missing: --gpu, --count (see: advisor prices rent --help)" in said
     assert "times" in refused(capsys, "data", "tims")

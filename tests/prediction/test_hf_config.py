@@ -212,6 +212,13 @@ def test_code_that_a_configuration_names_is_never_run(tmp_path: Path) -> None:
     evil = {**LLAMA_32_1B, "auto_map": {"AutoConfig": "modeling_evil.Evil"}}
     with pytest.raises(ValueError, match="never done here"):
         target_of_config(write(tmp_path, evil), TEXT)
+    # Called as the library's own it is not looked at: the type says what is counted.
+    names = {"AutoConfig": "modeling_evil.LlamaConfig", "AutoModel": "modeling_evil.LlamaModel"}
+    plain = target_of_config(write(tmp_path, LLAMA_32_1B), TEXT)
+    named = target_of_config(write(tmp_path, {**LLAMA_32_1B, "auto_map": names}), TEXT)
+    assert named.workload == plain.workload
+    assert any("auto_map" in words for words in named.assumptions)
+    assert named.recipe is not None and "auto_map" not in named.recipe.model.arguments
     assert not ran.exists()
 
 

@@ -203,6 +203,7 @@ def test_settings_are_as_asked_and_never_faster_than_the_best(
     [
         (("--micro-batch", "4"), "micro_batch_size", 4),
         (("--sharding", "zero-3"), "sharding", "zero-3"),
+        (("--sharding", "FSDP full-shard"), "sharding", "fsdp-full-shard"),
         (("--checkpointing", "yes"), "activation_checkpointing", True),
         (("--offloading", "yes"), "offloading", True),
         (("--sharding", "ZeRO_2", "--precision", "FP16"), "sharding", "zero-2"),

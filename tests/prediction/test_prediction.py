@@ -39,6 +39,7 @@ from advisor.prediction.fit.fit_memory import columns_of, fit_costs, says_fits
 from advisor.prediction.fit.fitted_from import fitted_from
 from advisor.prediction.fit.log_step import Mean
 from advisor.prediction.fit.observations import (
+    NATIVE,
     PAPER,
     REFERENCE,
     Observation,
@@ -49,7 +50,7 @@ from advisor.prediction.fitted import Fitted
 from advisor.prediction.model.targets import Run, target_of_size
 from advisor.prediction.model.workload import Workload, workload_of
 from advisor.prediction.own_records import conditioned
-from advisor.prediction.physics.chip import Chip, gpu_type
+from advisor.prediction.physics.chip import Chip, board_of, gpu_type
 from advisor.prediction.physics.columns import WorkloadTable
 from advisor.prediction.physics.factors import FACTORS
 from advisor.prediction.physics.memory import NAIVE, OPTIONS, START, MemoryCosts, micro_batch
@@ -272,6 +273,49 @@ def test_nothing_trains_faster_than_was_ever_seen(fitted: Fitted) -> None:
             assert many.days[i] * fitted.highest_share >= least * (1 - 1e-9)
             assert many.low_days[i] >= least * (1 - 1e-9)
             assert many.low_days[i] < many.days[i] < many.high_days[i]
+
+
+FACTS = (
+    *("memory_gib", "bandwidth_gb_s", "tdp_w", "fp32_tflops", "tf32_tflops", "fp16_tflops"),
+    *("bf16_tflops", "pcie_gb_s", "pair_gb_s", "group_gb_s"),
+)
+
+
+def test_a_gpu_with_no_worse_facts_of_its_generation_is_no_slower(fitted: Fitted) -> None:
+    chips = list({chip.gpu_id: chip for chip in CHIPS.values()}.values())
+    workloads = list(WORKLOADS.values())
+    pairs = np.indices((len(workloads), len(chips))).reshape(2, -1)
+    many = predict_many(workloads, chips, *pairs, np.ones(pairs.shape[1], dtype=int), fitted)
+    days = many.days.reshape(len(workloads), len(chips))
+    facts = np.array([[getattr(c, name) or 0.0 for name in FACTS] for c in chips])
+    compared = set()
+    for i, less in enumerate(chips):
+        for j, more in enumerate(chips):
+            alike = less.generation == more.generation and less.half_rate == more.half_rate
+            if i != j and alike and (facts[j] >= facts[i]).all():
+                compared.add((less.name, more.name))
+                # Two that were both measured may differ by the scatter of their times.
+                assert np.nanmax(days[:, j] / days[:, i], initial=0.0) < 1.01
+    assert compared >= {("B200", "B300"), ("H100", "H200"), ("A100 40GB SXM", "A100")}
+
+
+def test_chips_that_differ_in_memory_alone_differ_in_nothing_else() -> None:
+    less, more = CHIPS["B200"], CHIPS["B300"]
+    named = replace(more, gpu_id=less.gpu_id, name=less.name, memory_gib=less.memory_gib)
+    assert named == less
+    assert gpu_type(more) == gpu_type(less) and board_of(more) == board_of(less)
+
+
+def test_code_for_one_kind_of_model_bounds_none_but_its_own(
+    without_gpus: list[tuple[Fold, Posterior]], evidence: tuple[Observation, ...]
+) -> None:
+    posterior = without_gpus[0][1]
+    assert posterior.highest_share < posterior.highest_native_share < 1.0
+    native = next(o for o in evidence if o.kind == NATIVE and o.chip.name == "RTX 4090")
+    alike = replace(native, kind="pytorch")
+    bound = replace(posterior, highest_share=0.01)
+    (slow, fast), _ = bound.predict([alike, native])
+    assert slow > fast + 1.0
 
 
 def test_where_the_bound_holds_it_is_said_and_the_interval_is_wider(fitted: Fitted) -> None:

@@ -36,7 +36,9 @@ def test_the_report_is_of_the_shipped_evidence() -> None:
 
 
 def test_every_prediction_has_an_interval_and_stays_below_the_peak() -> None:
-    rows = predicted_rows(shipped_fit(), load_recipes(), load_catalog().gpus)
+    fitted, recipes = shipped_fit(), load_recipes()
+    precisions = {recipe.recipe_id: recipe.training.precision for recipe in recipes}
+    rows = predicted_rows(fitted, recipes, load_catalog().gpus)
     assert len(rows) > 1000
     for row in rows:
         if row["status"] == "infeasible":
@@ -44,6 +46,9 @@ def test_every_prediction_has_an_interval_and_stays_below_the_peak() -> None:
             continue
         assert 0 < row["training_days_low"] < row["training_days"] < row["training_days_high"]
         assert row["verdict"] in ("plausible", "doubtful", "unchecked")
+        # A fused loss is not credited with logits that it leaves out.
+        precision = precisions[row["recipe_id"]]
+        assert precision == "fp32" or row["implied_mfu"] <= fitted.highest_share * 1.001
         # In a comparison some of the doubt cancels, and never all of it.
         assert (
             1 < row["comparison_factor"] <= row["training_days_high"] / row["training_days"] + 0.01
@@ -90,8 +95,8 @@ def test_predictions_are_told_apart_by_what_they_do_not_share(
     gpus = ("--gpus", "RTX PRO 6000 Blackwell,RTX 5090")
     ranked = ask(capsys, store_path, "--budget", "40000", *gpus)["ranked"]
     first, *others = ranked
-    tied = [row["gpu"] for row in others if row["tied_with_first"]]
-    assert (first["gpu"], set(tied)) == ("RTX PRO 6000 Blackwell", {"RTX 5090"})
+    tied = {row["gpu"] for row in others if row["tied_with_first"]}
+    assert {first["gpu"], *tied} == {"RTX PRO 6000 Blackwell", "RTX 5090"}
 
 
 def test_a_prediction_stands_in_for_an_impossible_time_which_is_still_listed(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -259,3 +260,21 @@ def test_gpus_that_machines_alike_cannot_share_are_refused(
     assert "such as 12" in capsys.readouterr().err
     assert main([*words, "--count", "32", "--nodes", "16", "--batch", "8"]) == 2
     assert "larger --batch or fewer --nodes" in capsys.readouterr().err
+    assert main([*words, "--count", "2048", "--nodes", "128"]) == 2
+    assert "give --count 1,024 or less" in capsys.readouterr().err
+
+
+def test_beyond_what_was_measured_the_interval_is_wider_and_it_is_said(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def asked(machines: int) -> tuple[float, str]:
+        words = ["predict", "--model", "pythia-6.9b", "--gpu", "H100", "--format", "json"]
+        words += ["--fabric", "infiniband-ndr", "--count", str(8 * machines)]
+        assert main([*words, "--nodes", str(machines), "--store", str(store_path)]) == 0
+        answer = json.loads(capsys.readouterr().out)
+        assert answer["training_days_low"] < answer["training_days"] < answer["training_days_high"]
+        return answer["training_days"] / answer["training_days_low"], str(answer["assumptions"])
+
+    (few, said), (many, told) = asked(8), asked(64)
+    assert many > 1.2 * few
+    assert "interval is wider" in told and "interval is wider" not in said

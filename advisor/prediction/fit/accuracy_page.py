@@ -23,7 +23,13 @@ from pathlib import Path
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-from advisor.prediction.fit.accuracy_words import BOUND, BY_MODEL, CHOSEN, FEW_PAIRS  # noqa: E402
+from advisor.prediction.fit.accuracy_words import (  # noqa: E402
+    BETTER_GUESSES,
+    BOUND,
+    BY_MODEL,
+    CHOSEN,
+    FEW_PAIRS,
+)
 from advisor.prediction.fit.baselines import BASELINES, baseline_errors  # noqa: E402
 from advisor.prediction.fit.card_ratios import Ratio, card_ratio  # noqa: E402
 from advisor.prediction.fit.compare_machines import Comparison, compare_without  # noqa: E402
@@ -136,7 +142,9 @@ def report(jobs: int) -> str:
         "of the same GPU in the rest of the evidence, the nearest row scaled by FLOPs and peak, "
         "and 40 % of the peak.",
         " ".join(CHOSEN.split()),
-        " ".join(BOUND.format(share=whole.highest_share).split()),
+        " ".join(
+            BOUND.format(share=whole.highest_share, native=whole.highest_native_share).split()
+        ),
         "## Table 1 as published, with the paper's bias term",
         _table(paper, PAPER_MUST, plain.paper),
         "## Measurements without the paper's bias",
@@ -144,6 +152,7 @@ def report(jobs: int) -> str:
         "This project's own synchronised measurements alone, as one stack:",
         _table(_of_own(truth), {}, _of_own(plain.truth)),
         _verdict_on_baselines({**{f"Table 1, {k}": v for k, v in paper.items()}, **truth}),
+        " ".join(BETTER_GUESSES.split()),
         "## A whole source left out",
         "Its bias is unknown then: other people's software, as a user meets it.",
         _grouped(truth["a whole source"], project),

@@ -15,7 +15,7 @@ from advisor.prediction.distance import reach_of
 from advisor.prediction.fit.calibrate import Calibration, calibrate, widening
 from advisor.prediction.fit.fit_memory import fit_costs
 from advisor.prediction.fit.log_step import Mean, highest_share
-from advisor.prediction.fit.observations import PAPER, Observation
+from advisor.prediction.fit.observations import NATIVE, PAPER, Observation
 from advisor.prediction.fit.random_effects import KINDS, NOISES, noise_groups, shared_matrices
 from advisor.prediction.intervals import MOST, dofs_of, half_width
 from advisor.prediction.physics.factors import FACTORS, starts
@@ -56,6 +56,8 @@ class Posterior:
     calibration: Calibration
     highest_share: float
     """`highest_share` of the observations."""
+    highest_native_share: float
+    """The same with code in C and CUDA, which alone is held against it."""
 
     def predict(self, asked: Sequence[Observation]) -> tuple[Floats, Floats]:
         """Mean of log step seconds, as the asked harness would see it, and half its 90 %
@@ -88,7 +90,9 @@ class Posterior:
             parts = [(variance[rows], dof) for variance, dof in unseen]
             half[rows] = half_width([(known[rows] * tail.scale**2, tail.dof), *parts])
         middle = mean + cross.T @ self.weighted
-        raised = np.exp(-middle) * physics.products_s() / self.highest_share
+        native = np.array([o.kind == NATIVE for o in asked])
+        share = np.where(native, self.highest_native_share, self.highest_share)
+        raised = np.exp(-middle) * physics.products_s() / share
         return middle + np.where(paper, 0.0, np.log(np.maximum(raised, 1.0))), half
 
     def without(self, held: Sequence[int]) -> Posterior:
@@ -192,6 +196,7 @@ def _posterior(
         spread,
         calibration,
         highest_share(timed) or 1.0,
+        highest_share(timed, native=True) or 1.0,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from advisor.prediction.fit.fit_memory import columns_of
-from advisor.prediction.fit.observations import PAPER, REFERENCE, Observation
+from advisor.prediction.fit.observations import NATIVE, PAPER, REFERENCE, Observation
 from advisor.prediction.physics.factors import StepModel, harness
 from advisor.prediction.physics.memory import MemoryCosts
 from advisor.prediction.physics.step_time import least_seconds, work_terms
@@ -61,14 +61,19 @@ class Mean:
         return np.where(self.model.naive, plain, lunch)
 
 
-def highest_share(observations: Sequence[Observation]) -> float:
+def highest_share(observations: Sequence[Observation], *, native: bool = False) -> float:
     """The highest share of what its matrix products alone reach on a GPU, by the clock that the
     power leaves, that a training was measured at; in half precision, where the rates are known
-    that products reach. Of the paper's times none counts, whose clock did not wait for the GPU; 0
-    where none does."""
+    that products reach. Of the paper's times none counts, whose clock did not wait for the GPU; of
+    code in C and CUDA, which fuses what PyTorch does not, those where ``native``; 0 where none
+    does."""
     import numpy as np
 
-    timed = [o for o in observations if o.step_s is not None and o.harness != PAPER]
+    timed = [
+        o
+        for o in observations
+        if o.step_s is not None and o.harness != PAPER and (native or o.kind != NATIVE)
+    ]
     if not timed:
         return 0.0
     seconds = np.array([o.step_s for o in timed], dtype=float)

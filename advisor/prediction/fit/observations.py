@@ -14,7 +14,7 @@ from pathlib import Path
 
 from advisor.prediction.fitted import OWN_SOFTWARE, OWN_STACK
 from advisor.prediction.model.targets import Run, target_of_timm
-from advisor.prediction.model.workload import Workload, workload_of
+from advisor.prediction.model.workload import Workload, labelled_alone, workload_of
 from advisor.prediction.physics.chip import Chip, chip_of
 from advisor.prediction.physics.memory import HOST_GIB_A_GPU, NAIVE, Option
 from bench_runner.kernels import ROUND_LENGTH
@@ -231,8 +231,12 @@ def from_throughput(path: Path, chips: Mapping[str, Chip]) -> list[Observation]:
     """Tokens a second that other stacks reached, as seconds an optimiser step."""
     observations = []
     kinds = _kinds(path)
+    gathering = {name for name, row in _sources(path).items() if row["logits"] == "labelled"}
     for number, row, chip in _published_rows(path, chips):
         recipe = _row_recipe(row)
+        workload = workload_of(recipe)
+        if row["source_id"] in gathering:
+            workload = labelled_alone(workload)
         naive = row["method"] == "naive"
         option = NAIVE if naive else None
         if row["sharding"] and not naive:
@@ -257,7 +261,7 @@ def from_throughput(path: Path, chips: Mapping[str, Chip]) -> list[Observation]:
                 source_id=row["source_id"],
                 kind=kinds[row["source_id"]],
                 harness=row["source_id"],
-                workload=workload_of(recipe),
+                workload=workload,
                 chip=chip,
                 count=int(row["gpu_count"]),
                 method=row["method"],
@@ -327,10 +331,14 @@ def from_images(path: Path, chips: Mapping[str, Chip]) -> list[Observation]:
     return observations
 
 
+def _sources(path: Path) -> dict[str, dict[str, str]]:
+    with path.with_name("sources.csv").open(encoding="utf-8", newline="") as file:
+        return {row["source_id"]: row for row in csv.DictReader(file)}
+
+
 def _kinds(path: Path) -> dict[str, str]:
     """The kind of software of each source."""
-    with path.with_name("sources.csv").open(encoding="utf-8", newline="") as file:
-        return {row["source_id"]: row["software"] for row in csv.DictReader(file)}
+    return {name: row["software"] for name, row in _sources(path).items()}
 
 
 def _published_rows(

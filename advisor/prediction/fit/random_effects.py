@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from advisor.prediction.fit.observations import PAPER, REFERENCE, Observation
 from advisor.prediction.fitted import KNOWN, LEAN_DECODERS, LEAN_OTHERS, effect_name
-from advisor.prediction.physics.chip import gpu_type
+from advisor.prediction.physics.chip import board_of, gpu_type
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,7 +76,7 @@ KINDS = (
     Kind(name="generation", key=lambda o: (o.chip.generation,), start=0.1, spread=0.4),
     Kind(name="gpu", key=lambda o: (gpu_type(o.chip),), start=0.08, spread=0.4),
     # An H100 on PCIe has other clocks, memory and power than one on SXM.
-    Kind(name="board", key=lambda o: (o.chip.gpu_id,), start=0.06, spread=0.4),
+    Kind(name="board", key=lambda o: (board_of(o.chip),), start=0.06, spread=0.4),
     Kind(name="links", key=_links, start=0.08),
     Kind(name="software", key=_measured(lambda o: (o.kind,)), start=0.12),
     Kind(name="source", key=_measured(lambda o: (o.stack,)), start=0.12),

@@ -62,8 +62,10 @@ def target_of_config(path: Path, run: Run) -> Target:
     """The model that a config.json describes, trained as ``run`` says; ValueError of one line."""
     path = Path(path)
     file = _File(path.name, _one_spelling(_read(path)))
+    kind = file.content.get("model_type")
     for key in CODE_KEYS:
-        if file.content.get(key):
+        code = file.content.get(key)
+        if code and not (key == "auto_map" and _is_namesake(code, kind)):
             raise file.error(
                 key,
                 "names code to run, which is never done here; remove the key if the model is a "
@@ -74,7 +76,6 @@ def target_of_config(path: Path, run: Run) -> Target:
             f"{file.name} describes an adapter (LoRA and its kin), and training one is other work "
             "than training its model, which is not predicted; give the model's config.json"
         )
-    kind = file.content.get("model_type")
     if not isinstance(kind, str) or not kind:
         raise file.error("model_type", "is missing; write the architecture's name, as llama")
     if kind in _OTHER_WORK:
@@ -125,6 +126,19 @@ def target_of_config(path: Path, run: Run) -> Target:
     )
 
 
+def _is_namesake(code: object, kind: object) -> bool:
+    """Whether every class that ``auto_map`` names is called after the model's type, as in files
+    from before the library had it (DeepSeek's, Phi's, Falcon's), so that the type says it all."""
+    if not isinstance(code, dict) or not isinstance(kind, str) or kind not in KIN:
+        return False
+    own = kind.replace("_", "").replace("-", "")
+    expected = {own + ending for ending in _ENDINGS}
+    return all(str(name).rpartition(".")[2].casefold() in expected for name in code.values())
+
+
+_ENDINGS = ("config", "model", "forcausallm", "formaskedlm", "forsequenceclassification")
+
+
 def _attention(file: _File, kin: Kin) -> str | None:
     """The attention that the file asks for, where the model has the choice; None: not said."""
     key = file.first(("_attn_implementation", "attn_implementation"))
@@ -162,6 +176,11 @@ def _said(file: _File, kin: Kin, length: int) -> list[str]:
         )
     if file.content.get("attn_logit_softcapping"):
         said.append("attention as fast as without its soft cap, which not every fused kernel has")
+    if file.content.get("auto_map"):
+        said.append(
+            f"the library's own {file.content['model_type']}; the code that auto_map names is "
+            "neither read nor run"
+        )
     if (trained := _TRAINED_AS.get(str(file.content.get("model_type")))) is not None:
         said.append(trained)
     return said

@@ -74,6 +74,12 @@ class Workload:
         samples = self.batch_size * self.training_steps
         return 3.0 * samples * (self.linear_flops + self.attention_flops)
 
+    @property
+    def unlabelled_flops(self) -> float:
+        """Those of them for logits of positions without a label, which a fused loss leaves out."""
+        samples = self.batch_size * self.training_steps
+        return 3.0 * samples * 2.0 * self.width * (1.0 - self.labelled) * self.logit_elements
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Shape:
@@ -123,6 +129,17 @@ def workload_of(recipe: Recipe) -> Workload:
         and architecture.attention == "sdpa",
         labelled=MASKED_SHARE if recipe.family == "encoder" and shape.masked else 1.0,
         unlike=_unlike(architecture),
+    )
+
+
+def labelled_alone(workload: Workload) -> Workload:
+    """The same by code that gathers the positions with a label before it computes logits."""
+    without = (1.0 - workload.labelled) * workload.logit_elements
+    return replace(
+        workload,
+        linear_flops=workload.linear_flops - 2.0 * workload.width * without,
+        logit_elements=workload.logit_elements - without,
+        labelled=1.0,
     )
 
 

@@ -117,7 +117,7 @@ def chip_of(gpu: Gpu) -> Chip:
         group_gb_s=group,
         switched=switched,
         measured_vendor=gpu.vendor == "NVIDIA",
-        generation=gpu.compute_capability or gpu.architecture or gpu.name,
+        generation=_generation(gpu),
         reach=_reach(gpu),
         half_rate=gpu.vendor == "NVIDIA" and "consumer" in gpu.form_factor,
         large_cache=(gpu.compute_capability or "") in _LARGE_CACHE,
@@ -126,6 +126,15 @@ def chip_of(gpu: Gpu) -> Chip:
     )
 
 
+def _generation(gpu: Gpu) -> str:
+    capability = gpu.compute_capability or gpu.architecture or gpu.name
+    return _ALIKE.get(capability, capability)
+
+
+_ALIKE = {"10.3": "10.0"}
+"""Blackwell Ultra's multiprocessor differs from Blackwell's in 4-bit products and exponentials,
+and in fewer FP64 units (NVIDIA's Blackwell Ultra data sheet); a training in half precision asks
+for none of these."""
 _REACH = {"CDNA 3.0": 0.67, "CDNA 4.0": 0.77}
 """Measured maxima over the dense peaks (668 of 1,300 TFLOP/s on MI300X, 785 on MI325X, 1,565 of
 2,500 on MI355X) over that of an A100, H100 and B200 (0.87, 0.80, 0.78): stas00/ml-engineering."""
@@ -225,12 +234,26 @@ def _tap_tflops(gpu: Gpu) -> float | None:
     return rate / 2 if rate is not None and gpu.compute_capability in _FEW_LOAD_UNITS else rate
 
 
+_TWINS = {"B300": "B200", "b300-sxm": "b200-sxm"}
+"""Chips and boards that differ from another in nothing but memory: every dense rate in half
+precision and above, bandwidth, links and watts are the same (the makers' data sheets, as in the
+catalogue; a test holds them beside each other). What was measured of one is all that is known of
+the other."""
+
+
 def gpu_type(chip: Chip) -> str:
     """A GPU whatever its memory, board and watts: an A100 of 40 GB says nearly all about one of 80,
-    an RTX PRO 6000 of 600 W much about its sisters for servers and of 300 W."""
+    a B200 about a B300, an RTX PRO 6000 of 600 W much about its sisters for servers and of 300 W.
+    """
     return chip_family(chip.name)
 
 
 def chip_family(name: str) -> str:
-    """The name that boards of one chip share."""
+    """The name that boards of one chip share, or of two that differ in nothing but memory."""
+    name = _TWINS.get(name, name)
     return next((family for family in FULL_BOARD_W if name.startswith(family)), name)
+
+
+def board_of(chip: Chip) -> str:
+    """Its board, whose clocks, memory and power are its own."""
+    return _TWINS.get(chip.gpu_id, chip.gpu_id)
