@@ -11,7 +11,7 @@ rule on: slack, longest run, parts of machines, in two of them allocations too.
 from __future__ import annotations
 
 import argparse
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
 from random import Random
@@ -74,6 +74,7 @@ def grant(
 
 
 MODELS = ("pythia-160m", "pythia-410m", "pythia-1b", "pythia-1.4b", "pythia-2.8b", "roberta")
+RUNS = 300
 RULES = """
 [grant]
 start = 2027-01-01
@@ -111,13 +112,18 @@ def grant_text(experiments: int, *, each_year: bool, allocation: bool, seed: int
     for i in range(experiments):
         first = random.randrange(5)
         last = random.randrange(first, 5)
-        runs = 300 // experiments // (5 if each_year else 1)
+        runs = RUNS // experiments // (5 if each_year else 1)
         window = (
             "each_year = true"
             if each_year
             else f"not_before = {2027 + first}-{random.choice(['01-01', '03-15'])}\n"
             f"by = {2027 + last}-12-{random.choice(['01', '20', '31'])}"
         )
+        if experiments == RUNS:  # of which no two have the same window
+            length = random.randrange(240, 900)
+            low = random.randrange(365 * 5 - length)
+            days = (date(2027, 1, 1) + timedelta(day) for day in (low, low + length))
+            window = "not_before = {}\nby = {}".format(*days)
         model = random.choice(MODELS)
         text += f'[[experiments]]\nname = "e{i}"\nmodel = "{model}"\nruns = {runs}\n{window}\n'
     return text
@@ -127,6 +133,7 @@ def catalogue(store: Path, limit: float) -> None:
     """Print one line a grant: the first plan, and how near the last is to its bound."""
     print("experiments  window     allocation  columns  first_cpu_s  cpu_s  gap")
     cases = [(5, True, False), (60, False, False), (60, False, True), (3, False, False)]
+    cases.append((RUNS, False, False))
     for seed, (experiments, each_year, allocation) in enumerate(cases):
         with TemporaryDirectory() as folder:
             path = Path(folder) / "grant.toml"
