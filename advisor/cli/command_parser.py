@@ -54,6 +54,8 @@ class _Parser(argparse.ArgumentParser):
         return options, unknown
 
     def _meant(self, unknown: Sequence[str]) -> str:
+        if not unknown[0].startswith("-"):
+            return ": what has blanks needs quotes, as in --budget '40 000'"
         flags = (flag for flag in self._option_string_actions if flag != "--help")
         names = [flag[2:] for flag in flags if flag.startswith("--")]
         word = next((each[2:].split("=")[0] for each in unknown if each.startswith("--")), "")

@@ -60,6 +60,7 @@ WRONG = [
     (["--model", ""], "no model is named"),
     (["--model", "a\nb\x1b[2J"], "no model is called"),
     (["--cheapest"], "unrecognized arguments"),
+    (["--budget", "40", "000"], "needs quotes, as in --budget '40 000'"),
     (["--days", "60"], "did you mean '--max-days'?"),
     (["--experiments"], "see: advisor rank --help"),
 ]
