@@ -17,10 +17,10 @@ from advisor.planning.solver.search_clock import Clock
 
 STEPS = 16
 """For each run."""
-MOST_OFF = 10
-MOST_TRIED = 8
+MOST_OFF = 16
+MOST_TRIED = 10
 """Runs that are taken off in a step, and that are tried beside them."""
-MOST_PLACES = 4
+MOST_PLACES = 6
 """From so many places: between several, runs also change places."""
 NOISE = 0.5
 """By how much, as a share, the order of worth is shaken."""
