@@ -327,7 +327,8 @@ def check_text(problems: Sequence[Problem], checks: Sequence[BudgetCheck], width
             "last year."
         )
     if summed := list(dict.fromkeys(each.budget_usd for each in checks if each.first_is_a_sum)):
-        named = " and ".join(map(usd_whole, summed))
+        *others, last = map(usd_whole, summed)
+        named = f"{', '.join(others)} and {last}" if others else last
         head += f" At {named} the first is a sum of a seller's options: ask for a quote."
     counts = Counter(each.problem for each in problems)
     counted = Counter(each.problem for each in problems if each.counts)

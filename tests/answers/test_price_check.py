@@ -97,6 +97,8 @@ def test_what_a_ranking_rests_on_is_counted(store_path: Path, snapshot: Snapshot
     summed = [each._replace(first_is_a_sum=usd == 0) for usd, each in enumerate(checks)]
     head = check_text(problems, summed, 1000).splitlines()[0]
     assert head.endswith(" At $40,000 the first is a sum of a seller's options: ask for a quote.")
+    summed = [each._replace(first_is_a_sum=True) for each in checks[:3]]
+    assert " At $40,000, $60,000 and $100,000 the first is" in check_text(problems, summed, 1000)
     quoted = [each._replace(first_is_a_sum=False) for each in checks]
     assert "a sum of a seller's options" not in check_text(problems, quoted, 1000)
 
