@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from bench_runner.outside import OutsideError, json_outside
+from bench_runner.outside import OutsideError, is_plain_file, json_outside
 from bench_runner.record_checks import Check, is_count, is_flag, is_number, is_positive, is_seconds
 
 MAX_LINE_BYTES = 8 * 1024 * 1024
@@ -152,6 +152,8 @@ class EventTail:
     def new(self) -> Iterator[dict[str, Any]]:
         """The events since the last time. Raises BadEventError, and OSError."""
         try:
+            if not is_plain_file(self._path):  # a pipe would be waited for
+                raise BadEventError("what is no plain file")
             file = self._path.open("rb")
         except FileNotFoundError:
             return

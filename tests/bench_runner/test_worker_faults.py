@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import sys
 import threading
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from bench_runner import events, journal, launch, runner, space
-from bench_runner.events import BadEventError, read_event
+from bench_runner.events import BadEventError, EventTail, read_event
 from bench_runner.trial import Outcome, TrialSpec
 from tests.bench_runner.test_results import outcome, record, setup
 
@@ -76,6 +77,12 @@ def test_a_bad_line_is_named_and_steers_no_terminal(line: Any, words: str) -> No
     assert len(str(caught.value)) < 300
 
 
+def test_events_that_come_by_a_pipe_are_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "events.jsonl")
+    with pytest.raises(BadEventError, match="no plain file"):
+        list(EventTail(tmp_path / "events.jsonl").new())
+
+
 @pytest.mark.parametrize("line", [GARBAGE[0][0], GARBAGE[3][0], GARBAGE[9][0], GARBAGE[10][0]])
 def test_a_bad_line_fails_its_trial_alone(tmp_path: Path, worker: list[str], line: Any) -> None:
     text = line if isinstance(line, bytes) else json.dumps(line).encode()
@@ -114,7 +121,7 @@ def test_a_time_that_is_none_is_never_ok(seconds: float) -> None:
     kept = record(found)
     assert kept.status == "failed"
     assert kept.training_days is None
-    assert "no step" in kept.reason
+    assert "do not add up to a step" in kept.reason
 
 
 def test_a_work_folder_that_cannot_be_written_is_the_reason(tmp_path: Path) -> None:
