@@ -21,6 +21,7 @@ from advisor.planning.sensitivity.explain import Explanation, explain
 from advisor.planning.solver.problem import Rules
 from advisor.planning.solver.search_clock import Progress
 from advisor.planning.solver.solve import solve
+from tests.benchmarks.bench_plan import RUNS, grant_text
 from tests.plans_for_tests import make_experiment, make_machine, make_problem, make_rental
 
 CTRL_C = b"\x03"
@@ -98,7 +99,11 @@ def test_ctrl_c_keeps_the_plan_and_says_which_files_were_written(
 def test_ctrl_c_before_any_plan_writes_nothing(store_path: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
-    words = ["plan", str(EXAMPLE), "--store", str(store_path), "--out", str(out / "plan.csv")]
+    # Of so many runs that only machines may do, the first plan takes long on any computer.
+    many = grant_text(RUNS, each_year=False, allocation=False, seed=1)
+    path = tmp_path / "grant.toml"
+    path.write_text(f"{many}[rentals]\nallowed = false\n", encoding="utf-8")
+    words = ["plan", str(path), "--store", str(store_path), "--out", str(out / "plan.csv")]
     code, shown = on_a_terminal(words, until=b"no plan yet")
     assert code == 130, shown
     assert "stopped before any plan was found: nothing is written" in shown
