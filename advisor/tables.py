@@ -89,7 +89,10 @@ def _json_pieces(columns: Columns) -> Iterator[str]:
             kinds = set(map(type, column))
             if kinds == {Decimal}:
                 column = list(map(float, column))
-            # Most columns of a long table are few texts or days, many times over.
+            if kinds <= {str} and column.count(column[0]) == len(column):
+                texts.append([start + encode(column[0])] * len(column))
+                continue
+            # Most columns of a long table are one text, or few texts or days, many times over.
             few = set(column) if kinds <= _ALIKE_IF_EQUAL else column
             if len(few) > len(column) // 2:
                 few = column
