@@ -29,6 +29,7 @@ from advisor.prediction.fit.accuracy_words import (  # noqa: E402
     BY_MODEL,
     CHOSEN,
     FEW_PAIRS,
+    NOT_TAKEN,
 )
 from advisor.prediction.fit.baselines import BASELINES, baseline_errors  # noqa: E402
 from advisor.prediction.fit.card_ratios import Ratio, card_ratio  # noqa: E402
@@ -156,6 +157,8 @@ def report(jobs: int) -> str:
         "## A whole source left out",
         "Its bias is unknown then: other people's software, as a user meets it.",
         _grouped(truth["a whole source"], project),
+        "## Evidence that was not taken",
+        " ".join(NOT_TAKEN.split()),
         "## Cards",
         "Each GPU type left out of the fit with all its rows.",
         _grouped(truth["a whole GPU type"], lambda o: gpu_type(o.chip)),

@@ -50,3 +50,16 @@ decoders the two largest are furthest off, and slower than predicted, where they
 shard on small GPUs: without them no time is left that tells what that costs. The others are near
 the goal; the worst of their cells are the RTX 3090's, several of which are more than its peak can
 do."""
+
+NOT_TAKEN = """Public tables that were read and are not among the evidence, and why. Adapters are
+other work than training a model: the LoRA tables of Exxact, Surogate and litgpt. Products in eight
+bits change what is learnt: NeMo 24.07, AMD's Primus, Megatron's Llama example, the FP8 rows of
+LLM.Q and torchao. A shape or a length that is not printed: ForgeLM's models on a 4090, fine-tunings
+padded to the longest sample of a batch (Hugging Face's T5 of 2022, mrdbourke, the Turing
+Institute). A clock that does not wait for the GPU: XHMY's. A score or a time to quality, from which
+a speed must be derived: GPU-Insights, MLPerf's logs, whose BERT is packed besides. A model whose
+work is not counted here: nnU-Net's. An SSD as the limit: Phison's. Not judged one by one: NVIDIA's
+examples other than BERT, the Universal LLM Trainer's and RWKV's rows. Of the sources that are
+taken, rows that scale more than linearly, or far less, print too few digits or feed too few tokens
+a pass are left out by rule (`usable` in observations.py); each source's program, bias and licence
+stand in evidence/sources.csv."""
