@@ -610,7 +610,7 @@ def test_a_rate_that_the_grant_states_is_told_in_its_currency() -> None:
 
 def test_gpus_for_a_machine_of_the_lab_are_no_machine(store_path: Path) -> None:
     grant = read_grant(EXAMPLE)
-    wanted = structs.replace(grant.experiments[1], each_year=False, runs=9)
+    wanted = structs.replace(grant.experiments[1], each_year=False, runs=8)
     grant = replace(grant, experiments=(wanted,), years=1, rent=False, buy_gpus=("RTX A6000",))
     planned = plan_loaded(load_grant(Store(store_path), grant, TODAY), 60, quick=True)
     assert planned.plan is not None
@@ -619,10 +619,10 @@ def test_gpus_for_a_machine_of_the_lab_are_no_machine(store_path: Path) -> None:
         m.label for m in planned.loaded.problem.machines if m.machine_id == bought.machine_id
     )
     text = to_markdown(report_for(planned, funder="nsf").parts()[0])
-    assert f": GPUs for 1 machine ({label}) and electricity, to train 9 runs" in text
+    assert f": GPUs for 1 machine ({label}) and electricity, to train 8 runs" in text
     assert f"Choice. GPUs for 1 machine ({label}) at $" in text
     assert (
-        "We have 1 machine (2 × A6000). With the GPUs that we ask for, 9 runs can be done" in text
+        "We have 1 machine (2 × A6000). With the GPUs that we ask for, 8 runs can be done" in text
     )
 
 
