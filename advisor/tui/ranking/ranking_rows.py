@@ -199,9 +199,9 @@ class RankedRows:
 
     def _place_mark(self, i: int) -> str:
         """Whether no other is both cheaper and faster, or nobody is known to sell it."""
-        if i in self.answer.front:
-            return "★"
-        return " " if self._offered[i] else NO_SELLER
+        if not self._offered[i]:
+            return NO_SELLER
+        return "★" if i in self.answer.front else " "
 
     def _name(self, index: int, row: RankedRow) -> Text:
         """GPUs and, where there are several machines with them, which."""
