@@ -100,8 +100,8 @@ def test_counts_watts_and_rack_units(
         ("--model 7b", "advisor predict --model decoder --parameters 7B"),
         ("--model gpt2", "no model is called 'gpt2'; known: "),
         ("--model pythia1b", "did you mean 'pythia-1b'"),
-        ("--gpu a100", "no machine with 4 × A100 can be built: "),
-        ("--gpu a100", "; --count can be 8\n"),
+        ("--gpu b200", "no machine with 4 × B200 can be built: "),
+        ("--gpu b200", "; --count can be 8\n"),
     ],
 )
 def test_what_is_typed_for_something_else_is_told_by_what_was_typed(
