@@ -71,9 +71,12 @@ def _paper_differs(answer: Prediction) -> bool:
     return paper is None or days <= 0.99 * paper
 
 
-def prediction_doubts(answer: Prediction, bench: str, rank: str | None = None) -> list[Doubt]:
+def prediction_doubts(
+    answer: Prediction, bench: str, rank: str | None = None, said: str | None = None
+) -> list[Doubt]:
     """What would make it surer; ``bench`` is the command that measures it, ``rank`` the one that
-    looks for a machine with these GPUs, where the model has a name to rank it by."""
+    looks for a machine with these GPUs, where the model has a name to rank it by, ``said`` the one
+    that writes out what is assumed, None where no flag does."""
     if not answer.fits:
         if rank is None:
             return []
@@ -92,7 +95,9 @@ def prediction_doubts(answer: Prediction, bench: str, rank: str | None = None) -
     if answer.training_days is None:
         return doubts
     if answer.assumptions:
-        doubts.append(Doubt(about="assumed", words="; ".join(answer.assumptions), command=""))
+        change = "" if said is None else "; change what differs"
+        words = f"{'; '.join(answer.assumptions)}{change}"
+        doubts.append(Doubt(about="assumed", words=words, command=said or bench))
     if rank is not None:
         words = "which machine with this GPU to order, at what price"
         doubts.append(Doubt(about="machine", words=words, command=rank))
@@ -100,7 +105,7 @@ def prediction_doubts(answer: Prediction, bench: str, rank: str | None = None) -
 
 
 def as_object(
-    answer: Prediction, bench: str, name: str, rank: str | None = None
+    answer: Prediction, bench: str, name: str, rank: str | None = None, said: str | None = None
 ) -> Mapping[str, Any]:
     """The JSON of the command: stable names, numbers as they are."""
     from dataclasses import asdict
@@ -116,7 +121,7 @@ def as_object(
             "high": answer.training_days_high if best is None else best.training_days,
             "basis": answer.basis if best is None else "measured",
         },
-        "doubts": doubt_objects(prediction_doubts(answer, bench, rank)),
+        "doubts": doubt_objects(prediction_doubts(answer, bench, rank, said)),
     }
     return content
 
@@ -126,6 +131,7 @@ def as_text(
     bench: str,
     name: str,
     rank: str | None = None,
+    said: str | None = None,
     *,
     details: bool = False,
     width: int = WIDTH,
@@ -146,7 +152,7 @@ def as_text(
             for label, words in _facts(answer)
         ]
         blocks += ["\n".join(lines)] if lines else []
-    blocks += doubt_block("To be sure", prediction_doubts(answer, bench, rank), width)
+    blocks += doubt_block("To be sure", prediction_doubts(answer, bench, rank, said), width)
     return "\n\n".join(blocks)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -129,14 +129,15 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
         raise InputError(str(error)) from None
     bench = _bench_command(options, target, count)
     rank = _rank_command(options, target, chip.gpu_id)
+    said = _assumptions_said(options, target, answer.assumptions, wanted.host_gib * each)
     name = answer.target if target.recipe is None else target.recipe.name
     if options.format == "json":
         from advisor.tables import to_json
 
-        print(to_json(as_object(answer, bench, name, rank)))
+        print(to_json(as_object(answer, bench, name, rank, said)))
     else:
         width = terminal_width()
-        print(as_text(answer, bench, name, rank, details=options.details, width=width))
+        print(as_text(answer, bench, name, rank, said, details=options.details, width=width))
     return ANSWERED if answer.training_days is not None else NO_ANSWER
 
 
@@ -151,6 +152,27 @@ def _bench_command(options: argparse.Namespace, target: Target, count: int) -> s
         name = recipe.recipe_id
     several = f" --nodes {options.nodes} --on slurm" if options.fabric is not None else ""
     return f"advisor bench --model {quoted(name)} --gpus {count}{several}"
+
+
+def _assumptions_said(
+    options: argparse.Namespace, target: Target, assumptions: Sequence[str], host_gib: float
+) -> str | None:
+    """The same question with what was assumed written out as flags, for the user to change; None
+    where no flag says it."""
+    recipe = target.recipe
+    flags = []
+    if any(words.startswith("sequences of ") for words in assumptions):
+        flags.append(f"--sequence-length {target.workload.tokens}")
+    if recipe is not None and any(words.startswith("images of ") for words in assumptions):
+        flags.append(f"--image-size {recipe.training.image_size}")
+    if any(words.endswith(" mixed precision") for words in assumptions):
+        flags.append(f"--precision {target.workload.precision}")
+    memory = any(" of host memory " in words for words in assumptions)
+    if memory and options.host_memory is None:
+        flags.append(f"--host-memory {host_gib:g}GiB")
+    if not flags:
+        return None
+    return " ".join(["advisor", *(quoted(word) for word in sys.argv[1:]), *flags])
 
 
 def _is_as_known(options: argparse.Namespace, target: Target) -> bool:

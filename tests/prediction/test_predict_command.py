@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -303,3 +304,23 @@ def test_what_trains_something_else_is_not_quoted_as_measured(
     )
     assert answer["measured"][0]["training_days"] == pytest.approx(fastest)
     assert not any(time["here"] for time in answer["measured"])
+
+
+def test_what_is_assumed_comes_with_the_command_that_says_it(
+    store_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["predict", "--model", "decoder", "--parameters", "3b", "--tokens", "300B"]
+    words += ["--gpu", "RTX 4090", "--count", "4", "--format", "json", "--store", str(store_path)]
+    monkeypatch.setattr("sys.argv", ["advisor", *words])
+    assert main(words) == 0
+    first = json.loads(capsys.readouterr().out)
+    told = [doubt for doubt in first["verdict"]["doubts"] if doubt["about"] == "assumed"]
+    assert "sequences of 2,048 tokens" in told[0]["words"]
+    typed = shlex.split(told[0]["command"])
+    assert typed[-6:] == (
+        ["--sequence-length", "2048", "--precision", "bf16", "--host-memory", "256GiB"]
+    )
+    assert main(typed[1:]) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert again["training_days"] == first["training_days"]
+    assert "sequences of" not in "".join(doubt["words"] for doubt in again["verdict"]["doubts"])
