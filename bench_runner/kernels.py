@@ -167,6 +167,17 @@ def _why_not_half(recipe: Recipe, settings: Settings) -> str | None:
     return None
 
 
+def most_promising(recipe: Recipe) -> Kernels:
+    """The first of `choices` where no FlashAttention is installed."""
+    return Kernels(
+        compilation="regional" if recipe.support.compile else "none",
+        loss=_losses(recipe)[0],
+        inputs=_inputs(recipe)[0],
+        attention=_attentions(recipe, flash=False)[0],
+        weights=_weights(recipe)[0],
+    )
+
+
 def choices(recipe: Recipe, *, flash: bool) -> tuple[Kernels, ...]:
     """All kernels that a model can be trained with, the most promising first.
 

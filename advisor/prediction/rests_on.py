@@ -28,9 +28,16 @@ class RestsOn:
     """As a person calls it: ``Pythia 1B on 4 × H200``."""
 
 
-def rests_on(fitted: Fitted, workload: Workload, gpu: str, counts: Sequence[int]) -> list[RestsOn]:
-    """For each number of GPUs of a type."""
-    alike = known_models(fitted).get((workload.family, workload.parameters))
+def rests_on(
+    fitted: Fitted,
+    workload: Workload,
+    gpu: str,
+    counts: Sequence[int],
+    known: Mapping[tuple[str, int], str] | None = None,
+) -> list[RestsOn]:
+    """For each number of GPUs of a type. ``known`` are the fit's `known_models`, where many ask."""
+    known = known_models(fitted) if known is None else known
+    alike = known.get((workload.family, workload.parameters))
     models = {workload.workload_id, alike}
     bearing = [p for p in fitted.pieces if p.model in models or p.gpu == gpu]
     far = [(_distance(p, workload, models, gpu), p) for p in bearing]

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from advisor.prediction.distance import FARTHEST
-from advisor.prediction.fitted import Fitted
+from advisor.prediction.fitted import Fitted, known_models
 from advisor.prediction.model.workload import sized, workload_of
 from advisor.prediction.physics.chip import chip_of, gpu_type
 from advisor.prediction.physics.memory import ANY, HOST_GIB_A_GPU, Wanted, host_gib_needed
@@ -21,7 +21,7 @@ from advisor.prediction.written_out import WrittenOut, settings_of, written_out
 from advisor.ranking.audit import audit_time
 from bench_runner.flops import count_flops
 from bench_runner.recipes import TEXT_FAMILIES, Recipe
-from bench_runner.records import Measurement
+from bench_runner.records import Measurement, Settings
 from price_catalog.builds import GPU_COUNTS
 from price_catalog.gpu_names import index_gpus, normalise
 from price_catalog.model import Gpu, Source
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 FITTED = Path(__file__).with_name("fitted.json")
 SOURCE_ID = "prediction"
+SETTINGS = tuple(field.name for field in fields(Settings))
 MOST_HOST_GIB = 4096.0
 """Host memory a GPU that is more than any machine has."""
 GAIN = 0.98
@@ -93,8 +94,9 @@ def predicted_rows(
     shapes = [workload_of(recipe) for recipe in recipes]
     workloads = [sized(shape, (sizes or {}).get(shape.workload_id)) for shape in shapes]
     made = [chip_of(gpu) for gpu in gpus]
+    known = known_models(fitted)
     ground = {
-        (r, g): rests_on(fitted, workloads[r], gpu_type(made[g]), counts)
+        (r, g): rests_on(fitted, workloads[r], gpu_type(made[g]), counts, known)
         for r in range(len(recipes))
         for g in range(len(gpus))
     }
@@ -159,10 +161,11 @@ def predicted_rows(
         )
         if audit.verdict == "implausible":
             return None
+        settings = settings_of(option, micro, steps, recipes[r])
         return row | {
             "status": "ok",
             "reason": f"predicted, {_near(float(many.distance[place]))}{own}",
-            **asdict(settings_of(option, micro, steps, recipes[r])),
+            **{name: getattr(settings, name) for name in SETTINGS},
             **further,
             "training_days": _round(days),
             "training_days_low": _round(low),

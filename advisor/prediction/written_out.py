@@ -12,7 +12,7 @@ from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.memory import ANY, Option, Wanted
 from advisor.prediction.predict_many import Predictions, predict_many
-from bench_runner.kernels import choices, with_kernels
+from bench_runner.kernels import most_promising, with_kernels
 from bench_runner.recipes import Recipe
 from bench_runner.records import Settings
 
@@ -33,7 +33,7 @@ def settings_of(option: Option, micro: int, steps: int, recipe: Recipe | None) -
     settings = option.settings(micro, steps)
     if not option.lean or recipe is None:
         return settings
-    return with_kernels(settings, choices(recipe, flash=False)[0])
+    return with_kernels(settings, most_promising(recipe))
 
 
 @dataclass(frozen=True, slots=True)
