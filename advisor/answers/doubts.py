@@ -28,7 +28,9 @@ from advisor.answers.wording import (
     estimate_mark,
     gpus_words,
     in_machine,
+    is_unquoted,
     limit_first,
+    mark_at,
     price_day,
     rented_words,
     runs_words,
@@ -227,7 +229,7 @@ def _price(ranking: Ranking, row: RankedRow) -> Doubt | None:
         what = f"{short_gpus_words(row.build)} {in_machine(row.build)}"
         price = usd_rounded(row.overall_cost_usd)
         words.append(f"nobody is known to sell {what} at {price}")
-    elif row.build.host.gpu_id is not None and row.host_quote.is_summed:
+    elif is_unquoted(row.build, row.host_quote):
         vendor, age = row.host_quote.vendor, age_words(day, today)
         words.append(f"nobody quoted this total, {age} old: ask {vendor} for a quote")
     elif (today - day).days >= YOUNG_DAYS:
@@ -281,7 +283,7 @@ def _whole_machine(ranking: Ranking, row: RankedRow) -> str | None:
     for i in ranking.order[: ranking.offered]:
         other, cost = candidates.builds[i], candidates.cost_usd(i)
         if not candidates.is_summed(i) and cost is not None:
-            days = f"{_mark_of(ranking, i)}{counted_days(candidates.days[i])}"
+            days = f"{mark_at(ranking.candidates, i)}{counted_days(candidates.days[i])}"
             best = "quoted whole" if assembled else "the best that is sold whole"
             return (
                 f"{words}{best}: {short_gpus_words(other)} "
@@ -306,11 +308,6 @@ def _cheaper_box(ranking: Ranking, row: RankedRow) -> str | None:
         return None
     usd, i = min(cheaper)
     return f"the same GPUs {in_machine(candidates.builds[i])}: {usd_rounded(Decimal(usd) / 100)}"
-
-
-def _mark_of(ranking: Ranking, i: int) -> str:
-    best = ranking.candidates.times[i]
-    return "" if best is None or best.chosen is None else estimate_mark(best.chosen)
 
 
 def _try_rented(

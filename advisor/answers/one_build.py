@@ -29,6 +29,7 @@ from advisor.answers.wording import (
     counted_days,
     estimate_mark,
     gpus_words,
+    is_unquoted,
     machine_words,
     over_words,
     price_day_words,
@@ -260,7 +261,7 @@ def _price(one: OneBuild) -> list[Said]:
     if low != high:
         ends = f"{usd_rounded(low / 100)} to {usd_rounded(high / 100)}"
         said.append(Said(f"what others ask for the same: {ends}"))
-    if build.host.gpu_id is not None and host.is_summed:
+    if is_unquoted(build, host):
         words = f"{summed_words(host)} that nobody quoted: ask {host.vendor} for a quote"
         said.append(Said(words, True))
     if candidates.overtaken[one.index]:

@@ -13,7 +13,7 @@ from advisor.answers.wording import (
     PREDICTED_MARK,
     build_words,
     counted_days,
-    estimate_mark,
+    mark_at,
     owned_words,
     rented_words,
     runs_words,
@@ -85,8 +85,7 @@ class Ownership:
     @property
     def mark(self) -> str:
         """``≈`` where nobody measured how long it trains."""
-        best = self.candidates.times[self.position]
-        return "" if best is None or best.chosen is None else estimate_mark(best.chosen)
+        return mark_at(self.candidates, self.position)
 
     @property
     def heading(self) -> str:
@@ -283,9 +282,7 @@ def chosen_build(candidates: Candidates, count: int, machine: str | None) -> int
         )
     priced = [i for i in sound if candidates.cents[i] != NO_PRICE]
     if not priced:
-        build = candidates.builds[sound[0]]
-        alone = build.host.gpu_id is None and not candidates.has_quote(sound[0])[0]
-        item = build.gpu.gpu_id if alone else build.host.host_id
+        build, (_, item) = candidates.builds[sound[0]], candidates.unpriced(sound[0])
         add = of_typed_store(add_command(item, date.today()))
         raise InputError(f"{build_words(build)} has no price that counts; add one, as in {add}")
     # Rather what a ranking would name: sold, with a time; then what has a time.

@@ -18,7 +18,6 @@ from advisor.answers.ownership import (
     rent_sentence,
 )
 from advisor.answers.wording import (
-    estimate_mark,
     price_day_words,
     rests_on_words,
     runs_words,
@@ -55,7 +54,7 @@ _TERM_FLAGS = {
 def cost_text(owned: Ownership, width: int, *, details: bool = False) -> str:
     """What owning costs: the answer, the terms that are counted, then what is not; with
     ``details`` every term, and what the figures rest on."""
-    mark = _mark(owned)
+    mark = owned.mark
     terms = cost_rows(owned)
     counted = [row for row in terms if details or row["life_usd"] is None or row["life_usd"]]
     years = f"{owned.own.terms.lifetime_years:f} years"
@@ -167,7 +166,7 @@ def rent_text(
     ``details`` what the figures rest on."""
     days = owned.training_days
     assert days is not None  # else there is nothing to compare
-    mark, runs = _mark(owned), "" if number is None else f"{number:,f} runs"
+    mark, runs = owned.mark, "" if number is None else f"{number:,f} runs"
     life = f"{owned.own.terms.lifetime_years:f} years"
     rows = []
     for even in evens:
@@ -264,11 +263,6 @@ def _stated(terms: CostTerms) -> str:
             number = f"{(value * 100 if percent else value).normalize():f}"
             words += f" --{flag} {number}{'%' if percent else ''}"
     return words
-
-
-def _mark(owned: Ownership) -> str:
-    best = owned.candidates.times[owned.position]
-    return "" if best is None or best.chosen is None else estimate_mark(best.chosen)
 
 
 def _usd(amount: Decimal | None, mark: str = "") -> str:

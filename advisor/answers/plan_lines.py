@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from advisor.answers.plan_calendar import calendar_lines, cut
 from advisor.answers.plan_sentence import plan_sentence, written_cost
@@ -20,9 +20,6 @@ from advisor.planning.sensitivity.thresholds import OUT_OF_TIME
 from advisor.planning.solver.problem import Plan
 from advisor.tables import to_table
 from price_catalog.model import OWN_QUOTE
-
-if TYPE_CHECKING:
-    pass
 
 WIDTH = 100
 

@@ -11,7 +11,7 @@ from textwrap import fill
 from typing import Any, NamedTuple
 
 from advisor.answers.before import with_command
-from advisor.answers.wording import KIND_WORDS, item_names
+from advisor.answers.wording import KIND_WORDS, is_unquoted, item_names
 from advisor.costs.amounts import age_words, usd_and_cents, usd_exact, usd_whole
 from advisor.costs.price_book import (
     NEVER,
@@ -231,7 +231,7 @@ def _budget_check(
         ids = {row.gpu_quote.quote_id, row.host_quote.quote_id}
         resting.update(set().union(*(by_quote.get(quote_id, set()) for quote_id in ids)))
         resting["told by others"] += "secondary" in (row.gpu_quote.kind, row.host_quote.kind)
-        resting["summed"] += _is_unquoted(row)
+        resting["summed"] += is_unquoted(row.build, row.host_quote)
     first = rows[0] if rows else None
     oldest = None if first is None else _oldest(first)
     return BudgetCheck(
@@ -243,7 +243,7 @@ def _budget_check(
         resting=tuple((name, n) for name, n in sorted(resting.items()) if n),
         first=None if first is None else f"{first.build.gpu_count} × {first.build.gpu.name}",
         first_oldest=oldest,
-        first_is_a_sum=first is not None and _is_unquoted(first),
+        first_is_a_sum=first is not None and is_unquoted(first.build, first.host_quote),
         young_enough=not rows
         or (
             young >= YOUNG_SHARE * len(rows)
@@ -251,10 +251,6 @@ def _budget_check(
             and (today - oldest).days < STALE_DAYS
         ),
     )
-
-
-def _is_unquoted(row: RankedRow) -> bool:
-    return row.build.host.gpu_id is not None and row.host_quote.is_summed
 
 
 def _oldest(row: RankedRow) -> date:

@@ -14,8 +14,10 @@ from advisor.answers.wording import (
     chance_words,
     counted_days,
     estimate_mark,
+    estimated_days,
     in_machine,
     is_own_price,
+    is_unquoted,
     named_gpus_words,
     over_words,
     owned_words,
@@ -178,13 +180,8 @@ def _short_words(row: RankedRow) -> str:
 
 
 def _short_bought(row: RankedRow) -> str:
-    summed = " (a sum)" if _is_unquoted(row.build, row.host_quote) else ""
+    summed = " (a sum)" if is_unquoted(row.build, row.host_quote) else ""
     return f"{named_gpus_words(row.build)}: {usd_rounded(row.overall_cost_usd)}{summed}"
-
-
-def _is_unquoted(build: Build, host_quote: Quote) -> bool:
-    """Whether its seller never named this price of a whole machine."""
-    return build.host.gpu_id is not None and host_quote.is_summed
 
 
 def _price_words(ranking: Ranking, row: RankedRow, *, aged: bool) -> str:
@@ -204,7 +201,7 @@ def _asked_words(build: Build, gpu_quote: Quote, host_quote: Quote, *, aged: boo
     that the GPUs are used."""
     day = min(gpu_quote.quoted_on, host_quote.quoted_on)
     words = price_day_words(day, date.today()) if aged else f"{day:%B %Y}"
-    if _is_unquoted(build, host_quote):
+    if is_unquoted(build, host_quote):
         words = f"{summed_words(host_quote)}, {words}"
     if gpu_quote.kind == "used":
         words = f"used GPU{'s' * (build.gpu_count > 1)}, {words}"
@@ -268,7 +265,7 @@ def _short_offer(ranking: Ranking, offer: Offer) -> str:
     cost = candidates.cost_usd(i)
     assert cost is not None  # it is on sale
     quote = candidates.host_quotes[i]
-    summed = quote is not None and _is_unquoted(candidates.builds[i], quote)
+    summed = quote is not None and is_unquoted(candidates.builds[i], quote)
     words = f"{named_gpus_words(candidates.builds[i])}, {usd_rounded(cost)}"
     words += " (a sum), " if summed else ", "
     words += days_at(ranking, i)
@@ -441,16 +438,13 @@ def _asked(ranking: Ranking) -> str:
 
 def _days_of(ranking: Ranking, i: int) -> str:
     """``≈79.4 days (4 × A6000)``."""
-    return f"{_days(ranking, i)} ({named_gpus_words(ranking.candidates.builds[i])})"
+    candidates = ranking.candidates
+    return f"{estimated_days(candidates, i)} ({named_gpus_words(candidates.builds[i])})"
 
 
 def days_at(ranking: Ranking, i: int) -> str:
     """``≈79.4 days (50.2–126)``, of what need not be ranked."""
     ends = [days_rounded(end) for end in ranking.candidates.interval(i)]
-    return _days(ranking, i) + ("" if ends[0] == ends[1] else f" ({'–'.join(ends)})")
-
-
-def _days(ranking: Ranking, i: int) -> str:
-    best = ranking.candidates.times[i]
-    mark = estimate_mark(best.chosen) if best is not None and best.chosen is not None else ""
-    return f"{mark}{counted_days(ranking.candidates.days[i])}"
+    return estimated_days(ranking.candidates, i) + (
+        "" if ends[0] == ends[1] else f" ({'–'.join(ends)})"
+    )

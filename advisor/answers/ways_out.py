@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from advisor.answers.before import Doubt, quoted
 from advisor.answers.verdict import sold_first
 from advisor.answers.wording import (
-    counted_days,
-    estimate_mark,
+    estimated_days,
     in_machine,
     rented_words,
     short_gpus_words,
@@ -40,16 +39,15 @@ def ways_out(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) ->
     if not candidates.rankable and "no-price" in candidates.gap:
         i = candidates.gap.index("no-price")
         build = candidates.builds[i]
-        alone = build.host.gpu_id is None and not candidates.has_quote(i)[0]
-        item = build.gpu.gpu_id if alone else build.host.host_id
-        words = f"a quote for {build.gpu.name if alone else build.host.name} ranks it"
+        what, item = candidates.unpriced(i)
+        words = f"a quote for {build.gpu.name if what == 'GPU' else build.host.name} ranks it"
         command = add_command(quoted(item), date.today())
         found.append(Doubt(about="price", words=words, command=command))
     if in_time is not None and budget is not None and cents[in_time] > budget * 100:
         build = candidates.builds[in_time]
         verb = "buys" if candidates.offered[in_time] else "was asked once for"
         words = f"{usd_rounded(Decimal(cents[in_time]) / 100)} {verb} {short_gpus_words(build)} "
-        words += f"{in_machine(build)}: {_days_words(ranking, in_time)}"
+        words += f"{in_machine(build)}: {estimated_days(candidates, in_time)}"
         usd = f"{math.ceil(cents[in_time] / 100)}"
         command = _asked_again(ranking, key, budget=usd, days=_days(limit))
         found.append(Doubt(about="budget", words=words, command=command))
@@ -57,9 +55,8 @@ def ways_out(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) ->
     if inside and limit is not None:
         i, unsold = sold_first(candidates, inside)
         build = candidates.builds[i]
-        words = (
-            f"{_days_words(ranking, i)} on {short_gpus_words(build)} {in_machine(build)}{unsold}"
-        )
+        words = f"{estimated_days(candidates, i)} on {short_gpus_words(build)} "
+        words += f"{in_machine(build)}{unsold}"
         asked = None if budget is None else f"{budget.normalize():f}"
         days = f"{math.ceil(candidates.days[i])}"
         command = _asked_again(ranking, key, budget=asked, days=days)
@@ -95,17 +92,11 @@ def _rent(ranking: Ranking, i: int, rentals: Iterable[Rental], key: CandidatesKe
         return None
     usd = rented_usd(offer.price_per_hour_usd, candidates.days[i], Decimal(1))
     words = f"a run costs ≈{usd_rounded(usd)} on {rented_words(build)}, rented for "
-    words += _days_words(ranking, i)
+    words += estimated_days(candidates, i)
     command = f"advisor prices rent --model {quoted(candidates.model.recipe_id)} "
     command += f"--gpu {quoted(build.gpu.gpu_id)} --count {build.gpu_count}"
     command += _prices_and_evidence(key)
     return Doubt(about="rent", words=words, command=command)
-
-
-def _days_words(ranking: Ranking, i: int) -> str:
-    best = ranking.candidates.times[i]
-    mark = "" if best is None or best.chosen is None else estimate_mark(best.chosen)
-    return f"{mark}{counted_days(ranking.candidates.days[i])}"
 
 
 def _days(limit: float | None) -> str | None:

@@ -20,7 +20,7 @@ from advisor.costs.amounts import (
     usd_exact,
 )
 from advisor.costs.price_book import quote_marks
-from advisor.ranking.candidates import Reason
+from advisor.ranking.candidates import Candidates, Reason
 from advisor.ranking.rank import RankedRow
 from advisor.ranking.times import TrainingTime
 from bench_runner.records import Settings
@@ -198,6 +198,22 @@ def rank_words(row: RankedRow) -> str:
 def estimate_mark(time: TrainingTime) -> str:
     """The mark of a time that nobody measured; empty where somebody did."""
     return PREDICTED_MARK if time.basis == "predicted" else ""
+
+
+def mark_at(candidates: Candidates, i: int) -> str:
+    """The same of a candidate's time; empty where it has none."""
+    best = candidates.times[i]
+    return "" if best is None or best.chosen is None else estimate_mark(best.chosen)
+
+
+def estimated_days(candidates: Candidates, i: int) -> str:
+    """``≈79.4 days`` of a candidate that has a time."""
+    return f"{mark_at(candidates, i)}{counted_days(candidates.days[i])}"
+
+
+def is_unquoted(build: Build, host_quote: Quote) -> bool:
+    """Whether its seller never named this price of a whole machine."""
+    return build.host.gpu_id is not None and host_quote.is_summed
 
 
 def counted_days(days: float) -> str:
@@ -412,7 +428,7 @@ def age_short(row: RankedRow, today: date) -> str:
             return f"own {words}" if mine else words
     if kinds == {"owned"}:
         return "owned"
-    if row.build.host.gpu_id is not None and row.host_quote.is_summed:
+    if is_unquoted(row.build, row.host_quote):
         return "own sum" if is_own_price(row.host_quote) else "sum"
     own = "own " if any(map(is_own_price, (row.gpu_quote, row.host_quote))) else ""
     days = (today - price_day(row)).days

@@ -239,6 +239,13 @@ class Candidates:
         quote = self.host_quotes[i]
         return self.builds[i].host.gpu_id is None or (quote is not None and quote.is_summed)
 
+    def unpriced(self, i: int) -> tuple[str, str]:
+        """What of build ``i`` needs a quote: ``GPU`` or ``machine``, and its id."""
+        build = self.builds[i]
+        if build.host.gpu_id is None and not self.has_quote(i)[0]:
+            return "GPU", build.gpu.gpu_id
+        return "machine", build.host.host_id
+
     def interval(self, i: int) -> tuple[float, float]:
         """The least and the most days of build ``i``; its days where no interval is known."""
         time, days = self.times[i], self.days[i]

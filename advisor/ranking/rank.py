@@ -274,9 +274,7 @@ def _not_known(build: Build) -> str | None:
 
 
 def _no_price(candidates: Candidates, i: int) -> str:
-    build = candidates.builds[i]
-    alone = build.host.gpu_id is None and not candidates.has_quote(i)[0]
-    what, item_id = ("GPU", build.gpu.gpu_id) if alone else ("machine", build.host.host_id)
+    what, item_id = candidates.unpriced(i)
     return f"no quote for the {what} counts; add yours, as in {add_command(item_id, date.today())}"
 
 
