@@ -249,8 +249,9 @@ def chance_words(chance: float) -> str:
 
 
 def percent_words(chance: float) -> str:
-    """A probability, 0 to 1, for a column: ``74 %``; no estimate is certain, so never 0 or 100."""
-    return f"{min(max(round(chance * 100), 1), 99)} %"
+    """A probability, 0 to 1, for a column: ``74%``; 0 and 100 only of what is certain."""
+    shown = round(chance * 100)
+    return f"{min(max(shown, 1), 99) if 0 < chance < 1 else shown}%"
 
 
 def days_and_interval(row: RankedRow) -> str:

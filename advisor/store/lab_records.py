@@ -165,7 +165,7 @@ class Judge:
         assert record.settings is not None
         # Other settings than the fastest may take longer than a prediction says, not less.
         bounded = record.node_count == 1 and record.method != "memory-saving"
-        words = f"{days:.3g} days, predicted {low:.3g} to {high:.3g} at 99 %"
+        words = f"{days:.3g} days, predicted {low:.3g} to {high:.3g} at 99%"
         if days < low or (bounded and days > high):
             return Judged(
                 record=record,

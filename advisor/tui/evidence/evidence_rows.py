@@ -287,7 +287,7 @@ def peer_rows(snapshot: Snapshot) -> MemoryRows:
         [*peers(), *own],
         cells=lambda peer: (
             peer.topic,
-            f"{peer.share_percent} %" if peer.share_percent else "",
+            f"{peer.share_percent}%" if peer.share_percent else "",
             peer.told,
             peer.where,
         ),

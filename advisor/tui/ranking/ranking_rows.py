@@ -22,6 +22,7 @@ from advisor.answers.wording import (
     estimate_mark,
     gpus_words,
     machine_words,
+    percent_words,
     price_day,
     rank_words,
     short_gpus_words,
@@ -238,7 +239,7 @@ class RankedRows:
         if chance is None:
             return Text("–")
         style = self.colours.good if chance >= 0.9 else self.colours.warning if chance < 0.5 else ""
-        return Text(percent(chance), style=style)
+        return Text(percent_words(chance), style=style)
 
     def _age(self, row: RankedRow) -> Text:
         """The age of the older price, in a word and a colour."""
@@ -271,11 +272,6 @@ class Colours(NamedTuple):
     good: str
     warning: str
     bad: str
-
-
-def percent(chance: float) -> str:
-    """A chance in a narrow column; never 0 or 100 where it is not certain."""
-    return f"{min(max(round(chance * 100), 1), 99)} %" if 0 < chance < 1 else f"{chance:.0%}"
 
 
 def _cards(build: Build) -> str:

@@ -81,7 +81,7 @@ key. The table has every machine that fits, best first.
 
 - `=` is too close to first place to call.
 - `★` is on the front: no machine is both cheaper and faster.
-- `≈` is an estimate: nobody measured it. The bar is its 90 % interval, with your limit in it.
+- `≈` is an estimate: nobody measured it. The bar is its 90% interval, with your limit in it.
 - `†` has no known seller. It stands below what is on sale, however fast it is.
 - *60 d?* is the chance to finish within 60 days.
 - *prices* is the age of the older price. *sum*: the seller's options added up. *told*: somebody
