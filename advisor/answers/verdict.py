@@ -401,18 +401,18 @@ def _nothing(ranking: Ranking) -> str:
     if in_time:
         first, unsold = sold_first(candidates, in_time)
         what = "the cheapest" if first == in_time[0] else "the cheapest on sale"
-        what += "" if limit is None else " that does"
+        what += "" if limit is None else " in time"
         cost = candidates.cost_usd(first)
         assert cost is not None  # it is rankable
         gpus = named_gpus_words(candidates.builds[first])
         near.append(f"{what} costs {usd_rounded(cost)} ({gpus}){unsold}")
     elif inside:
-        near.append("and no machine here is fast enough at any price")
+        near.append("no machine here is fast enough at any price")
     else:
         first, unsold = sold_first(candidates, candidates.by_days)
         on_sale = "" if first == candidates.by_days[0] else " on sale"
         near.append(f"the fastest{on_sale} takes {_days_of(ranking, first)}{unsold}")
-    return f"{_none_of(candidates)} trains {model}{asked}: {', '.join(near)}."
+    return f"{_none_of(candidates)} trains {model}{asked}: {'; '.join(near)}."
 
 
 def _none_of(candidates: Candidates) -> str:
