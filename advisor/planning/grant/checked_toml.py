@@ -68,6 +68,38 @@ class AmountOrZero(Amount):
         return cls(0) if nothing else super().read(value)
 
 
+class OverheadOn:
+    """Whether overhead is charged on a line, and by which rate: false, true or a share. No
+    dataclass: of those msgspec reads tables."""
+
+    __slots__ = ("charged", "rate")
+
+    def __init__(self, *, charged: bool, rate: Decimal | None = None) -> None:
+        self.charged, self.rate = charged, rate  # without a rate that of the institution
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OverheadOn) and self._both == other._both
+
+    def __hash__(self) -> int:
+        return hash(self._both)
+
+    def __repr__(self) -> str:
+        return f"OverheadOn(charged={self.charged}, rate={self.rate})"
+
+    @property
+    def _both(self) -> tuple[bool, Decimal | None]:
+        return self.charged, self.rate
+
+    @classmethod
+    def read(cls, value: Any) -> Self:
+        """Raises ValueError."""
+        if isinstance(value, bool):
+            return cls(charged=value)
+        if not isinstance(value, int | float) or not 0 <= value <= 2:
+            raise ValueError("must be true, false or a rate from 0 to 2, like 0.26")
+        return cls(charged=bool(value), rate=exact(value) if value else None)
+
+
 class _Duration(float):
     """A length of time, typed as a number of its unit or as people write it (``"8w"``)."""
 
@@ -207,9 +239,7 @@ def _what_to_write(node: Any, value: Any, place: str) -> str:
     if isinstance(node, inspect.IntType):
         return f"must be a whole number from {node.ge} to {node.le}"
     if isinstance(node, inspect.FloatType):
-        low = f"above {node.gt} and at most" if node.ge is None else f"from {exact(node.ge):f} to"
-        high = "" if node.le is None else f"{exact(node.le):f}"
-        return f"must be a number {low} {high}"
+        return f"must be a number {_between(node)}"
     if isinstance(node, inspect.BoolType):
         return "must be true or false"
     if isinstance(node, inspect.DateType):
@@ -227,11 +257,21 @@ def _what_to_write(node: Any, value: Any, place: str) -> str:
     return 'must be text: write it between quotes, like "Pythia 1B"'
 
 
+def _between(node: inspect.FloatType) -> str:
+    low = f"above {node.gt} and at most" if node.ge is None else f"from {exact(node.ge):f} to"
+    high = "" if node.le is None else f"{exact(node.le):f}"
+    return f"{low} {high}"
+
+
 def _list_words(item: Any) -> str:
     if isinstance(item, inspect.IntType):
         return f"whole numbers from {item.ge} to {item.le}"
     if isinstance(item, inspect.LiteralType):
         return f"texts from these: {', '.join(map(str, item.values))}"
+    if isinstance(item, inspect.FloatType):
+        return f"numbers {_between(item)}"
+    if isinstance(item, inspect.DateType):
+        return "dates, without quotes, like [2027-01-31]"
     if issubclass(item.cls, Amount):
         return 'amounts, like ["40k", "40k", "20k"]'
     return 'texts, like ["RTX 3090", "H100"]'

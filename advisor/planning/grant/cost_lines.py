@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import date
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from itertools import pairwise
 
+from advisor.planning.grant.checked_toml import exact
 from advisor.planning.grant.currency import CENT
 from advisor.planning.grant.grant import Grant
 from advisor.planning.solver.charges import DAYS_PER_YEAR
@@ -32,8 +33,10 @@ def fixed_costs(grant: Grant) -> tuple[FixedCost, ...]:
             continue
         usd = grant.currency.to_usd(Decimal(cost.amount))
         for year in range(years) if cost.per == "year" else [cost.year - 1]:
+            # An amount of every year is that of the first; it changes by the year, not by the day.
+            price = (usd * (1 + exact(cost.price_change)) ** year).quantize(CENT, ROUND_HALF_UP)
             whole = cost.per != "year" or days[year] >= DAYS_PER_YEAR
-            part = usd if whole else (usd * days[year] / DAYS_PER_YEAR).quantize(CENT)
+            part = price if whole else (price * days[year] / DAYS_PER_YEAR).quantize(CENT)
             found.append(
                 FixedCost(
                     key=f"costs[{n}].amount",
@@ -41,7 +44,10 @@ def fixed_costs(grant: Grant) -> tuple[FixedCost, ...]:
                     kind=cost.kind,
                     year=year,
                     usd=part,
-                    in_base=cost.overhead,
+                    in_base=cost.overhead.charged,
+                    rate=cost.overhead.rate,
+                    rate_key=f"costs[{n}].overhead" if cost.overhead.rate is not None else "",
+                    day=(grant.year_dates[year] - grant.start).days,
                 )
             )
     return tuple(found)

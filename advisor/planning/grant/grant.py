@@ -24,6 +24,7 @@ from advisor.planning.grant.grant_file import (
     RentalKind,
 )
 from advisor.planning.grant.institution import NO_RULES, Institution, find_institution
+from advisor.planning.grant.own_rules import with_mean_rate, with_own_rules
 from advisor.planning.grant.programmes import AllocationValue, values_of
 from advisor.planning.solver.problem import Objective
 from advisor.ranking.times import EvidenceRule
@@ -144,6 +145,7 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
     asked = file.budget.currency is not None or file.institution.rules is not None
     if not asked and any(amount.in_dollars for _, amount in _amounts(file)):
         currency = DOLLARS  # whatever the funder's own rules are in
+    institution = with_own_rules(path.name, institution, file.institution, currency)
     if institution.equipment_threshold is not None and currency.code == institution.currency:
         threshold = currency.to_usd(institution.equipment_threshold)
         institution = replace(institution, equipment_threshold_usd=threshold)
@@ -207,6 +209,8 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
         pays_electricity=power.paid_by == "grant" and power != ElectricityTable(),
     )
     _check(found)
+    house = with_mean_rate(path.name, institution, found.year_dates)
+    found = replace(found, institution=house)
     allocations, values = values_of(path.name, file.allocations, found.year_dates)
     found = replace(found, allocations=allocations, allocation_values=values)
     _check_terms(found)
@@ -247,6 +251,7 @@ def _amounts(file: GrantFile) -> list[tuple[str, Amount]]:
         ("budget.total", file.budget.total),
         *((f"budget.per_year[{n}]", amount) for n, amount in years),
         *((f"costs[{n}].amount", cost.amount) for n, cost in enumerate(file.costs, start=1)),
+        ("institution.equipment_threshold", file.institution.equipment_threshold),
     ]
     return [(place, amount) for place, amount in amounts if amount is not None]
 
@@ -362,6 +367,15 @@ def _check_terms(grant: Grant) -> None:
         if cost.share_of_price is not None and cost.per != "machine":
             problem = 'a share of the price is paid for each machine: write per = "machine"'
             raise wrong(grant.file, f"{place}.per", problem)
+        if cost.price_change and cost.per != "year":
+            problem = 'is for an amount of every year: write per = "year"'
+            raise wrong(grant.file, f"{place}.price_change", problem)
+        if cost.per == "machine" and (cost.overhead.rate is not None or not cost.overhead.charged):
+            problem = "what is paid with a machine bears overhead as that does: remove this key"
+            raise wrong(grant.file, f"{place}.overhead", problem)
+        if cost.per != "grant" and cost.year != 1:
+            problem = 'is for what is paid once: write per = "grant"'
+            raise wrong(grant.file, f"{place}.year", problem)
         if cost.year > years:
             raise wrong(grant.file, f"{place}.year", f"must be a whole number from 1 to {years}")
     for number, allocation in enumerate(grant.allocations, start=1):

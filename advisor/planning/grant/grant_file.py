@@ -14,6 +14,7 @@ from advisor.planning.grant.checked_toml import (
     LeadDays,
     LifetimeYears,
     Line,
+    OverheadOn,
     QueueDays,
     UsdPerUnit,
 )
@@ -26,6 +27,8 @@ Funder = Literal["nsf", "nih", "horizon", "dfg", "ukri", "nserc", "plain"]
 """Whose form the report has; ``plain`` is nobody's."""
 AwardYears = Literal["start", "calendar", "fiscal"]
 """Years of the grant: from its first day, or cut where a calendar or a fiscal year begins."""
+CloudAs = Literal["service", "rental", "waived"]
+Rate = Annotated[float, Meta(ge=0, le=2)]
 AllocationKind = Literal["campus", "condo", "national", "cloud-credit"]
 AllocationOverhead = Literal["none", "service", "rental", "equipment"]
 CostKind = Literal["storage", "network", "racks", "warranty", "staff", "other"]
@@ -98,7 +101,10 @@ class CostLine(_Table, frozen=True):
     per: Per = "grant"
     year: Annotated[int, Meta(ge=1, le=MAX_YEARS)] = 1
     """In which year of the grant, where it is paid once."""
-    overhead: bool = True
+    overhead: OverheadOn = OverheadOn(charged=True)
+    """Whether it is charged, or the rate of this line alone."""
+    price_change: Annotated[float, Meta(ge=-0.9, le=1)] = 0.0
+    """By which an amount of every year rises from one year to the next."""
     source: Line | None = None
 
 
@@ -218,8 +224,25 @@ class ElectricityTable(_Table, frozen=True):
     source: Line | None = None
 
 
-class _Rules(_Table, frozen=True):
+class OwnRules(_Table, frozen=True):
+    """Rules of a file, and what is another here; without a file these alone."""
+
     rules: Line | None = None
+    name: Line | None = None
+    equipment_threshold: AmountOrZero | None = None
+    """In the grant's currency."""
+    overhead_rate: Rate | None = None
+    overhead_rate_by_year: tuple[Rate, ...] | None = None
+    """One for each award year."""
+    overhead_rate_cloud: Rate | None = None
+    overhead_rate_electricity: Rate | None = None
+    cloud_as: CloudAs | None = None
+    equipment_in_base: bool | None = None
+    electricity_in_base: bool | None = None
+    life_months: Annotated[int, Meta(ge=1, le=600)] | None = None
+    use_share: Annotated[float, Meta(gt=0, le=1)] | None = None
+    fiscal_year_start: Line | None = None
+    source: Line | None = None
 
 
 class GrantFile(_Table, frozen=True):
@@ -232,6 +255,6 @@ class GrantFile(_Table, frozen=True):
     rentals: _Rentals = _Rentals()
     running: _Running = _Running()
     electricity: ElectricityTable = ElectricityTable()
-    institution: _Rules = _Rules()
+    institution: OwnRules = OwnRules()
     allocations: tuple[AllocationTable, ...] = ()
     costs: tuple[CostLine, ...] = ()

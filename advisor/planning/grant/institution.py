@@ -16,9 +16,9 @@ from msgspec import Meta, Struct
 from advisor.parse import shown
 from advisor.planning.grant.checked_toml import Line, UsdPerUnit, exact, read_toml, wrong
 from advisor.planning.grant.currency import shipped_rates
+from advisor.planning.grant.grant_file import CloudAs, Rate
 from price_catalog.csv_table import nearest
 
-CloudAs = Literal["service", "rental", "waived"]
 EquipmentAs = Literal["bought", "depreciated"]
 FOLDER = Path(__file__).with_name("institutions")
 
@@ -69,6 +69,8 @@ class Institution:
     threshold_valid_from: date | None = None
     overhead_rate_cloud: Decimal | None = None
     overhead_rate_electricity: Decimal | None = None
+    overhead_rate_by_year: tuple[Decimal, ...] | None = None
+    """Of each award year; ``overhead_rate`` is then their mean."""
     equipment_as: EquipmentAs = "bought"
     life_months: int | None = None
     use_share: Decimal = Decimal(1)
@@ -106,13 +108,13 @@ class _RulesFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     note: Line | None = None
     equipment_threshold_usd: Annotated[float, Meta(ge=0, le=1_000_000)] | None = None
     equipment_threshold: Annotated[float, Meta(ge=0, le=100_000_000)] | None = None
-    overhead_rate: Annotated[float, Meta(ge=0, le=2)]
+    overhead_rate: Rate
     equipment_in_base: bool = False
     fabrication_is_equipment: bool = True
     cloud_as: CloudAs = "service"
     threshold_valid_from: date | None = None
-    overhead_rate_cloud: Annotated[float, Meta(ge=0, le=2)] | None = None
-    overhead_rate_electricity: Annotated[float, Meta(ge=0, le=2)] | None = None
+    overhead_rate_cloud: Rate | None = None
+    overhead_rate_electricity: Rate | None = None
     equipment_as: EquipmentAs = "bought"
     life_months: Annotated[int, Meta(ge=1, le=600)] | None = None
     use_share: Annotated[float, Meta(gt=0, le=1)] = 1.0
@@ -179,7 +181,7 @@ def read_institution(path: Path) -> Institution:
         life_months=file.life_months,
         use_share=exact(file.use_share),
         electricity_in_base=file.electricity_in_base,
-        fiscal_year_start=_month_and_day(path.name, file.fiscal_year_start),
+        fiscal_year_start=month_and_day(path.name, "fiscal_year_start", file.fiscal_year_start),
         currency=currency,
         usd_per_unit=per_unit,
         usd_per_unit_on=file.usd_per_unit_on if known is None else known.on,
@@ -191,12 +193,13 @@ def _exactly(number: float | None) -> Decimal | None:
     return None if number is None else exact(number)
 
 
-def _month_and_day(file: str, text: str) -> tuple[int, int]:
+def month_and_day(file: str, key: str, text: str) -> tuple[int, int]:
+    """A day of every year. Raises InputError."""
     try:
         day = date.fromisoformat(f"2027-{text}")
     except ValueError:
         problem = f"{shown(text)} is not a day of the year: write 07-01"
-        raise wrong(file, "fiscal_year_start", problem) from None
+        raise wrong(file, key, problem) from None
     return day.month, day.day
 
 

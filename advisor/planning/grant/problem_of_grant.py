@@ -153,6 +153,9 @@ def rules_of(grant: Grant) -> Rules:
         slack=grant.slack,
         longest_run_days=grant.longest_run_days,
         failures=grant.failures,
+        year_overhead=None
+        if house.overhead_rate_by_year is None
+        else tuple(zip(_first_days(grant), house.overhead_rate_by_year, strict=True)),
         overhead_rate_cloud=house.overhead_rate_cloud,
         overhead_rate_electricity=house.overhead_rate_electricity,
         discount=grant.educational_discount,
@@ -167,6 +170,11 @@ def rules_of(grant: Grant) -> Rules:
         grant_months=grant.years * 12,
         first_day=grant.start,
     )
+
+
+def _first_days(grant: Grant) -> list[int]:
+    """The first day of each award year, in days of the grant."""
+    return [(day - grant.start).days for day in grant.year_dates[:-1]]
 
 
 def _mean_utilisation(grant: Grant) -> Decimal:

@@ -168,7 +168,7 @@ class CostBook:
         for placed in plan.placed:
             rented = placed.machine_id in self.rentals
             fiscal = self.fiscal_year(self.day(placed.pieces[0][0]))
-            year = placed.order if rented and self.problem.rules.rent_change else 0
+            year = placed.order if rented and self.problem.rules.rents_differ else 0
             key = (placed.experiment_id, placed.machine_id, rented, fiscal, year)
             starts.setdefault(key, []).append(placed)
         found = []
@@ -201,7 +201,7 @@ class CostBook:
             experiment_id=experiment_id,
             option_id=option_id,
             fiscal_year=fiscal,
-            **({"year": year} if rented and rules.rent_change else {}),
+            **({"year": year} if rented and rules.rents_differ else {}),
         )
         charge = (
             rental_charge(

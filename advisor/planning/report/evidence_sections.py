@@ -121,6 +121,10 @@ def rules_section(given: Material) -> Section:
                 continue
             cell = ("yes" if found else "no") if isinstance(found, bool) else str(found)
         rows.append((key, cell, meaning, house.sources.get(key, "not said")))
+    for n, rate in enumerate(house.overhead_rate_by_year or (), start=1):
+        key, meaning = f"overhead_rate_by_year[{n}]", f"Indirect cost in award year {n}."
+        cell = given.book.setting(f"institution.{key}", rate, "share", meaning)
+        rows.append((key, cell, meaning, house.sources.get("overhead_rate_by_year", "not said")))
     grant = given.loaded.grant
     running: list[tuple[str, Decimal | int, str, str]] = [
         (

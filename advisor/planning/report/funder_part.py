@@ -32,7 +32,7 @@ from advisor.planning.report.report import (
     Section,
     Words,
 )
-from advisor.planning.solver.charges import Kind, overhead_rate
+from advisor.planning.solver.charges import BY_YEAR, Charge
 from price_catalog.model import OWN_QUOTE
 
 CENT = Decimal("0.01")
@@ -205,38 +205,24 @@ def _budget_notes(given: Material, form: FunderForm, total: Num, to: InCurrency)
 
 def _indirect(given: Material, to: InCurrency) -> Words:
     """Each rate with the base that it is charged on."""
-    costs, rules, ledger = given.costs, given.loaded.problem.rules, given.ledger
-    bases: list[tuple[Kind, str, list[Num]]] = [
-        (
-            "cloud",
-            "rented computers",
-            [r.charge.base for r in costs.running if r.rented and r.charge.indirect.value],
-        ),
-        (
-            "electricity",
-            "electricity",
-            [r.charge.base for r in costs.running if not r.rented and r.charge.indirect.value],
-        ),
-        (
-            "equipment",
-            "the rest",
-            [
-                charge.base
-                for charge in (
-                    *(e.charge for e in costs.equipment),
-                    *(f.charge for f in costs.fixed),
-                )
-                if charge.indirect.value
-            ],
-        ),
+    costs, ledger = given.costs, given.ledger
+    bases: list[tuple[str, Charge[Num]]] = [
+        *(("rented computers", r.charge) for r in costs.running if r.rented),
+        *(("electricity", r.charge) for r in costs.running if not r.rented),
+        *(("the rest", e.charge) for e in costs.equipment),
+        *((f.fixed.name if f.fixed.rate_key else "the rest", f.charge) for f in costs.fixed),
     ]
     by_rate: dict[Decimal, tuple[Num, list[str], list[Num]]] = {}
-    for kind, called, nums in bases:
-        if nums:
-            rate = overhead_rate(ledger, rules, kind)
+    for called, charge in bases:
+        if charge.rate is not None and charge.indirect.value:
+            rate = charge.rate
+            label = ledger.rows[rate.row - 1].label
+            if label.startswith(BY_YEAR):
+                called = label.removeprefix(BY_YEAR)
             _, names, found = by_rate.setdefault(rate.value, (rate, [], []))
-            names.append(called)
-            found += nums
+            if called not in names:
+                names.append(called)
+            found.append(charge.base)
     words: list[str | Num] = [" Indirect costs are "]
     off = -to.num(costs.indirect).value
     for n, (rate, names, nums) in enumerate(by_rate.values(), start=1):

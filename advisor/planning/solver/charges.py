@@ -33,6 +33,8 @@ from advisor.planning.solver.problem import (
 CENT = Decimal("0.01")
 HOURS_PER_DAY = 24
 DAYS_PER_YEAR = 365
+BY_YEAR = "overhead rate of "
+"""What the label of a rate begins with that holds for one award year."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +48,8 @@ class Charge(Generic[N]):
     """The part of ``direct`` that overhead is charged on."""
     indirect: N
     """The overhead, rounded to the cent for one of them."""
+    rate: N | None = None
+    """Of that overhead; None where none is charged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,10 +66,18 @@ Kind = Literal["equipment", "cloud", "electricity"]
 """What overhead may be charged on, each by a rate of its own."""
 
 
-def overhead_rate(on: Arithmetic[N], rules: Rules, kind: Kind = "equipment") -> N:
-    """Indirect cost on each dollar of the base."""
+def overhead_rate(
+    on: Arithmetic[N], rules: Rules, kind: Kind = "equipment", day: int | None = None
+) -> N:
+    """Indirect cost on each dollar of the base that is paid on ``day`` of the grant; without a
+    day, by the mean rate."""
     own = {"cloud": rules.overhead_rate_cloud, "electricity": rules.overhead_rate_electricity}
     rate = own.get(kind)
+    if rate is None and rules.year_overhead is not None and day is not None:
+        year = max(n for n, (first, _) in enumerate(rules.year_overhead) if first <= day or not n)
+        key = f"institution.overhead_rate_by_year[{year + 1}]"
+        words = f"{BY_YEAR}award year {year + 1}"
+        return on.leaf("setting", rules.year_overhead[year][1], "share", words, key=key)
     if rate is None:
         key = "institution.overhead_rate"
         return on.leaf("setting", rules.overhead_rate, "share", "overhead rate", key=key)
@@ -121,13 +133,14 @@ def purchase_charge(
         words = f"{label}, charged, day {day}"
         unit = on.compute("product", [unit, *shares], "usd", words, decimals=2)
         base = on.compute("product", [base, *shares], "usd", f"base of {words}", decimals=2)
-    rate = overhead_rate(on, rules)
+    rate = overhead_rate(on, rules, day=day)
     one = on.compute("product", [base, rate], "usd", f"overhead on {label}", decimals=2)
     return Charge(
         each=unit,
         direct=on.compute("product", [count, unit], "usd", f"{label}, all"),
         base=on.compute("product", [count, base], "usd", f"overhead base of {label}, all"),
         indirect=on.compute("product", [count, one], "usd", f"overhead on {label}, all"),
+        rate=rate,
     )
 
 
@@ -136,11 +149,15 @@ def fixed_charge(on: Arithmetic[N], fixed: FixedCost, rules: Rules) -> Charge[N]
     label = f"{fixed.name}, year {fixed.year + 1}"
     usd = on.leaf("setting", fixed.usd, "usd", label, key=fixed.key)
     none = indirect = on.compute("sum", [], "usd", "nothing")
-    if fixed.in_base:
-        rate = overhead_rate(on, rules)
+    rate: N | None = None
+    if fixed.in_base and fixed.rate is not None:
+        rate = on.leaf("setting", fixed.rate, "share", f"overhead on {label}", key=fixed.rate_key)
+    elif fixed.in_base:
+        rate = overhead_rate(on, rules, day=fixed.day)
+    if rate is not None:
         indirect = on.compute("product", [usd, rate], "usd", f"overhead on {label}", decimals=2)
     base = usd if fixed.in_base else none
-    return Charge(each=usd, direct=usd, base=base, indirect=indirect)
+    return Charge(each=usd, direct=usd, base=base, indirect=indirect, rate=rate)
 
 
 def hours_in_a_day(on: Arithmetic[N]) -> N:
@@ -240,7 +257,7 @@ def rental_charge(
         words = f"{label}, from day {day} on"
         price = on.compute("product", [price, *terms], "usd-per-hour", words)
     in_base = rules.cloud_in_base if rental.in_base is None else rental.in_base
-    rate = overhead_rate(on, rules, "cloud") if in_base else None
+    rate = overhead_rate(on, rules, "cloud", day) if in_base else None
     return _of_runs(on, hours, price, count, rate, f"{name} on {label}", year)
 
 
@@ -292,6 +309,7 @@ def _of_runs(
         direct=direct,
         base=none if rate is None else direct,
         indirect=on.compute("product", [count, one], "usd", f"overhead on {what}, {year}"),
+        rate=rate,
         amount=amount,
         price=price,
     )

@@ -185,6 +185,11 @@ class FixedCost:
     usd: Decimal
     in_base: bool
     """Whether overhead is charged on it."""
+    rate: Decimal | None = None
+    """Of overhead, where this line has one of its own; ``rate_key`` is where it stands."""
+    rate_key: str = ""
+    day: int = 0
+    """The first of that year."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,6 +219,9 @@ class Rules:
     """No run may take more days of the calendar than this."""
     failures: Decimal = Decimal(0)
     """Share of a run's time that is trained again, after failures, or spent on checkpoints."""
+    year_overhead: tuple[tuple[int, Decimal], ...] | None = None
+    """Where the rate changes: the first day of each year of the grant and its rate;
+    ``overhead_rate`` is then their mean, for what has no year of its own: electricity."""
     overhead_rate_cloud: Decimal | None = None
     """On rented computers; None: ``overhead_rate``, as for ..."""
     overhead_rate_electricity: Decimal | None = None
@@ -242,6 +250,11 @@ class Rules:
     """... and when it begins: months are counted from then, in the calendar."""
     year_utilisation: tuple[Decimal, ...] | None = None
     """Where it changes: that of each year; ``utilisation`` is then their mean."""
+
+    @property
+    def rents_differ(self) -> bool:
+        """Whether a rented run costs another amount in another year."""
+        return bool(self.rent_change) or self.year_overhead is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

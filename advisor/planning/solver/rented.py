@@ -45,7 +45,7 @@ class Way:
 def rented_run_cents(problem: PlanningProblem) -> dict[tuple[str, str, int], int]:
     """What one run costs, in whole cents with overhead."""
     models = {e.model for e in problem.experiments}
-    years = range(problem.years) if problem.rules.rent_change else [0]
+    years = range(problem.years) if problem.rules.rents_differ else [0]
     first = {
         (rental.rental_id, model, year): rental_cents(
             rental, model, problem.rules, problem.year_days[year]

@@ -16,7 +16,7 @@ def widened(problem: PlanningProblem, moments: int) -> PlanningProblem:
     starts = _some([e.release_day for e in problem.experiments], moments, last=False)
     ends = _some([problem.due(e) for e in problem.experiments], moments, last=True)
     # Where a rented run starts can count; days kept free before a deadline grow with its window.
-    by_year = bool(problem.rules.rent_change or problem.allocations)
+    by_year = problem.rules.rents_differ or bool(problem.allocations)
 
     def wider(e: Experiment) -> Experiment:
         due = problem.due(e)

@@ -1,0 +1,185 @@
+"""The money of a plan is one sum: what the solver counts, what each line asks, what the years add
+up to, in whatever currency and by whatever rules."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from advisor.planning.grant.currency import Currency
+from advisor.planning.grant.funder import FUNDERS, funder_form
+from advisor.planning.grant.grant import read_grant
+from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.plan_grant import EXAMPLE, load_grant
+from advisor.planning.report.award_years import entries
+from advisor.planning.report.cost_book import CostBook
+from advisor.planning.report.funder_part import budget_table
+from advisor.planning.report.in_currency import InCurrency
+from advisor.planning.report.material import Material
+from advisor.planning.report.number_ledger import Num, NumberLedger
+from advisor.planning.solver.assemble import cost_of
+from advisor.planning.solver.by_year import cents_by_year
+from advisor.planning.solver.problem import FixedCost, MachineExtra, Plan
+from advisor.planning.solver.solve import solve
+from advisor.store import Store
+
+TODAY = date(2026, 11, 22)
+
+
+class Solved:
+    """A plan with what it is made from; small in the message of a test that fails."""
+
+    def __init__(self, loaded: Loaded, plan: Plan) -> None:
+        self.loaded, self.plan = loaded, plan
+
+
+@pytest.fixture(scope="module")
+def solved(store_path: Path) -> Solved:
+    """Something bought in the first year, something rented in each of three: two plans in one,
+    so that every kind of line is there."""
+    grant = read_grant(EXAMPLE)
+    wanted = grant.experiments
+    few = replace(grant, experiments=(wanted[1], wanted[4]), owned=())
+    loaded = load_grant(Store(store_path), few, TODAY)
+    buys = solve(replace(loaded.problem, rentals=()))
+    rents = solve(replace(loaded.problem, machines=()))
+    kept = {p.experiment_id for p in rents.placed[::2]}
+    both = replace(
+        buys,
+        work=tuple(w for w in buys.work if w.experiment_id not in kept),
+        placed=(
+            *(p for p in buys.placed if p.experiment_id not in kept),
+            *(p for p in rents.placed if p.experiment_id in kept),
+        ),
+        rented=tuple(r for r in rents.rented if r.experiment_id in kept),
+    )
+    assert both.purchases and both.work and len({r.year for r in both.rented}) > 1
+    return Solved(loaded, both)
+
+
+def shares(most: str = "0.9") -> st.SearchStrategy[Decimal]:
+    return st.decimals(0, Decimal(most), places=3)
+
+
+RATES = st.one_of(st.none(), shares("1.2"))
+TERMS = st.fixed_dictionaries(
+    {
+        "equipment_threshold_usd": st.sampled_from([Decimal(n) for n in (0, 5000, 10_000, 10**6)]),
+        "equipment_in_base": st.booleans(),
+        "fabrication_is_equipment": st.booleans(),
+        "cloud_in_base": st.booleans(),
+        "electricity_in_base": st.booleans(),
+        "overhead_rate": shares("1.2"),
+        "overhead_rate_cloud": RATES,
+        "overhead_rate_electricity": RATES,
+        "discount": shares("0.4"),
+        "vat": shares("0.3"),
+        "price_change": st.decimals(Decimal("-0.3"), Decimal("0.3"), places=2),
+        "rent_change": st.decimals(Decimal("-0.3"), Decimal("0.3"), places=2),
+        "electricity_change": shares("0.1"),
+        "cost_share": shares("0.9"),
+        "life_months": st.one_of(st.none(), st.integers(1, 90)),
+        "use_share": st.sampled_from([Decimal(1), Decimal("0.37")]),
+        "machine_extras": st.sampled_from(
+            [
+                (),
+                (
+                    MachineExtra(key="costs[1].amount", name="a rack", usd=Decimal("777.77")),
+                    MachineExtra(
+                        key="costs[2].share_of_price",
+                        name="a warranty",
+                        share_of_price=Decimal("0.093"),
+                    ),
+                ),
+            ]
+        ),
+    }
+)
+LINE = st.tuples(st.integers(1, 10**7), st.booleans(), RATES)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    terms=TERMS,
+    yearly=st.one_of(st.none(), st.tuples(*[shares("1.2")] * 3)),
+    lines=st.lists(LINE, max_size=3),
+    usd=st.sampled_from(["1", "1.1403", "0.0067", "0.7211"]),
+    funder=st.sampled_from(FUNDERS),
+)
+def test_solver_report_lines_and_years_are_one_sum(
+    solved: Solved,
+    terms: dict[str, Any],
+    yearly: tuple[Decimal, ...] | None,
+    lines: list[tuple[int, bool, Decimal | None]],
+    usd: str,
+    funder: Any,
+) -> None:
+    loaded, plan = solved.loaded, solved.plan
+    problem = loaded.problem
+    if yearly is not None and terms["life_months"] is None:
+        terms = terms | {
+            "year_overhead": tuple(zip(problem.year_days[:-1], yearly, strict=True)),
+        }
+    fixed = tuple(
+        FixedCost(
+            key=f"costs[{n}].amount",
+            name=f"line {n}",
+            kind="staff",
+            year=year,
+            usd=Decimal(cents) / 100,
+            in_base=charged,
+            rate=rate,
+            rate_key="" if rate is None else f"costs[{n}].overhead",
+            day=problem.year_days[year],
+        )
+        for n, (cents, charged, rate) in enumerate(lines, start=3)
+        for year in range(problem.years)
+    )
+    problem = replace(problem, rules=replace(problem.rules, **terms), fixed=fixed)
+    code = {"1": "USD", "1.1403": "EUR", "0.0067": "JPY", "0.7211": "CAD"}[usd]
+    currency = Currency(code=code, usd_per_unit=Decimal(usd))
+    grant = replace(loaded.grant, funder=funder, currency=currency)
+    changed = replace(loaded, problem=problem, grant=grant)
+    ledger = NumberLedger()
+    book = CostBook(changed, ledger)
+    costs = book.costs(plan)
+    cents, _ = cost_of(problem, plan.purchases, plan.work, plan.rented)
+
+    assert costs.total.value * 100 == cents
+    assert sum(cents_by_year(problem, plan.purchases, plan.placed)) == cents
+    material = Material(
+        loaded=changed,
+        plan=plan,
+        explanation=None,  # type: ignore[arg-type]
+        ledger=ledger,
+        book=book,
+        costs=costs,
+    )
+    found = entries(material)
+    assert sum(e.direct.value + e.indirect.value for e in found) * 100 == cents
+    to = InCurrency(material)
+    table = budget_table(material, funder_form(funder), found, to)
+    rows = [[c.value for c in row if isinstance(c, Num)] for row in table.rows]
+    *each, direct, indirect, total = rows
+    if each:
+        assert [sum(column) for column in zip(*each, strict=True)] == direct
+    assert [a + b for a, b in zip(direct, indirect, strict=True)] == total
+    assert all(sum(row[:-1]) == row[-1] for row in rows)
+    if code == "USD":
+        assert total[-1] * 100 == cents
+    # What is charged by each year's own rate is charged that, to the cent an item.
+    if yearly is not None and terms["life_months"] is None:
+        for year, (rate, (first, last)) in enumerate(
+            zip(yearly, pairwise(problem.year_days), strict=True)
+        ):
+            bought = [e for e in costs.equipment if first <= problem.orders[e.order] < last]
+            for e in bought:
+                assert e.charge.rate is not None and e.charge.rate.value == rate, year

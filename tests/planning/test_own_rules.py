@@ -1,0 +1,182 @@
+"""What a grant says of its own institution, and the example that has every key."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from msgspec import inspect
+
+from advisor.parse import InputError
+from advisor.planning.grant.cost_lines import fixed_costs
+from advisor.planning.grant.grant import Grant, read_grant
+from advisor.planning.grant.grant_file import GrantFile
+from advisor.planning.grant.problem_of_grant import rules_of
+from advisor.planning.plan_grant import EXAMPLE
+from advisor.planning.solver.charges import purchase_cents, rental_cents
+from tests.plans_for_tests import make_machine, make_rental
+
+SMALL = """
+[grant]
+start = 2027-03-01
+years = 2
+[[experiments]]
+model = "pythia-410m"
+"""
+
+
+def read(tmp_path: Path, text: str) -> Grant:
+    path = tmp_path / "grant.toml"
+    path.write_text(SMALL + text)
+    return read_grant(path)
+
+
+def test_a_rate_agreement_is_written_in_the_grant(tmp_path: Path) -> None:
+    """No file of rules need be copied."""
+    rules = '[institution]\nrules = "us-equipment-10000"\n'
+    grant = read(
+        tmp_path,
+        f'{rules}name = "State University"\noverhead_rate = 0.55\nequipment_threshold = "$5,000"\n'
+        'cloud_as = "waived"\nsource = "agreement of 2026-03-01"\n',
+    )
+    house = grant.institution
+    assert (house.name, house.note) == ("State University", None)
+    assert house.sources["overhead_rate"] == "agreement of 2026-03-01"
+    assert "89 FR 30136" not in house.sources["equipment_threshold_usd"]
+    used = rules_of(grant)
+    assert purchase_cents(make_machine("m", "5000", {}), used) == 5000_00
+    assert purchase_cents(make_machine("m", "4000", {}), used) == 6200_00
+    assert rental_cents(make_rental("r", "1", {"a": 1.0}), "a", used) == 24_00
+    alone = read(tmp_path, "[institution]\noverhead_rate = 0.5\nequipment_threshold = 100\n")
+    assert purchase_cents(make_machine("m", "99", {}), rules_of(alone)) == 148_50
+
+
+def test_a_rate_of_each_year_is_charged_on_what_is_paid_in_it(tmp_path: Path) -> None:
+    grant = read(
+        tmp_path,
+        '[institution]\nrules = "us-equipment-10000"\noverhead_rate_by_year = [0.5, 0.6]\n'
+        '[[costs]]\nname = "disks"\nkind = "storage"\namount = 1000\nper = "year"\n'
+        "price_change = 0.1\n"
+        '[[costs]]\nname = "rack"\nkind = "racks"\namount = 1000\nyear = 2\noverhead = 0.26\n',
+    )
+    rules = rules_of(grant)
+    machine, rental = make_machine("m", "1000", {}), make_rental("r", "1", {"a": 1.0})
+    assert [purchase_cents(machine, rules, day) for day in (0, 364, 366)] == [
+        1500_00,
+        1500_00,
+        1600_00,
+    ]
+    assert [rental_cents(rental, "a", rules, day) for day in (0, 366)] == [36_00, 38_40]
+    assert grant.institution.overhead_rate == Decimal("0.549932")  # by 366 and 365 days
+    first, second, rack = fixed_costs(grant)
+    assert (first.usd, second.usd, second.rate) == (1000, 1100, None)
+    assert (rack.usd, rack.rate, rack.rate_key) == (1000, Decimal("0.26"), "costs[2].overhead")
+
+
+HOUSE = '[institution]\nrules = "us-equipment-10000"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (f"{HOUSE}overhead_rate_by_year = [0.5]\n", "has 1 rate for 2 years: write one for each"),
+        (f"{HOUSE}overhead_rate_by_year = 0.5\n", "must be a list of numbers from 0 to 2"),
+        (f"{HOUSE}overhead_rate_by_year = [0.5, 57]\n", "overhead_rate_by_year[2]: must be a"),
+        (f"{HOUSE}overhead_rate = 55\n", "must be a number from 0 to 2"),
+        (f"{HOUSE}overhead_rate = 0.5\noverhead_rate_by_year = [0.5, 0.5]\n", "remove one of"),
+        (f"{HOUSE}life_months = 60\n", "is for equipment that is written off"),
+        (f'{HOUSE}fiscal_year_start = "31-12"\n', "fiscal_year_start: '31-12' is not a day"),
+        ("[institution]\noverhead_rate = 0.5\n", "institution.equipment_threshold: overhead needs"),
+        (
+            '[institution]\nrules = "horizon-europe"\noverhead_rate_by_year = [0.25, 0.25]\n',
+            "one rate: write overhead_rate",
+        ),
+        (
+            '[institution]\nrules = "horizon-europe"\nequipment_threshold = "$5k"\n',
+            "institution.equipment_threshold: is in dollars, and the grant is in EUR",
+        ),
+        ("[running]\nutilisation_by_year = 0.5\n", "must be a list of numbers above 0 and at most"),
+        ("[purchases]\norder_on = 2027-08-01\n", "must be a list of dates, without quotes"),
+        (
+            '[[costs]]\nname = "x"\nkind = "staff"\namount = 1\noverhead = "no"\n',
+            "costs[1].overhead: must be true, false or a rate from 0 to 2",
+        ),
+        (
+            '[[costs]]\nname = "x"\nkind = "staff"\namount = 1\nper = "machine"\noverhead = 0.1\n',
+            "costs[1].overhead: what is paid with a machine bears overhead as that does",
+        ),
+        (
+            '[[costs]]\nname = "x"\nkind = "staff"\namount = 1\nprice_change = 0.1\n',
+            'costs[1].price_change: is for an amount of every year: write per = "year"',
+        ),
+        (
+            '[[costs]]\nname = "x"\nkind = "staff"\namount = 1\nper = "year"\nyear = 2\n',
+            'costs[1].year: is for what is paid once: write per = "grant"',
+        ),
+    ],
+)
+def test_what_is_wrong_is_one_line(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, text)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_example_names_every_key() -> None:
+    text = EXAMPLE.read_text(encoding="utf-8")
+    parts = re.split(r"^(?:# )?\[\[?(\w+)\]\]?", text, flags=re.MULTILINE)
+    said: dict[str, str] = {}
+    for table, lines in zip(parts[1::2], parts[2::2], strict=True):
+        said[table] = said.get(table, "") + lines
+    info = inspect.type_info(GrantFile)
+    assert isinstance(info, inspect.StructType)
+    missing = []
+    for field in info.fields:
+        kind = field.type.item_type if isinstance(field.type, inspect.VarTupleType) else field.type
+        assert isinstance(kind, inspect.StructType)
+        missing += [
+            f"{field.name}.{key.name}"
+            for key in kind.fields
+            if not re.search(rf"\b{key.name} = ", said[field.name])
+        ]
+    assert missing == []
+
+
+WANT_MORE = (
+    "remove one of the two",
+    "either amount",
+    "is there twice",
+    "in dollars, and the grant",
+    "must pay it",
+    "written off",
+    "needs a currency",
+    "needs its day",
+)
+"""What is said of a line that wants another changed as well."""
+
+
+def test_every_line_of_the_example_that_is_commented_out_can_be_put_in(tmp_path: Path) -> None:
+    """One at a time; one that stands instead of another says so."""
+    lines = EXAMPLE.read_text(encoding="utf-8").split("\n")
+    keys = [n for n, line in enumerate(lines) if re.match(r"# \w+ = ", line)]
+    assert len(keys) > 25
+    tables = {n for n, line in enumerate(lines) if line.startswith("# [[")}
+    path = tmp_path / "grant.toml"
+    for n in keys:
+        header = max((t for t in range(n) if re.match(r"(# )?\[", lines[t])), default=0)
+        put_in = {n, header} if header in tables else {n}
+        if header in tables:  # with the keys that its table needs
+            put_in |= {k for k in keys if header < k and _table(lines, k) == header}
+        made = [line.removeprefix("# ") if k in put_in else line for k, line in enumerate(lines)]
+        path.write_text("\n".join(made))
+        try:
+            read_grant(path)
+        except InputError as error:
+            told = str(error)
+            assert any(words in told for words in WANT_MORE), told
+
+
+def _table(lines: list[str], number: int) -> int:
+    return max(t for t in range(number) if re.match(r"(# )?\[", lines[t]))
