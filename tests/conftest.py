@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -19,6 +20,10 @@ from advisor.store import build_store
 settings.register_profile("new-examples", deadline=None)
 settings.register_profile("same-examples", deadline=None, derandomize=True)
 settings.load_profile("same-examples")
+
+# What thousands of tests have loaded stays to the end, and the collector would look through it all
+# again and again: a tenth of the processors' time.
+gc.set_threshold(100_000, 20, 50)
 
 # A shell that starts the tests in the background has them ignore Ctrl-C, and so would every program
 # that they start; some of the tests send it.

@@ -6,6 +6,7 @@ error that ended it.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -66,6 +67,8 @@ def main(spec_file: Path) -> int:
             os.close(descriptor)
 
     report({"event": "started", "pid": os.getpid()})
+    # Whatever torch and transformers bring stays: looking through it takes a fifth of the start.
+    gc.disable()
     if not spec.settings.free_lunch:
         from bench_runner.worker.models import hide_kernels
 
@@ -76,6 +79,8 @@ def main(spec_file: Path) -> int:
     from bench_runner.worker.session import Misfit, Session
     from bench_runner.worker.timed_trainer import is_out_of_memory
 
+    # From here on as in any training, what the collector takes of a step included.
+    gc.enable()
     session: Session | None = None
     try:
         session = Session(spec, report)

@@ -27,6 +27,7 @@ pytestmark = [
 
 TINY = Path(__file__).with_name("tiny.toml")
 TINY_SSM = Path(__file__).with_name("tiny-ssm.toml")
+QUIET_DEEPSPEED = str(Path(__file__).with_name("quiet_deepspeed"))
 QUICK = ("--device", "cpu", "--yes", "--minimum-steps", "2", "--maximum-steps", "6")
 
 
@@ -108,7 +109,7 @@ def test_one_process_measures_naive_settings_and_the_winner_trains(tmp_path: Pat
     assert step.stdout.strip().endswith("1"), step.stderr[-2000:]
 
 
-@pytest.mark.timeout(900)  # DeepSpeed compiles its exchange on first use.
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     ("recipe", "sharding", "configuration"),
     # Compilation of a sharded model takes longer than all the rest together, hence naive.
@@ -122,10 +123,15 @@ def test_one_process_measures_naive_settings_and_the_winner_trains(tmp_path: Pat
     ids=lambda value: value.stem if isinstance(value, Path) else value,
 )
 def test_two_processes_shard_and_the_winner_trains(
-    tmp_path: Path, recipe: Path, sharding: str, configuration: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    recipe: Path,
+    sharding: str,
+    configuration: str,
 ) -> None:
     if configuration == "deepspeed.json":
         pytest.importorskip("deepspeed")
+        monkeypatch.setenv("PYTHONPATH", QUIET_DEEPSPEED, prepend=os.pathsep)
     code, events = run(
         tmp_path,
         *("trial", "--gpus", "2", "--settings", f"naive,{sharding}"),
