@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
@@ -14,8 +15,9 @@ from advisor.planning.grant.cost_lines import fixed_costs
 from advisor.planning.grant.grant import Grant, read_grant
 from advisor.planning.grant.grant_file import GrantFile
 from advisor.planning.grant.problem_of_grant import rules_of
-from advisor.planning.plan_grant import EXAMPLE
+from advisor.planning.plan_grant import EXAMPLE, load_grant
 from advisor.planning.solver.charges import purchase_cents, rental_cents
+from advisor.store import Store
 from tests.plans_for_tests import make_machine, make_rental
 
 SMALL = """
@@ -180,3 +182,60 @@ def test_every_line_of_the_example_that_is_commented_out_can_be_put_in(tmp_path:
 
 def _table(lines: list[str], number: int) -> int:
     return max(t for t in range(number) if re.match(r"(# )?\[", lines[t]))
+
+
+# Prices in dollars and in the grant's currency
+
+
+EUROS = '[budget]\ncurrency = "EUR"\nusd_per_unit = 1.25\nusd_per_unit_on = 2026-11-02\n'
+HOURS = '[[allocations]]\nname = "Campus"\ngpu = "H100"\n'
+
+
+def priced(grant: Grant, store_path: Path) -> Decimal:
+    """What an hour of one GPU of the only allocation costs, in dollars."""
+    loaded = load_grant(Store(store_path), grant, date(2026, 11, 22))
+    (rental,) = (r for r in loaded.problem.rentals if r.allocation and r.gpu_count == 1)
+    return rental.usd_per_hour
+
+
+def test_dollars_stay_dollars_in_a_grant_in_euros(tmp_path: Path, store_path: Path) -> None:
+    """Rates of campuses and programmes are published in dollars."""
+    dollars = read(tmp_path, f"{EUROS}{HOURS}usd_per_gpu_hour = 2\n")
+    euros = read(tmp_path, f"{EUROS}{HOURS}price_per_gpu_hour = 2\n")
+    assert priced(dollars, store_path) == 2
+    assert priced(euros, store_path) == Decimal("2.5")
+    power = '[electricity]\npaid_by = "grant"\n'
+    assert read(tmp_path, f"{EUROS}{power}usd_per_kwh = 0.2\n").usd_per_kwh == Decimal("0.2")
+    assert read(tmp_path, f"{EUROS}{power}price_per_kwh = 0.2\n").usd_per_kwh == Decimal("0.25")
+    assert [v.key for v in euros.allocation_values if "hour" in v.key] == ["price_per_gpu_hour"]
+
+
+def test_a_cloud_s_credit_is_hours_that_the_grant_does_not_pay(
+    tmp_path: Path, store_path: Path
+) -> None:
+    credit = 'kind = "cloud-credit"\ncredit = "$5,000"\nusd_per_gpu_hour = 2.5\n'
+    grant = read(tmp_path, HOURS + credit)
+    assert grant.allocations[0].gpu_hours_a_year == 1000
+    assert priced(grant, store_path) == 0
+    (said,) = (v for v in grant.allocation_values if v.key == "gpu_hours_a_year")
+    assert said.source == "a credit of 5,000 at 2.5 a GPU-hour, spread over 2 years"
+    year = read(tmp_path, f"{HOURS}{credit}ends = 2028-03-01\n")
+    assert year.allocations[0].gpu_hours_a_year == 2000
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ("credit = 5000\n", "allocations[1].credit: needs the price of an hour"),
+        ("credit = 5000\nusd_per_gpu_hour = 0\n", "needs the price of an hour"),
+        ("credit = 5000\nusd_per_gpu_hour = 1\ngpu_hours_a_year = 9\n", "remove one of the two"),
+        ("usd_per_gpu_hour = 1\nprice_per_gpu_hour = 1\n", "remove one of the two"),
+        ('credit = "$5k"\nprice_per_gpu_hour = 1\n', "allocations[1].credit: is in dollars"),
+        ("credit = -5\nusd_per_gpu_hour = 1\n", "allocations[1].credit: "),
+    ],
+)
+def test_what_is_wrong_with_a_credit_is_one_line(tmp_path: Path, keys: str, words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, HOURS + keys)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)

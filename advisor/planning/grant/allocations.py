@@ -44,7 +44,9 @@ def allocations_of(
                 last_day=None if asked.ends is None else (asked.ends - grant.start).days,
             )
         )
-        price = grant.currency.to_usd(exact(asked.usd_per_gpu_hour) * 10_000) / 10_000
+        price = exact(asked.usd_per_gpu_hour)
+        if asked.price_per_gpu_hour is not None:
+            price = grant.currency.rate_usd(asked.price_per_gpu_hour)
         for count, times in usable:
             rentals.append(
                 Rental(

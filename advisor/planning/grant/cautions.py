@@ -122,8 +122,16 @@ def _programme(grant: Grant, name: str) -> list[str]:
             found.append(f"{name}: {each.value} GPU-hours a year, from {each.source}.")
         elif each.key == "usd_per_gpu_hour" and each.source != ASSUMED and each.value != "0":
             found.append(f"{name}: ${each.value} a GPU-hour, from {each.source}.")
+        elif each.key == "price_per_gpu_hour":
+            of = f"{grant.currency.sign}{each.value}"
+            found.append(f"{name}: {of} a GPU-hour, from {each.source}.")
         elif each.source == ASSUMED:
             unknown.add(each.key)
+    if "usd_per_gpu_hour" in unknown and _paid_for(grant, name):
+        found.append(
+            f"Nobody states what an hour of {name} costs: it counts as free. "
+            "Write usd_per_gpu_hour in its [[allocations]], 0 where it is free."
+        )
     odds, wait = "odds" in unknown and _competed(grant, name), "queue_days" in unknown
     told = [*["the odds of award"] * odds, *["how long jobs wait"] * wait]
     counts = [*["it counts as awarded"] * odds, *["no day of waiting is counted"] * wait]
@@ -134,6 +142,11 @@ def _programme(grant: Grant, name: str) -> list[str]:
             f"Write {' and '.join(keys)} in its [[allocations]]."
         )
     return found
+
+
+def _paid_for(grant: Grant, name: str) -> bool:
+    """Whether hours of its kind often have a rate."""
+    return any(a.name == name and a.kind in ("campus", "condo") for a in grant.allocations)
 
 
 def _competed(grant: Grant, name: str) -> bool:

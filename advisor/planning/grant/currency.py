@@ -10,7 +10,7 @@ from pathlib import Path
 
 from advisor.costs.amounts import WHOLE, usd_exact
 from advisor.parse import shown
-from advisor.planning.grant.checked_toml import wrong
+from advisor.planning.grant.checked_toml import exact, wrong
 
 RATES = Path(__file__).with_name("exchange_rates.csv")
 CENT = Decimal("0.01")
@@ -32,6 +32,11 @@ class Currency:
     def to_usd(self, amount: Decimal) -> Decimal:
         """An amount of it in US dollars, to the cent."""
         return (amount * self.usd_per_unit).quantize(CENT, rounding=ROUND_HALF_UP)
+
+    def rate_usd(self, amount: float) -> Decimal:
+        """The price of an hour or a kWh in US dollars, so fine that thousands are right."""
+        exactly = exact(amount) * self.usd_per_unit
+        return exactly.quantize(Decimal("0.000001"), rounding=ROUND_HALF_UP).normalize()
 
     def of_usd(self, usd: Decimal) -> Decimal:
         """US dollars in it, to the hundredth; whole where it has none."""

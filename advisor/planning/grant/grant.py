@@ -180,7 +180,7 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
         rent_providers=rent.providers,
         utilisation=exact(running.utilisation),
         queue_days=exact(running.queue_days),
-        usd_per_kwh=_electricity(path.name, power),
+        usd_per_kwh=_electricity(path.name, power, currency),
         pue=exact(power.pue),
         host_watts=exact(power.host_watts),
         electricity_source=power.source,
@@ -256,10 +256,15 @@ def _amounts(file: GrantFile) -> list[tuple[str, Amount]]:
     return [(place, amount) for place, amount in amounts if amount is not None]
 
 
-def _electricity(file: str, power: ElectricityTable) -> Decimal | None:
+def _electricity(file: str, power: ElectricityTable, currency: Currency) -> Decimal | None:
     """Price per kWh, None where the grant is not charged."""
     if power.paid_by == "institution" or power == ElectricityTable():
         return None
+    if power.price_per_kwh is not None:
+        if power.usd_per_kwh is not None:
+            problem = "is there with usd_per_kwh: remove one of the two"
+            raise wrong(file, "electricity.price_per_kwh", problem)
+        return currency.rate_usd(power.price_per_kwh)
     if power.usd_per_kwh is None:
         raise wrong(file, "electricity.usd_per_kwh", "must be a number above 0 and at most 10")
     return exact(power.usd_per_kwh)

@@ -10,6 +10,7 @@ from msgspec.structs import force_setattr
 
 from advisor.parse import parse_price_rule
 from advisor.planning.grant.checked_toml import (
+    Amount,
     AmountOrZero,
     LeadDays,
     LifetimeYears,
@@ -123,6 +124,11 @@ class AllocationTable(_Table, frozen=True):
     max_gpus: _MaxGpus | None = None
     gpu_hours_a_year: _Hours | None = None
     usd_per_gpu_hour: _HourlyUsd | None = None
+    """In dollars, whatever the grant is in; or ..."""
+    price_per_gpu_hour: _HourlyUsd | None = None
+    """... in the grant's currency."""
+    credit: Amount | None = None
+    """Of a cloud: what is given, in the money of the price of an hour; the grant pays nothing."""
     max_job_days: _JobDays | None = None
     queue_days: _WaitDays | None = None
     odds: _Odds | None = None
@@ -142,6 +148,8 @@ class GrantAllocation(_Table, frozen=True):
     """Of one job."""
     gpu_hours_a_year: _Hours | None = None
     usd_per_gpu_hour: _HourlyUsd = 0.0
+    price_per_gpu_hour: _HourlyUsd | None = None
+    """In the grant's currency, instead."""
     max_job_days: _JobDays | None = None
     queue_days: _WaitDays = 0.0
     """Before each job."""
@@ -218,6 +226,9 @@ class _Running(_Table, frozen=True):
 class ElectricityTable(_Table, frozen=True):
     paid_by: Literal["grant", "institution"] = "grant"
     usd_per_kwh: Annotated[float, Meta(gt=0, le=10)] | None = None
+    """In dollars, whatever the grant is in; or ..."""
+    price_per_kwh: Annotated[float, Meta(gt=0, le=1000)] | None = None
+    """... in the grant's currency."""
     pue: Annotated[float, Meta(ge=1, le=5)] = 1.0
     host_watts: Annotated[float, Meta(ge=0, le=20_000)] = 0.0
     price_change: Annotated[float, Meta(ge=-0.9, le=1)] = 0.0

@@ -18,6 +18,8 @@ from price_catalog.csv_table import nearest
 
 ASSUMED = "not known: assumed"
 FACTS = Path(__file__).with_name("programmes.csv")
+HOURS, PRICE = "gpu_hours_a_year", "usd_per_gpu_hour"
+CREDIT = ("credit", "price_per_gpu_hour", PRICE)
 VALUES = tuple(key for key in GrantAllocation.__struct_fields__ if key != "source")
 
 
@@ -87,6 +89,18 @@ def resolved(
         known |= _hours(file, place, facts, len(begins) + 1)
         if "gpu_hours_a_year" in known:
             values["gpu_hours_a_year"] = float(known["gpu_hours_a_year"].value)
+    if "price_per_gpu_hour" in own and "usd_per_gpu_hour" in own:
+        problem = "is there with usd_per_gpu_hour: remove one of the two"
+        raise wrong(file, f"{place}.price_per_gpu_hour", problem)
+    if "price_per_gpu_hour" in own:
+        for told in (values, known):
+            told.pop("usd_per_gpu_hour", None)
+    if "credit" in values:
+        low, high = values.get("starts", year_dates[0]), values.get("ends", year_dates[-1])
+        begins = [day for day in year_dates[:-1] if low < day < high]
+        known |= _credit(file, place, values, len(begins) + 1)
+        values |= {key: float(known[key].value) for key in (HOURS, PRICE)}
+        own = {key: value for key, value in own.items() if key not in CREDIT}
     for key in ("name", "gpu"):
         if key not in values:
             hint = "" if asked.programme is None else f": {asked.programme} does not say it"
@@ -107,6 +121,8 @@ def _said(
     for key in VALUES:
         value = getattr(allocation, key)
         if key == "name" or value is None:
+            continue
+        if key == PRICE and allocation.price_per_gpu_hour is not None:
             continue
         if key in own:
             where = source or f"{file}, the grant's own word"
@@ -196,6 +212,28 @@ def _hours(file: str, place: str, facts: Facts, years: int) -> dict[str, Fact]:
         whole = facts["gpu_hours"]
         return {"gpu_hours_a_year": Fact(value=str(int(whole.value) // years), source=whole.source)}
     return {}
+
+
+def _credit(file: str, place: str, values: dict[str, Any], years: int) -> dict[str, Fact]:
+    """The hours of a credit, which the grant does not pay. Raises InputError."""
+    if HOURS in values:
+        problem = f"is there with {HOURS}: remove one of the two"
+        raise wrong(file, f"{place}.credit", problem)
+    credit = values.pop("credit")
+    mine, dollars = values.pop("price_per_gpu_hour", 0), values.pop(PRICE, 0)
+    price = mine or dollars
+    if mine and credit.in_dollars:
+        problem = "is in dollars: write usd_per_gpu_hour, not price_per_gpu_hour"
+        raise wrong(file, f"{place}.credit", problem)
+    if not price:
+        problem = "needs the price of an hour: write usd_per_gpu_hour, what the cloud asks"
+        raise wrong(file, f"{place}.credit", problem)
+    over = f"spread over {years} {'year' if years == 1 else 'years'}"
+    said = f"a credit of {credit:,} at {price:g} a GPU-hour, {over}"
+    return {
+        HOURS: Fact(value=f"{float(credit) / price / years:.0f}", source=said),
+        PRICE: Fact(value="0", source="the credit pays"),
+    }
 
 
 def _typed(text: str) -> Any:
