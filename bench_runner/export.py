@@ -13,7 +13,8 @@ from typing import Any
 
 from bench_runner import configure, space
 from bench_runner.architecture import Mamba, TextTransformer
-from bench_runner.recipes import IMAGE_FAMILIES, Recipe
+from bench_runner.architecture_text import T5, target_length
+from bench_runner.recipes import IMAGE_FAMILIES, MASKED_SHARE, Recipe
 from bench_runner.records import Measurement, Settings
 
 _WORKER = Path(__file__).parent / "worker"
@@ -83,8 +84,34 @@ _HALF_STATES = """
     # Changes the training; see the head of that file.
     from changed_training import HalfStateAdam
 """
+_BY_HAND = """
+    if not model.supports_gradient_checkpointing:
+        # The library offers none for this model.
+        from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import (
+            apply_activation_checkpointing,
+        )
+
+        blocks = {blocks!r}
+        apply_activation_checkpointing(
+            model, check_fn=lambda module: type(module).__name__ in blocks
+        )
+        arguments.gradient_checkpointing = False"""
+_NO_EMBEDDINGS = """
+    try:
+        model.get_input_embeddings()
+    except NotImplementedError:
+        # accelerate asks before it shards, and a convolutional network has none to give.
+        model.get_input_embeddings = lambda: None"""
 _TEXT_ITEM = """        tokens = torch.randint({vocabulary}, ({length},))
         return {{"input_ids": tokens, "labels": tokens}}"""
+_MASKED_ITEM = """        tokens = torch.randint({vocabulary}, ({length},))
+        # Such tokens alone are predicted; your own data says where, with -100 everywhere else.
+        masked = torch.rand({length}) < {share}
+        return {{"input_ids": tokens, "labels": torch.where(masked, tokens, -100)}}"""
+_PAIR_ITEM = """        return {{
+            "input_ids": torch.randint({vocabulary}, ({length},)),
+            "labels": torch.randint({vocabulary}, ({target},)),
+        }}"""
 _IMAGE_ITEM = """        return {{
             "pixel_values": torch.randn(3, {size}, {size}),
             "labels": torch.randint({classes}, ()),
@@ -129,6 +156,7 @@ def write(recipe: Recipe, winner: Measurement, folder: Path) -> list[Path]:
         ("lean_loss.py", _is_lean(settings)),
         ("half_weights.py", settings.weights == "half"),
         ("changed_training.py", settings.changes_training),
+        ("timm_classifier.py", recipe.model.timm is not None),
     ):
         if needed:
             put(name, (_WORKER / name).read_text(encoding="utf-8"))
@@ -167,6 +195,17 @@ def _half_lines(recipe: Recipe, settings: Settings) -> str:
     )
 
 
+def _sharded_lines(recipe: Recipe, settings: Settings) -> str:
+    """What the worker does by hand for an image model whose library code leaves it out."""
+    if recipe.family not in IMAGE_FAMILIES or recipe.model.timm is not None:
+        return ""
+    if configure.uses_fsdp(settings):
+        return _NO_EMBEDDINGS
+    if settings.activation_checkpointing and recipe.support.fsdp_wrap:
+        return _BY_HAND.format(blocks=sorted(recipe.support.fsdp_wrap))
+    return ""
+
+
 def _fp8_lines(settings: Settings) -> str:
     if settings.matmul != "fp8":
         return ""
@@ -201,7 +240,12 @@ def _train_script(
         vocabulary: object = f"{_configuration(recipe)}.vocab_size"
         if isinstance(architecture, TextTransformer | Mamba):
             vocabulary = architecture.vocab_size
-        item = _TEXT_ITEM.format(vocabulary=vocabulary, length=training.sequence_length)
+        form, more = _TEXT_ITEM, dict[str, float]()
+        if isinstance(architecture, T5):
+            form, more = _PAIR_ITEM, {"target": target_length(training.sequence_length or 1)}
+        elif recipe.family == "encoder":
+            form, more = _MASKED_ITEM, {"share": MASKED_SHARE}
+        item = form.format(vocabulary=vocabulary, length=training.sequence_length, **more)
     return _TRAIN.format(
         name=_told(recipe.name),
         where=_told(f"{space.label(settings)} on {winner.gpu_count} x {winner.gpu}"),
@@ -211,6 +255,7 @@ def _train_script(
         + _lean_lines(settings)
         + _fp8_lines(settings)
         + _half_lines(recipe, settings)
+        + _sharded_lines(recipe, settings)
         + (_HALF_STATES if settings.states == "half" else ""),
         optimizer=_optimizer_line(recipe, settings, winner.gpu == "cpu"),
     )
@@ -220,12 +265,14 @@ def _model_lines(recipe: Recipe, attention: str | None) -> str:
     source = recipe.model
     if source.timm is not None:
         return (
-            "    from bench_runner.worker.models import TimmClassifier\n\n"
+            "    from timm_classifier import TimmClassifier\n\n"
             f"    model = TimmClassifier({source.timm!r}, {dict(source.arguments)!r}, "
             f"{recipe.training.classes})"
         )
     if recipe.family in IMAGE_FAMILIES:
         auto = "AutoModelForImageClassification"
+    elif isinstance(recipe.architecture, T5):
+        auto = "AutoModelForSeq2SeqLM"
     else:
         auto = "AutoModelForMaskedLM" if recipe.family == "encoder" else "AutoModelForCausalLM"
     keyword = "" if attention is None else f", attn_implementation={attention!r}"

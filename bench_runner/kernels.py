@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from bench_runner import space
+from bench_runner.architecture_text import T5
 from bench_runner.recipes import Recipe
 from bench_runner.records import Attention, Compilation, Inputs, Loss, Settings, Weights
 
@@ -80,6 +81,8 @@ def with_kernels(settings: Settings, kernels: Kernels) -> Settings:
 
 def why_not(recipe: Recipe, settings: Settings) -> str | None:
     """The sentence that says why a model cannot be trained so, or None where it can."""
+    if settings.loss == "fused" and isinstance(recipe.architecture, T5):
+        return f"{recipe.name} is an encoder-decoder, whose loss is not fused here: leave out fused"
     if settings.loss == "fused" and settings.loss not in _losses(recipe):
         return f"{recipe.name} has no logits over a vocabulary to fuse a loss with: leave out fused"
     if settings.inputs == "trimmed" and settings.inputs not in _inputs(recipe):
@@ -294,6 +297,8 @@ def _without_kernels(settings: Settings) -> Settings:
 
 def _losses(recipe: Recipe) -> tuple[Loss, ...]:
     lean = recipe.family in ("decoder", "ssm", "encoder") and recipe.model.timm is None
+    if isinstance(recipe.architecture, T5):
+        lean = False  # lean_loss knows models that read their input once
     return ("fused", "plain") if lean else ("plain",)
 
 

@@ -71,6 +71,8 @@ RECIPES_FOLDER = Path(__file__).parent / "recipes"
 TEXT_FAMILIES = ("decoder", "encoder", "ssm")
 IMAGE_FAMILIES = ("convnet", "vit")
 FAMILIES = TEXT_FAMILIES + IMAGE_FAMILIES
+MASKED_SHARE = 0.15
+"""Of a masked encoder's tokens, those that it has to predict."""
 Precision = Literal["fp16", "bf16", "fp32"]
 """``fp16`` or ``bf16`` (mixed), or ``fp32`` (TF32 with free-lunch settings)."""
 PRECISIONS: tuple[Precision, ...] = get_args(Precision)

@@ -11,11 +11,11 @@ from torch import nn
 
 from bench_runner.architecture_text import T5, target_length
 from bench_runner.configure import model_arguments
-from bench_runner.recipes import IMAGE_FAMILIES, Recipe
+from bench_runner.recipes import IMAGE_FAMILIES, MASKED_SHARE, Recipe
 from bench_runner.records import States
 from bench_runner.worker.changed_training import HalfStateAdam
+from bench_runner.worker.timm_classifier import TimmClassifier
 
-_MASKED_SHARE = 0.15
 _IGNORED_LABEL = -100
 _KERNEL_PACKAGES = {"ssm": ("mamba_ssm", "causal_conv1d")}
 
@@ -55,25 +55,6 @@ def missing_kernels(recipe: Recipe) -> list[str]:
             if not cells.get("is_new_implementation", True):
                 missing.append(f"{name} (transformers took its own slow path)")
     return missing
-
-
-class TimmClassifier(nn.Module):  # type: ignore[misc]
-    """A timm model that takes and returns what the Trainer expects."""
-
-    def __init__(self, name: str, arguments: dict[str, Any], classes: int | None) -> None:
-        super().__init__()
-        import timm
-
-        self.model = timm.create_model(name, pretrained=False, num_classes=classes, **arguments)
-        self.loss = nn.CrossEntropyLoss()
-
-    def gradient_checkpointing_enable(self, **_: Any) -> None:
-        """timm's own activation checkpointing."""
-        self.model.set_grad_checkpointing(True)
-
-    def forward(self, pixel_values: torch.Tensor, labels: torch.Tensor) -> dict[str, torch.Tensor]:
-        logits = self.model(pixel_values)
-        return {"loss": self.loss(logits.float(), labels), "logits": logits}
 
 
 def build_model(recipe: Recipe, attention: str | None) -> nn.Module:
@@ -179,7 +160,7 @@ class RandomBatches:
         tokens = torch.randint(vocabulary, shape, device=device, generator=generator)
         labels = tokens
         if recipe.family == "encoder":
-            masked = torch.rand(shape, device=device, generator=generator) < _MASKED_SHARE
+            masked = torch.rand(shape, device=device, generator=generator) < MASKED_SHARE
             labels = torch.where(masked, tokens, _IGNORED_LABEL)
         self._inputs = {"input_ids": tokens, "labels": labels}
 

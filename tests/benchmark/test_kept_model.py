@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import shutil
 import sys
 import tomllib
-from dataclasses import fields
+from collections.abc import Iterator
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +22,11 @@ from advisor.cli import bench_command as command
 from advisor.cli.main import main
 from advisor.prediction.model.own_model import OwnModel
 from advisor.store import Store
-from bench_runner import journal
+from bench_runner import export, journal, kernels, space
 from bench_runner.architecture import GptNeoX
-from bench_runner.recipes import load_recipe, load_recipes, recipe_from
+from bench_runner.recipes import Recipe, load_recipe, load_recipes, recipe_from
+from bench_runner.records import Settings
+from tests.bench_runner.test_export import WINNER
 from tests.store_for_tests import look
 
 FAKE = Path(__file__).parents[1] / "fake_runner.py"
@@ -346,22 +350,70 @@ def test_every_kind_of_kept_model_has_a_recipe_that_says_it_whole(
         assert recipe_from(tomllib.loads(recipe_text(own)), TINY) == own.recipe
 
 
+def exported_settings(recipe: Recipe) -> Iterator[Settings]:
+    """Naive, all exact kernels that need no compiler, and with checkpointing."""
+    yield space.settings_for(free_lunch=False)
+    lean = replace(kernels.most_promising(recipe), compilation="none")
+    if recipe.support.compile:
+        yield kernels.with_kernels(space.settings_for(free_lunch=True), lean)
+    if recipe.support.activation_checkpointing:
+        yield space.settings_for(free_lunch=False, activation_checkpointing=True)
+
+
 @pytest.mark.torch
-def test_every_kind_of_kept_model_trains_a_step(kept_models: tuple[OwnModel, ...]) -> None:
+@pytest.mark.parametrize("name", KEPT)
+def test_every_kind_of_kept_model_trains_a_step_and_is_exported_as_that(
+    kept_models: tuple[OwnModel, ...], tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is measured has a loss and gradients; and the exported script's plain Trainer takes a
+    step of that very model, on data of the same shapes and, where tokens are masked, with as many
+    labels."""
     torch = pytest.importorskip("torch")
+    from accelerate.state import AcceleratorState
+
     from bench_runner.configure import attention
-    from bench_runner.space import settings_for
     from bench_runner.worker.models import RandomBatches, build_model
 
-    for own in kept_models:
-        recipe = own.recipe
-        naive = attention(recipe, settings_for(free_lunch=False), flash=None)
-        model = build_model(recipe, naive).train()
-        batches = RandomBatches(recipe, 2, 1, torch.device("cpu"), 0)
-        batches.micro_batch_size = 2
-        loss = model(**next(iter(batches)))["loss"]
+    (recipe,) = (own.recipe for own in kept_models if own.recipe.recipe_id == f"our-{name}")
+    monkeypatch.chdir(tmp_path)
+    for number, settings in enumerate(exported_settings(recipe)):
+        settings = replace(settings, micro_batch_size=2, gradient_accumulation_steps=1)
+        folder = tmp_path / str(number)
+        used = attention(recipe, settings, flash=None)
+        about = {"about": {"attention": used}}
+        export.write(
+            recipe, replace(WINNER, gpu="cpu", settings=settings, environment=about), folder
+        )
+        monkeypatch.setattr("sys.path", [str(folder), *sys.path])
+        spec = importlib.util.spec_from_file_location("exported", folder / "train.py")
+        assert spec is not None and spec.loader is not None
+        train = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(train)
+        assert not any(line.startswith("bench_runner") for line in vars(train))
+        AcceleratorState._reset_state(reset_partial_state=True)
+        trainer, result = train.main(max_steps=1)
+        assert trainer.state.global_step == 1
+        assert 0 < result.training_loss < float("inf")
+        measured = build_model(recipe, used)
+        plain = {
+            each.replace("_checkpoint_wrapped_module.", ""): tuple(p.shape)
+            for each, p in trainer.model.named_parameters()
+        }
+        assert plain == {each: tuple(p.shape) for each, p in measured.named_parameters()}
+        batches = RandomBatches(recipe, 200, 1, torch.device("cpu"), 0)
+        batches.micro_batch_size = 200
+        (batch,) = iter(batches)
+        two = {key: value[:2] for key, value in batch.items()}
+        loss = measured.train()(**two)["loss"]
         loss.backward()
-        assert torch.isfinite(loss), recipe.recipe_id
+        assert torch.isfinite(loss)
+        items = [train.RandomData()[index] for index in range(200)]
+        drawn = {key: torch.stack([item[key] for item in items]) for key in items[0]}
+        assert {key: value.shape for key, value in drawn.items()} == {
+            key: value.shape for key, value in batch.items()
+        }
+        share = [(each["labels"] != -100).float().mean().item() for each in (drawn, batch)]
+        assert share[0] == pytest.approx(share[1], abs=0.03)
 
 
 @pytest.mark.torch

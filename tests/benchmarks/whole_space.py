@@ -1,0 +1,263 @@
+"""The fast search of a recipe's whole space against every setting of it, in pieces of some minutes.
+
+    python tests/benchmarks/whole_space.py RECIPE.toml --out DIR --minutes 9 [--device cpu]
+    python tests/benchmarks/whole_space.py RECIPE.toml --out DIR --only-say
+
+The fast search runs first, so that the exhaustive one finds its compiled kernels: what it took is
+never too little. Then come all settings, each found its micro-batch as the fast search finds one
+(or all at --micro-batch), those that could win first: an answer that is cut short is of use. The
+same call again goes on where it stopped. At the end the fast search's answer and the fastest of
+the others take turns --rounds times, since one trial's noise may choose either.
+
+--kept FILE: records of an earlier day, of the same recipe, kind of GPU and library versions, stand
+for their settings, and its fast search for this one. What was not finished on one H100
+goes on with
+
+    python tests/benchmarks/whole_space.py tests/benchmarks/recipes/vit-22m-short.toml \
+        --out DIR --minutes 9 --micro-batch 256 --kept docs/measurements/h100-image-space.jsonl
+
+DIR/summary.json has both searches' seconds, trials and answers. DIR/fast.jsonl, DIR/every.jsonl and
+DIR/rounds.jsonl have the records.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from dataclasses import fields
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from bench_runner import journal, kernels, space
+from bench_runner.arguments import parse_settings
+from bench_runner.recipes import Recipe, load_recipe, recipe_hash
+from bench_runner.records import Measurement, Settings
+from bench_runner.search import without_micro_batch
+
+SHORTEST_S = 20
+"""With less time left no trial is begun."""
+STEPS = ("--minimum-steps", "3")
+
+
+def words_of(settings: Settings) -> str:
+    """What `--settings` takes for these settings."""
+    words = [settings.sharding] if settings.sharding else []
+    words += ["offloading"] * settings.offloading
+    words += ["checkpointing"] * settings.activation_checkpointing
+    compilation = {"none": "not-compiled", None: None}
+    words.append(compilation.get(settings.compilation, settings.compilation))
+    words += [settings.attention, "fused" if settings.loss == "fused" else None]
+    words.append("trimmed" if settings.inputs == "trimmed" else None)
+    words.append("half-weights" if settings.weights == "half" else None)
+    text = ",".join(word for word in words if word) or "free-lunch"
+    assert parse_settings(text) == settings, text
+    return text
+
+
+def in_order(recipe: Recipe, gpu_count: int) -> list[Settings]:
+    """The whole space: first what keeps and shards nothing, then what differs from the leanest
+    kernels in one switch, then in two; whole-model compilation, the longest trials, last."""
+    every = kernels.whole_space(recipe, gpu_count, flash=False)
+    lean = kernels.most_promising(recipe)
+
+    def place(settings: Settings) -> tuple[int, int, bool, int]:
+        mine = kernels.kernels_of(settings)
+        apart = sum(
+            getattr(mine, field.name) != getattr(lean, field.name) for field in fields(lean)
+        )
+        burdens = (
+            settings.activation_checkpointing
+            + settings.offloading
+            + (settings.sharding is not None)
+        )
+        return (min(burdens, 1), burdens + apart, mine.compilation == "whole", apart)
+
+    return sorted(every, key=place)
+
+
+def timed(records: Iterable[Measurement]) -> dict[Settings, Measurement]:
+    """The last record of each setting, with or without a time."""
+    found = {}
+    for record in records:
+        if record.settings is not None and record.method != "optimal" and record.status != "pruned":
+            found[kernels.canonical(without_micro_batch(record.settings))] = record
+    return found
+
+
+def same_kind(record: Measurement, recipe: Recipe, like: Measurement | None) -> bool:
+    """Whether a kept record was taken of this recipe, on this kind of device, by this software."""
+    if record.recipe_hash != recipe_hash(recipe):
+        return False
+    if like is None:
+        return True
+    return (record.gpu, record.environment.get("versions")) == (
+        like.gpu,
+        like.environment.get("versions"),
+    )
+
+
+class Runs:
+    """Calls of bench_runner until the minutes are over."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self.arguments = arguments
+        self.ends = time.monotonic() + arguments.minutes * 60
+
+    def left_s(self) -> float:
+        return self.ends - time.monotonic()
+
+    def call(self, *words: str, records: str, more: Iterable[str] = ()) -> bool:
+        """One call; whether it came to its end."""
+        arguments = self.arguments
+        process = subprocess.run(
+            [
+                *(sys.executable, "-m", "bench_runner", words[0]),
+                *("--recipe", str(arguments.recipe), *words[1:], *STEPS),
+                *("--gpus", str(arguments.gpus), "--device", arguments.device, "--yes"),
+                *("--records", str(arguments.out / records), "--work", str(arguments.work)),
+                *("--minutes", f"{self.left_s() / 60:.2f}", *arguments.flags.split(), *more),
+            ],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        last: dict[str, Any] = {}
+        for line in process.stdout.splitlines():
+            event = json.loads(line)
+            if event["event"] in ("trial-finished", "reused"):
+                record = event["record"]
+                print(
+                    f"{event['event']:15} {event['label']:70} {record['status']:10} "
+                    f"{record['step_s'] or 0:.4f} s a step, "
+                    f"{record['environment'].get('trial_wall_s', 0):.0f} s",
+                    flush=True,
+                )
+            last = event
+        return last.get("event") == "search-finished" and bool(last["complete"])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("recipe", type=Path)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--minutes", type=float, default=9.0)
+    parser.add_argument("--gpus", type=int, default=1)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--micro-batch", type=int)
+    parser.add_argument("--kept", type=Path)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--work", type=Path, default=Path("/tmp/bench-work"))
+    parser.add_argument("--flags", default="", help="appended to every call of bench_runner")
+    parser.add_argument("--only-say", action="store_true", help="run nothing, say what there is")
+    arguments = parser.parse_args()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    recipe = load_recipe(arguments.recipe)
+    runs = Runs(arguments)
+    kept = journal.read(arguments.kept) if arguments.kept else []
+    wanted = in_order(recipe, arguments.gpus)
+    at_size: tuple[str, ...] = ()
+    if arguments.micro_batch is not None:
+        at_size = ("--micro-batch", str(arguments.micro_batch))
+    searched = arguments.only_say or any(record.method == "optimal" for record in kept)
+    if not searched and not runs.call(
+        *("run", "--methods", "all", "--search", "fast"), records="fast.jsonl"
+    ):
+        print("the fast search is not finished: call again")
+        return 1
+
+    def known() -> dict[Settings, Measurement]:
+        mine = journal.read(arguments.out / "every.jsonl")
+        fast = [record for record in kept if record.environment.get("climb_to") == "fastest"]
+        held = fast if arguments.micro_batch is None else kept
+        like = mine[0] if mine else None
+        return timed([*(r for r in held if same_kind(r, recipe, like)), *mine])
+
+    for settings in wanted:
+        if arguments.only_say or runs.left_s() < SHORTEST_S:
+            break
+        if settings in known():
+            continue
+        size = (
+            () if arguments.micro_batch is None else ("--micro-batch", str(arguments.micro_batch))
+        )
+        runs.call("trial", "--settings", words_of(settings), records="every.jsonl", more=size)
+    every = known()
+    fast_file = arguments.out / "fast.jsonl"
+    fast = journal.read(fast_file) if fast_file.exists() else kept
+    fast = [record for record in fast if record.environment.get("climb_to") == "fastest"]
+    summary = told(wanted, every, fast)
+    if summary["measured"] == len(wanted) and not arguments.only_say:
+        first = sorted(
+            (r for r in every.values() if r.step_s), key=lambda record: record.step_s or 0
+        )
+        answer = answer_of(fast)
+        rivals = [kernels.canonical(without_micro_batch(r.settings)) for r in first if r.settings]
+        rivals = [answer, *(each for each in rivals[:4] if each != answer)]
+        took = journal.read(arguments.out / "rounds.jsonl")
+        for place in range(len(took), arguments.rounds * len(rivals)):
+            if runs.left_s() < SHORTEST_S:
+                break
+            settings = rivals[place % len(rivals)]
+            words = ("trial", "--again", "--settings", words_of(settings))
+            runs.call(*words, records="rounds.jsonl", more=at_size)
+    rounds = journal.read(arguments.out / "rounds.jsonl")
+    seconds: dict[str, list[float]] = {}
+    for record in rounds:
+        if record.settings is not None and record.step_s is not None:
+            name = space.label(kernels.canonical(without_micro_batch(record.settings)))
+            seconds.setdefault(name, []).append(record.step_s)
+    summary["rounds"] = {name: {"step_s": s, "median": median(s)} for name, s in seconds.items()}
+    if summary["answer"] in seconds:
+        best = min(median(s) for s in seconds.values())
+        summary["answer_over_best_of_rounds"] = median(seconds[summary["answer"]]) / best
+    text = json.dumps(summary, indent=1)
+    (arguments.out / "summary.json").write_text(text + "\n")
+    print(text)
+    return 0 if summary["measured"] == len(wanted) else 1
+
+
+def answer_of(fast: list[Measurement]) -> Settings:
+    """What the fast search named the best."""
+    named = [record for record in fast if record.method == "optimal"]
+    best = min(named or fast, key=lambda record: record.step_s or float("inf"))
+    assert best.settings is not None
+    return kernels.canonical(without_micro_batch(best.settings))
+
+
+def told(
+    wanted: list[Settings], every: dict[Settings, Measurement], fast: list[Measurement]
+) -> dict[str, Any]:
+    """Both searches' trials, seconds and answers, and how they compare."""
+    tried = [r for r in fast if r.method != "optimal" and r.status != "pruned"]
+    found = {settings: every[settings] for settings in wanted if settings in every}
+    all_s = sum(float(r.environment.get("trial_wall_s") or 0) for r in found.values())
+    fast_s = sum(float(r.environment.get("trial_wall_s") or 0) for r in tried)
+    ok = [r for r in found.values() if r.step_s is not None]
+    best = min(ok, key=lambda r: r.step_s or 0, default=None)
+    answer = answer_of(fast)
+    again = every.get(answer)
+    summary: dict[str, Any] = {
+        "settings": len(wanted),
+        "measured": len(found),
+        "without_a_time": {space.label(s): r.reason for s, r in found.items() if r.step_s is None},
+        "exhaustive_s": round(all_s, 1),
+        "fast_trials": len(tried),
+        "fast_s": round(fast_s, 1),
+        "answer": space.label(answer),
+    }
+    if found:
+        # What is left would take what the others took on average.
+        summary["fast_share_of_time"] = fast_s / (all_s * len(wanted) / len(found))
+    if best is not None and best.settings is not None:
+        summary["best"] = space.label(kernels.canonical(without_micro_batch(best.settings)))
+        if again is not None and again.step_s is not None and best.step_s is not None:
+            summary["answer_over_best"] = again.step_s / best.step_s
+    return summary
+
+
+if __name__ == "__main__":
+    sys.exit(main())
