@@ -15,16 +15,18 @@ from hypothesis import strategies as st
 from bench_runner import configure, journal, kernels, search, space, whole_search
 from bench_runner.arguments import find_recipe, parse_settings
 from bench_runner.kernels import Kernels
+from bench_runner.recipes import ModelSource
 from bench_runner.records import Measurement, Settings
 
 BATCH = 1024
 MEASUREMENTS = Path(__file__).parents[2] / "docs" / "measurements"
 DECODER, ENCODER, IMAGES = (find_recipe(name) for name in ("pythia-160m", "roberta", "vit"))
 CONVNET, SSM = find_recipe("convnext-large-1k"), find_recipe("mamba")
+T5 = replace(ENCODER, model=ModelSource(config_class="T5Config", arguments={}))
 
 
 @pytest.mark.parametrize("gpus", [1, 2])
-@pytest.mark.parametrize("recipe", [DECODER, ENCODER, IMAGES, CONVNET, SSM])
+@pytest.mark.parametrize("recipe", [DECODER, ENCODER, T5, IMAGES, CONVNET, SSM])
 def test_the_whole_space_holds_the_papers_and_each_training_once(recipe, gpus: int) -> None:
     whole = kernels.whole_space(recipe, gpus, flash=False)
     assert set(space.space(gpus)) <= set(whole) or not recipe.support.compile
@@ -54,6 +56,7 @@ def test_what_a_model_has_decides_its_kernels() -> None:
     ("recipe", "words", "said"),
     [
         (CONVNET, "regional,fused", "no logits over a vocabulary"),
+        (T5, "fused", "whose loss is not fused here"),
         (ENCODER, "trimmed", "does not predict the next token"),
         (SSM, "eager", "no attention to choose"),
         (SSM, "half-weights", "need FP32 parameters"),
