@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import tomllib
 from datetime import date
@@ -15,6 +16,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static, TextArea
 
 from advisor.answers.plan_lines import decided_text
+from advisor.planning.grant.check_grant import check_grant
 from advisor.tui.app import AdvisorApp
 from advisor.tui.pages.record import RecordScreen
 from advisor.tui.plan.grant_fields import FIELDS, SEVERAL, GrantField, with_field
@@ -324,6 +326,17 @@ async def test_the_common_fields_of_a_grant_write_its_text(
         assert tomllib.loads(text.text)["owned"] == [{"gpu": "RTX A6000", "gpu_count": 3}]
         assert len(tomllib.loads(text.text)["experiments"]) == 2
         assert text_of(app, "#wrong") == "Nothing is wrong."
+        for key, typed in (("funder", "nsf"), ("overhead_rate", "55 %"), ("objective", "soonest")):
+            fields[key].focus()
+            await paste(pilot, typed)
+        made = tomllib.loads(text.text)
+        assert (made["grant"]["funder"], made["grant"]["objective"]) == ("nsf", "soonest")
+        assert made["institution"] == {"rules": "us-equipment-10000", "overhead_rate": 0.55}
+        assert text_of(app, "#wrong") == "Nothing is wrong."
+        fields["overhead_rate"].focus()
+        await paste(pilot, "55")
+        assert text_of(app, "#wrong").startswith("institution.overhead_rate: must be a number from")
+        await paste(pilot, "")
         fields["years"].focus()
         await paste(pilot, "none")
         assert text_of(app, "#wrong").startswith("grant.years: ")
@@ -332,6 +345,13 @@ async def test_the_common_fields_of_a_grant_write_its_text(
         await pilot.pause()
         assert fields["years"].value == "1", "the text is shown in the fields"
         assert text.text == SMALL
+
+
+def test_what_a_new_grant_has_commented_out_can_be_put_in() -> None:
+    text = re.sub(r"^# ", "", START, flags=re.MULTILINE)
+    found = check_grant(text, Path("grant.toml"))
+    assert found.errors == {} and found.grant is not None
+    assert (len(found.grant.allocations), len(found.grant.costs)) == (1, 1)
 
 
 VALUES = st.text(max_size=12) | st.sampled_from(["2027-01-01", "7", "$40k", "#", '"', "[x]"])

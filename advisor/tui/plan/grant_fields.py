@@ -7,6 +7,7 @@ import re
 import tomllib
 from contextlib import suppress
 from datetime import date
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 from textual.app import ComposeResult
@@ -47,6 +48,9 @@ FIELDS = (
     GrantField("Model", EXPERIMENTS, "model", str, "pythia-1b"),
     GrantField("Runs", EXPERIMENTS, "runs", int, "1"),
     GrantField("Done by", EXPERIMENTS, "by", date, "grant's end"),
+    GrantField("Funder", "grant", "funder", str, "plain"),
+    GrantField("Overhead", "institution", "overhead_rate", float, "as the rules"),
+    GrantField("Goal", "grant", "objective", str, "cheapest"),
     GrantField("Own GPU", OWNED, "gpu", str, "RTX A6000"),
     GrantField("In each", OWNED, "gpu_count", int, "1"),
     GrantField("Machines", OWNED, "machines", int, "1"),
@@ -181,6 +185,9 @@ def _literal(kind: type, typed: str) -> str:
     word = typed.strip()
     if kind is int and word.isascii() and word.isdecimal():
         return str(int(word)) if len(word) < 10 else json.dumps(word)
+    if kind is float and (share := re.fullmatch(r"(\d{0,3}\.?\d{1,6}) ?(%?)", word, re.ASCII)):
+        number = Decimal(share[1]) / (100 if share[2] else 1)
+        return f"{number.normalize():f}"
     if kind is date and re.fullmatch(r"\d{4}-\d\d-\d\d", word, re.ASCII):
         with suppress(ValueError):
             return date.fromisoformat(word).isoformat()

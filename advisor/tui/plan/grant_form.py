@@ -37,6 +37,17 @@ runs = 2
 # gpu = "RTX A6000"
 # gpu_count = 2
 
+# [[allocations]]
+# name = "Campus cluster"
+# gpu = "A100"
+# usd_per_gpu_hour = 0.14
+
+# [[costs]]
+# name = "Project storage"
+# kind = "storage"
+# amount = 1200
+# per = "year"
+
 [running]
 utilisation = 0.8
 
@@ -60,9 +71,10 @@ class GrantForm(Dialog[Path]):
 The fields write the lines of the text below them: `Tab` goes from one to the next. `Exp. of 1`
 chooses the experiment whose model, runs and last day stand beside it; one more than there are
 begins another. `Own GPU`, how many are in each machine and how many machines are the first of what
-the lab has. Everything else is written in the text, on the right of each `=`; what is wrong is said
-below as you type. `Ctrl+S` saves the file and plans it, `Esc` goes back and changes nothing.
-`advisor plan --example` prints every key that there is.
+the lab has. `Overhead` is the rate of your agreement, as 55% or 0.55. Everything else is written in
+the text, on the right of each `=`: take the `#` away from the lines of an allocation or of another
+cost to ask for it. What is wrong is said below as you type. `Ctrl+S` saves the file and plans it,
+`Esc` goes back and changes nothing. `advisor plan --example` prints every key that there is.
 """
 
     def __init__(self, path: Path | None) -> None:
