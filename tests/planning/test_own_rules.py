@@ -152,6 +152,7 @@ WANT_MORE = (
     "is there twice",
     "in dollars, and the grant",
     "must pay it",
+    "pays nothing",
     "written off",
     "needs a currency",
     "needs its day",

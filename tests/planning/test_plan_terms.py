@@ -22,6 +22,7 @@ from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.known_allocations import COLUMNS, known_allocations
 from advisor.planning.grant.programmes import ASSUMED, programme_names, programmes
 from advisor.planning.plan_grant import EXAMPLE, load_grant
+from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.explain import explain
 from advisor.planning.solver.by_year import cents_by_year
 from advisor.planning.solver.charges import purchase_cents, rental_cents, run_cents
@@ -346,6 +347,27 @@ def test_a_machine_that_is_half_free_in_its_first_year_takes_longer() -> None:
         solve(many)
 
 
+def test_another_utilisation_is_another_in_every_year(tmp_path: Path) -> None:
+    text = SMALL + "[running]\nutilisation_by_year = [0.4, 0.8]\n"
+    grant = read(tmp_path, text)
+    assert grant.utilisation == Decimal("0.599726")  # by 366 and 365 days
+    problem = make_problem(
+        year_days=(0, 100, 200),
+        experiments=(make_experiment("e", "a", 1, 0, 200),),
+        machines=(make_machine("own", None, {"a": 40.0}),),
+        rules=Rules(utilisation=Decimal("0.6"), year_utilisation=(Decimal("0.4"), Decimal("0.8"))),
+    )
+
+    def end(utilisation: float) -> float:
+        changed = vary(problem, {"utilisation": utilisation})
+        return solve(changed).placed[0].pieces[-1][1]
+
+    assert solve(problem).placed[0].pieces[-1][1] == pytest.approx(100)
+    assert end(0.6) == pytest.approx(100)
+    assert end(0.75) == pytest.approx(80)
+    assert end(1) == pytest.approx(40)
+
+
 # Terms of purchase
 
 
@@ -540,6 +562,8 @@ def test_award_years_are_cut_as_the_funder_counts_them(tmp_path: Path) -> None:
     ("text", "words"),
     [
         ("[purchases]\ncost_share = 0.5\n", "purchases.cost_share_by"),
+        ('[purchases]\ncost_share_by = "x"\n', "purchases.cost_share_by: pays nothing"),
+        ('[electricity]\npaid_by = "grant"\n', "electricity.usd_per_kwh: must be a number"),
         ("[running]\nutilisation_by_year = [0.5]\n", "running.utilisation_by_year"),
         ('[[costs]]\nname = "x"\nkind = "storage"\n', "costs[1]: needs either amount"),
         ('[[costs]]\nname = "x"\nkind = "storag"\namount = 1\n', "did you mean 'storage'"),

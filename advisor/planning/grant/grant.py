@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 
 from advisor.parse import InputError, PriceRule, parse_price_rule
@@ -206,7 +207,7 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
         share_gpus=running.share_gpus,
         network_gbit=None if running.network_gbit is None else exact(running.network_gbit),
         costs=file.costs,
-        pays_electricity=power.paid_by == "grant" and power != ElectricityTable(),
+        pays_electricity=power.paid_by != "institution" and power != ElectricityTable(),
     )
     _check(found)
     house = with_mean_rate(path.name, institution, found.year_dates)
@@ -214,7 +215,17 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
     allocations, values = values_of(path.name, file.allocations, found.year_dates)
     found = replace(found, allocations=allocations, allocation_values=values)
     _check_terms(found)
-    return found
+    return replace(found, utilisation=_mean_utilisation(found))
+
+
+def _mean_utilisation(grant: Grant) -> Decimal:
+    """The one there is, or the mean over the days of the years."""
+    shares = grant.utilisation_by_year
+    if shares is None:
+        return grant.utilisation
+    spans = [(b - a).days for a, b in pairwise(grant.year_dates)]
+    total = sum((s * d for s, d in zip(shares, spans, strict=True)), Decimal(0))
+    return (total / sum(spans)).quantize(Decimal("0.000001")).normalize()
 
 
 def _currency(file: str, budget: BudgetTable, institution: Institution) -> Currency:
@@ -361,6 +372,9 @@ def _check_terms(grant: Grant) -> None:
     if by_year is not None and grant.utilisation != 1:
         problem = "is there with utilisation: remove one of the two"
         raise wrong(grant.file, "running.utilisation_by_year", problem)
+    if grant.cost_share_by is not None and not grant.cost_share:
+        problem = "pays nothing: write cost_share, as 0.5 for half of every machine"
+        raise wrong(grant.file, "purchases.cost_share_by", problem)
     if grant.cost_share and grant.cost_share_by is None:
         problem = "somebody must pay it: write cost_share_by with their name"
         raise wrong(grant.file, "purchases.cost_share_by", problem)

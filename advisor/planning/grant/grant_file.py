@@ -224,7 +224,8 @@ class _Running(_Table, frozen=True):
 
 
 class ElectricityTable(_Table, frozen=True):
-    paid_by: Literal["grant", "institution"] = "grant"
+    paid_by: Literal["grant", "institution"] | None = None
+    """The grant, where the table says anything at all."""
     usd_per_kwh: Annotated[float, Meta(gt=0, le=10)] | None = None
     """In dollars, whatever the grant is in; or ..."""
     price_per_kwh: Annotated[float, Meta(gt=0, le=1000)] | None = None

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from decimal import Decimal
-from itertools import chain, pairwise
+from itertools import chain
 
 from advisor.parse import InputError
 from advisor.planning.grant.allocations import allocations_of
@@ -145,7 +144,7 @@ def rules_of(grant: Grant) -> Rules:
         electricity_in_base=house.electricity_in_base,
         usd_per_kwh=grant.usd_per_kwh,
         pue=grant.pue,
-        utilisation=_mean_utilisation(grant),
+        utilisation=grant.utilisation,
         year_utilisation=grant.utilisation_by_year,
         queue_days=grant.queue_days,
         lead_days=grant.lead_days,
@@ -175,16 +174,6 @@ def rules_of(grant: Grant) -> Rules:
 def _first_days(grant: Grant) -> list[int]:
     """The first day of each award year, in days of the grant."""
     return [(day - grant.start).days for day in grant.year_dates[:-1]]
-
-
-def _mean_utilisation(grant: Grant) -> Decimal:
-    """The one there is, or the mean over the days of the years."""
-    shares = grant.utilisation_by_year
-    if shares is None:
-        return grant.utilisation
-    spans = [(b - a).days for a, b in pairwise(grant.year_dates)]
-    total = sum((s * d for s, d in zip(shares, spans, strict=True)), Decimal(0))
-    return total / sum(spans)
 
 
 def _model(snapshot: Snapshot, grant: Grant, number: int) -> Model:

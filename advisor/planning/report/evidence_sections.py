@@ -164,6 +164,9 @@ def rules_section(given: Material) -> Section:
                 "power with cooling over power without (power usage effectiveness)",
             )
         )
+    for n, use in enumerate(grant.utilisation_by_year or (), start=1):
+        key, meaning = f"running.utilisation_by_year[{n}]", f"the same in award year {n}"
+        running.append((key, use, "share", meaning))
     for key, number, unit, meaning in running:
         source = grant.electricity_source if key.startswith("electricity") else None
         cell = given.book.setting(key, number, unit, meaning)

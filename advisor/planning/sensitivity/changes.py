@@ -34,6 +34,17 @@ def _rule(name: str) -> Any:
     return change
 
 
+def _utilisation(problem: PlanningProblem, value: Any) -> PlanningProblem:
+    """In every year by the same factor, at most 1; 1 is no break in any year."""
+    share, rules = Decimal(str(value)), problem.rules
+    every = rules.year_utilisation
+    if every is not None:
+        factor = share / rules.utilisation
+        every = None if share == 1 else tuple(min(each * factor, Decimal(1)) for each in every)
+    rules = replace(rules, utilisation=share, year_utilisation=every)
+    return replace(problem, rules=rules)
+
+
 def _later(problem: PlanningProblem, days: int) -> PlanningProblem:
     """Every due day later; the grant itself as much longer."""
     years = (*problem.year_days[:-1], problem.year_days[-1] + days)
@@ -131,7 +142,7 @@ _CHANGES = {
     "min_runs": _field("min_runs"),
     "require_gpu": _field("require_gpu"),
     "no_year_budget": _no_year_budget,
-    "utilisation": _rule("utilisation"),
+    "utilisation": _utilisation,
     "lead_days": _rule("lead_days"),
     "usd_per_kwh": _rule("usd_per_kwh"),
     "longest_run_days": _rule("longest_run_days"),
