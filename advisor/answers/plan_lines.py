@@ -195,12 +195,15 @@ def what_to_do(loaded: Loaded, plan: Plan, width: int) -> str:
     rows: list[dict[str, Any]] = []
     for p in plan.purchases:
         machine = machines[p.machine_id]
-        year = problem.year_of(problem.orders[p.order])
+        # The day where it is not the first of a year.
+        when = f"in year {problem.year_of(problem.orders[p.order]) + 1}"
+        if problem.order_days is not None:
+            when = f"on {_day(loaded, problem.orders[p.order])}"
         cents = purchase_cents(machine, problem.rules, problem.orders[p.order]) * p.count
         own = any(is_own_price(loaded.quotes[line.quote_id]) for line in machine.lines)
         rows.append(
             {
-                "do": f"{'buy' if machine.upgrade_of is None else 'add'} in year {year + 1}",
+                "do": f"{'buy' if machine.upgrade_of is None else 'add'} {when}",
                 "what": f"{p.count} × ({machine.label})"
                 if machine.upgrade_of is None
                 else machine.label,

@@ -39,6 +39,8 @@ def plan_sentence(loaded: Loaded, plan: Plan) -> str:
 
 def _sure(loaded: Loaded, plan: Plan) -> str:
     best = _BEST[loaded.grant.objective]
+    if loaded.grant.lifetime_years is not None and loaded.grant.objective == "cheapest":
+        best += ", less what its machines are still worth after it"
     if plan.proven:
         return f"proven {best}"
     if plan.gap is not None:

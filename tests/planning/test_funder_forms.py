@@ -19,6 +19,7 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("typst")
 pytest.importorskip("xlsxwriter")
 
+from advisor.answers.plan_sentence import plan_sentence
 from advisor.parse import InputError
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.checked_toml import AmountOrZero
@@ -46,10 +47,10 @@ from advisor.planning.sensitivity.solved_amounts import Finding, Solved, number_
 from advisor.planning.solver.arithmetic import PLAIN
 from advisor.planning.solver.by_year import cents_by_year
 from advisor.planning.solver.charges import purchase_charge
-from advisor.planning.solver.problem import FixedCost, MachineExtra, Plan
+from advisor.planning.solver.problem import Allocation, FixedCost, MachineExtra, Plan
 from advisor.store import Store
 from price_catalog.model import OWN_QUOTE
-from tests.plans_for_tests import make_problem
+from tests.plans_for_tests import make_problem, make_rental
 
 TODAY = date(2026, 11, 22)
 
@@ -367,6 +368,32 @@ def planned_quote(planned: Planned) -> str:
     bought = planned.plan.purchases[0].machine_id
     machine = next(m for m in planned.loaded.problem.machines if m.machine_id == bought)
     return machine.lines[0].quote_id
+
+
+def test_a_plan_judged_by_more_than_what_is_paid_is_not_said_to_cost_least(
+    planned: Planned,
+) -> None:
+    def text(**problem: object) -> str:
+        changed = replace(planned.loaded.problem, **problem)  # type: ignore[arg-type]
+        loaded = replace(planned.loaded, problem=changed)
+        return to_markdown(report_for(replace(planned, loaded=loaded)).parts()[0])
+
+    rules = planned.loaded.problem.rules
+    less = "No other plan that was compared does this work for less."
+    assert less in text()
+    assert less not in text(rules=replace(rules, lifetime_years=Decimal(5)))
+    unsure = Allocation(allocation_id="allocation:1", name="A", gpu_hours_a_year=None)
+    assert less in text(allocations=(unsure,))
+    days = {each.model: 30.0 for each in planned.loaded.problem.experiments}
+    free = replace(make_rental("allocation:1:1", "0", days), allocation="allocation:1")
+    odds = replace(unsure, odds=Decimal("0.4"))
+    told = text(allocations=(odds,), rentals=(free,))
+    assert less not in told
+    assert "Why not A. It is awarded with odds of 40 %, and the plan does not count on it." in told
+    grant = replace(planned.loaded.grant, lifetime_years=Decimal(5))
+    assert planned.plan is not None
+    sentence = plan_sentence(replace(planned.loaded, grant=grant), planned.plan)
+    assert sentence.endswith("cheapest, less what its machines are still worth after it.")
 
 
 def test_every_sheet_prints_on_the_paper_of_the_funder(planned: Planned) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec import inspect
 
+from advisor.answers.plan_lines import what_to_do
 from advisor.parse import InputError
 from advisor.planning.grant.cost_lines import fixed_costs
 from advisor.planning.grant.grant import Grant, read_grant
@@ -17,6 +18,7 @@ from advisor.planning.grant.grant_file import GrantFile
 from advisor.planning.grant.problem_of_grant import rules_of
 from advisor.planning.plan_grant import EXAMPLE, load_grant
 from advisor.planning.solver.charges import purchase_cents, rental_cents
+from advisor.planning.solver.solve import solve
 from advisor.store import Store
 from tests.plans_for_tests import make_machine, make_rental
 
@@ -240,3 +242,10 @@ def test_what_is_wrong_with_a_credit_is_one_line(tmp_path: Path, keys: str, word
         read(tmp_path, HOURS + keys)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_purchase_on_a_day_that_is_named_says_the_day(tmp_path: Path, store_path: Path) -> None:
+    terms = "[purchases]\norder_on = [2027-05-15]\n[rentals]\nallowed = false\n"
+    loaded = load_grant(Store(store_path), read(tmp_path, terms), date(2026, 11, 22))
+    plan = solve(loaded.problem)
+    assert "buy on 2027-05-15" in what_to_do(loaded, plan, 120)

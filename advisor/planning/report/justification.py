@@ -210,6 +210,11 @@ def _unused(given: Material, allocation: Allocation) -> Words:
     names = {r.rental_id for r in mine}
     if all(way.rental.rental_id not in names for way in rented_ways(given.loaded.problem)):
         return (f"{why}No run that starts on its hours ends in time.",)
+    if allocation.odds < 1:
+        odds = given.book.setting(
+            f"allocations[{number}].odds", allocation.odds, "share", f"odds of {allocation.name}"
+        )
+        return (f"{why}It is awarded with odds of ", odds, ", and the plan does not count on it.")
     if not _cheapest(given):
         return (f"{why}The plan does not need its hours.",)
     if not paid:
@@ -228,7 +233,15 @@ def _free(given: Material, r: RunningCost) -> Words:
 
 
 def _cheapest(given: Material) -> bool:
-    return given.plan.proven and given.loaded.problem.objective == "cheapest"
+    """Whether nothing that was compared costs less: not where plans are compared by anything but
+    what is paid, as the value that machines keep or the odds of an award."""
+    problem = given.loaded.problem
+    return (
+        given.plan.proven
+        and problem.objective == "cheapest"
+        and problem.rules.lifetime_years is None
+        and all(each.odds == 1 for each in problem.allocations)
+    )
 
 
 def _existing(given: Material) -> Words:
