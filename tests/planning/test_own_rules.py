@@ -12,6 +12,7 @@ from msgspec import inspect
 
 from advisor.answers.plan_lines import what_to_do
 from advisor.parse import InputError
+from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.cost_lines import fixed_costs
 from advisor.planning.grant.grant import Grant, read_grant
 from advisor.planning.grant.grant_file import GrantFile
@@ -249,3 +250,32 @@ def test_a_purchase_on_a_day_that_is_named_says_the_day(tmp_path: Path, store_pa
     loaded = load_grant(Store(store_path), read(tmp_path, terms), date(2026, 11, 22))
     plan = solve(loaded.problem)
     assert "buy on 2027-05-15" in what_to_do(loaded, plan, 120)
+
+
+def test_what_the_grant_is_not_charged_of_a_machine_is_told(
+    tmp_path: Path, store_path: Path
+) -> None:
+    """Price with tax, less its depreciation within the grant, less what others pay."""
+
+    def told(text: str) -> str:
+        loaded = load_grant(Store(store_path), read(tmp_path, text), date(2026, 11, 22))
+        plan = solve(loaded.problem)
+        assert len(plan.purchases) == 1
+        machines = {m.machine_id: m for m in loaded.problem.machines}
+        price[0] = machines[plan.purchases[0].machine_id].price_usd * plan.purchases[0].count
+        return " ".join(cautions(loaded.grant, loaded.problem, plan))
+
+    price = [Decimal(0)]
+    no_rent = "[rentals]\nallowed = false\n"
+    share = '[purchases]\ncost_share = 0.25\ncost_share_by = "the lab next door"\n'
+    text = told(no_rent + share)
+    rest = (price[0] / 4).quantize(Decimal("0.01"))
+    assert f"the lab next door pays ${rest:,} of the machines: have it in writing" in text
+    house = '[institution]\nrules = "horizon-europe"\nlife_months = 36\n'
+    first = "[purchases]\nyears = [1]\n"
+    text = told(f'{no_rent}{first}{house}[budget]\ncurrency = "EUR"\nvat = 0.2\n')
+    rest = price[0] * Decimal("1.2") / 3 / Decimal("1.1403")
+    found = re.search(r"The machines cost €([\d,.]+) more than is asked for", text)
+    assert found is not None
+    assert abs(Decimal(found[1].replace(",", "")) - rest) < Decimal("0.02")
+    assert "more than is asked for" not in told(no_rent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from itertools import pairwise
 
 from advisor.planning.grant.cost_lines import not_asked_for
@@ -9,6 +10,7 @@ from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant import Grant
 from advisor.planning.grant.institution import shipped
 from advisor.planning.grant.programmes import ASSUMED
+from advisor.planning.solver.charges import uncharged
 from advisor.planning.solver.problem import Plan, PlanningProblem
 
 USUAL_PUE = 1.54
@@ -23,6 +25,7 @@ def cautions(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str]:
         *_not_on_sale(grant, problem, plan),
         *_not_quoted(problem, plan),
         *_allocations(grant, problem, plan),
+        *_not_asked(grant, problem, plan),
         *_rules(grant),
         *_electricity(grant),
         *_busy(problem, plan),
@@ -58,6 +61,34 @@ def _not_quoted(problem: PlanningProblem, plan: Plan) -> list[str]:
         f"The price of the {line.label} is added up from {line.vendor}'s options: nobody quoted "
         "it. Ask for a quote before you submit."
         for line in dict.fromkeys(lines)
+    ]
+
+
+def _not_asked(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str]:
+    """What machines cost beyond what the grant is charged, which somebody must have."""
+    rules = problem.rules
+    if not rules.cost_share and rules.life_months is None:
+        return []
+    machines = {m.machine_id: m for m in problem.machines}
+    rest = sum(
+        (
+            uncharged(machines[p.machine_id], rules, problem.orders[p.order]) * p.count
+            for p in plan.purchases
+        ),
+        Decimal(0),
+    )
+    if not rest:
+        return []
+    money = grant.currency.exactly(rest)
+    if rules.life_months is None:
+        return [
+            f"{grant.cost_share_by} pays {money} of the machines: have it in writing before you "
+            "order."
+        ]
+    also = "" if not rules.cost_share else f", {grant.cost_share_by} its share among it"
+    return [
+        f"The machines cost {money} more than is asked for: the grant pays their depreciation "
+        f"within it alone, and somebody must pay the rest{also}."
     ]
 
 

@@ -323,6 +323,13 @@ def purchase_cents(machine: Machine, rules: Rules, day: int = 0) -> int:
     return _cents(purchase_charge(PLAIN, machine, rules, _ONE, day))
 
 
+def uncharged(machine: Machine, rules: Rules, day: int) -> Decimal:
+    """Of what one machine ordered on a day costs its buyers, what the grant is not charged."""
+    price = machine_price(PLAIN, machine, price_lines(PLAIN, machine))
+    paid, _ = paid_price(PLAIN, machine, price, rules, day)
+    return paid - purchase_charge(PLAIN, machine, rules, _ONE, day).each
+
+
 def run_cents(machine: Machine, model: str, rules: Rules) -> int:
     """Electricity of one run on a machine of the lab, in whole cents; 0 where it is not charged."""
     if rules.usd_per_kwh is None:
