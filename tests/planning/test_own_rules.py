@@ -279,3 +279,22 @@ def test_what_the_grant_is_not_charged_of_a_machine_is_told(
     assert found is not None
     assert abs(Decimal(found[1].replace(",", "")) - rest) < Decimal("0.02")
     assert "more than is asked for" not in told(no_rent)
+
+
+def test_a_year_that_is_cut_short_has_its_share_of_hours(tmp_path: Path, store_path: Path) -> None:
+    """A grant of two years from March has three calendar years, and the hours of two."""
+
+    def hours(text: str) -> list[Decimal]:
+        loaded = load_grant(Store(store_path), cut(text), date(2026, 11, 22))
+        (allocation,) = loaded.problem.allocations
+        return [allocation.hours_in(year) or Decimal(0) for year in range(loaded.problem.years)]
+
+    def cut(text: str) -> Grant:
+        path = tmp_path / "grant.toml"
+        path.write_text(SMALL.replace("years = 2", 'years = 2\naward_years = "calendar"') + text)
+        return read_grant(path)
+
+    own = hours(f"{HOURS}gpu_hours_a_year = 3650\n")
+    assert [round(each) for each in own] == [3060, 3650, 590]
+    credit = hours(f'{HOURS}credit = "$5,000"\nusd_per_gpu_hour = 2.5\n')
+    assert abs(sum(credit) - 2000) < 2

@@ -9,6 +9,7 @@ from advisor.planning.grant.checked_toml import exact, wrong
 from advisor.planning.grant.grant import Grant
 from advisor.planning.grant.grant_file import GrantAllocation
 from advisor.planning.grant.machines import Best, LeftOut, day_of, times_of
+from advisor.planning.grant.programmes import year_shares
 from advisor.planning.solver.problem import Allocation, Rental
 from advisor.ranking.snapshot import Snapshot
 
@@ -41,6 +42,7 @@ def allocations_of(
                 gpu_hours_a_year=None if hours is None else exact(hours),
                 odds=exact(asked.odds),
                 first_day=day_of(grant, asked.starts, 0),
+                year_shares=tuple(year_shares(grant.year_dates)),
                 last_day=None if asked.ends is None else (asked.ends - grant.start).days,
             )
         )

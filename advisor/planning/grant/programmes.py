@@ -7,7 +7,9 @@ import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from decimal import Decimal
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -84,9 +86,7 @@ def resolved(
         last = min(first + timedelta(days=int(facts["award_days"].value)), year_dates[-1])
         values["ends"], known["ends"] = last, facts["award_days"]
     if "gpu_hours_a_year" not in values and facts:
-        low, high = values.get("starts", year_dates[0]), values.get("ends", year_dates[-1])
-        begins = [day for day in year_dates[:-1] if low < day < high]
-        known |= _hours(file, place, facts, len(begins) + 1)
+        known |= _hours(file, place, facts, _years(values, year_dates))
         if "gpu_hours_a_year" in known:
             values["gpu_hours_a_year"] = float(known["gpu_hours_a_year"].value)
     if "price_per_gpu_hour" in own and "usd_per_gpu_hour" in own:
@@ -96,9 +96,7 @@ def resolved(
         for told in (values, known):
             told.pop("usd_per_gpu_hour", None)
     if "credit" in values:
-        low, high = values.get("starts", year_dates[0]), values.get("ends", year_dates[-1])
-        begins = [day for day in year_dates[:-1] if low < day < high]
-        known |= _credit(file, place, values, len(begins) + 1)
+        known |= _credit(file, place, values, _years(values, year_dates))
         values |= {key: float(known[key].value) for key in (HOURS, PRICE)}
         own = {key: value for key, value in own.items() if key not in CREDIT}
     for key in ("name", "gpu"):
@@ -194,7 +192,25 @@ def _resource(
     raise wrong(file, f"{place}.resource", problem)
 
 
-def _hours(file: str, place: str, facts: Facts, years: int) -> dict[str, Fact]:
+def year_shares(year_dates: Sequence[date]) -> list[Decimal]:
+    """How much of a year each award year is: 1, or its days over 365 where it is cut short."""
+    return [min(Decimal((b - a).days) / 365, Decimal(1)) for a, b in pairwise(year_dates)]
+
+
+def _years(values: Mapping[str, Any], year_dates: Sequence[date]) -> Decimal:
+    """Over how many years what is awarded once is spread: the award years in which it lies."""
+    low, high = values.get("starts", year_dates[0]), values.get("ends", year_dates[-1])
+    spans = zip(pairwise(year_dates), year_shares(year_dates), strict=True)
+    shares = [share for (first, last), share in spans if first < high and low < last]
+    # One that lies outside the grant is told of later.
+    return sum(shares, Decimal(0)) or Decimal(1)
+
+
+def _spread(years: Decimal) -> str:
+    return f"spread over {float(years):.3g} {'year' if years == 1 else 'years'}"
+
+
+def _hours(file: str, place: str, facts: Facts, years: Decimal) -> dict[str, Fact]:
     """GPU-hours a year of an award, where they can be told. Raises InputError."""
     if "hours_asked" in facts:
         why = facts["hours_asked"]
@@ -202,19 +218,20 @@ def _hours(file: str, place: str, facts: Facts, years: int) -> dict[str, Fact]:
         raise wrong(file, f"{place}.gpu_hours_a_year", problem)
     if "credits" in facts:
         award, rate = facts["credits"], facts["credits_per_gpu_hour"]
-        hours = float(award.value) / float(rate.value) / years
+        hours = float(award.value) / float(rate.value) / float(years)
         source = (
             f"{float(award.value):,.0f} credits ({award.source}) at {rate.value} a GPU-hour "
-            f"({rate.source}), spread over {years} {'year' if years == 1 else 'years'}"
+            f"({rate.source}), {_spread(years)}"
         )
         return {"gpu_hours_a_year": Fact(value=f"{hours:.0f}", source=source)}
     if "gpu_hours" in facts:
         whole = facts["gpu_hours"]
-        return {"gpu_hours_a_year": Fact(value=str(int(whole.value) // years), source=whole.source)}
+        a_year = int(int(whole.value) / years)
+        return {"gpu_hours_a_year": Fact(value=str(a_year), source=whole.source)}
     return {}
 
 
-def _credit(file: str, place: str, values: dict[str, Any], years: int) -> dict[str, Fact]:
+def _credit(file: str, place: str, values: dict[str, Any], years: Decimal) -> dict[str, Fact]:
     """The hours of a credit, which the grant does not pay. Raises InputError."""
     if HOURS in values:
         problem = f"is there with {HOURS}: remove one of the two"
@@ -228,10 +245,9 @@ def _credit(file: str, place: str, values: dict[str, Any], years: int) -> dict[s
     if not price:
         problem = "needs the price of an hour: write usd_per_gpu_hour, what the cloud asks"
         raise wrong(file, f"{place}.credit", problem)
-    over = f"spread over {years} {'year' if years == 1 else 'years'}"
-    said = f"a credit of {credit:,} at {price:g} a GPU-hour, {over}"
+    said = f"a credit of {credit:,} at {price:g} a GPU-hour, {_spread(years)}"
     return {
-        HOURS: Fact(value=f"{float(credit) / price / years:.0f}", source=said),
+        HOURS: Fact(value=f"{float(credit) / price / float(years):.0f}", source=said),
         PRICE: Fact(value="0", source="the credit pays"),
     }
 

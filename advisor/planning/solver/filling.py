@@ -203,7 +203,7 @@ class _Deal:
         self.counts = list(counts)
         """Of the columns: machines, and runs that are rented."""
         self._ways = {program.rent[key]: way for key, way in program.ways.items()}
-        self._hours = {a.allocation_id: a.gpu_hours_a_year for a in program.problem.allocations}
+        self._granted = {a.allocation_id: a for a in program.problem.allocations}
         self._used: dict[tuple[str, int], float] = {}
         self.places: _Places = {}
         for group in program.groups:
@@ -268,7 +268,8 @@ class _Deal:
             if granted and allocation is None:
                 continue
             if way is not None and allocation is not None:
-                limit, key = self._hours[allocation], (allocation, way.year)
+                key = (allocation, way.year)
+                limit = self._granted[allocation].hours_in(way.year)
                 taken = self._used.get(key, 0.0) + way.gpu_hours
                 if limit is not None and taken > float(limit):
                     continue

@@ -336,9 +336,9 @@ class Program:
                 start = max(way.low, problem.year_days[year])
                 most = min(min(way.last, problem.year_days[year + 1]) - start, way.days)
                 self.rows.append(({days: 1.0, column: -most}, -inf, 0.0))
-        limits = {a.allocation_id: a.gpu_hours_a_year for a in problem.allocations}
-        for (allocation, _), used in hours.items():
-            limit = limits[allocation]
+        granted = {a.allocation_id: a for a in problem.allocations}
+        for (allocation, year), used in hours.items():
+            limit = granted[allocation].hours_in(year)
             if limit is not None:
                 self.rows.append((used, -inf, float(limit)))
 

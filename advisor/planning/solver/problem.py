@@ -142,6 +142,15 @@ class Allocation:
     """That it is awarded."""
     first_day: int = 0
     last_day: int | None = None
+    year_shares: tuple[Decimal, ...] | None = None
+    """How much of those hours each award year has: less than 1 where the turn of a calendar or
+    fiscal year cuts one; None: all of them in every year."""
+
+    def hours_in(self, year: int) -> Decimal | None:
+        """GPU-hours of one award year (0 is the first)."""
+        if self.gpu_hours_a_year is None or self.year_shares is None:
+            return self.gpu_hours_a_year
+        return self.gpu_hours_a_year * self.year_shares[year]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
