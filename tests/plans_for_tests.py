@@ -232,7 +232,7 @@ def _best_with(problem: PlanningProblem, bought: list[Any]) -> tuple[float, ...]
     kept = 0
     units: list[Unit] = []
     for (machine, year), count in bought:
-        spent[year] += count * purchase_cents(machine, rules)
+        spent[year] += count * purchase_cents(machine, rules, problem.year_days[year])
         kept += count * int(kept_value_usd(machine, year, problem) * 100)
         units += [Unit(machine, year, problem.year_days[year] + rules.lead_days)] * count
     if not within(problem, spent):
@@ -284,7 +284,7 @@ def _best_with(problem: PlanningProblem, bought: list[Any]) -> tuple[float, ...]
             if isinstance(unit.option, Rental):
                 if low >= problem.year_days[unit.year + 1] or low + time.days > due + 1e-6:
                     continue
-                cents = rental_cents(unit.option, e.model, rules)
+                cents = rental_cents(unit.option, e.model, rules, problem.year_days[unit.year])
                 spent[unit.year] += cents
                 value += e.value
                 taken.append((u, (float(low), float(due), time.days), cents))

@@ -235,6 +235,7 @@ def test_a_cloud_s_credit_is_hours_that_the_grant_does_not_pay(
         ("credit = 5000\nusd_per_gpu_hour = 1\ngpu_hours_a_year = 9\n", "remove one of the two"),
         ("usd_per_gpu_hour = 1\nprice_per_gpu_hour = 1\n", "remove one of the two"),
         ('credit = "$5k"\nprice_per_gpu_hour = 1\n', "allocations[1].credit: is in dollars"),
+        ("credit = 5000\nusd_per_gpu_hour = 1e-9\n", "allocations[1].credit: is 2.5e+12 GPU-hours"),
         ("credit = -5\nusd_per_gpu_hour = 1\n", "allocations[1].credit: "),
     ],
 )

@@ -95,6 +95,23 @@ def test_no_search_finds_a_better_plan(block: int) -> None:
         check_against_search(random_problem(seed))
 
 
+@pytest.mark.parametrize("block", range(3))
+def test_no_search_finds_a_better_plan_where_each_year_has_its_rate(block: int) -> None:
+    changes = [("0", "0"), ("-0.9", "1"), ("1", "-0.9")][block]
+    for seed in range(block * 20, block * 20 + 20):
+        problem = random_problem(seed)
+        rates = [Decimal(each) / 10 for each in (9, 0, 4)]
+        days = problem.year_days[:-1]
+        rules = replace(
+            problem.rules,
+            year_overhead=tuple(zip(days, rates[: len(days)], strict=True)),
+            equipment_in_base=bool(seed % 2),
+            price_change=Decimal(changes[0]),
+            rent_change=Decimal(changes[1]),
+        )
+        check_against_search(replace(problem, rules=rules))
+
+
 @pytest.mark.parametrize("block", range(2))
 def test_no_search_finds_a_better_plan_where_machines_are_packed(block: int) -> None:
     for seed in range(block * 10, block * 10 + 10):

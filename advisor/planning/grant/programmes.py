@@ -245,9 +245,13 @@ def _credit(file: str, place: str, values: dict[str, Any], years: Decimal) -> di
     if not price:
         problem = "needs the price of an hour: write usd_per_gpu_hour, what the cloud asks"
         raise wrong(file, f"{place}.credit", problem)
+    hours = float(credit) / price / float(years)
+    if not 1 <= hours <= 1e9:
+        problem = f"is {hours:,.3g} GPU-hours a year at that price: must be from 1 to 1000000000"
+        raise wrong(file, f"{place}.credit", problem)
     said = f"a credit of {credit:,} at {price:g} a GPU-hour, {_spread(years)}"
     return {
-        HOURS: Fact(value=f"{float(credit) / price / float(years):.0f}", source=said),
+        HOURS: Fact(value=f"{hours:.0f}", source=said),
         PRICE: Fact(value="0", source="the credit pays"),
     }
 

@@ -45,8 +45,8 @@ def groups(problem: PlanningProblem) -> list[Group]:
 
 
 def orders_worth_trying(problem: PlanningProblem, *, upgrade: bool = False) -> list[int]:
-    """The first alone, or the first of each year where years have money of their own, unless
-    what a machine costs changes with the day.
+    """The first alone, or the first of each year where years have money or rates of their own,
+    unless what a machine costs changes with the day.
 
     Nothing that can be done with a machine of a later order cannot be done with one that is paid
     with the same money and comes sooner; but an upgrade ends what a machine was before.
@@ -60,7 +60,8 @@ def orders_worth_trying(problem: PlanningProblem, *, upgrade: bool = False) -> l
     if rules.price_change or rules.life_months is not None or rules.lifetime_years is not None:
         return [order for orders in found.values() for order in orders]
     first = [orders[0] for orders in found.values()]
-    return first if upgrade or problem.year_budget_cents is not None else first[:1]
+    yearly = problem.year_budget_cents is not None or rules.year_overhead is not None
+    return first if upgrade or yearly else first[:1]
 
 
 @dataclass(frozen=True, slots=True)
