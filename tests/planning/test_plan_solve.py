@@ -277,6 +277,26 @@ def test_ties_go_to_the_earlier_finish_the_earlier_purchase_and_fewer_machines()
     assert solve(free).finish_day == pytest.approx(40)
 
 
+def test_a_rented_run_that_may_start_in_any_year_starts_in_the_first() -> None:
+    """What is rented each year decides when all is over: the rest has no reason to wait."""
+    years = (0, 100, 200, 300)
+    problem = make_problem(
+        year_days=years,
+        experiments=(
+            *(make_experiment(f"y{n}", "a", 1, years[n], years[n + 1]) for n in range(3)),
+            make_experiment("any", "b", 2, 0, 300),
+        ),
+        rentals=(
+            make_rental("rent", "2", {"a": 20.0, "b": 90.0}),
+            make_rental("fast", "8", {"a": 16.0, "b": 14.0}),
+        ),
+    )
+    plan = solve(problem)
+    assert plan.proven
+    assert plan.finish_day == pytest.approx(220)
+    assert {(p.order, p.pieces[0][0]) for p in plan.placed if p.experiment_id == "any"} == {(0, 0)}
+
+
 def test_the_soonest_finish_takes_the_money_there_is() -> None:
     problem = make_problem(
         experiments=(make_experiment("e", "a", 4, 0, 100),),

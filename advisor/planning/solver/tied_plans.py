@@ -1,5 +1,6 @@
 """Of plans that are as good: the one that is over first, then the one that buys first, then the
-one with fewer machines. Looked for with the kinds of machine that the plan has."""
+one with fewer machines, then the one that rents first. Looked for with the kinds of machine that
+the plan has."""
 
 from __future__ import annotations
 
@@ -55,7 +56,7 @@ def settle_ties(problem: PlanningProblem, plan: Plan, clock: Clock) -> Plan:
             else:
                 best, high = found, found.finish_day
     last = replace(few, finish_day=_with_slack(few, best.finish_day))
-    for goal in ("order", "count"):
+    for goal in ("order", "count", "rent"):
         found = _as_good(last, best, clock, goal)
         if found is not None and _rank(found) < _rank(best):
             best = found
@@ -64,9 +65,10 @@ def settle_ties(problem: PlanningProblem, plan: Plan, clock: Clock) -> Plan:
     return replace(best, proven=plan.proven, gap=plan.gap, rounds=plan.rounds)
 
 
-def _rank(plan: Plan) -> tuple[float, int, int]:
+def _rank(plan: Plan) -> tuple[float, int, int, int]:
     orders = sum(p.order * p.count for p in plan.purchases)
-    return (round(plan.finish_day, 3), orders, sum(p.count for p in plan.purchases))
+    rented = sum(r.year * r.runs for r in plan.rented)
+    return (round(plan.finish_day, 3), orders, sum(p.count for p in plan.purchases), rented)
 
 
 def _with_slack(problem: PlanningProblem, day: float) -> int:
@@ -75,7 +77,7 @@ def _with_slack(problem: PlanningProblem, day: float) -> int:
 
 
 def _as_good(problem: PlanningProblem, plan: Plan, clock: Clock, goal: str | None) -> Plan | None:
-    """A plan judged no dearer, that buys first or little by the goal."""
+    """A plan judged no dearer, that buys first, buys little or rents first by the goal."""
     if clock.left <= 0:
         return None
     program = Program(problem)
@@ -86,18 +88,22 @@ def _as_good(problem: PlanningProblem, plan: Plan, clock: Clock, goal: str | Non
     if judged:
         also.append((judged, -inf, limit))
     if goal is not None:
-        weights = list(costs)
-        for (_, order), column in program.count.items():
-            if order >= 0:
-                weights[column] = float(order if goal == "order" else 1)
-        if goal == "count":
-            orders = {
-                column: float(order) for (_, order), column in program.count.items() if order > 0
-            }
-            if orders:
-                most = sum(p.order * p.count for p in plan.purchases)
-                also.append((orders, -inf, float(most)))
-        costs = weights
+        whole = {m.machine_id for m in problem.machines if m.part_of is None}
+        bought = {
+            column: order
+            for (machine, order), column in program.count.items()
+            if order >= 0 and machine in whole
+        }
+        orders = {column: float(order) for column, order in bought.items() if order}
+        pieces = dict.fromkeys(bought, 1.0)
+        years = {column: float(year) for (_, _, year), column in program.rent.items()}
+        weights = {"order": orders, "count": pieces, "rent": years}[goal]
+        costs = [weights.get(column, 0.0) for column in range(len(program.cost))]
+        # What an earlier goal reached stays reached.
+        if goal != "order" and orders:
+            also.append((orders, -inf, float(sum(p.order * p.count for p in plan.purchases))))
+        if goal == "rent" and pieces:
+            also.append((pieces, -inf, float(sum(p.count for p in plan.purchases))))
     answer = program.solve(costs, min(clock.left, SECONDS / 2), also=also)
     if answer.x is None:
         return None
