@@ -11,6 +11,7 @@ from textwrap import fill
 from typing import Any
 
 from advisor.answers.before import WIDTH, Doubt, doubt_block, doubt_objects, quoted
+from advisor.answers.plan_sentence import overhead_words
 from advisor.answers.wording import PREDICTED_MARK
 from advisor.parse import InputError
 from advisor.planning.capacity import MOST_RUNS, Reach, ReachTask, problems_of, timed_models
@@ -120,8 +121,8 @@ def reach_sentence(answer: Reached) -> str:
     over = _over_by(grant, plan)
     estimated = ", by estimated times" if _is_estimated(first, plan) else ""
     what = (
-        f"for {grant.currency.exactly(Decimal(plan.cost_cents) / 100)} with overhead, done by "
-        f"{over.day} {over:%B %Y}{estimated}: {_takes(first.problem, plan)}."
+        f"for {grant.currency.exactly(Decimal(plan.cost_cents) / 100)} {overhead_words(grant)}, "
+        f"done by {over.day} {over:%B %Y}{estimated}: {_takes(first.problem, plan)}."
     )
     if answer.of_all:
         return f"The largest model that this money trains is {name}: {runs} {what}"

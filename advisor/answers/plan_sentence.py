@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 from decimal import Decimal
+from itertools import groupby
+from operator import itemgetter
 
+from advisor.planning.grant.grant import Grant
+from advisor.planning.grant.institution import NO_RULES
 from advisor.planning.grant.problem_of_grant import Loaded
-from advisor.planning.solver.problem import Objective, Plan
+from advisor.planning.solver.problem import Objective, Plan, Rental
+from price_catalog.providers import written_provider
 
 MOST_DONE = 2
 """Things to buy and rent that the sentence names."""
@@ -32,7 +37,7 @@ def plan_sentence(loaded: Loaded, plan: Plan) -> str:
     over = problem.start + timedelta(days=int(plan.finish_day))
     cost = written_cost(loaded, plan.cost_cents)
     return (
-        f"{_does(loaded, plan)}: {runs} for {cost}{of} with overhead, "
+        f"{_does(loaded, plan)}: {runs} for {cost}{of} {overhead_words(loaded.grant)}, "
         f"done by {over.day} {over:%B %Y}; {_sure(loaded, plan)}."
     )
 
@@ -61,22 +66,39 @@ def _does(loaded: Loaded, plan: Plan) -> str:
     for each in plan.purchases:
         counts[each.machine_id] = counts.get(each.machine_id, 0) + each.count
     does = [
-        f"add {machines[name].label}"
+        ("add", machines[name].label)
         if machines[name].upgrade_of is not None
-        else f"buy {_called(machines[name].label, count)}"
+        else ("buy", _called(machines[name].label, count))
         for name, count in counts.items()
     ]
     rentals = {each.rental_id: each for each in loaded.problem.rentals}
-    for name in dict.fromkeys(each.rental_id for each in plan.rented):
-        rental = rentals[name]
-        does.append(f"{'rent' if rental.allocation is None else 'use'} {rental.label}")
+    does += [_hired(rentals[name]) for name in dict.fromkeys(r.rental_id for r in plan.rented)]
     if not does:
-        does = ["use what the lab has"] if plan.work else ["nothing can be done"]
+        return "Use what the lab has" if plan.work else "Nothing can be done"
     more = len(does) - MOST_DONE
+    # One verb for all that it holds for: "rent 4 × H100 from Lambda and 1 × MI300X from Vultr".
+    done = [
+        f"{verb} {' and '.join(thing for _, thing in things)}"
+        for verb, things in groupby(does[:MOST_DONE], key=itemgetter(0))
+    ]
     if more > 0:
-        does = [*does[:MOST_DONE], f"do {more} more thing{'s' if more > 1 else ''}"]
-    said = " and ".join(filter(None, (", ".join(does[:-1]), does[-1])))
+        done.append(f"do {more} more thing{'s' if more > 1 else ''}")
+    said = " and ".join(filter(None, (", ".join(done[:-1]), done[-1])))
     return said[:1].upper() + said[1:]
+
+
+def _hired(rental: Rental) -> tuple[str, str]:
+    """``("rent", "4 × H100 from Lambda")``; of an allocation its own name."""
+    if rental.allocation is not None:
+        return "use", rental.label
+    gpus = rental.label.removesuffix(f", {rental.provider}").removesuffix(f", {rental.kind}")
+    kind = "" if rental.kind == "on-demand" else f" ({rental.kind})"
+    return "rent", f"{gpus} from {written_provider(rental.provider)}{kind}"
+
+
+def overhead_words(grant: Grant) -> str:
+    """Whether a sum has overhead in it: without rules none is counted."""
+    return f"with{'out' if grant.institution == NO_RULES else ''} overhead"
 
 
 def written_cost(loaded: Loaded, cents: int) -> str:

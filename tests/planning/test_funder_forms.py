@@ -659,3 +659,43 @@ def test_dates_under_the_calendar_are_written_where_there_is_room() -> None:
     fifteen = told_apart([365 * year for year in range(16)])
     assert (fifteen[0], fifteen[-1]) == (0, 365 * 15) and len(fifteen) <= 7
     assert min(b - a for a, b in pairwise(fifteen)) * 6 >= 365 * 15
+
+
+def test_a_grant_without_rules_is_told_that_no_overhead_is_counted(
+    store_path: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "grant.toml"
+    free = "[purchases]\nallowed = false\n"
+    path.write_text(GRANT.format(funder="nsf") + free, encoding="utf-8")
+    (told,) = [text for text in cautions_of(read_grant(path)) if "overhead" in text]
+    assert told.startswith("No overhead is counted") and "overhead_rate" in told
+    planned = plan_loaded(load_grant(Store(store_path), read_grant(path), TODAY), 60, quick=True)
+    assert planned.plan is not None
+    first = plan_sentence(planned.loaded, planned.plan)
+    assert re.match(
+        r"Rent \d × \S+( \S+)* from \w+: the one run for \$\d+ without overhead, ", first
+    )
+    annex = to_markdown(report_for(planned).parts()[1])
+    assert "Buying was not compared" in annex and "No overhead is counted" in annex
+    rules = '[institution]\nrules = "us-equipment-10000"\n'
+    path.write_text(GRANT.format(funder="nsf") + rules, encoding="utf-8")
+    assert not any("No overhead" in text for text in cautions_of(read_grant(path)))
+
+
+def test_hours_that_are_granted_for_every_year_are_one_paragraph(
+    store_path: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "grant.toml"
+    hours = '[[allocations]]\nname = "Campus"\nkind = "campus"\ngpu = "H100"\nmax_gpus = 4\n'
+    hours += "gpu_hours_a_year = 3000\nusd_per_gpu_hour = 0\n"
+    text = GRANT.format(funder="nsf") + "each_year = true\n[purchases]\nallowed = false\n" + hours
+    path.write_text(text, encoding="utf-8")
+    planned = plan_loaded(load_grant(Store(store_path), read_grant(path), TODAY), 60, quick=True)
+    assert planned.plan is not None and not planned.plan.cost_cents
+    text = to_markdown(report_for(planned).parts()[0])
+    found = re.findall(r"Granted hours\. 3 runs \(Pythia 410M\) on (.+): ([\d,]+) GPU-hours", text)
+    assert len(found) == 1 and "Campus" in found[0][0]
+    problem, runs = planned.loaded.problem, planned.plan.rented
+    gpus = {r.rental_id: (r.gpu_count, r.times["pythia-410m"].days) for r in problem.rentals}
+    days = [gpus[r.rental_id][0] * gpus[r.rental_id][1] * r.runs for r in runs]
+    assert float(found[0][1].replace(",", "")) == pytest.approx(sum(days) * 24, rel=0.01)

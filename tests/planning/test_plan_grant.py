@@ -564,7 +564,8 @@ def test_the_question_turned_round(
     assert row["cost"].startswith("€"), "in the grant's own currency"
     assert 0 < float(row["cost"].strip("€").replace(",", "")) <= 30_000
     assert (
-        f"{row['runs']} runs of Pythia 410M for {row['cost']} with overhead" in verdict["sentence"]
+        f"{row['runs']} runs of Pythia 410M for {row['cost']} without overhead"
+        in verdict["sentence"]
     )
     assert verdict["doubts"][0]["command"].startswith("advisor prices list --item ")
     assert verdict["doubts"][-1]["command"] == f"advisor plan {path} --store {store_path}"

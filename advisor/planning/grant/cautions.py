@@ -8,7 +8,7 @@ from itertools import pairwise
 from advisor.planning.grant.cost_lines import not_asked_for
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant import Grant
-from advisor.planning.grant.institution import shipped
+from advisor.planning.grant.institution import NO_RULES, shipped
 from advisor.planning.grant.programmes import ASSUMED
 from advisor.planning.solver.charges import uncharged
 from advisor.planning.solver.problem import Plan, PlanningProblem
@@ -95,6 +95,11 @@ def _not_asked(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str]:
 def _rules(grant: Grant) -> list[str]:
     """Whose money rules count where they are the funder's own, or another country's."""
     house, own = grant.institution, funder_form(grant.funder).rules
+    if house == NO_RULES:
+        return [
+            "No overhead is counted, since the grant names no rules. If your institution charges "
+            'it, write rules = "us-equipment-10000" and overhead_rate under [institution].'
+        ]
     if own is not None and house.file.startswith("us-") and house.file[:-5] in shipped():
         return [
             f"Counted by a US university's rules ({house.file[:-5]}), and {grant.funder} has its "

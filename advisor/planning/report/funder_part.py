@@ -368,6 +368,11 @@ def _not_compared(given: Material) -> list[str]:
     """Questions of a reviewer that the justification leaves open, because nothing was compared."""
     grant = given.loaded.grant
     found = []
+    if not grant.buy and any(r.charge.direct.value for r in given.costs.running if r.rented):
+        found.append(
+            "Buying was not compared (allowed = false under [purchases]), so the justification "
+            "does not say why you rent: allow it, or write your reason."
+        )
     if not grant.rent:
         found.append(
             "Renting was not compared (allowed = false under [rentals]), so the justification does "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
 from advisor.planning.grant.funder import funder_form
@@ -16,7 +16,7 @@ from advisor.planning.sensitivity.explain import Alternative
 from advisor.planning.solver.charges import gpus_of_a_job, hours_in_a_day
 from advisor.planning.solver.groups import groups, runs_that_fit
 from advisor.planning.solver.prices import machine_price, months_charged, paid_price, share_of_use
-from advisor.planning.solver.problem import Allocation
+from advisor.planning.solver.problem import Allocation, Rental
 from advisor.planning.solver.rented import rented_ways
 from advisor.ranking.times import Model
 from price_catalog.providers import written_provider
@@ -155,12 +155,14 @@ def _granted(given: Material) -> list[Words]:
             r.rental_id for r in given.loaded.problem.rentals if r.allocation == each.allocation_id
         }
         if used & own:
-            found += [
-                _free(given, r)
+            free = [
+                r
                 for r in given.costs.running
                 if r.placed[0].machine_id in own and not r.charge.direct.value
             ]
-            continue  # what is paid for is among what is rented
+            if free:  # what is paid for is among what is rented
+                found.append(_free(given, free, each))
+            continue
         found.append(_unused(given, each))
     known = {each.name for each in given.loaded.problem.allocations}
     found += [
@@ -225,11 +227,29 @@ def _unused(given: Material, allocation: Allocation) -> Words:
     return (f"{why}Its hours, at ", price, " and GPU, would not make this work cheaper.")
 
 
-def _free(given: Material, r: RunningCost) -> Words:
-    """Runs on granted hours that cost nothing."""
-    hours = given.ledger.compute("product", [r.runs, r.charge.amount], "hours", "hours granted")
-    name = given.book.experiments[r.experiment_id].name
-    return ("Granted hours. ", r.runs, f" of {name} on {rented_name(given, r)}: ", hours, ", free.")
+def _free(given: Material, granted: Sequence[RunningCost], allocation: Allocation) -> Words:
+    """Runs on granted hours that cost nothing: how many, of which models, their GPU-hours."""
+    ledger = given.ledger
+    models = listed(
+        given.loaded.models[given.book.experiments[r.experiment_id].model].name for r in granted
+    )
+    spent = [
+        ledger.compute(
+            "product",
+            [r.runs, r.charge.amount, gpus_of_a_job(ledger, _rental_of(given, r))],
+            "gpu-hours",
+            f"GPU-hours of {given.book.experiments[r.experiment_id].name}",
+        )
+        for r in granted
+    ]
+    runs = ledger.total([r.runs for r in granted], f"runs on {allocation.name}", "runs")
+    hours = ledger.total(spent, f"GPU-hours of {allocation.name}, in all", "gpu-hours")
+    sizes = listed(rented_name(given, r) for r in granted)
+    return ("Granted hours. ", runs, f" ({models}) on {sizes}: ", hours, ", free of charge.")
+
+
+def _rental_of(given: Material, r: RunningCost) -> Rental:
+    return given.book.rentals[r.placed[0].machine_id]
 
 
 def _cheapest(given: Material) -> bool:
@@ -376,7 +396,7 @@ def listed(names: Iterable[str]) -> str:
 
 def rented_name(given: Material, r: RunningCost) -> str:
     """An instance as a reader says it: ``1 × H100 at lambda (on-demand)``."""
-    rental = given.book.rentals[r.placed[0].machine_id]
+    rental = _rental_of(given, r)
     gpus = r.label.removesuffix(f", {rental.provider}").removesuffix(f", {rental.kind}")
     if rental.allocation:
         return f"{gpus} at {rental.provider}"
