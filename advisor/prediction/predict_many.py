@@ -82,8 +82,8 @@ class Predictions:
     distance: Floats
     """From the evidence; beyond FARTHEST there are no days."""
     beyond_linear: Flags
-    """Where the GPUs are more than as many times as fast as one, because the one must offload or
-    recompute."""
+    """Where the GPUs are more than as many times as fast as one, because the one must offload,
+    recompute or take smaller micro-batches."""
     at_bound: Flags
     """Where the fit says faster than any training was measured beside its matrix products."""
     comparison_factor: Floats
@@ -167,7 +167,9 @@ def _distinct(
         unknown[block] = np.isnan(columns.naive_peak if naive else columns.peak)
         unknown[block] |= np.isnan(columns.bandwidth + columns.tdp_w)
     linear = _linear(table, workload_index, chip_index, counts, samples, fitted, options, wanted)
-    best = np.fmax(best, linear.least + company)
+    # With room for smaller micro-batches alone, the one pays more passes over its weights.
+    alike = linear.micro_batch_size >= micro_batch_size
+    best = np.fmax(best, np.where(alike, linear.least + company, np.nan))
     fits = chosen >= 0
     gpus, own = (
         {name.removeprefix(start) for name in fitted.effects if name.startswith(start)}
@@ -239,6 +241,8 @@ class _Linear:
     """Seconds of a step on one GPU over the number of GPUs, where both can train alike."""
     alone: Floats
     """Seconds of a step on one GPU, NaN where it does not fit."""
+    micro_batch_size: Floats
+    """Of the one, 0 where it does not fit."""
 
 
 def _linear(
@@ -252,7 +256,7 @@ def _linear(
     wanted: Wanted,
 ) -> _Linear:
     """No GPUs are more than as many times as fast as one of them, unless the one must save memory
-    by offloading or recomputing where the many need not."""
+    by offloading, recomputing or smaller micro-batches where the many need not."""
     import numpy as np
 
     chips = len(table.rates[0])
@@ -260,7 +264,7 @@ def _linear(
     rows, columns_of = pairs // chips, pairs % chips
     columns = table.columns(rows, columns_of, np.ones_like(pairs))
     naive = not options[0].free_lunch
-    seconds, chosen, *_ = _fastest(
+    seconds, chosen, micro, *_ = _fastest(
         columns, options, [sample[rows] for sample in samples], fitted, wanted, naive=naive
     )
     saving = np.array([o.offloading or o.checkpointing for o in options] + [False])
@@ -273,7 +277,8 @@ def _linear(
         if few:
             plain |= _fastest(columns, few, held, fitted, wanted, naive=naive)[1] >= 0
     alone = np.where(chosen >= 0, seconds, np.nan)[where]
-    return _Linear(np.where(plain[where] & (counts > 1), alone / counts, np.nan), alone)
+    least = np.where(plain[where] & (counts > 1), alone / counts, np.nan)
+    return _Linear(least, alone, micro[where])
 
 
 def _fastest(

@@ -486,6 +486,20 @@ def test_what_is_fitted_is_what_predicts(
     assert np.median(seconds[~alone] / expected[~alone]) < 1.03
 
 
+def test_more_memory_is_never_slower(fitted: Fitted) -> None:
+    models = list(WORKLOADS.values())
+    boards = {gpu.gpu_id: CHIPS[gpu.name] for gpu in load_catalog().gpus}
+    chips = [boards["b200-sxm"], boards["b300-sxm"]]
+    index = np.arange(len(models))
+    for count in (1, 2, 4, 8):
+        counts = np.full(len(models), count)
+        less, more = (
+            predict_many(models, chips, index, np.full(len(models), i), counts, fitted).days
+            for i in (0, 1)
+        )
+        assert not (more > less * (1 + 1e-9)).any()
+
+
 def test_gpus_are_no_faster_together_unless_one_must_save_memory(fitted: Fitted) -> None:
     models, chips = list(WORKLOADS.values()), [CHIPS[gpu.name] for gpu in load_catalog().gpus]
     grid = np.meshgrid(np.arange(len(models)), np.arange(len(chips)), indexing="ij")

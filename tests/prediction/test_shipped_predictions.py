@@ -11,6 +11,7 @@ import pytest
 from advisor.cli.main import main
 from advisor.prediction.fit.fitted_from import fingerprint
 from advisor.prediction.fit.observations import load_evidence
+from advisor.prediction.fit.told_widths import GOALS, UNMEASURED, told_widths
 from advisor.prediction.fitted import VERSION
 from advisor.prediction.shipped_predictions import predicted_rows, shipped_fit
 from advisor.store import Store
@@ -129,3 +130,18 @@ def test_a_published_dash_stays_a_dash(store_path: Path) -> None:
     chosen = best["rtx-3090", 1]
     assert chosen is not None
     assert (chosen.status, chosen.basis) == ("infeasible", "measured")
+
+
+def test_the_more_is_known_the_narrower_what_a_user_is_told() -> None:
+    rows = [line.split(" | ") for line in told_widths(shipped_fit()).splitlines()[2:]]
+    middle = {
+        (settings.removeprefix("| "), gpu, model): float(median.removeprefix("x or / "))
+        for settings, gpu, model, _, median, *_ in rows
+    }
+    for settings in ("written out", "the paper's"):
+        of_gpus = [middle[settings, gpu, "every"] for gpu in GOALS]
+        assert of_gpus == sorted(of_gpus)
+        assert of_gpus[0] <= 1.15 and of_gpus[1] <= 1.3
+        for gpu in GOALS:
+            known, new = (middle[settings, gpu, m] for m in ("measured somewhere", UNMEASURED))
+            assert known < new

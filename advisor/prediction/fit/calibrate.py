@@ -51,7 +51,9 @@ class Calibration:
     paper_tail: Tail
     """Of the paper's times around their predictions, when left out cell by cell."""
     real_tail: Tail
-    """Of all other times that anybody would be told."""
+    """Of other people's software, of the times that anybody would be told."""
+    own_tail: Tail
+    """Of our own stack's: what a prediction means."""
     new: Floats
     """Of each of KINDS: by what the width of an effect that the evidence lacks is multiplied."""
 
@@ -64,6 +66,8 @@ FEW: tuple[tuple[By, tuple[str, ...]], ...] = (
 """What may be new and was measured of few groups, and the kinds of effects that then are new."""
 MANY: tuple[By, tuple[str, ...]] = (lambda o: o.workload.workload_id, ("source x model",))
 """The same of many groups."""
+FEWEST_OWN = 20
+"""Times of our own stack from which on they have a tail of their own."""
 STEADY = 1.0
 """So many groups of evenly many times the widths as fitted count for, beside those measured."""
 _LIKELY = tuple(2.0 ** (i / 8) for i in range(-24, 17))
@@ -105,7 +109,9 @@ def calibrate(
         alone[rows] = off / np.sqrt(variance)
     paper = np.array([o.harness == PAPER for o in observations])
     told = np.array([_is_told(o) for o in observations])
-    tail = fit_tail(alone[told])
+    own = told & np.array([o.harness == REFERENCE for o in observations])
+    tail = fit_tail(alone[told & ~own])
+    own_tail = fit_tail(alone[own]) if own.sum() >= FEWEST_OWN else fit_tail(alone[told])
     new = np.ones(len(KINDS))
     names = [kind.name for kind in KINDS]
     reached = [reach_of([(o.workload, o.chip)]) for o in observations]
@@ -127,7 +133,7 @@ def calibrate(
     key, kinds = MANY
     groups = [(rows, *without(rows), widened(rows)) for rows in measured(key)]
     new[[names.index(kind) for kind in kinds]] = _stretch(observations, groups, kinds, widths, tail)
-    return Calibration(fit_tail(alone[paper]), tail, new)
+    return Calibration(fit_tail(alone[paper]), tail, own_tail, new)
 
 
 def _is_told(o: Observation) -> bool:

@@ -11,6 +11,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from advisor.prediction.fit.compare_machines import half_widths
 from advisor.prediction.fit.cross_validate import is_truth
 from advisor.prediction.fit.fit import Posterior
 from advisor.prediction.fit.observations import Observation
@@ -31,6 +32,10 @@ class Ratio:
     predicted: float
     off: float
     """Median of the pairs' absolute relative errors."""
+    half: float
+    """Half of the ratio's 90 % interval (of the logarithm): median over the pairs."""
+    inside: int
+    """How many of the pairs their intervals hold."""
 
 
 def _alike(o: Observation) -> tuple[object, ...]:
@@ -62,15 +67,17 @@ def card_ratio(observations: Sequence[Observation], card: str, without: Posterio
             math.log(o.workload.batch_size / b.workload.batch_size) - float(mine) + float(other)
             for (o, b), mine, other in zip(pairs, *means, strict=True)
         ]
-        errors = [
-            abs(math.expm1(guess - truth)) for guess, truth in zip(predicted, measured, strict=True)
-        ]
+        apart = [guess - truth for guess, truth in zip(predicted, measured, strict=True)]
+        rest = [o for o in observations if gpu_type(o.chip) != card]
+        halves = half_widths(without, rest, pairs)
         return Ratio(
             card=card,
             reference=reference,
             pairs=len(pairs),
             measured=math.exp(statistics.median(measured)),
             predicted=math.exp(statistics.median(predicted)),
-            off=statistics.median(errors),
+            off=statistics.median(abs(math.expm1(each)) for each in apart),
+            half=statistics.median(halves),
+            inside=sum(abs(a) <= half for a, half in zip(apart, halves, strict=True)),
         )
     return None

@@ -62,6 +62,18 @@ def compare_without(
     return list(compared(without, kept_of(without, rest), touched))
 
 
+def half_widths(
+    posterior: Posterior,
+    seen: Sequence[Observation],
+    pairs: Sequence[tuple[Observation, Observation]],
+) -> list[float]:
+    """Half of the 90 % interval (of the logarithm) of the ratio of the two times of each pair, as
+    two predictions are told apart; infinite where one of the two has no prediction."""
+    guesses = _guesses(kept_of(posterior, seen), list({o: None for pair in pairs for o in pair}))
+    halves = [math.hypot(*(math.log(guesses[o][1]) for o in pair)) for pair in pairs]
+    return [math.inf if math.isnan(half) else half for half in halves]
+
+
 def clock_variance(posterior: Posterior, a: Observation, b: Observation) -> float:
     """Of the logarithm of the ratio of two of the paper's times: what its clock did differently to
     either, which no prediction of a synchronised run has; 0 of other times."""

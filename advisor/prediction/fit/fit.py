@@ -15,7 +15,7 @@ from advisor.prediction.distance import reach_of
 from advisor.prediction.fit.calibrate import Calibration, calibrate, widening
 from advisor.prediction.fit.fit_memory import fit_costs
 from advisor.prediction.fit.log_step import Mean, highest_share
-from advisor.prediction.fit.observations import NATIVE, PAPER, Observation
+from advisor.prediction.fit.observations import NATIVE, PAPER, REFERENCE, Observation
 from advisor.prediction.fit.random_effects import KINDS, NOISES, noise_groups, shared_matrices
 from advisor.prediction.intervals import MOST, dofs_of, half_width
 from advisor.prediction.physics.factors import FACTORS, starts
@@ -86,7 +86,9 @@ class Posterior:
         unseen.append((widening(asked, self.observations, reach), MOST))
         half = np.empty(len(asked))
         paper = np.array([o.harness == PAPER for o in asked])
-        for tail, rows in ((calibrated.paper_tail, paper), (calibrated.real_tail, ~paper)):
+        own = np.array([o.harness == REFERENCE for o in asked])
+        tails = (calibrated.paper_tail, calibrated.own_tail, calibrated.real_tail)
+        for tail, rows in zip(tails, (paper, own, ~paper & ~own), strict=True):
             parts = [(variance[rows], dof) for variance, dof in unseen]
             half[rows] = half_width([(known[rows] * tail.scale**2, tail.dof), *parts])
         middle = mean + cross.T @ self.weighted

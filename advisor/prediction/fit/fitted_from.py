@@ -123,7 +123,7 @@ def kept_of(posterior: Posterior, observations: Sequence[Observation]) -> Fitted
         ),
         factors_sd=float(np.sqrt(factors)),
         noise=float(posterior.widths[len(KINDS) + noises.index("own")]),
-        tail=posterior.calibration.real_tail,
+        tail=posterior.calibration.own_tail,
         highest_share=posterior.highest_share,
         reach=tuple(
             sorted(

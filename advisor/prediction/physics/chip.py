@@ -200,9 +200,10 @@ def power_share(gpu: Gpu, watts: float | None, draw: float = TRAINING_DRAW) -> f
 _LARGE_CACHE = ("8.9", "10.0", "10.3", "12.0")
 """Compute capabilities with 48 to 128 MB of second cache at a gigabyte or so of activations a
 layer; A100 and H100 have 40 and 50 MB in two halves, older ones 6 (NVIDIA's white papers)."""
-PEER_SHARE = 0.42
+PEER_SHARE = 0.45
 """Share of the bus that each GPU's ring reaches where GPUs write to each other's memory over PCIe:
-20 to 21 GiB/s on eight RTX PRO 6000 Server (kenhanabusa/blackwell-power-limit-bench, 60184ff)."""
+19.9 GiB/s (21.4 GB/s) on eight RTX PRO 6000 Server, 21.0 to 22.1 on four, with PCIe 5.0
+(kenhanabusa/blackwell-power-limit-bench, 60184ff)."""
 
 
 def _has_peer_access(gpu: Gpu) -> bool:

@@ -160,7 +160,7 @@ def traffic_terms(
     # Stage 1 adds gradients up on the GPU and hands them to the host once a step; above it every
     # pass hands its own over, and stage 3 fetches its weights from there as well, for either pass.
     # All GPUs share the host's memory and its way to the bus.
-    trips = (0.0, 0.0, 1.0, 3.0)[option.stage]
+    trips = (0.0, 0.0, 2.0, 3.0)[option.stage]
     hosted = columns.parameters * width / columns.pcie
     offload = (passes * trips + 2.0) * hosted
     offload = offload + columns.parameters / count / CPU_ADAM_PARAMETERS_S

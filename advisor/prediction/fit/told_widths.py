@@ -1,0 +1,82 @@
+"""How wide the intervals are that a user is told, by what is known of the GPU and the model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.prediction.fit.observations import chips_by_name
+from advisor.prediction.fitted import OWN_STACK, Fitted, effect_name, known_models
+from advisor.prediction.model.workload import Workload, workload_of
+from advisor.prediction.physics.chip import Chip, gpu_type
+from advisor.prediction.predict_many import predict_many
+from bench_runner.recipes import load_recipes
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+COUNTS = (1, 2, 4, 8)
+UNMEASURED = "nobody measured"
+GOALS = {
+    "measured by our stack": 1.15,
+    "with evidence of its own": 1.3,
+    UNMEASURED: None,
+}
+"""What is known of a GPU, and how wide an interval on it should be at most."""
+
+
+def _of_gpu(fitted: Fitted, chip: Chip) -> str:
+    known, kind = set(fitted.effects), gpu_type(chip)
+    if effect_name("source x gpu", OWN_STACK, kind) in known:
+        return "measured by our stack"
+    return "with evidence of its own" if effect_name("gpu", kind) in known else UNMEASURED
+
+
+def _is_known(fitted: Fitted, workload: Workload) -> bool:
+    return effect_name("model", workload.workload_id) in fitted.effects or (
+        workload.family,
+        workload.parameters,
+    ) in known_models(fitted)
+
+
+def told_widths(fitted: Fitted) -> str:
+    """A table of half-widths (high over middle): median, 90th percentile, share above the goal."""
+    import numpy as np
+
+    workloads = [workload_of(recipe) for recipe in load_recipes()]
+    chips = list({chip.gpu_id: chip for chip in chips_by_name().values()}.values())
+    shape = (len(workloads), len(chips), len(COUNTS))
+    models, gpus, counts = (axis.ravel() for axis in np.indices(shape))
+    many = {
+        title: predict_many(
+            workloads, chips, models, gpus, np.array(COUNTS)[counts], fitted, method=method
+        )
+        for title, method in (("written out", "optimal"), ("the paper's", "paper"))
+    }
+    of_gpu = np.array([_of_gpu(fitted, chip) for chip in chips])[gpus]
+    measured = np.array([_is_known(fitted, w) for w in workloads])[models]
+    lines = [
+        "| settings | GPU | model | predictions | median | 90th percentile | above the goal |",
+        "|---" * 7 + "|",
+    ]
+    for title, made in many.items():
+        width = made.high_days / made.days
+        for kind, goal in GOALS.items():
+            for words, of_model in (
+                ("every", np.ones_like(measured)),
+                ("measured somewhere", measured),
+                (UNMEASURED, ~measured),
+            ):
+                chosen = width[(of_gpu == kind) & of_model & np.isfinite(width)]
+                lines.append(f"| {title} | {kind} | {words} | {_figures(chosen, goal)} |")
+    return "\n".join(lines)
+
+
+def _figures(widths: NDArray[np.float64], goal: float | None) -> str:
+    import numpy as np
+
+    if not len(widths):
+        return "0 | | |"
+    middle, ninth = np.quantile(widths, (0.5, 0.9))
+    above = "" if goal is None else f"{(widths > goal).mean():.0%}"
+    return f"{len(widths)} | x or / {middle:.2f} | x or / {ninth:.2f} | {above}"
