@@ -11,6 +11,7 @@ rule on: slack, longest run, parts of machines, in two of them allocations too.
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -105,10 +106,52 @@ overhead = "service"
 """
 
 
-def grant_text(experiments: int, *, each_year: bool, allocation: bool, seed: int) -> str:
+YEARS = """per_year = ["1.2M", "200k", "100k", "100k", "100k"]
+carry_over = true
+"""
+OWNED = """
+[[owned]]
+gpu = "RTX A6000"
+gpu_count = 2
+free_slots = 2
+[[owned]]
+gpu = "RTX 3090"
+gpu_count = 4
+machines = 2
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A grant of 300 runs, by what is in its file."""
+
+    name: str
+    experiments: int
+    each_year: bool = False
+    more: str = ""
+    budget: str = ""
+    seed: int = 0
+
+
+CASES = (
+    Case(name="one deadline a year", experiments=5, each_year=True),
+    Case(name="shared windows", experiments=60, seed=1),
+    Case(name="allocation", experiments=60, more=ALLOCATION, seed=2),
+    Case(name="three models", experiments=3, seed=3),
+    Case(name="own windows", experiments=RUNS, seed=4),
+    Case(name="shared windows again", experiments=60, seed=11),
+    Case(name="own windows again", experiments=RUNS, seed=14),
+    Case(name="budgets by year", experiments=60, budget=YEARS, seed=5),
+    Case(name="owned, upgrades", experiments=60, more=OWNED, seed=6),
+)
+
+
+def grant_text(
+    experiments: int, *, each_year: bool, seed: int, more: str = "", budget: str = ""
+) -> str:
     """A grant file that asks for 300 runs."""
     random = Random(seed)
-    text = RULES + (ALLOCATION if allocation else "")
+    text = RULES.replace("[purchases]", f"{budget}[purchases]") + more
     for i in range(experiments):
         first = random.randrange(5)
         last = random.randrange(first, 5)
@@ -129,16 +172,24 @@ def grant_text(experiments: int, *, each_year: bool, allocation: bool, seed: int
     return text
 
 
+def text_of(case: Case) -> str:
+    """The grant file of a case."""
+    return grant_text(
+        case.experiments,
+        each_year=case.each_year,
+        seed=case.seed,
+        more=case.more,
+        budget=case.budget,
+    )
+
+
 def catalogue(store: Path, limit: float) -> None:
     """Print one line a grant: the first plan, and how near the last is to its bound."""
-    print("experiments  window     allocation  columns  first_cpu_s  cpu_s  gap")
-    cases = [(5, True, False), (60, False, False), (60, False, True), (3, False, False)]
-    cases.append((RUNS, False, False))
-    for seed, (experiments, each_year, allocation) in enumerate(cases):
+    print("case                  columns  first_cpu_s  cpu_s  gap")
+    for case in CASES:
         with TemporaryDirectory() as folder:
             path = Path(folder) / "grant.toml"
-            text = grant_text(experiments, each_year=each_year, allocation=allocation, seed=seed)
-            path.write_text(text, encoding="utf-8")
+            path.write_text(text_of(case), encoding="utf-8")
             problem = grant_at(Store(store), path, objective=None, today=date(2026, 11, 22)).problem
         began, first = process_time(), [0.0]
 
@@ -147,10 +198,10 @@ def catalogue(store: Path, limit: float) -> None:
                 first[0] = process_time() - began
 
         plan = solve(problem, clock=clock_of(limit, hear=hear))
+        gap = "proven" if plan.proven else f"{plan.gap or 0:.2%}"
         print(
-            f"{experiments:>11}  {'each year' if each_year else 'any':<9}  {allocation!s:<10}  "
-            f"{len(Program(problem).cost):>7}  {first[0]:>11.1f}  {process_time() - began:>5.1f}  "
-            f"{'proven' if plan.proven else f'{plan.gap or 0:.2%}'}",
+            f"{case.name:<20}  {len(Program(problem).cost):>7}  {first[0]:>11.1f}  "
+            f"{process_time() - began:>5.1f}  {gap}",
             flush=True,
         )
 

@@ -100,7 +100,7 @@ def test_ctrl_c_before_any_plan_writes_nothing(store_path: Path, tmp_path: Path)
     out = tmp_path / "out"
     out.mkdir()
     # Of so many runs that only machines may do, the first plan takes long on any computer.
-    many = grant_text(RUNS, each_year=False, allocation=False, seed=1)
+    many = grant_text(RUNS, each_year=False, seed=1)
     path = tmp_path / "grant.toml"
     path.write_text(f"{many}[rentals]\nallowed = false\n", encoding="utf-8")
     words = ["plan", str(path), "--store", str(store_path), "--out", str(out / "plan.csv")]

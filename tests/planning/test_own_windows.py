@@ -8,12 +8,11 @@ from random import Random
 
 import pytest
 
-from advisor.planning.solver.filling import _fit
 from advisor.planning.solver.large import Learnt, large_plan
 from advisor.planning.solver.milp import Program
 from advisor.planning.solver.problem import Allocation, PlanningProblem, Rules
 from advisor.planning.solver.refilling import Refilling
-from advisor.planning.solver.schedule import Job
+from advisor.planning.solver.schedule import Job, schedule
 from advisor.planning.solver.search_clock import NoPlan, Progress, clock_of
 from advisor.planning.solver.solve import solve
 from advisor.planning.solver.widened import widened
@@ -117,9 +116,6 @@ def test_a_bound_that_is_no_money_is_not_told_as_money() -> None:
 class _Machine:
     jobs: list[Job] = field(default_factory=list)
 
-    def has_room(self, job: Job) -> bool:
-        return _fit([job, *self.jobs])
-
 
 @pytest.mark.parametrize("seed", range(2))
 def test_what_is_dealt_better_is_cheaper_and_still_fits(seed: int) -> None:
@@ -136,7 +132,9 @@ def test_what_is_dealt_better_is_cheaper_and_still_fits(seed: int) -> None:
         elsewhere[key] = 10.0 + random.uniform(1, 5) * days
     left = []
     for key in sorted(elsewhere, key=lambda key: elsewhere[key]):
-        place = next((place for place, job, _ in ways[key] if place.has_room(job)), None)
+        place = next(
+            (place for place, job, _ in ways[key] if schedule([job, *place.jobs]) is not None), None
+        )
         if place is None:
             left.append(key)
         else:
@@ -150,7 +148,7 @@ def test_what_is_dealt_better_is_cheaper_and_still_fits(seed: int) -> None:
     search = Refilling(places, ways, elsewhere, left)
     search.search(clock_of(60))
     assert paid(search.left) < before
-    assert all(_fit(place.jobs) for place in places)
+    assert all(schedule(place.jobs) is not None for place in places)
     on = [("e", job.run) for place in places for job in place.jobs]
     assert sorted([*on, *search.left]) == sorted(ways), "each run is once somewhere"
     none = Refilling(places, ways, elsewhere, search.left)

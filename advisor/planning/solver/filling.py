@@ -5,12 +5,9 @@ then too large."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from heapq import heappop, heappush
-from itertools import permutations
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from math import inf
-from typing import Any
 
 from advisor.planning.solver.assemble import calendar, ends_of_owned, plan_of, rented_runs
 from advisor.planning.solver.first_plans import Found, dot, keeps_rows
@@ -21,8 +18,7 @@ from advisor.planning.solver.refilling import NOWHERE, Refilling
 from advisor.planning.solver.schedule import Job
 from advisor.planning.solver.search_clock import Clock
 
-MOVES = 3
-"""Times that every run is looked at for a cheaper place."""
+HALF = 0.5
 MOST_PLACES = 400
 """Machines and parts of machines: with more of them every one is not looked at for every run."""
 
@@ -34,32 +30,6 @@ class _Place:
     group: Group
     unit: int
     jobs: list[Job] = field(default_factory=list)
-
-    def has_room(self, job: Job, without: Sequence[Job] = ()) -> bool:
-        """For one more, or for it instead of others."""
-        return _fit([job, *(each for each in self.jobs if each not in without)])
-
-
-def _fit(jobs: Sequence[Job]) -> bool:
-    """Whether one machine has the days for all: earliest due date first."""
-    waiting = sorted((job.low, job.due, job.days) for job in jobs)
-    ready: list[tuple[float, float]] = []
-    at, now = 0, 0.0
-    while at < len(waiting) or ready:
-        if not ready:
-            now = max(now, waiting[at][0])
-        while at < len(waiting) and waiting[at][0] <= now + EPSILON:
-            heappush(ready, waiting[at][1:])
-            at += 1
-        due, days = heappop(ready)
-        if at < len(waiting) and waiting[at][0] < now + days - EPSILON:
-            heappush(ready, (due, days - (waiting[at][0] - now)))
-            now = waiting[at][0]
-            continue
-        now += days
-        if now > due + EPSILON / 2:
-            return False
-    return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,19 +46,14 @@ class _Run:
     """Whether the relaxation has it on an allocation."""
     saved: float
     """Dollars, by finding a place."""
+    first: tuple[str, int] | None
+    """The key of the group that the relaxation has it on."""
 
 
 _Places = dict[tuple[str, int], list[_Place]]
 """By the key of their group."""
 _Runs = dict[tuple[str, int], _Run]
 """By experiment and number."""
-ORDERS: tuple[Callable[[_Run], Any], ...] = (
-    lambda run: min((job.due - job.low - job.days for _, job, _ in run.groups), default=0.0),
-    lambda run: -max((job.days for _, job, _ in run.groups), default=0.0),
-    lambda run: -run.saved / min((job.days for _, job, _ in run.groups), default=1.0),
-)
-"""In which runs are dealt: those with the least choice of days, the longest, or the dearest
-elsewhere first."""
 
 
 def filled_plan(
@@ -96,11 +61,10 @@ def filled_plan(
     costs: Sequence[float],
     x: Sequence[float],
     clock: Clock,
-    *,
-    refill: bool = False,
+    steps: int,
 ) -> Found | None:
-    """The best of a few ways to deal all runs to the machines that ``x`` has, where years have no
-    money of their own; ``refill`` takes time to better it."""
+    """All runs dealt to the machines that ``x`` has, where years have no money of their own, with
+    so many steps for each run to deal them better."""
     if program.days or program.problem.year_budget_cents is not None:
         return None
     numbers = numbers_of(program, x)
@@ -109,38 +73,14 @@ def filled_plan(
         return None
     counts = [numbers.get(column, 0.0) for column in range(len(program.cost))]
     runs = list(_runs(program, costs, x, ends_of_owned(program, counts)))
-    deals = [_Deal(program, costs, counts, sorted(runs, key=order)) for order in ORDERS]
-    for deal in sorted(deals, key=_Deal.lost):
-        deal.improve(clock)
-        if refill:
-            deal.refill(clock)
-        found = deal.plan()
-        if found is not None or clock.left <= 0:
-            return found
-    return None
+    deal = _Deal(program, costs, counts, runs)
+    deal.refill(clock, steps)
+    return deal.plan()
 
 
 def numbers_of(program: Program, x: Sequence[float]) -> dict[int, float]:
     """How many machines and parts of machines there are, by column."""
     return {column: float(round(x[column])) for column in program.numbers}
-
-
-def divided(program: Program, numbers: dict[int, float]) -> Iterator[dict[int, float]]:
-    """The same machines with one of their parts larger or smaller."""
-    parts: dict[tuple[str, int], list[tuple[int, int]]] = {}
-    for group in program.groups:
-        if group.key in program.count:
-            whole = group.machine.part_of or group.machine.machine_id
-            column = program.wholes.get(group.key, program.count[group.key])
-            parts.setdefault((whole, group.order), []).append((group.machine.gpu_count, column))
-    for every in parts.values():
-        for (fewer, small), (more, large) in permutations(every, 2):
-            if more % fewer == 0 and more > fewer:
-                step = more // fewer
-                if numbers[small] >= step:
-                    yield {**numbers, small: numbers[small] - step, large: numbers[large] + 1}
-                if numbers[large] >= 1:
-                    yield {**numbers, small: numbers[small] + step, large: numbers[large] - 1}
 
 
 def _runs(
@@ -186,11 +126,24 @@ def _runs(
                 other=other,
                 granted=number <= round(wanted),
                 saved=dearest - here,
+                first=_first(groups, x, number),
             )
 
 
+def _first(
+    groups: Sequence[tuple[Group, Job, int]], x: Sequence[float], number: int
+) -> tuple[str, int] | None:
+    """The group of the relaxation's runs, in their order, that one of this number is among."""
+    dealt = 0.0
+    for group, _, at in groups:
+        dealt += x[at]
+        if dealt > number - HALF:
+            return group.key
+    return None
+
+
 class _Deal:
-    """Runs dealt to machines in one order."""
+    """Runs dealt to machines."""
 
     def __init__(
         self,
@@ -212,32 +165,12 @@ class _Deal:
                 units = range(1, round(counts[column]) + 1)
                 self.places[group.key] = [_Place(group, unit) for unit in units]
         self.runs = {(run.experiment_id, run.number): run for run in runs}
-        mine = [run for run in runs if not (run.granted and self._elsewhere(run, granted=True))]
-        self.left = [run for run in mine if not _put(run, self.places)]
+        self.left = [
+            run for run in runs if not (run.granted and self._elsewhere(run, granted=True))
+        ]
 
-    def lost(self) -> tuple[int, float]:
-        """Runs without a place that cannot be rented either, and dollars for the others."""
-        saved = [run.saved for run in self.left]
-        return saved.count(inf), sum(dollars for dollars in saved if dollars < inf)
-
-    def improve(self, clock: Clock) -> None:
-        """Make room for runs that have none, then move runs to where they cost less."""
-        self.left.sort(key=lambda run: -run.saved)
-        waiting = [run for run in self.left if not _swapped(run, self.places, self.runs, clock)]
-        self.left = []
-        while waiting:
-            run = waiting.pop(0)
-            gone = _exchanged(run, self.places, self.runs, clock)
-            if run in gone:
-                self.left += gone
-            else:
-                waiting += gone
-        for _ in range(MOVES):
-            if not _moved(self.places, self.runs, self.costs, clock):
-                break
-
-    def refill(self, clock: Clock) -> None:
-        """Look for better places of all runs together."""
+    def refill(self, clock: Clock, steps: int) -> None:
+        """Look for better places of all runs together, so many steps for each."""
         ways = {}
         for key, run in self.runs.items():
             here = [
@@ -249,8 +182,13 @@ class _Deal:
         elsewhere = {key: self._dearest(run) for key, run in self.runs.items()}
         every = [place for places in self.places.values() for place in places]
         waiting = [(run.experiment_id, run.number) for run in self.left]
-        search = Refilling(every, ways, elsewhere, waiting)
-        search.search(clock)
+        first = {
+            key: self.places[run.first][0]
+            for key, run in self.runs.items()
+            if run.first is not None and self.places[run.first]
+        }
+        search = Refilling(every, ways, elsewhere, waiting, first)
+        search.search(clock, steps)
         self.left = [self.runs[key] for key in search.left]
 
     def _dearest(self, run: _Run) -> float:
@@ -307,95 +245,3 @@ class _Deal:
             return None
         placed.sort(key=lambda p: (p.machine_id, p.order, p.unit, p.pieces, p.experiment_id, p.run))
         return dot(self.costs, found), plan_of(program, found, placed)
-
-
-def _put(run: _Run, places: _Places) -> bool:
-    for group, job, _ in run.groups:
-        for place in places.get(group.key, ()):
-            if place.has_room(job):
-                place.jobs.append(job)
-                return True
-    return False
-
-
-def _moved(
-    places: _Places,
-    runs: _Runs,
-    costs: Sequence[float],
-    clock: Clock,
-) -> bool:
-    """Move runs to where they cost less; whether any was."""
-    moved = False
-    for place in [each for every in places.values() for each in every]:
-        for job in list(place.jobs):
-            if clock.left <= 0:
-                return False
-            run = runs[job.experiment_id, job.run]
-            here = next(c for group, _, c in run.groups if group.key == place.group.key)
-            cheaper = [each for each in run.groups if costs[each[2]] < costs[here]]
-            rest = replace(run, groups=sorted(cheaper, key=lambda each: costs[each[2]]))
-            if _put(rest, places):
-                place.jobs.remove(job)
-                moved = True
-    return moved
-
-
-def _exchanged(
-    run: _Run,
-    places: _Places,
-    runs: _Runs,
-    clock: Clock,
-) -> list[_Run]:
-    """Put a run where others make room that cost less elsewhere; those that then have no place,
-    the run itself where there is no such place."""
-
-    def saved(job: Job) -> float:
-        return runs[job.experiment_id, job.run].saved
-
-    best: tuple[float, _Place, list[Job], Job] | None = None
-    for group, job, _ in run.groups:
-        for place in places.get(group.key, ()):
-            if clock.left <= 0:
-                return [run]
-            most = run.saved if best is None else best[0]
-            gone: list[Job] = []
-            lost = 0.0
-            for other in sorted(place.jobs, key=saved):
-                if lost + saved(other) >= most or place.has_room(job, gone):
-                    break
-                gone.append(other)
-                lost += saved(other)
-            if not gone or not place.has_room(job, gone):
-                continue
-            for other in gone[::-1]:  # not all need to go
-                fewer = [each for each in gone if each is not other]
-                if place.has_room(job, fewer):
-                    gone = fewer
-            best = sum(map(saved, gone)), place, gone, job
-    if best is None:
-        return [run]
-    _, place, gone, job = best
-    place.jobs = [job, *(each for each in place.jobs if each not in gone)]
-    others = [runs[each.experiment_id, each.run] for each in gone]
-    return [each for each in others if not _put(each, places)]
-
-
-def _swapped(
-    run: _Run,
-    places: _Places,
-    runs: _Runs,
-    clock: Clock,
-) -> bool:
-    """Put a run where another makes room that finds a place elsewhere."""
-    for group, job, _ in run.groups:
-        for place in places.get(group.key, ()):
-            for other in place.jobs:
-                if clock.left <= 0:
-                    return False
-                if not place.has_room(job, [other]):
-                    continue
-                place.jobs = [job, *(each for each in place.jobs if each is not other)]
-                if _put(runs[other.experiment_id, other.run], places):
-                    return True
-                place.jobs = [other, *(each for each in place.jobs if each is not job)]
-    return False

@@ -169,7 +169,7 @@ def packed_plan(
             replace(problem, machines=machines, rules=replace(problem.rules, slack=slack)),
             learnt=learnt,
         )
-        same = dict(_same_columns(tight, program))
+        same = dict(same_columns(tight, program))
         goal = [costs[same[column]] if column in same else 0.0 for column in range(len(tight.cost))]
         answer = tight.solve(goal, min(clock.left, PACKED_SECONDS), gap=NEAR)
         if answer.x is None:
@@ -200,7 +200,7 @@ def rented_rest(program: Program, costs: Sequence[float], counts: Sequence[float
     return dot(costs, rest), plan_of(program, rest, placing.placed)
 
 
-def _same_columns(tight: Program, program: Program) -> Iterator[tuple[int, int]]:
+def same_columns(tight: Program, program: Program) -> Iterator[tuple[int, int]]:
     """Columns of a smaller program, and what they are in the whole one."""
     pairs: list[tuple[dict[Any, int], dict[Any, int]]] = [
         (tight.count, program.count),

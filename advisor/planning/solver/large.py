@@ -7,13 +7,13 @@ runs are dealt to the machines that it buys. Rows of `packing_rows.py` are learn
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from math import inf
 
 from advisor.planning.solver.assemble import place, plan_of
-from advisor.planning.solver.filling import divided, filled_plan, numbers_of
+from advisor.planning.solver.dividing import Divided
 from advisor.planning.solver.first_plans import (
     INFEASIBLE,
     LARGE,
@@ -31,6 +31,8 @@ from advisor.planning.solver.relaxation import Relaxation
 from advisor.planning.solver.search_clock import Clock, NoPlan
 from advisor.planning.solver.widened import widened
 
+HUGE = 5000
+"""Columns: with more, not even parts of machines and runs are planned at once in time."""
 ROOT_ROUNDS = 8
 ENOUGH = 2e-4
 """Rows that raise the relaxation by less than this share are the last that are looked for."""
@@ -44,11 +46,10 @@ STRENGTHENING = 0.15
 WIDE_TIME = 0.4
 WIDE_MOMENTS = 4
 """Releases, and due days, that are left where windows are widened."""
-FILLING_TIME = 0.6
-DIVIDING = 0.4
+FILLING_TIME = 0.9
 FIRST_TIME = 0.1
 MACHINES_TIME = 0.4
-FILLING_BOUGHT = 0.5
+FILLING_BOUGHT = 0.8
 DEALING = 0.7
 """Shares of the time that is left."""
 
@@ -115,6 +116,12 @@ def large_plan(
             bound_usd=bound if money else None,  # else it is no amount of dollars
         )
 
+    def better(found: Found) -> None:
+        nonlocal best
+        if best is None or found[0] < best[0]:
+            best = found
+            tell("which runs go on which machine")
+
     if few is not None:
         tell("what it costs where deadlines are wider")
         wide = few.solve(few.judged, clock.left * WIDE_TIME, gap=MACHINES_GAP, whole=few.machines)
@@ -124,9 +131,8 @@ def large_plan(
         if wide.x is not None:
             keys = {key for key in set(few.block.values()) if wide.x[few.count[key]] > EPSILON}
             tell("which runs go on the machines that suffice then")
-            found = _filled(program, costs, keys, clock.within(clock.left * FILLING_TIME))
-            best = min(filter(None, (best, found)), key=lambda each: each[0], default=None)
-        if _near(best, bound):
+            _filled(program, costs, keys, clock.within(clock.left * FILLING_TIME), better)
+        if _near(best, bound) or (best is not None and len(program.cost) > HUGE):
             return best, bound
     tell("what runs cost on parts of machines")
     strengthening = clock.within(clock.left * STRENGTHENING)
@@ -138,8 +144,9 @@ def large_plan(
         tell("the machines that would do most for their price")
         first = clock.within(clock.left * FIRST_TIME)
         used = {key for key in set(program.block.values()) if answer.x[program.count[key]] > 0.5}
-        found = _filled(program, costs, used, first) or packed_plan(program, costs, used, first)
-        best = min(filter(None, (best, found)), key=lambda each: each[0], default=None)
+        if _filled(program, costs, used, first, better) is None:
+            packed = packed_plan(program, costs, used, first)
+            best = min(filter(None, (best, packed)), key=lambda each: each[0], default=None)
     for _ in range(ROUNDS):
         if clock.left <= 0:
             break
@@ -169,10 +176,9 @@ def large_plan(
         tell("which runs go on them")
         if len(program.cost) > LARGE:
             # Runs dealt one by one are soon nearly as good as a program of so many can be.
-            found = _filled(program, costs, bought, clock.within(clock.left * FILLING_BOUGHT))
-            best = min(filter(None, (best, found)), key=lambda each: each[0], default=None)
+            _filled(program, costs, bought, clock.within(clock.left * FILLING_BOUGHT), better)
             tell("which runs go on them, all at once")
-        if not _near(best, bound):
+        if not _near(best, bound) and not (len(program.cost) > LARGE and best is not None):
             found = dealt(program, costs, bought, clock.within(clock.left * DEALING), learnt)
             if found is not None and (best is None or found[0] < best[0] - EPSILON):
                 best = found
@@ -187,32 +193,12 @@ def _filled(
     costs: Sequence[float],
     keys: Collection[tuple[str, int]],
     clock: Clock,
+    hear: Callable[[Found], None],
 ) -> Found | None:
-    """A plan that buys from these groups alone: runs are dealt as the program with whole machines
-    and parts of runs says, then machines are divided otherwise while that helps."""
-    dividing = clock.within(clock.left * DIVIDING)
-    limit = dividing.left
-    answer = program.solve(costs, limit, only=keys, gap=RUNS_GAP, whole=program.numbers)
-    if answer.x is None:
+    """A plan that buys from these groups alone; None where years have money of their own."""
+    if program.problem.year_budget_cents is not None:
         return None
-    least, numbers, counts = float(answer.fun), numbers_of(program, answer.x), answer.x
-    best = filled_plan(program, costs, counts, clock)
-    tried = [numbers]
-    while dividing.left > 0 and not _near(best, least):
-        other = next((each for each in divided(program, numbers) if each not in tried), None)
-        if other is None:
-            break
-        tried.append(other)
-        answer = program.solve(costs, dividing.left, only=keys, gap=RUNS_GAP, whole=(), fixed=other)
-        if answer.x is None or (best is not None and answer.fun >= best[0]):
-            continue
-        found = filled_plan(program, costs, answer.x, dividing)
-        if found is not None and (best is None or found[0] < best[0] - EPSILON):
-            best, numbers, counts = found, other, answer.x
-    if not _near(best, least):
-        found = filled_plan(program, costs, counts, clock, refill=True)
-        best = min(filter(None, (best, found)), key=lambda each: each[0], default=None)
-    return best
+    return Divided(program, costs, keys, hear).search(clock)
 
 
 def _near(best: Found | None, bound: float | None) -> bool:

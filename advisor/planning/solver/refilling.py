@@ -16,7 +16,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from advisor.planning.solver.schedule import Job
 from advisor.planning.solver.search_clock import Clock
 
-STEPS = 24
+STEPS = 32
 """For each run."""
 MOST_OFF = 16
 MOST_TRIED = 10
@@ -25,14 +25,13 @@ MOST_PLACES = 6
 """From so many places: between several, runs also change places."""
 NOISE = 0.5
 """By how much, as a share, the order of worth is shaken."""
-WARM = 0.3
+WARM = 0.1
 """The share of what a run saves by finding a place that a step may lose at first."""
 CENT = 0.005
 NOWHERE = 1e12
 """Dollars, for a run that can neither be rented nor left out."""
-MOST_MOMENTS = 40
-"""Releases, and due days, between which a machine's days are counted; where there are more, what
-seems to have room is looked at run by run."""
+MOST_MOMENTS = 32
+"""Releases, and due days, between which a machine's days are counted first."""
 SMALL = 1e-7
 """Days."""
 Key = tuple[str, int]
@@ -43,9 +42,6 @@ class Place(Protocol):
     """A machine, or a part of one, with runs on it."""
 
     jobs: list[Job]
-
-    def has_room(self, job: Job) -> bool:
-        """For one more."""
 
 
 P = TypeVar("P", bound=Place)
@@ -60,48 +56,62 @@ class _Alike(Generic[P]):
 
         self.places = list(places)
         self.on: list[dict[Key, Job]] = [{} for _ in places]
-        lows, dues = sorted({job.low for job in jobs}), sorted({job.due for job in jobs})
-        self.exact = max(len(lows), len(dues)) <= MOST_MOMENTS
-        self._lows = np.array(_some(lows), dtype=float)
-        self._dues = np.array(_some(dues[::-1])[::-1], dtype=float)
-        length = self._dues[np.newaxis, :] - self._lows[:, np.newaxis]
-        length[length <= 0] = inf
-        self.left = np.repeat(length[np.newaxis], len(self.places), axis=0)
-        self._within: dict[Key, tuple[int, int]] = {}
-        for job in jobs:
-            low = int(np.searchsorted(self._lows, job.low, side="right"))
-            due = int(np.searchsorted(self._dues, job.due, side="left"))
-            self._within[job.experiment_id, job.run] = low, due
+        lows = np.unique([float(job.low) for job in jobs])
+        dues = np.unique([float(job.due) for job in jobs])
+        few = _some(lows), _some(dues[::-1])[::-1]
+        self._left = np.repeat(_lengths(*few)[np.newaxis], len(self.places), axis=0)
+        """From and to some of the days, which rule out most places at once ..."""
+        self._every: list[Any] = []
+        """... and all of them, where they are more."""
+        if max(len(lows), len(dues)) > MOST_MOMENTS:
+            self._every = [_lengths(lows, dues) for _ in places]
+        self._within: dict[Key, tuple[int, int, int, int]] = {}
+        ends = [np.array([job.low for job in jobs]), np.array([job.due for job in jobs])]
+        found = [
+            at.tolist()
+            for starts, over in (few, (lows, dues))
+            for at in (np.searchsorted(starts, ends[0], "right"), np.searchsorted(over, ends[1]))
+        ]
+        for job, *within in zip(jobs, *found, strict=True):
+            low, due, first, last = within
+            self._within[job.experiment_id, job.run] = low, due, first, last
 
     def room(self, key: Key, job: Job) -> int | None:
         """The number of the first place that has room for one more."""
-        low, due = self._within[key]
-        least = self.left[:, :low, due:].min(axis=(1, 2))
-        for number in (least >= job.days - SMALL).nonzero()[0]:
-            if not self.exact:
-                place = self.places[number]
-                place.jobs = list(self.on[number].values())
-                if not place.has_room(job):
-                    continue
-            return int(number)
+        low, due, first, last = self._within[key]
+        least = self._left[:, :low, due:].min(axis=(1, 2))
+        for number in (least >= job.days - SMALL).nonzero()[0].tolist():
+            if not self._every or self._every[number][:first, last:].min() >= job.days - SMALL:
+                return int(number)
         return None
 
     def put(self, number: int, key: Key, job: Job) -> None:
         """One more on a place."""
-        low, due = self._within[key]
-        self.left[number, :low, due:] -= job.days
         self.on[number][key] = job
+        self._count(number, key, -job.days)
 
     def take(self, number: int, key: Key) -> None:
         """One less on it."""
-        low, due = self._within[key]
-        self.left[number, :low, due:] += self.on[number].pop(key).days
+        self._count(number, key, self.on[number].pop(key).days)
+
+    def _count(self, number: int, key: Key, days: float) -> None:
+        low, due, first, last = self._within[key]
+        self._left[number, :low, due:] += days
+        if self._every:
+            self._every[number][:first, last:] += days
 
 
-def _some(days: Sequence[float]) -> list[float]:
+def _lengths(lows: Any, dues: Any) -> Any:
+    """Days from each of some to each of others; any number where that is none."""
+    length = dues[None, :] - lows[:, None]
+    length[length <= 0] = inf
+    return length
+
+
+def _some(days: Any) -> Any:
     """The first of them and others at even steps."""
     step = max(len(days) / MOST_MOMENTS, 1.0)
-    return [days[int(n * step)] for n in range(min(MOST_MOMENTS, len(days)))]
+    return days[[int(n * step) for n in range(min(MOST_MOMENTS, len(days)))]]
 
 
 _At = tuple[Any, int]
@@ -117,9 +127,11 @@ class Refilling(Generic[P]):
         ways: Mapping[Key, Sequence[tuple[P, Job, float]]],
         elsewhere: Mapping[Key, float],
         left: Sequence[Key],
+        first: Mapping[Key, P] | None = None,
     ) -> None:
         """``ways`` has for every run the places that could take it, with what it costs there,
-        cheapest first; ``elsewhere`` what it costs on none of them; ``left`` are those on none."""
+        cheapest first; ``elsewhere`` what it costs on none of them; ``left`` are those on none;
+        ``first`` is for some of these a place like those that are tried before all others."""
         self._places, self._elsewhere = list(places), elsewhere
         self.left = [key for key in left if ways[key]]
         self._hopeless = [key for key in left if not ways[key]]
@@ -146,6 +158,7 @@ class Refilling(Generic[P]):
                 block = where[id(place)][0]
                 found.setdefault(id(block), (block, job, cost))
             self._ways[key] = list(found.values())
+        self._first = {key: where[id(place)][0] for key, place in (first or {}).items()}
         self._here: dict[Key, _At] = {}
         for place in places:
             block, number = where[id(place)]
@@ -155,34 +168,48 @@ class Refilling(Generic[P]):
                 self._here[key] = block, number
                 self._cost[key] = next(cost for at, _, cost in self._ways[key] if at is block)
         self._random = Random(1)
-        self._steps = 0
 
-    def search(self, clock: Clock) -> None:
+    def search(self, clock: Clock, steps: int = STEPS) -> None:
         """For so many steps for each run, or until the time is over."""
-        saved = sorted(self._elsewhere[key] - self._ways[key][0][2] for key in self.left)
-        steps = STEPS * len(self._cost)
-        if saved and self._places:
+        saved = sorted(cost - self._ways[key][0][2] for key, cost in self._elsewhere_of())
+        if saved and self._places and clock.left > 0:
             middle = saved[len(saved) // 2]
             warm = WARM * middle if middle < NOWHERE / 2 else 0.0
+            self._deal()
             least = total = sum(self._cost.values())
             best = self._now()
-            began = clock.left
-            done = 0.0
+            began, taken, done = clock.left, 0, 0.0
             while done < 1:
-                left = clock.left
-                if left <= 0:
-                    break
                 total += self._step(warm * (1 - done) ** 2)
-                # It cools by its steps, or sooner where the time would be over before them.
-                self._steps += 1
-                done = max(self._steps / steps, (began - left) / began)
                 if total < least - CENT:
                     least = total
                     best = self._now()
+                taken += 1
+                left = clock.left
+                # It cools by its steps, or sooner where the time would be over before them.
+                done = max(taken / (steps * len(self._cost)), (began - left) / began)
+                if left <= 0:
+                    break
             dealt, self.left = best
             for (block, number), on in zip(self._at, dealt, strict=True):
                 block.places[number].jobs = list(on.values())
         self.left += self._hopeless
+
+    def _elsewhere_of(self) -> list[tuple[Key, float]]:
+        return [(key, self._elsewhere[key]) for key in self._cost]
+
+    def _deal(self) -> None:
+        """What has no place yet, where there is one."""
+        waiting, self.left = sorted(self.left, key=self._worth), []
+        for key in waiting:
+            if key in self._first:
+                only = [way for way in self._ways[key] if way[0] is self._first[key]]
+                self._cost[key] = self._put(key, only)
+        for key in waiting:
+            if key not in self._here:
+                self._cost[key] = self._put(key)
+            if key not in self._here:
+                self.left.append(key)
 
     def _now(self) -> tuple[list[dict[Key, Job]], list[Key]]:
         return [dict(block.on[number]) for block, number in self._at], list(self.left)
@@ -230,9 +257,9 @@ class Refilling(Generic[P]):
         block.take(number, key)
         return block, number, job
 
-    def _put(self, key: Key) -> float:
+    def _put(self, key: Key, only: Sequence[tuple[_Alike[P], Job, float]] | None = None) -> float:
         """On the cheapest place with room; what the run then costs."""
-        for block, job, cost in self._ways[key]:
+        for block, job, cost in self._ways[key] if only is None else only:
             number = block.room(key, job)
             if number is not None:
                 block.put(number, key, job)

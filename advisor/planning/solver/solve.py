@@ -32,7 +32,7 @@ from advisor.planning.solver.first_plans import (
     values_of,
     with_few,
 )
-from advisor.planning.solver.large import Learnt, large_plan
+from advisor.planning.solver.large import HUGE, Learnt, large_plan
 from advisor.planning.solver.milp import Cut, Program
 from advisor.planning.solver.problem import EPSILON, Plan, PlanningProblem
 from advisor.planning.solver.relaxation import Relaxation
@@ -223,6 +223,8 @@ def _optimise(problem: PlanningProblem, clock: Clock, goal: Goal, known: Sequenc
                 best = min(filter(None, (best, good)), key=lambda each: each[0], default=None)
                 if best is not None and bound is not None:
                     bound = min(bound, best[0])
+                    if len(program.cost) > HUGE and goal == "judged":
+                        break  # nothing more is found out in the time of a search
                     if best[0] - bound <= NEAR * abs(best[0]):
                         clock = clock.within(LAST_SECONDS * (1 if large else 3))
         relaxation = Relaxation(program, costs)

@@ -1,0 +1,142 @@
+"""Which parts machines are divided into, and how many of them there are: settled by dealing the
+runs to each likely choice for a moment, and to the best of them for longer.
+
+A program that counts days alone prefers many small parts, which lose less to the network; but a
+long run leaves more of a small part idle before each deadline.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations_with_replacement
+from typing import Any
+
+from advisor.planning.solver.filling import filled_plan, numbers_of
+from advisor.planning.solver.first_plans import Found, same_columns
+from advisor.planning.solver.milp import Program
+from advisor.planning.solver.refilling import STEPS
+from advisor.planning.solver.search_clock import Clock
+
+FEW_STEPS = 3
+"""For each run, to compare one choice with another."""
+ROUNDS = ((4, 10), (2, STEPS), (1, 2 * STEPS))
+"""Of the best choices, how many are dealt again, with how many steps for each run."""
+NUMBERS_TIME = 0.3
+TRYING = 0.6
+"""Shares of the time that is left."""
+RUNS_GAP = 0.002
+LESS = 0.005
+"""Dollars."""
+Numbers = dict[int, float]
+"""How many machines and parts of machines there are, by column."""
+
+
+class Divided:
+    """Plans that buy from a few groups alone."""
+
+    def __init__(
+        self,
+        program: Program,
+        costs: Sequence[float],
+        keys: Collection[tuple[str, int]],
+        hear: Callable[[Found], None] = lambda _: None,
+    ) -> None:
+        """``hear`` is told of every plan that is better than those before."""
+        problem = program.problem
+        kinds = {machine_id for machine_id, _ in keys}
+        kinds |= {m.machine_id for m in problem.machines if m.owned or m.upgrade_of is not None}
+        machines = tuple(m for m in problem.machines if (m.part_of or m.machine_id) in kinds)
+        self.program = Program(replace(problem, machines=machines))
+        same = dict(same_columns(self.program, program))
+        columns = range(len(self.program.cost))
+        self.costs = [costs[same[column]] if column in same else 0.0 for column in columns]
+        self._hear = hear
+        self.best: Found | None = None
+        self._ranked: list[tuple[float, Any]] = []
+        """Costs of choices that were tried, and the columns of runs on parts of machines."""
+
+    def search(self, clock: Clock) -> Found | None:
+        """The best plan until the time is over."""
+        program = self.program
+        limit = clock.left * NUMBERS_TIME
+        answer = program.solve(self.costs, limit, gap=RUNS_GAP, whole=program.numbers)
+        if answer.x is None:
+            return None
+        trying = clock.within(clock.left * TRYING)
+        here = numbers_of(program, answer.x)
+        cost = self._tried(answer.x, clock)
+        seen = [here]
+        while True:
+            nearby = (each for each in self._nearby(here) if each not in seen)
+            other = None if trying.left <= 0 else next(nearby, None)
+            if other is None:
+                break
+            seen.append(other)
+            answer = program.solve(self.costs, trying.left, whole=(), fixed=other)
+            if answer.x is None or (self.best is not None and answer.fun >= self.best[0]):
+                continue
+            found = self._tried(answer.x, trying)
+            if found is not None and (cost is None or found < cost - LESS):
+                here, cost = other, found
+        for most, steps in ROUNDS:
+            ranked = sorted(self._ranked, key=lambda each: each[0])[:most]
+            self._ranked = []
+            for left, (_, x) in zip(range(len(ranked), 0, -1), ranked, strict=True):
+                self._tried(x, clock.within(clock.left / left), steps)
+        return self.best
+
+    def _tried(self, x: Any, clock: Clock, steps: int = FEW_STEPS) -> float | None:
+        found = filled_plan(self.program, self.costs, x, clock, steps)
+        self._keep(found)
+        if found is None:
+            return None
+        self._ranked.append((found[0], x))
+        return found[0]
+
+    def _keep(self, found: Found | None) -> None:
+        if found is not None and (self.best is None or found[0] < self.best[0] - LESS):
+            self.best = found
+            self._hear(found)
+
+    def _nearby(self, numbers: Numbers) -> Iterator[Numbers]:
+        """Two parts as one, one as two, then a machine less or more of a kind."""
+        program = self.program
+        every: dict[tuple[str, int], dict[int, int]] = {}
+        """Columns by how many GPUs they count, of each group of whole machines."""
+        for group in program.groups:
+            if group.key in program.count:
+                whole = group.machine.part_of or group.machine.machine_id
+                column = program.wholes.get(group.key, program.count[group.key])
+                every.setdefault((whole, group.order), {})[group.machine.gpu_count] = column
+        for columns in every.values():
+            for few, more in combinations_with_replacement(sorted(columns), 2):
+                if few + more in columns:
+                    step = Counter({columns[few]: -1})
+                    step[columns[more]] -= 1
+                    step[columns[few + more]] += 1
+                    yield from _stepped(numbers, step)
+        for columns in every.values():
+            for few, more in combinations_with_replacement(sorted(columns), 2):
+                if few + more in columns:
+                    step = Counter({columns[few]: 1})
+                    step[columns[more]] += 1
+                    step[columns[few + more]] -= 1
+                    yield from _stepped(numbers, step)
+        for key in sorted(set(program.block.values())):
+            columns, count = every.get(key, {}), program.count[key]
+            if not columns:
+                continue
+            used = program.wholes.get(key)
+            for each in (-1, 1):
+                step = Counter({count: each})
+                if used is not None:
+                    step[used] = each
+                yield from _stepped(numbers, step)
+
+
+def _stepped(numbers: Numbers, step: Counter[int]) -> Iterator[Numbers]:
+    """These numbers changed, where none is then less than nothing."""
+    if all(numbers[column] + more >= 0 for column, more in step.items()):
+        yield {**numbers, **{column: numbers[column] + more for column, more in step.items()}}
