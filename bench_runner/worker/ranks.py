@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
+from accelerate.utils import DistributedType, FullyShardedDataParallelPlugin
+from transformers import Trainer
 
 
 def tell_deepspeed() -> None:
@@ -14,6 +16,18 @@ def tell_deepspeed() -> None:
     import deepspeed
 
     deepspeed.init_distributed(verbose=False)
+
+
+def shard_on_cpus(trainer: Trainer) -> None:
+    """Without it accelerate takes FSDP's ranks for plain ones on CPUs, in silence."""
+    # What would be offloaded lies in the host's memory already.
+    asked = trainer.args.fsdp_plugin_args | {"cpu_offload": False}
+    plugin = FullyShardedDataParallelPlugin(**asked)
+    state = trainer.accelerator.state
+    if state.mixed_precision != "no":
+        plugin.set_mixed_precision(state.mixed_precision)
+    state.distributed_type = DistributedType.FSDP
+    state.fsdp_plugin = plugin
 
 
 class Ranks:

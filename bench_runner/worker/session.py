@@ -18,7 +18,7 @@ from bench_runner.worker import models
 from bench_runner.worker.clock import Clock, StepSeconds
 from bench_runner.worker.device_memory import DeviceMemory, predicted_peak_gib
 from bench_runner.worker.prepared_model import prepared_model
-from bench_runner.worker.ranks import Ranks, tell_deepspeed
+from bench_runner.worker.ranks import Ranks, shard_on_cpus, tell_deepspeed
 from bench_runner.worker.timed_trainer import PlainTrainer, StepEnd, TimedTrainer
 
 Report = Callable[[dict[str, Any]], None]
@@ -111,6 +111,8 @@ class Session:
             ),
             **keywords,
         )
+        if self.device.type == "cpu" and configure.uses_fsdp(self.spec.settings):
+            shard_on_cpus(trainer)
         return trainer
 
     def _build_device(self) -> torch.device:
