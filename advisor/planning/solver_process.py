@@ -28,8 +28,10 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 START_SECONDS = 60.0
 """For a child to begin, on a busy machine; its time counts from then."""
-GRACE_SECONDS = 5.0
-"""Beyond the time for the search, after which a child that does not answer is ended."""
+GRACE_SECONDS = 1.0
+GRACE_SHARE = 0.05
+"""Beyond the time for the search, so long and this share of it, a child that does not answer is
+ended."""
 
 
 class Cancelled(Exception):
@@ -117,7 +119,7 @@ class Search(Generic[T]):
                     if not begun:
                         begun = True
                         limit.cancel()
-                        limit = self._limit(self._seconds + GRACE_SECONDS)
+                        limit = self._limit(self._seconds * (1 + GRACE_SHARE) + GRACE_SECONDS)
                     kept = self._keep(value) or kept
                     # Outside of what watches the child: a reader of ours may be gone, not it.
                     say(value)

@@ -16,7 +16,7 @@ from advisor.planning.sensitivity.explain import Explanation
 from advisor.planning.sensitivity.solved_amounts import number_words
 from advisor.planning.solver.charges import purchase_cents, run_cents
 from advisor.planning.solver.problem import Plan, Work
-from advisor.planning.solver.rented import cheapest_rental, rented_run_cents
+from advisor.planning.solver.rented import cheapest_rental, ordered_rentals, rented_run_cents
 
 MOST_MODELS = 6
 MOST_DATES = 6
@@ -293,6 +293,7 @@ def draw_break_even(loaded: Loaded, plan: Plan) -> Picture | None:
     machines = {m.machine_id: m for m in problem.machines}
     experiments = {e.experiment_id: e for e in problem.experiments}
     rents = rented_run_cents(problem)
+    ordered = ordered_rentals(problem, rents)
 
     def days(work: Work) -> float:
         time = machines[work.machine_id].times[experiments[work.experiment_id].model]
@@ -306,7 +307,9 @@ def draw_break_even(loaded: Loaded, plan: Plan) -> Picture | None:
                 continue
             e, used = experiments[work.experiment_id], machines[work.machine_id]
             rental = next(
-                filter(None, (cheapest_rental(problem, e, y, rents) for y in range(problem.years))),
+                filter(
+                    None, (cheapest_rental(problem, e, y, ordered) for y in range(problem.years))
+                ),
                 None,
             )
             if rental is not None:

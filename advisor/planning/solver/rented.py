@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from advisor.planning.solver.charges import HOURS_PER_DAY, purchase_cents, rental_cents, run_cents
@@ -63,24 +63,34 @@ def rented_run_cents(problem: PlanningProblem) -> dict[tuple[str, str, int], int
     }
 
 
+Ordered = Mapping[tuple[str, int], Sequence[Rental]]
+"""By model and year: the instances that anybody may rent for it, cheapest first."""
+
+
+def ordered_rentals(problem: PlanningProblem, cents: Cents) -> Ordered:
+    """By ``rented_run_cents``, then by days."""
+    found = {}
+    for model in {e.model for e in problem.experiments}:
+        every = [r for r in problem.rentals if r.allocation is None and model in r.times]
+        days = {r.rental_id: problem.rented_days(r, model) for r in every}
+        for year in range(problem.years):
+            found[model, year] = sorted(
+                every,
+                key=lambda r: (cents[r.rental_id, model, year], days[r.rental_id], r.rental_id),
+            )
+    return found
+
+
 def cheapest_rental(
-    problem: PlanningProblem, experiment: Experiment, year: int, cents: Cents
+    problem: PlanningProblem, experiment: Experiment, year: int, ordered: Ordered
 ) -> Rental | None:
-    """The cheapest instance that anybody may rent, by ``rented_run_cents``, on which a run that
-    starts in ``year`` ends in time.
+    """The cheapest instance that anybody may rent on which a run that starts in ``year`` ends in
+    time.
 
     Nothing is shared between rented runs, so that no other instance can be better.
     """
-    best: tuple[int, float, str] | None = None
-    chosen = None
-    for rental in problem.rentals:
-        if rental.allocation is not None or _start(problem, experiment, rental, year) is None:
-            continue
-        days = problem.rented_days(rental, experiment.model)
-        key = (cents[rental.rental_id, experiment.model, year], days, rental.rental_id)
-        if best is None or key < best:
-            best, chosen = key, rental
-    return chosen
+    every = ordered[experiment.model, year]
+    return next((r for r in every if _start(problem, experiment, r, year) is not None), None)
 
 
 def _start(
@@ -109,13 +119,14 @@ def _start(
 def rented_ways(problem: PlanningProblem) -> list[Way]:
     """Every way worth considering."""
     cents = rented_run_cents(problem)
+    ordered = ordered_rentals(problem, cents)
     allocations = {a.allocation_id: a for a in problem.allocations}
     granted = [r for r in problem.rentals if r.allocation is not None]
     found: list[Way] = []
     for e in problem.experiments:
         instead: int | None = None
         for year in range(problem.years):
-            rental = cheapest_rental(problem, e, year, cents)
+            rental = cheapest_rental(problem, e, year, ordered)
             if rental is not None:
                 found.append(_way(problem, e, rental, year, cents, None, 0))
                 instead = min(filter(None, (instead, found[-1].cents)), default=None)
