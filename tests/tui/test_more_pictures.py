@@ -33,7 +33,7 @@ from advisor.tui.program.settings import State
 from advisor.tui.widgets.lines_view import LinesView
 from tests.facts_for_tests import make_quote
 from tests.store_for_tests import look
-from tests.tui.program import ASKED, NARROW, TODAY, WIDE, page, running, settled
+from tests.tui.program import ASKED, NARROW, TODAY, WIDE, page, paste, running, settled
 
 SIZES = pytest.mark.parametrize(
     "size", [pytest.param(WIDE, id="120x40"), pytest.param(NARROW, id="80x24")]
@@ -281,6 +281,16 @@ async def test_plan_empty(svg_snapshot: SnapshotAssertion, size: tuple[int, int]
     async with running(STORE, size=size) as pilot:
         await pilot.press("f8")
         await settled(pilot)
+        assert pilot.app == svg_snapshot
+
+
+@SIZES
+async def test_grant_written(svg_snapshot: SnapshotAssertion, size: tuple[int, int]) -> None:
+    async with running(STORE, size=size) as pilot:
+        await pilot.press("f8", "n")
+        await settled(pilot)
+        pilot.app.screen.query_one("#of_institution_overhead_rate", Input).focus()
+        await paste(pilot, "55")
         assert pilot.app == svg_snapshot
 
 

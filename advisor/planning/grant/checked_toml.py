@@ -239,7 +239,7 @@ def _what_to_write(node: Any, value: Any, place: str) -> str:
     if isinstance(node, inspect.IntType):
         return f"must be a whole number from {node.ge} to {node.le}"
     if isinstance(node, inspect.FloatType):
-        return f"must be a number {_between(node)}"
+        return f"must be a number {_between(node)}{_as_share(node, value)}"
     if isinstance(node, inspect.BoolType):
         return "must be true or false"
     if isinstance(node, inspect.DateType):
@@ -261,6 +261,16 @@ def _between(node: inspect.FloatType) -> str:
     low = f"above {node.gt} and at most" if node.ge is None else f"from {exact(node.ge):f} to"
     high = "" if node.le is None else f"{exact(node.le):f}"
     return f"{low} {high}"
+
+
+def _as_share(node: inspect.FloatType, value: Any) -> str:
+    """What a share is that was typed in per cent."""
+    typed = str(value).strip()
+    found = re.fullmatch(r"(\d{1,3}(?:\.\d{1,4})?) ?%?", typed, re.ASCII)
+    if isinstance(value, bool) or found is None or node.le is None or node.le > 2:
+        return ""
+    share = Decimal(found[1]) / 100
+    return f": {found[1]} % is {share.normalize():f}" if 0 < share <= node.le else ""
 
 
 def _list_words(item: Any) -> str:
