@@ -429,6 +429,15 @@ def test_rents_change_with_the_days_until_the_award_year_begins() -> None:
     assert solve(whole).cost_cents == 288_00
 
 
+def test_the_rate_of_an_allocation_is_as_it_is_paid() -> None:
+    """Its price is the grant's own word: no tax comes on top, and no market moves it."""
+    rules = Rules(rent_change=Decimal("0.2"), vat=Decimal("0.19"))
+    rental = make_rental("r", "1", {"a": 1.0})
+    granted = replace(rental, allocation="allocation:1")
+    assert rental_cents(rental, "a", rules, 365) == round(24_00 * 1.2 * 1.19)
+    assert rental_cents(granted, "a", rules, 365) == 24_00
+
+
 def test_what_is_paid_whatever_is_bought_counts() -> None:
     problem = make_problem(
         year_days=(0, 100, 200),

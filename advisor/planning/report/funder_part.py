@@ -179,7 +179,11 @@ def _budget_notes(given: Material, form: FunderForm, total: Num, to: InCurrency)
     )
     words: list[str | Num] = [f"Award years: {spans}."]
     rules = given.loaded.problem.rules
-    if rules.vat and (given.costs.equipment or any(r.rented for r in given.costs.running)):
+    rentals = given.book.rentals
+    bare = any(
+        r.rented and rentals[r.placed[0].machine_id].allocation is None for r in given.costs.running
+    )
+    if rules.vat and (given.costs.equipment or bare):
         vat = given.book.setting("budget.vat", rules.vat, "share", "value-added tax")
         words += [" Prices of machines and rent include ", vat, " value-added tax."]
     if rules.life_months is not None and given.costs.equipment:

@@ -235,7 +235,9 @@ def rental_charge(
     hours = on.compute("product", [days, hours_in_a_day(on)], "hours", f"hours, {name}")
     price = _price_an_hour(on, rental)
     terms: list[N] = []
-    if rules.rent_change and day:
+    # An allocation's rate is the grant's own word, as it is paid in every year.
+    market = rental.allocation is None
+    if market and rules.rent_change and day:
         change = on.leaf(
             "setting",
             rules.rent_change,
@@ -251,7 +253,7 @@ def rental_charge(
             name="days until the year",
         )
         terms.append(on.compute("growth", [change, days_on], "factor", f"rents from day {day} on"))
-    if rules.vat:
+    if market and rules.vat:
         terms.append(with_vat(on, rules))
     if terms:
         words = f"{label}, from day {day} on"
