@@ -282,6 +282,8 @@ def test_what_the_grant_is_not_charged_of_a_machine_is_told(
     found = re.search(r"The machines cost €([\d,.]+) more than is asked for", text)
     assert found is not None
     assert abs(Decimal(found[1].replace(",", "")) - rest) < Decimal("0.02")
+    assert "bought later" not in text
+    assert "purchases.years = [1] buys in the first year" in told(f"{no_rent}{house}")
     assert "more than is asked for" not in told(no_rent)
 
 

@@ -85,10 +85,14 @@ def _not_asked(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str]:
             f"{grant.cost_share_by} pays {money} of the machines: have it in writing before you "
             "order."
         ]
+    late = any(problem.orders[p.order] > problem.orders[0] for p in plan.purchases)
+    wait = " A machine that is bought later is charged for fewer months; purchases.years = [1] "
+    wait += "buys in the first year."
     also = "" if not rules.cost_share else f", {grant.cost_share_by} its share among it"
     return [
         f"The machines cost {money} more than is asked for: the grant pays their depreciation "
         f"within it alone, and somebody must pay the rest{also}."
+        f"{wait * late}"
     ]
 
 
