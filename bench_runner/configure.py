@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bench_runner.architecture_images import ResNet
 from bench_runner.architecture_text import T5, ModernBert
 from bench_runner.recipes import IMAGE_FAMILIES, Recipe
 from bench_runner.records import Compilation, Settings
@@ -88,6 +89,18 @@ def built_whole(recipe: Recipe, settings: Settings) -> bool:
     mixer of a state space model sets those of the modules inside it too, which fails.
     """
     return zero_stage(settings) == 3 and recipe.family == "ssm"
+
+
+def means_a_micro_batch(recipe: Recipe) -> bool:
+    """Whether the library's loss is the mean of a micro-batch, however many items a step has.
+
+    The Trainer of transformers 5.17 takes it for a share of the step's mean wherever the forward
+    pass takes further keywords, and would add up gradients that are as many times too large as
+    passes are accumulated. To be told to a model by ``accepts_loss_kwargs = False``.
+    """
+    if recipe.family == "encoder":
+        return not isinstance(recipe.architecture, ModernBert)
+    return isinstance(recipe.architecture, ResNet)
 
 
 def attention(recipe: Recipe, settings: Settings, *, flash: str | None) -> str | None:

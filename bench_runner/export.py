@@ -96,6 +96,9 @@ _BY_HAND = """
             model, check_fn=lambda module: type(module).__name__ in blocks
         )
         arguments.gradient_checkpointing = False"""
+_MEAN = """
+    # Its loss is the mean of a micro-batch, which the Trainer would else add up.
+    model.accepts_loss_kwargs = False"""
 _NO_EMBEDDINGS = """
     try:
         model.get_input_embeddings()
@@ -252,6 +255,7 @@ def _train_script(
         item=item,
         model=(_WHOLE if configure.built_whole(recipe, settings) else "")
         + _model_lines(recipe, attention)
+        + (_MEAN if configure.means_a_micro_batch(recipe) else "")
         + _lean_lines(settings)
         + _fp8_lines(settings)
         + _half_lines(recipe, settings)

@@ -28,6 +28,8 @@ def prepared_model(
         unset_hf_deepspeed_config()
     with device:
         model = models.build_model(recipe, attention)
+    if configure.means_a_micro_batch(recipe):
+        model.accepts_loss_kwargs = False
     model = lean_model(model, loss=settings.loss, inputs=settings.inputs)
     if settings.matmul == "fp8":
         model = fp8_products(model)

@@ -64,8 +64,8 @@ def recipe_of(family: str) -> Recipe:
     )
 
 
-def samples(family: str) -> list[dict[str, torch.Tensor]]:
-    """Eight samples; an encoder's have from one label to many."""
+def samples(family: str, *, even: bool = False) -> list[dict[str, torch.Tensor]]:
+    """Eight samples; an encoder's have from one label to many, or ``even`` as many each."""
     draw = torch.Generator().manual_seed(3)
     found = []
     for number in range(SAMPLES):
@@ -76,12 +76,14 @@ def samples(family: str) -> list[dict[str, torch.Tensor]]:
         ids = torch.randint(VOCABULARY, (LENGTH,), generator=draw)
         labels = ids.clone()
         if family == "encoder":
-            labels[1 + number :] = -100
+            labels[4 if even else 1 + number :] = -100
         found.append({"input_ids": ids, "labels": labels})
     return found
 
 
-def step(family: str, words: str, ranks: int) -> tuple[float, torch.Tensor]:
+def step(
+    family: str, words: str, ranks: int, *, micro_batch: int = 2, even: bool = False
+) -> tuple[float, torch.Tensor]:
     """The loss of one step by these settings, and what it changed, as one vector on each rank."""
     recipe = recipe_of(family)
     settings = parse_settings(f"naive,{words}".strip(","))
@@ -91,8 +93,8 @@ def step(family: str, words: str, ranks: int) -> tuple[float, torch.Tensor]:
     keywords = configure.training_arguments(
         recipe,
         settings,
-        micro_batch_size=2,
-        accumulation_steps=SAMPLES // 2 // ranks,
+        micro_batch_size=micro_batch,
+        accumulation_steps=SAMPLES // micro_batch // ranks,
         device="cpu",
         compute_capability=None,
     )
@@ -102,7 +104,9 @@ def step(family: str, words: str, ranks: int) -> tuple[float, torch.Tensor]:
     model = prepared_model(recipe, settings, arguments, torch.device("cpu"))
     give_values(model)
     before = values(model)
-    trainer = transformers.Trainer(model=model, args=arguments, train_dataset=samples(family))
+    trainer = transformers.Trainer(
+        model=model, args=arguments, train_dataset=samples(family, even=even)
+    )
     if configure.uses_fsdp(settings):
         shard_on_cpus(trainer)
     loss = trainer.train().training_loss

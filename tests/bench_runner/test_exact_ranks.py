@@ -56,3 +56,19 @@ def test_a_step_that_two_ranks_share_is_that_of_one(
     for way in exact_ranks.SHARED[family]:
         _, found = shared[family, way]
         assert (found - expected).norm() <= 1e-6 * expected.norm(), way
+
+
+@pytest.mark.parametrize("family", ["decoder", "encoder", "vit"])
+def test_a_step_is_the_same_however_many_passes_it_has(
+    family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The Trainer added up the means of RoBERTa's micro-batches, which are no shares of one.
+    from tests.bench_runner import exact_ranks
+
+    monkeypatch.chdir(tmp_path)
+    loss, expected = exact_ranks.step(family, "", 1, micro_batch=8, even=True)
+    for size in (1, 2):
+        for words in ("", exact_ranks.LEAN[family]):
+            other, found = exact_ranks.step(family, words, 1, micro_batch=size, even=True)
+            assert other == pytest.approx(loss, rel=1e-5)
+            assert (found - expected).norm() <= 1e-6 * expected.norm()

@@ -407,6 +407,11 @@ def test_every_kind_of_kept_model_trains_a_step_and_is_exported_as_that(
         loss = measured.train()(**two)["loss"]
         loss.backward()
         assert torch.isfinite(loss)
+        if trainer.model_accepts_loss_kwargs:
+            # Else the Trainer would add up what it takes for shares of a mean: accumulated
+            # gradients as many times too large.
+            counted = measured(**two, num_items_in_batch=torch.tensor(10_000))["loss"]
+            assert counted < loss / 10
         items = [train.RandomData()[index] for index in range(200)]
         drawn = {key: torch.stack([item[key] for item in items]) for key in items[0]}
         assert {key: value.shape for key, value in drawn.items()} == {
