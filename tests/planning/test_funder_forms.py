@@ -37,8 +37,8 @@ from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text,
 from advisor.planning.report.material import material_of
 from advisor.planning.report.number_ledger import Num, NumberLedger
 from advisor.planning.report.pdf import to_pdf
-from advisor.planning.report.pictures import told_apart
-from advisor.planning.report.report import Report, ReportTable
+from advisor.planning.report.pictures import lanes_of, told_apart
+from advisor.planning.report.report import Paragraph, Report, ReportTable, joined
 from advisor.planning.report.sections import build_report
 from advisor.planning.report.write import check_targets, write_report
 from advisor.planning.report.xlsx import to_xlsx
@@ -47,7 +47,7 @@ from advisor.planning.sensitivity.solved_amounts import Finding, Solved, number_
 from advisor.planning.solver.arithmetic import PLAIN
 from advisor.planning.solver.by_year import cents_by_year
 from advisor.planning.solver.charges import purchase_charge
-from advisor.planning.solver.problem import Allocation, FixedCost, MachineExtra, Plan
+from advisor.planning.solver.problem import Allocation, FixedCost, MachineExtra, Placed, Plan
 from advisor.store import Store
 from price_catalog.model import OWN_QUOTE
 from tests.plans_for_tests import make_problem, make_rental
@@ -60,7 +60,7 @@ def planned(store_path: Path) -> Planned:
     """Two models of the example: one machine is bought, runs go over the turn of a year."""
     grant = read_grant(EXAMPLE)
     grant = replace(grant, experiments=grant.experiments[:2], owned=(), rent=False)
-    planned = plan_loaded(load_grant(Store(store_path), grant, TODAY), 60)
+    planned = plan_loaded(load_grant(Store(store_path), grant, TODAY), 60, quick=True)
     assert planned.plan is not None
     return planned
 
@@ -116,7 +116,7 @@ def test_a_cheap_computer_is_supplies_in_table_and_text(planned: Planned) -> Non
     report = report_for(replace(planned, loaded=loaded), funder="nsf")
     text = to_markdown(report.parts()[0])
     assert "D. Equipment" not in text and "G1. Materials and supplies: " in text
-    assert "counted as supplies, below the threshold" in text
+    assert "It counts as supplies, below the threshold" in text
 
 
 def test_another_currency_stands_in_table_and_note(planned: Planned) -> None:
@@ -128,7 +128,7 @@ def test_another_currency_stands_in_table_and_note(planned: Planned) -> None:
     assert not isinstance(total, str | None) and not isinstance(in_dollars, str | None)
     assert total.unit == "EUR"
     assert abs(total.value * Decimal("1.25") - in_dollars.value) < Decimal("0.2")
-    assert "$1.25 a EUR of 2026-11-01 (a bank)" in to_markdown(report.parts()[0])
+    assert "$1.25 a EUR, the rate of 1 November 2026 (a bank)" in to_markdown(report.parts()[0])
 
 
 def test_what_the_institution_pays_is_not_in_a_budget_of_the_nsf(store_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_a_grant_that_buys_nothing_has_its_report_in_every_form(
     assert all(path.stat().st_size > 500 for path in written)
     if only == "no money":
         asked = (tmp_path / "r.md").read_text(encoding="utf-8")
-        assert "No run can be done with this money between 2027-01-01" in asked
+        assert "No run can be done with this money between 1 January 2027 and" in asked
     if only == "rented":
         asked = (tmp_path / "r.md").read_text(encoding="utf-8")
         assert "Machines of our own" not in asked, "none may be bought, and the lab has none"
@@ -193,6 +193,73 @@ def test_the_annex_lies_beside_the_report_and_is_not_overwritten(
     (tmp_path / "r.pdf").unlink()
     with pytest.raises(InputError, match=r"r-annex\.pdf.*is there already.*--force"):
         check_targets(names[:1], force=False)
+
+
+def test_the_dfg_is_not_asked_for_the_allowance_that_it_adds(planned: Planned) -> None:
+    rules = replace(planned.loaded.problem.rules, equipment_in_base=True)
+    loaded = replace(planned.loaded, problem=replace(planned.loaded.problem, rules=rules))
+    report = report_for(replace(planned, loaded=loaded), funder="dfg")
+    table = report.tables()[0]
+    direct, _, total = (table.shown(row[-1]).removesuffix(".00") for row in table.rows[-3:])
+    text = to_markdown(report.parts()[0])
+    assert f"We ask for {direct}: 1 machine (" in text
+    assert f"With the programme allowance, which the funder adds, it is {total}." in text
+
+
+def test_what_the_funder_reads_is_plain(planned: Planned) -> None:
+    """No day as a file has it, nothing of how the program calls things, no joint that trips."""
+    for funder in FUNDERS:
+        report = report_for(planned, funder=funder)
+        part, annex = report.parts()
+        told = [b for s in part.sections for b in s.blocks if isinstance(b, Paragraph)]
+        text = "\n".join(joined(paragraph.words) for paragraph in told)
+        assert not re.search(r"\d{4}-\d\d-\d\d", text), funder
+        assert "by parts" not in to_markdown(part)
+        assert not re.search(r"that was compared|to train \d|\(actual|evidence|sound", text)
+        assert re.search(r"takes [\d.,]+ days \(an estimate: [\d.,]+ days to [\d.,]+ days\)", text)
+        assert "Year 1 is 1 January 2027 to 31 December 2027, and each later year beg" in text
+        assert re.search(r"Before the order we ask each vendor for a written quote", text)
+        before = to_markdown(annex).partition("## Ledger")[0]
+        rules = before.partition("## Rules and settings")[2].partition("## Limits")[0]
+        assert not re.search(r"\w\\_\w", rules), "keys of files are for files"
+        assert "| not said |" not in rules
+
+
+def test_a_price_says_that_it_was_added_up_or_is_old(planned: Planned) -> None:
+    problem = planned.loaded.problem
+    for kind, quoted, words in (
+        ("parts-list", TODAY, "Added up from the prices of parts and options, and not quoted"),
+        ("list", date(2025, 1, 1), "Older than a year: "),
+        ("list", TODAY, "Before the order"),
+    ):
+        machines = tuple(
+            replace(
+                m,
+                lines=tuple(replace(x, quote_kind=kind, quoted_on=quoted) for x in m.lines),
+            )
+            for m in problem.machines
+        )
+        loaded = replace(planned.loaded, problem=replace(problem, machines=machines))
+        text = to_markdown(report_for(replace(planned, loaded=loaded)).parts()[0])
+        told = f"The oldest of these prices is of {quoted.day} {quoted:%B %Y}. {words}"
+        assert told in text
+
+
+def test_runs_rented_year_after_year_share_a_line_of_the_calendar() -> None:
+    def placed(machine: str, unit: int, first: float, last: float) -> Placed:
+        return Placed(
+            experiment_id="a",
+            run=1,
+            machine_id=machine,
+            order=int(first // 365),
+            unit=unit,
+            pieces=((first, last),),
+        )
+
+    runs = [placed("r", 1, 0, 70), placed("r", 2, 0, 70), placed("r", 1, 365, 400)]
+    runs += [placed("m", 1, 0, 9), placed("m", 1, 400, 409)]
+    lines = [(name, len(line)) for name, _, line in lanes_of(runs, {"m"})]
+    assert lines == [("m", 1), ("m", 1), ("r", 2), ("r", 1)]
 
 
 def test_every_rule_of_a_form_has_its_source() -> None:
@@ -242,9 +309,11 @@ def test_every_table_adds_up_in_the_currency_of_the_grant(planned: Planned, code
     assert years[-1][-1] == total[-1]
     (recommended,) = [c.value for c in tables["Alternatives"].rows[0] if isinstance(c, Num)][:1]
     assert recommended == total[-1]
-    cells = list(csv.DictReader(io.StringIO(to_csv_text(report))))[-1]
-    assert (Decimal(cells["all years"]), cells["currency"]) == (total[-1], code)
-    assert (f"${usd} a {code} of 2026-09-25 (ECB)" in cells.get("converted", "")) is (code != "USD")
+    # As a spreadsheet reads it where 1,50 is one and a half.
+    cells = list(csv.DictReader(io.StringIO(to_csv_text(report)), delimiter=";"))[-1]
+    assert (Decimal(cells["all years"].replace(",", ".")), cells["currency"]) == (total[-1], code)
+    told = f"${usd} a {code}, the rate of 25 September 2026 (ECB)"
+    assert (told in cells.get("converted", "")) is (code != "USD")
     found = json.loads(to_json_text(report), parse_float=Decimal)
     assert Decimal(str(found["budget"]["lines"][-1]["total"]["value"])) == total[-1]
     assert ("exchange_rate" in found) is (code != "USD")
@@ -287,7 +356,11 @@ def test_what_is_rented_says_its_hours_its_rates_and_their_age(store_path: Path)
     asked = report.tables()[0].rows[0][-1]
     assert isinstance(asked, Num) and asked.value == paid.value
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", str(day)) and re.search(r"\d+ (days|months)", str(age))
-    assert f"The oldest of these rates is of {day}." in text and "listed rate is looked up" in text
+    told = date.fromisoformat(str(day))
+    assert f"The oldest of these rates is of {told.day} {told:%B %Y}. Before the first" in text
+    assert "look up the provider's rate again" in text
+    assert "The providers maintain the rented computers." in text
+    assert "Each run" not in text and "1 run in all. It trains the whole model once" in text
 
 
 def test_a_funder_is_not_told_whose_quote_yours_is(planned: Planned) -> None:
@@ -317,14 +390,25 @@ def test_depreciation_tax_and_the_share_of_the_funder_stand_as_arithmetic(
     price = next(m for m in loaded.problem.machines if m.machine_id == machine_id).price_usd
     text = to_markdown(report_for(planned, funder="ukri").parts()[0])
     assert f"at ${price * Decimal('1.2'):,.2f}".removesuffix(".00") in text
-    assert f"quoted at ${price:,.2f}".removesuffix(".00") in text
+    summed = any(
+        line.quote_kind == "parts-list"
+        for m in loaded.problem.machines
+        if m.machine_id == machine_id
+        for line in m.lines
+    )
+    how = "added up from its parts" if summed else "as quoted"
+    told = f"${price:,.2f}".removesuffix(".00")
+    assert f"({told} {how}, and then value-added tax). We ask for its depreciation, 36" in text
     assert "36 of 60 months at 80 % use" in text
     charged = (price * Decimal("1.2") * 36 / 60 * Decimal("0.8")).quantize(Decimal("0.01"))
     assert f"use: ${charged:,.2f}".removesuffix(".00") in text
     cost = Decimal(planned.plan.cost_cents) / 100
     paid = (cost * Decimal("0.8")).quantize(Decimal("0.01"))
     assert f"pays 80 % of the total: ${paid:,.2f}".removesuffix(".00") in text
-    assert "include 20 % value-added tax" in text
+    # What is asked for is the funder's part, and not the full cost.
+    told = f"We ask for ${paid:,.2f}".removesuffix(".00")
+    assert f"{told}, which is 80 % of the full cost of $" in text
+    assert "Prices of machines include 20 % value-added tax" in text  # nothing is rented
 
 
 def test_warranty_within_a_price_is_named_and_no_paragraph_is_empty(planned: Planned) -> None:
@@ -414,6 +498,26 @@ def test_every_sheet_prints_on_the_paper_of_the_funder(planned: Planned) -> None
         (width,) = [d.width for d in prices.column_dimensions.values() if d.min <= at <= d.max]
         price = planned.loaded.quotes[planned_quote(planned)].price_usd
         assert width > len(f"${price:,.2f}")
+
+
+def test_a_sheet_shows_every_line_of_a_text_and_every_unit(planned: Planned) -> None:
+    """Programs that do not fit rows themselves cut a text after its first line."""
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.load_workbook(io.BytesIO(to_xlsx(report_for(planned, funder="ukri"))))
+    sheet = book["Report"]
+    long = [c for (c,) in sheet.iter_rows(max_col=1) if len(str(c.value)) > 110 and c.row > 2]
+    assert long
+    for cell in long:
+        height = sheet.row_dimensions[cell.row].height
+        assert height is not None and height >= 15 * len(str(cell.value)) / 110
+    for name, column, unit in (
+        ("Times", "training", " days"),
+        ("Schedule", "training", " days"),
+        ("Running", "use of a run", " kWh"),
+    ):
+        (head,) = [c for c in book[name][1] if c.value == column]
+        assert head.alignment.horizontal == "right"
+        assert book[name].cell(2, head.column).number_format.endswith(f'"{unit}"')
 
 
 def test_a_discount_decides_what_counts_as_equipment_in_table_and_overhead(
@@ -601,13 +705,16 @@ def test_a_yearly_line_is_paid_once_for_two_halves_of_a_year() -> None:
 
 
 def test_a_spreadsheet_reads_the_csv_as_utf_8(planned: Planned, tmp_path: Path) -> None:
-    for funder, mark in (("nsf", b"line,"), ("dfg", b"\xef\xbb\xbfline,")):
+    for funder, mark in (("nsf", b"line,"), ("dfg", b"\xef\xbb\xbfline;")):
         path = tmp_path / f"{funder}.csv"
         write_report(report_for(planned, funder=funder), [path], force=False)
         assert path.read_bytes().startswith(mark)
-    (first, *_) = csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines())
+    lines = path.read_text(encoding="utf-8-sig").splitlines()
+    (first, *_) = csv.DictReader(lines, delimiter=";")
     assert first["line"].startswith("Equipment above the limit (Geräte)")
     assert first["form"] == "DFG, by funding year"
+    assert re.fullmatch(r"\d+,\d\d", first["all years"])
+    assert all(len(row) == len(lines[0].split(";")) for row in csv.reader(lines, delimiter=";"))
 
 
 def test_what_is_wanted_every_year_is_wanted_every_twelve_months(
@@ -646,8 +753,8 @@ def test_gpus_for_a_machine_of_the_lab_are_no_machine(store_path: Path) -> None:
         m.label for m in planned.loaded.problem.machines if m.machine_id == bought.machine_id
     )
     text = to_markdown(report_for(planned, funder="nsf").parts()[0])
-    assert f": GPUs for 1 machine ({label}) and electricity, to train 8 runs" in text
-    assert f"Choice. GPUs for 1 machine ({label}) at $" in text
+    assert f": GPUs for 1 machine ({label}) and electricity. It pays for 8 runs of tr" in text
+    assert f"Choice. We ask for GPUs for 1 machine ({label}) at $" in text
     assert (
         "We have 1 machine (2 × A6000). With the GPUs that we ask for, 8 runs can be done" in text
     )

@@ -66,7 +66,7 @@ class Currency:
         """The rate in words; None for US dollars."""
         if self.code == "USD":
             return None
-        of = "" if self.on is None else f" of {self.on}"
+        of = "" if self.on is None else f", the rate of {self.on.day} {self.on:%B %Y}"
         source = "" if self.source is None else f" ({self.source})"
         return (
             f"Prices in US dollars are converted at ${self.usd_per_unit} a {self.code}{of}{source}."

@@ -42,6 +42,10 @@ class FunderForm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     paper: Paper
     pays: Annotated[float, Meta(gt=0, lt=1)] | None = None
     """The share of the total that the funder pays; None: all of it."""
+    adds_indirect: bool = False
+    """Whether the funder adds indirect costs to what is asked for, by itself."""
+    decimal_comma: bool = False
+    """Whether the spreadsheets of its offices take 1,50 for one and a half."""
     depreciates: bool = False
     """Whether only the depreciation of equipment is paid, unless the call says otherwise."""
     names_cost_share: bool = True

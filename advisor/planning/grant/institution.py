@@ -24,24 +24,25 @@ FOLDER = Path(__file__).with_name("institutions")
 
 MEANINGS = {
     "equipment_threshold_usd": "A machine of at least this price counts as equipment.",
-    "equipment_threshold": "The same in the currency of these rules, where it is stated so.",
-    "overhead_rate": "Indirect cost on each dollar of the base (0.55 is 55 %).",
+    "equipment_threshold": "A machine of at least this price counts as equipment, in the currency "
+    "of these rules.",
+    "overhead_rate": "Overhead rate, on the base.",
     "equipment_in_base": "Whether overhead is charged on equipment as well.",
-    "fabrication_is_equipment": "Whether a machine put together from parts is judged whole: "
-    "true, its total price meets the threshold or not; false, each part by its own price.",
+    "fabrication_is_equipment": "Whether a machine put together from parts is held against "
+    "the threshold as a whole. If not, each part is, by its own price.",
     "threshold_valid_from": "The first day of the threshold, by the institution's rate agreement.",
-    "overhead_rate_cloud": "Indirect cost on each dollar of rented computers, where it differs.",
-    "overhead_rate_electricity": "The same on electricity.",
-    "cloud_as": "What rented computers count as: service, in the base of overhead; rental, left "
-    "out of it as rental costs; waived, left out by the institution's own rule.",
-    "equipment_as": "bought: the whole price is charged; depreciated: price x months in the grant "
-    "/ life_months x use_share.",
+    "overhead_rate_cloud": "Overhead rate on rented computers, where it differs.",
+    "overhead_rate_electricity": "Overhead rate on electricity, where it differs.",
+    "cloud_as": "What rented computers count as. A service has overhead. A rental, or what the "
+    "institution waives, has none.",
+    "equipment_as": "What is charged of a machine. Bought: its whole price. Depreciated: its price "
+    "for the part of its life that lies in the grant, times the share of its use.",
     "life_months": "Months over which equipment is written off, straight.",
     "use_share": "Share of its use that is for the project.",
     "electricity_in_base": "Whether overhead is charged on electricity that the grant pays.",
     "fiscal_year_start": "Month and day on which the fiscal year begins.",
     "currency": "The currency of the grant's amounts.",
-    "usd_per_unit": "US dollars for one unit of it.",
+    "usd_per_unit": "US dollars for one unit of the currency.",
     "usd_per_unit_on": "The day of that exchange rate.",
 }
 

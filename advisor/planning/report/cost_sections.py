@@ -31,10 +31,9 @@ def money_section(given: Material) -> Section:
                     pieces,
                     price,
                     amount,
-                    line.quote_kind,
+                    KINDS_OF_PRICE.get(line.quote_kind, line.quote_kind.replace("-", " ")),
                     line.vendor,
                     str(line.quoted_on),
-                    line.quote_id,
                 )
             )
             for n, (role, detail, usd, day) in enumerate(line.parts):
@@ -51,11 +50,11 @@ def money_section(given: Material) -> Section:
         total = given.ledger.total(
             [row[3] for row in equipment if isinstance(row[3], Num)], "machines, direct"
         )
-        equipment.append(("total", "", "", total, "", "", "", ""))
+        equipment.append(("total", "", "", total, "", "", ""))
         blocks.append(
             ReportTable(
                 name="Machines",
-                columns=("item", "pieces", "each", "all", "kind", "vendor", "date", "quote"),
+                columns=("item", "pieces", "each", "all", "kind of price", "vendor", "date"),
                 rows=tuple(equipment),
                 total=True,
             )
@@ -195,6 +194,13 @@ def asked_of(given: Material) -> dict[str, Asked]:
     return found
 
 
+KINDS_OF_PRICE = {
+    "list": "list price",
+    "street": "street price",
+    "secondary": "told by others",
+    "parts-list": "added up, not quoted",
+}
+"""Where the kind's own name does not say it."""
 NOT_STATED = "not stated"
 
 
@@ -244,6 +250,8 @@ def _by_year(given: Material) -> ReportTable:
     rows: list[tuple[Cell, ...]] = []
     columns: dict[str, list[Num]] = {year: [] for year in given.costs.years}
     for kind, amounts in kinds:
+        if not any(usd.value for _, usd in amounts):
+            continue
         cells = []
         for year in given.costs.years:
             num = total([usd for y, usd in amounts if y == year], f"{kind}, {year}")

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import date
 from decimal import Decimal
 
 import advisor
 from advisor.planning.report.material import Material
-from advisor.planning.report.report import Block, Bullets, Cell, Paragraph, ReportTable, Section
+from advisor.planning.report.report import (
+    Block,
+    Bullets,
+    Cell,
+    Paragraph,
+    ReportTable,
+    Section,
+    day_words,
+)
 from advisor.planning.report.sentences import finding_words, limits, used_times
 
 
@@ -33,6 +42,8 @@ def sensitivity_section(given: Material) -> Section:
 def times_section(given: Material, pictures: bool) -> Section:
     """Each training time with how it was obtained."""
     rows: list[tuple[Cell, ...]] = []
+    sources = {each.source_id: each.title for each in given.loaded.snapshot.sources}
+    sources["prediction"] = "this program's estimate"
     for model, label, time in used_times(given.loaded, given.plan):
         low, high = (
             None
@@ -60,9 +71,9 @@ def times_section(given: Material, pictures: bool) -> Section:
                 high,
                 how.get(time.basis, time.basis)
                 + ("" if time.basis == "predicted" else f", {time.timing}"),
-                time.source_id,
-                str(time.measured_on or "not said"),
-                time.verdict or "unchecked",
+                sources.get(time.source_id, time.source_id),
+                str(time.measured_on or ""),
+                time.verdict or "not checked",
             )
         )
     columns = (
@@ -74,7 +85,7 @@ def times_section(given: Material, pictures: bool) -> Section:
         "how",
         "source",
         "date",
-        "audit",
+        "is it possible?",
     )
     blocks: list[Block] = [ReportTable(name="Times", columns=columns, rows=tuple(rows))]
     if pictures:
@@ -84,6 +95,10 @@ def times_section(given: Material, pictures: bool) -> Section:
         if drawn is not None:
             blocks.insert(0, drawn)
     return Section(title="Training times", blocks=tuple(blocks))
+
+
+NO_SOURCE = "no source given"
+OWN_SETTING = "your grant file, or the default"
 
 
 def rules_section(given: Material) -> Section:
@@ -108,23 +123,33 @@ def rules_section(given: Material) -> Section:
     for key, meaning in MEANINGS.items():
         if key.startswith("usd_per_unit") and house.currency == "USD":
             continue
+        if key == "equipment_threshold_usd" and house.equipment_threshold is not None:
+            continue
         if key in numbers:
             value, unit = numbers[key]
             cell: Cell = given.book.setting(f"institution.{key}", value, unit, key)
         elif key == "fiscal_year_start":
-            cell = "{:02d}-{:02d}".format(*house.fiscal_year_start)
-        elif key == "usd_per_unit_on":
-            cell = str(house.usd_per_unit_on)
+            month, day = house.fiscal_year_start
+            cell = f"{day} {date(2000, month, 1):%B}"
+        elif key in ("usd_per_unit_on", "threshold_valid_from"):
+            on = getattr(house, key)
+            if on is None:
+                continue
+            cell = day_words(on)
+        elif key == "equipment_threshold":
+            if house.equipment_threshold is None:
+                continue
+            cell = f"{house.currency} {house.equipment_threshold:,}"
         else:
             found = getattr(house, key)
             if found is None:
                 continue
             cell = ("yes" if found else "no") if isinstance(found, bool) else str(found)
-        rows.append((key, cell, meaning, house.sources.get(key, "not said")))
+        rows.append((meaning, cell, house.sources.get(key, NO_SOURCE)))
     for n, rate in enumerate(house.overhead_rate_by_year or (), start=1):
-        key, meaning = f"overhead_rate_by_year[{n}]", f"Indirect cost in award year {n}."
+        key, meaning = f"overhead_rate_by_year[{n}]", f"Overhead rate in award year {n}."
         cell = given.book.setting(f"institution.{key}", rate, "share", meaning)
-        rows.append((key, cell, meaning, house.sources.get("overhead_rate_by_year", "not said")))
+        rows.append((meaning, cell, house.sources.get("overhead_rate_by_year", NO_SOURCE)))
     grant = given.loaded.grant
     running: list[tuple[str, Decimal | int, str, str]] = [
         (
@@ -170,14 +195,15 @@ def rules_section(given: Material) -> Section:
     for key, number, unit, meaning in running:
         source = grant.electricity_source if key.startswith("electricity") else None
         cell = given.book.setting(key, number, unit, meaning)
-        rows.append((key, cell, meaning, source or f"{grant.file}"))
+        sentence = f"{meaning[0].upper()}{meaning[1:]}."
+        rows.append((sentence, cell, source or OWN_SETTING))
     return Section(
         title="Rules and settings",
         blocks=(
-            Paragraph(words=(f"Rules: {house.name}. Settings, not advice.",)),
+            Paragraph(words=(f"Money is counted by the rules of {house.name}.",)),
             ReportTable(
                 name="Settings",
-                columns=("setting", "value", "meaning", "source"),
+                columns=("setting", "value", "where it comes from"),
                 rows=tuple(rows),
                 as_written=True,
             ),
@@ -216,7 +242,6 @@ def sources_section(given: Material) -> Section:
     sources = {source.source_id: source for source in given.loaded.snapshot.sources}
     rows: list[tuple[Cell, ...]] = [
         (
-            key,
             sources[key].title,
             sources[key].url or "no page",
             sources[key].licence or "none stated",
@@ -232,7 +257,7 @@ def sources_section(given: Material) -> Section:
         blocks=(
             ReportTable(
                 name="Sources",
-                columns=("source", "title", "page", "licence", "how it was obtained"),
+                columns=("source", "page", "licence", "how it was obtained"),
                 rows=tuple(rows),
             ),
             Paragraph(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -13,6 +14,7 @@ from advisor.planning.grant.funder import FunderForm
 from advisor.planning.grant.problem_of_grant import STALE_DAYS
 from advisor.planning.report.award_years import LINES, Entry, entries, year_spans
 from advisor.planning.report.cost_book import RunningCost
+from advisor.planning.report.cost_sections import KINDS_OF_PRICE
 from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.justification import (
     asked_for,
@@ -31,18 +33,15 @@ from advisor.planning.report.report import (
     ReportTable,
     Section,
     Words,
+    day_words,
+    joined,
 )
 from advisor.planning.solver.charges import BY_YEAR, Charge
 from price_catalog.model import OWN_QUOTE
 
 CENT = Decimal("0.01")
-KINDS_OF_PRICE = {
-    "list": "list price",
-    "street": "street price",
-    "secondary": "told by others",
-    "parts-list": "added up, not quoted",
-}
-"""Where the kind's own name does not say it."""
+BY_PARTS = ", by parts"
+"""In the name of a machine that is put together: how it is priced is said beside its price."""
 
 
 def funder_sections(given: Material, form: FunderForm, to: InCurrency) -> tuple[Section, ...]:
@@ -66,7 +65,7 @@ def funder_sections(given: Material, form: FunderForm, to: InCurrency) -> tuple[
         Section(
             title="Request",
             blocks=(
-                local(_request(given, total)),
+                local(_request(given, form, budget)),
                 budget,
                 *(local(words) for words in _budget_notes(given, form, total, to)),
             ),
@@ -84,15 +83,14 @@ def _as_theirs(section: Section) -> Section:
     """Without what marks an item for its user alone: a funder asks whose quote yours is."""
 
     def text(word: Any) -> Any:
-        return word.replace(f" ({OWN_QUOTE})", "") if isinstance(word, str) else word
+        if not isinstance(word, str):
+            return word
+        return word.replace(f" ({OWN_QUOTE})", "").replace(BY_PARTS, "")
 
     blocks: list[Block] = []
     for block in section.blocks:
         if isinstance(block, Paragraph):
-            words = [
-                w.replace(f" ({OWN_QUOTE})", "") if isinstance(w, str) else w for w in block.words
-            ]
-            blocks.append(Paragraph(words=tuple(words)))
+            blocks.append(Paragraph(words=tuple(map(text, block.words))))
         elif isinstance(block, ReportTable):
             rows = tuple(tuple(map(text, row)) for row in block.rows)
             blocks.append(replace(block, rows=rows))
@@ -174,37 +172,56 @@ def budget_table(
 
 
 def _budget_notes(given: Material, form: FunderForm, total: Num, to: InCurrency) -> list[Words]:
-    spans = "; ".join(
-        f"year {n} from {first} to {last}" for n, (first, last) in enumerate(year_spans(given), 1)
-    )
-    words: list[str | Num] = [f"Award years: {spans}."]
+    words: list[str | Num] = [_award_years(year_spans(given))]
     rules = given.loaded.problem.rules
     rentals = given.book.rentals
     bare = any(
         r.rented and rentals[r.placed[0].machine_id].allocation is None for r in given.costs.running
     )
-    if rules.vat and (given.costs.equipment or bare):
+    taxed = ["machines"] * bool(given.costs.equipment) + ["rented computers"] * bare
+    if rules.vat and taxed:
         vat = given.book.setting("budget.vat", rules.vat, "share", "value-added tax")
-        words += [" Prices of machines and rent include ", vat, " value-added tax."]
+        words += [f" Prices of {listed(taxed)} include ", vat, " value-added tax."]
     if rules.life_months is not None and given.costs.equipment:
         life = given.book.setting("institution.life_months", rules.life_months, "months", "life")
         words += [" Machines are written off over ", life, " months, and the months within the "]
         words.append("project are charged.")
-    if form.pays is not None:
-        share = given.ledger.leaf(
-            "setting", form.pays, "share", "what the funder pays", key="form.pays"
-        )
-        paid = given.ledger.compute(
-            "product", [total, share], total.unit, "paid by the funder", decimals=2
-        )
+    if form.pays is not None and total.value:
+        share, paid = _paid(given, form, total)
         rest = given.ledger.compute("difference", [total, paid], total.unit, "the remainder")
         words += [" The funder pays ", share, " of the total: ", paid, ". The remainder, ", rest]
         words.append(", is the institution's.")
     if given.costs.indirect.value:
         words += _indirect(given, to)
-    if given.loaded.grant.currency.note is not None:
+    if given.loaded.grant.currency.note is not None and total.value:
         words.append(f" {given.loaded.grant.currency.note}")
     return [tuple(words)]
+
+
+def _award_years(spans: list[tuple[date, date]]) -> str:
+    """When each begins and ends; once for all of them where they are twelve months each."""
+    (first, last), *later = spans
+    whole = f"{day_words(first)} to {day_words(last)}"
+    if not later:
+        return f"The award year is {whole}."
+    days = {(a.day, a.month, b.day, b.month) for a, b in spans}
+    if len(days) == 1:
+        return f"Year 1 is {whole}, and each later year begins on {first.day} {first:%B}."
+    told = [f"year {n} is {day_words(a)} to {day_words(b)}" for n, (a, b) in enumerate(spans, 1)]
+    return f"Award years: {'; '.join(told)}."
+
+
+def _paid(given: Material, form: FunderForm, total: Num) -> tuple[Num, Num]:
+    """The share of the total that the funder pays, and how much that is."""
+    assert form.pays is not None
+    share = given.ledger.leaf(
+        "setting", form.pays, "share", "what the funder pays", key="form.pays"
+    )
+    decimals = given.loaded.grant.currency.decimals
+    words = "paid by the funder"
+    return share, given.ledger.compute(
+        "product", [total, share], total.unit, words, decimals=decimals
+    )
 
 
 def _indirect(given: Material, to: InCurrency) -> Words:
@@ -228,7 +245,7 @@ def _indirect(given: Material, to: InCurrency) -> Words:
                 names.append(called)
             found.append(charge.base)
     words: list[str | Num] = [" Indirect costs are "]
-    off = -to.num(costs.indirect).value
+    off, bases_in_all = -to.num(costs.indirect).value, Decimal(0)
     for n, (rate, names, nums) in enumerate(by_rate.values(), start=1):
         base = ledger.total(nums, f"overhead base, {listed(names)}")
         mark = "" if n == 1 else " and " if n == len(by_rate) else ", "
@@ -236,17 +253,28 @@ def _indirect(given: Material, to: InCurrency) -> Words:
         if len(by_rate) > 1:
             words.append(f" ({listed(names)})")
         off += to.num(base).value * rate.value
-    words.append(f", the part of direct costs that they are charged on by {_house(given)}")
-    words.append(", item by item and each to the cent." if abs(off) >= CENT / 2 else ".")
+        bases_in_all += base.value
+    whole = bases_in_all == costs.direct.value
+    by = f", by {_house(given)}."
+    if whole and len(by_rate) == 1:
+        words = [" Indirect costs are ", rate, " of all direct costs", by]
+    else:
+        words.append(f", the direct costs that overhead is charged on{by}")
+    if abs(off) > CENT / 2:
+        words.append(" They are rounded item by item, so the sum can differ slightly.")
     return tuple(words)
 
 
 def _house(given: Material) -> str:
-    return f"the rules of {given.loaded.grant.institution.name}"
+    name = given.loaded.grant.institution.name
+    return f"the rules of {name.partition(' (')[0]}"
 
 
-def _request(given: Material, total: Num) -> Words:
-    between = f" between {given.loaded.grant.start} and {year_spans(given)[-1][1]}."
+def _request(given: Material, form: FunderForm, budget: ReportTable) -> Words:
+    grant = given.loaded.grant
+    between = f" between {day_words(grant.start)} and {day_words(year_spans(given)[-1][1])}."
+    direct, _, total = (row[-1] for row in budget.rows[-3:])
+    assert isinstance(direct, Num) and isinstance(total, Num)
     items = [asked_for(e) for e in given.costs.equipment]
     running = given.costs.running
     rented = [rented_name(given, r) for r in running if r.rented and r.charge.direct.value]
@@ -260,15 +288,27 @@ def _request(given: Material, total: Num) -> Words:
     if not parts and not given.plan.runs:
         return (f"No run can be done with this money{between}",)
     if not parts and not total.value:
-        return (f"We ask for no money: {where} train ", runs_done(given), between)
+        done = runs_done(given)
+        return ("We ask for no money. We do ", done, f" of training on {where}{between}")
     words: list[str | Num] = ["We ask for ", total]
+    if form.pays is not None:
+        share, paid = _paid(given, form, total)
+        words = ["We ask for ", paid, ", which is ", share, " of the full cost of ", total]
+    elif form.adds_indirect:
+        words = ["We ask for ", direct]
+    joined_by = [" and " in joined(part) for part in parts]
     for n, part in enumerate(parts):
-        last = " and " if len(parts) == 2 else "; and "
+        last = " and " if len(parts) == 2 and not any(joined_by) else "; and "
         words += [": " if n == 0 else last if n == len(parts) - 1 else "; ", *part]
-    words += [", to train ", runs_done(given)]
+    words += [". It pays for ", runs_done(given), " of training"]
     if own and where:
         words.append(f" on {where}")
-    return (*words, between)
+    words.append(between)
+    if form.adds_indirect and total.value != direct.value:
+        name = str(form.lines.indirect)
+        words += [f" With the {name[0].lower()}{name[1:]}, which the funder adds, it is ", total]
+        words.append(".")
+    return tuple(words)
 
 
 def _where(given: Material) -> str:
@@ -303,15 +343,32 @@ def _quotes(given: Material, to: InCurrency) -> list[Section]:
         each = ("each, as quoted", f"each, {to.code}") if foreign else ("each",)
         columns = ("item", "pieces", *each, "vendor", "kind of price", "date", "age")
         blocks.append(ReportTable(name="Prices", columns=columns, rows=tuple(dict.fromkeys(rows))))
-        words = (
-            f"The oldest of these prices is of {min(days)}. Before the order each vendor is asked "
-            "for a written quote of the same item that is valid on that day.",
-        )
-        blocks.append(Paragraph(words=words))
+        blocks.append(Paragraph(words=(_renewed(given, min(days)),)))
     rented = [r for r in given.costs.running if r.rented and r.charge.direct.value]
     if rented:
         blocks += _rates(given, to, rented)
     return [Section(title="Quotes", blocks=tuple(blocks))] if blocks else []
+
+
+def _renewed(given: Material, oldest: date) -> str:
+    """How old the prices are, which ones nobody quoted, and how each is renewed."""
+    today = given.loaded.today
+    lines = {p.line.quote_id: p.line for e in given.costs.equipment for p in e.lines}
+    old = [x.label for x in lines.values() if (today - x.quoted_on).days > STALE_DAYS]
+    summed = [x.label for x in lines.values() if x.quote_kind == "parts-list"]
+    words = [f"The oldest of these prices is of {day_words(oldest)}."]
+    if old:
+        words.append(f"Older than a year: {listed(old)}.")
+    if summed:
+        words.append(
+            f"Added up from the prices of parts and options, and not quoted as a whole: "
+            f"{listed(summed)}."
+        )
+    words.append(
+        "Before the order we ask each vendor for a written quote of the same item, valid on the "
+        "day of the order."
+    )
+    return " ".join(words)
 
 
 def _rates(given: Material, to: InCurrency, rented: list[RunningCost]) -> list[Block]:
@@ -345,13 +402,13 @@ def _rates(given: Material, to: InCurrency, rented: list[RunningCost]) -> list[B
     )
     if not listed_days:
         return [table]
-    words: list[str | Num] = ["Hours are rounded here, amounts are not. "]
+    words: list[str | Num] = ["Hours are shown rounded, and amounts are of the exact hours. "]
     if changing:
         share = given.book.setting("rentals.price_change", changing, "share", "change of rents")
         words += ["Rates of later years are the listed ones with a change of ", share, " a year. "]
     words.append(
-        f"The oldest of these rates is of {min(listed_days)}. Before the first hour is rented the "
-        "provider's listed rate is looked up again, and its page kept with the award."
+        f"The oldest of these rates is of {day_words(min(listed_days))}. Before the first hour we "
+        "look up the provider's rate again and keep a copy of its page."
     )
     return [table, Paragraph(words=tuple(words))]
 

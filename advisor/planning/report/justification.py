@@ -16,7 +16,7 @@ from advisor.planning.sensitivity.explain import Alternative
 from advisor.planning.solver.charges import gpus_of_a_job, hours_in_a_day
 from advisor.planning.solver.groups import groups, runs_that_fit
 from advisor.planning.solver.prices import machine_price, months_charged, paid_price, share_of_use
-from advisor.planning.solver.problem import Allocation, Rental
+from advisor.planning.solver.problem import Allocation, Rental, RunTime
 from advisor.planning.solver.rented import rented_ways
 from advisor.ranking.times import Model
 from price_catalog.providers import written_provider
@@ -54,7 +54,8 @@ def _need(given: Material) -> Words:
             "plan", sum(given.plan.left_out.values()), "runs", "runs left out", what="left out"
         )
         words += [", and ", left, " more for which the money does not reach"]
-    words.append(". Each run trains the whole model once, from random weights.")
+    each = "Each run" if given.plan.runs != 1 else "It"
+    words.append(f". {each} trains the whole model once, from random weights.")
     return tuple(words)
 
 
@@ -84,9 +85,10 @@ def _choices(given: Material) -> list[Words]:
         ]
         models = [given.book.experiments[p.experiment_id].model for p in runs]
         names = listed(given.loaded.models[model].name for model in models)
-        words: list[str | Num] = ["Choice. ", *asked_for(e), *_price(given, e)]
+        words: list[str | Num] = ["Choice. We ask for ", *asked_for(e), *_price(given, e)]
         kind = "equipment" if is_equipment(given, e) else "supplies, below the threshold"
-        words.append(f", counted as {kind}. ")
+        of = "It counts" if e.count.value == 1 else "Each counts"
+        words.append(f". {of} as {kind}. ")
         if names:
             words.append(f"{'It trains' if e.count.value == 1 else 'They train'} {names}. ")
             times = [
@@ -95,15 +97,39 @@ def _choices(given: Material) -> list[Words]:
             ]
             time, longest = max(times, key=lambda each: each[0].days)
             model = given.loaded.models[given.book.experiments[longest.experiment_id].model].name
-            how = "an estimate" if time.basis == "predicted" else "measured"
+            label = options[longest.machine_id].label
             words += [
                 f"The longest of these runs ({model}) takes ",
-                given.book.time(time, f"{model} on {options[longest.machine_id].label}"),
-                f" ({how}). ",
+                given.book.time(time, f"{model} on {label}"),
+                *_how_sure(given, time, f"{model} on {label}"),
+                ". ",
             ]
-        words.append("No other plan that was compared does this work for less." * _cheapest(given))
+        if _cheapest(given):
+            rented = " or rented computer" if given.loaded.grant.rent else ""
+            words.append(f"No other machine{rented} that we compared does this work for less.")
         found.append(tuple(words))
     return found
+
+
+def _how_sure(given: Material, time: RunTime, label: str) -> Words:
+    """Whether a time was measured; of an estimate, between what it should lie."""
+    if time.basis != "predicted":
+        return (" (measured)",)
+    if time.days_low is None or time.days_high is None:
+        return (" (an estimate)",)
+
+    def end(value: float, column: str) -> Num:
+        return given.ledger.leaf(
+            "time",
+            value,
+            "days",
+            f"{column}, {label}",
+            measurement_id=time.measurement_id,
+            column=column,
+        )
+
+    low = end(time.days_low, "training_days_low")
+    return (" (an estimate: ", low, " to ", end(time.days_high, "training_days_high"), ")")
 
 
 def asked_for(e: EquipmentCost) -> Words:
@@ -127,8 +153,9 @@ def _price(given: Material, e: EquipmentCost) -> list[str | Num]:
             *(["value-added tax"] if rules.vat else []),
             *(extra.name for extra in rules.machine_extras),
         ]
-        how = "added up to" if e.lines[0].line.quote_kind == "parts-list" else "quoted at"
-        words += [f" ({how} ", quoted, f", with {listed(what)})"]
+        summed = any(priced.line.quote_kind == "parts-list" for priced in e.lines)
+        how = "added up from its parts" if summed else "as quoted"
+        words += [" (", quoted, f" {how}, and then {listed(what)})"]
     named = funder_form(given.loaded.grant.funder).names_cost_share
     if rules.cost_share and named:
         share = given.book.setting(
@@ -138,7 +165,7 @@ def _price(given: Material, e: EquipmentCost) -> list[str | Num]:
     if rules.life_months is not None:
         within, life = months_charged(given.ledger, rules, day)
         use = share_of_use(given.ledger, rules)
-        words += ["; of it depreciation is asked for, ", within, " of ", life, " months at ", use]
+        words += [". We ask for its depreciation, ", within, " of ", life, " months at ", use]
         words += [" use: ", e.charge.each, each]
     elif rules.cost_share:
         part = ": " if named else ", shared with another project; asked for here: "
@@ -354,7 +381,10 @@ def _otherwise(given: Material, other: Alternative, on: str) -> Words:
     words: list[str | Num] = [f"Doing the same work on {on} costs ", usd]
     if other.plan.runs != given.plan.runs:
         words = [f"{alone} do ", solved(other.plan.runs, "runs", "runs"), ", for ", usd]
-    return (*words, " in all; this request is ", given.costs.total, ".")
+    form = funder_form(given.loaded.grant.funder)
+    whole = form.pays is None and not form.adds_indirect
+    this = "this request is" if whole else "this plan costs"
+    return (*words, f" in all; {this} ", given.costs.total, ".")
 
 
 def _upkeep(given: Material, by_line: Mapping[str, Num]) -> Words:
@@ -369,6 +399,8 @@ def _upkeep(given: Material, by_line: Mapping[str, Num]) -> Words:
         names = listed(f.fixed.name for f in kept)
         words += [f"{names}: ", total, ". "]
     extras = given.loaded.problem.rules.machine_extras
+    if any(r.rented and r.charge.direct.value for r in given.costs.running):
+        words.append("The providers maintain the rented computers. ")
     if given.costs.equipment and extras:
         words.append(f"In the price of each machine: {listed(each.name for each in extras)}.")
     elif not kept:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import re
 from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
@@ -127,7 +130,8 @@ def _markdown(block: Block, figures: str | None, *, cite: bool) -> list[str]:
 
 def to_csv_text(report: Report) -> str:
     """The budget as a grants office opens it: a row a line, a column an award year, and the
-    currency of its amounts with the rate that prices were converted at."""
+    currency of its amounts with the rate that prices were converted at. Where offices write 1,50
+    for one and a half, their spreadsheet parts cells at semicolons, and so does this."""
     table = report.tables()[0]
     told = {"currency": report.currency, "form": table.columns[0]}
     if report.converted is not None:
@@ -137,13 +141,26 @@ def to_csv_text(report: Report) -> str:
         dict(zip(columns, (*(_plain(cell) for cell in row), *told.values()), strict=True))
         for row in table.rows
     ]
-    return to_csv(rows, columns) + "\n"
+    text = to_csv(rows, columns) + "\n"
+    return _semicolons(text) if report.decimal_comma else text
 
 
 def _plain(cell: Cell) -> Any:
     if not isinstance(cell, Num):
         return cell
     return cell.value.quantize(Decimal(1) if cell.unit in WHOLE else CENT)
+
+
+_AMOUNT = re.compile(r"-?\d+\.\d+")
+
+
+def _semicolons(text: str) -> str:
+    """The same table parted at semicolons, its amounts with a decimal comma."""
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=";", lineterminator="\n")
+    for row in csv.reader(io.StringIO(text)):
+        writer.writerow([(_AMOUNT.fullmatch(c) and c.replace(".", ",")) or c for c in row])
+    return out.getvalue()
 
 
 def to_json_text(report: Report) -> str:

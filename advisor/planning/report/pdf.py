@@ -22,7 +22,7 @@ from advisor.planning.report.report import (
 from bench_runner.leftovers import in_use, sweep
 
 TEXT_POINTS, NAME_POINTS, MARK_POINTS = 487, 95, 17
-"""Of a page between its margins, of a line's name at least, and of the row of a number."""
+"""Of a page between its margins, of a line's name where names are long, and of a number's row."""
 WIDE = 0.49
 """A letter of an amount against its height, at most: digits, capitals and marks together."""
 MOST_UNBROKEN = 8
@@ -166,7 +166,9 @@ def _most(table: ReportTable, *, cite: bool) -> int:
     longest = max((len(table.shown(cell)) for row in table.rows for cell in row[1:]), default=1)
     points = ANNEX_POINTS if cite else FUNDER_POINTS
     wide = longest * points * WIDE + 6 + (MARK_POINTS if cite else 0)
-    return max(int((TEXT_POINTS - NAME_POINTS) // wide), 2)
+    names = max((len(str(row[0])) for row in (table.columns, *table.rows)), default=0)
+    named = min(names * points * WIDE + 6, NAME_POINTS)
+    return max(int((TEXT_POINTS - named) // wide), 2)
 
 
 def _piece(table: ReportTable, *, cite: bool) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from datetime import timedelta
 from decimal import Decimal
 from math import inf
@@ -15,7 +15,7 @@ from advisor.planning.report.report import Picture
 from advisor.planning.sensitivity.explain import Explanation
 from advisor.planning.sensitivity.solved_amounts import number_words
 from advisor.planning.solver.charges import purchase_cents, run_cents
-from advisor.planning.solver.problem import Plan, Work
+from advisor.planning.solver.problem import Placed, Plan, Work
 from advisor.planning.solver.rented import cheapest_rental, ordered_rentals, rented_run_cents
 
 MOST_MODELS = 6
@@ -35,25 +35,45 @@ def told_apart(days: Sequence[int]) -> list[int]:
     return [*found, last]
 
 
+def lanes_of(placed: Sequence[Placed], machines: Set[str]) -> list[tuple[str, int, list[Placed]]]:
+    """Runs line by line: a line is a machine with its order, or a rented one, which runs that do
+    not overlap share over all years."""
+    own: dict[tuple[str, int, int], list[Placed]] = {}
+    rented: dict[str, list[list[Placed]]] = {}
+    for p in sorted(placed, key=lambda p: p.pieces[0][0]):
+        if p.machine_id in machines:
+            own.setdefault((p.machine_id, p.order, p.unit), []).append(p)
+            continue
+        lines = rented.setdefault(p.machine_id, [])
+        for line in lines:
+            if line[-1].pieces[-1][1] <= p.pieces[0][0]:
+                line.append(p)
+                break
+        else:
+            lines.append([p])
+    found = [(key[0], key[1], own[key]) for key in sorted(own)]
+    return found + [(name, -1, line) for name, lines in rented.items() for line in lines]
+
+
 def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
     """Machines against time, with runs, delivery and due days."""
     problem = loaded.problem
     options = problem.options()
     experiments = {e.experiment_id: e for e in problem.experiments}
     models = list(dict.fromkeys(e.model for e in problem.experiments))
-    lanes = list(dict.fromkeys((p.machine_id, p.order, p.unit) for p in plan.placed))
     owned = {
         m.machine_id
         for m in problem.machines
         if problem.whole(m.machine_id).startswith("owned:") and m.upgrade_of is None
     }
     bought = {m.machine_id for m in problem.machines} - owned
+    lanes = lanes_of(plan.placed, owned | bought)
     delivered = bool(problem.rules.lead_days) and any(lane[0] in bought for lane in lanes)
-    lanes.sort(key=lambda lane: (lane[0] not in owned, lane[0] not in bought, lane))
+    lanes.sort(key=lambda lane: (lane[0] not in owned, lane[0] not in bought, lane[:2]))
 
     def draw(figure: Any) -> None:
         axes = figure.add_subplot()
-        for at, (option_id, year, unit) in enumerate(lanes):
+        for at, (option_id, year, runs) in enumerate(lanes):
             if option_id in bought:
                 start = problem.orders[year]
                 axes.barh(
@@ -66,9 +86,7 @@ def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
                     hatch="////",
                     linewidth=0.5,
                 )
-            for p in plan.placed:
-                if (p.machine_id, p.order, p.unit) != (option_id, year, unit):
-                    continue
+            for p in runs:
                 model = experiments[p.experiment_id].model
                 colour = OKABE_ITO[models.index(model) % len(OKABE_ITO)]
                 for start_day, end_day in p.pieces:
@@ -112,11 +130,11 @@ def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
                 ha="right" if day > problem.year_days[-1] * 0.85 else "left",
                 bbox=BEHIND_WORDS,
             )
-        labels = [
-            in_two_lines(options[option_id].label)
-            + (f" #{unit}" if sum(x[:2] == (option_id, y) for x in lanes) > 1 else "")
-            for option_id, y, unit in lanes
-        ]
+        labels = []
+        for at, (option_id, year, _) in enumerate(lanes):
+            alike = [n for n, lane in enumerate(lanes) if lane[:2] == (option_id, year)]
+            number = f" #{alike.index(at) + 1}" if len(alike) > 1 else ""
+            labels.append(in_two_lines(options[option_id].label) + number)
         axes.set_yticks(range(len(lanes)), labels, fontsize=7)
         axes.set_ylim(len(lanes) - 0.4, -0.9 - 0.35 * top)
         ticks = told_apart(problem.year_days)

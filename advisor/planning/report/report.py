@@ -115,6 +115,8 @@ class Report:
     paper: Paper = "a4"
     currency: str = "USD"
     """Of its amounts; the ledger begins in US dollars, as prices are kept."""
+    decimal_comma: bool = False
+    """Whether the funder's offices write 1,50 for one and a half."""
     converted: str | None = None
     """At which rate, of which day and source; None where nothing is converted."""
     objects: Mapping[str, Any] = field(default_factory=dict)
@@ -136,6 +138,11 @@ def shown(cell: Cell) -> str:
     if cell is None:
         return "no data"
     return cell if isinstance(cell, str) else number_words(cell.value, cell.unit)
+
+
+def day_words(day: date) -> str:
+    """A day as a letter has it: ``1 January 2027``."""
+    return f"{day.day} {day:%B %Y}"
 
 
 def joined(words: Words) -> str:

@@ -72,6 +72,7 @@ def build_report(
         rows=tuple(given.ledger.rows),
         form=form,
         paper=funder.paper,
+        decimal_comma=funder.decimal_comma,
         objects=data,
         currency=loaded.grant.currency.code,
         converted=loaded.grant.currency.note,

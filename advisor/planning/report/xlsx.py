@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 from datetime import datetime
+from textwrap import wrap
 from typing import Any
 
 from advisor.costs.amounts import WHOLE, usd_and_cents
@@ -28,6 +29,8 @@ _FIRST = 3
 """Row 1 holds the hint, row 2 the header."""
 PAPERS = {"us-letter": 1, "a4": 9}
 """The numbers that spreadsheets have for them."""
+TEXT_WIDE = 110
+"""Characters of a line of running text."""
 WIDEST = 46
 """Characters of a column; longer text goes on in the next line of its cell."""
 _FORMATS = {
@@ -43,6 +46,22 @@ _FORMATS = {
     "images": "#,##0",
     "days": "#,##0.##",
 }
+
+
+_SPELT = {
+    "hours": '" hours"',
+    "kwh": '" kWh"',
+    "days": '" days"',
+    "hour": '" an hour"',
+}
+"""What stands behind a number of that unit, or behind a rate of that."""
+LINE_POINTS = 15
+"""The height of a line."""
+
+
+def _lines_high(text: str, width: int) -> int:
+    """Lines that a text takes in a column, whose letters may be a tenth wider than counted."""
+    return max(len(wrap(text, max(int(width * 0.9), 8))), 1)
 
 
 def to_xlsx(report: Report) -> bytes:
@@ -70,19 +89,31 @@ class _Formats:
     def __init__(self, book: Any) -> None:
         self.bold = book.add_format({"bold": True})
         self.head = book.add_format({"bold": True, "bottom": 1, "text_wrap": True})
+        self.head_right = book.add_format(
+            {"bold": True, "bottom": 1, "text_wrap": True, "align": "right"}
+        )
         self.wrap = book.add_format({"text_wrap": True, "valign": "top"})
+        self.beside = book.add_format({"text_wrap": True, "valign": "top", "indent": 1})
         self._book = book
-        self._known: dict[tuple[str, bool, bool], Any] = {}
+        self._known: dict[tuple[str, bool, bool, bool], Any] = {}
 
-    def number(self, unit: str, *, total: bool = False, editable: bool = False) -> Any:
-        key = (unit, total, editable)
+    def number(
+        self, unit: str, *, total: bool = False, editable: bool = False, spelt: bool = False
+    ) -> Any:
+        """Of a number; ``spelt``: its unit stands beside it, where no column says it."""
+        key = (unit, total, editable, spelt)
         if key not in self._known:
             code, _, rate = unit.partition("-per-")
             own = "General"
             if len(code) == 3 and code.isupper():
                 digits = "." + "0" * 6 if rate else "" if code in WHOLE else ".00"
                 own = f'"{code}" #,##0{digits}'
-            style: dict[str, Any] = {"num_format": _FORMATS.get(unit, own)}
+            spelling = _SPELT.get(rate or unit, "") if spelt else ""
+            # Beside a text of several lines a number stands at the first.
+            style: dict[str, Any] = {
+                "num_format": _FORMATS.get(unit, own) + spelling,
+                "valign": "top",
+            }
             if total:
                 style |= {"bold": True, "top": 1}
             if editable:
@@ -108,7 +139,8 @@ def _to_print(sheet: Any, report: Report, *, head: int | None, wide: bool = True
 def _text_sheet(book: Any, formats: _Formats, report: Report) -> None:
     sheet = book.add_worksheet("Report")
     _to_print(sheet, report, head=None, wide=False)
-    sheet.set_column(0, 0, 110)
+    sheet.set_column(0, 0, TEXT_WIDE)
+    sheet.set_row(1, 2 * LINE_POINTS)
     sheet.write_string(0, 0, report.title, formats.bold)
     sheet.write_string(
         1,
@@ -130,6 +162,7 @@ def _text_sheet(book: Any, formats: _Formats, report: Report) -> None:
         sheet.write_string(at, 0, section.title, formats.bold)
         for text in texts:
             at += 1
+            sheet.set_row(at, LINE_POINTS * _lines_high(text, TEXT_WIDE))
             sheet.write_string(at, 0, text, formats.wrap)
         at += 2
 
@@ -142,18 +175,25 @@ def _table_sheet(book: Any, formats: _Formats, report: Report, table: ReportTabl
     sheet = book.add_worksheet(table.name[:31])
     _to_print(sheet, report, head=0)
     sheet.freeze_panes(1, 0)
+    numeric = table.numeric()
     for at, column in enumerate(table.columns):
-        sheet.write_string(0, at, column, formats.head)
+        sheet.write_string(0, at, column, formats.head_right if numeric[at] else formats.head)
         longest = max([len(column), *(_width(row[at]) for row in table.rows)])
         sheet.set_column(at, at, min(max(longest + 2, 8), WIDEST))
     for number, row in enumerate(table.rows, start=1):
         total = table.total and number == len(table.rows)
+        most = max(_lines_high(shown(cell), WIDEST) for cell in row)
+        if most > 1:
+            sheet.set_row(number, LINE_POINTS * most)
         for at, cell in enumerate(row):
             _write(sheet, formats, number, at, cell, total)
 
 
 def _width(cell: Cell) -> int:
-    """Characters of a cell as the sheet shows it, where dollars always have cents."""
+    """Characters of a cell as the sheet shows it, where dollars always have cents and rates six
+    digits behind the point."""
+    if isinstance(cell, Num) and "-per-" in cell.unit:
+        return len(shown(cell)) + 4
     if isinstance(cell, Num) and cell.unit == "usd":
         return len(usd_and_cents(cell.value))
     return len(shown(cell))
@@ -161,11 +201,11 @@ def _width(cell: Cell) -> int:
 
 def _write(sheet: Any, formats: _Formats, line: int, at: int, cell: Cell, total: bool) -> None:
     if isinstance(cell, Num):
-        style = formats.number(cell.unit, total=total)
+        style = formats.number(cell.unit, total=total, spelt=True)
         sheet.write_formula(line, at, f"={_reference(cell.row)}", style, float(cell.value))
     else:
         text = shown(cell)
-        plain = formats.wrap if len(text) > WIDEST else None
+        plain = formats.beside if at else formats.wrap
         sheet.write_string(line, at, text, formats.bold if total else plain)
 
 
@@ -192,6 +232,9 @@ def _ledger_sheet(book: Any, formats: _Formats, report: Report) -> None:
             sheet.write_formula(line, 2, _formula(row), style, float(row.value))
         sheet.write_string(line, 3, row.unit)
         origin = origin_words(row)
+        most = max(_lines_high(row.label, 60), _lines_high(origin, 70))
+        if most > 1:
+            sheet.set_row(line, LINE_POINTS * most)
         sheet.write_string(line, 4, origin, formats.wrap if len(origin) > 70 else None)
 
 
