@@ -463,7 +463,7 @@ def test_a_plan_judged_by_more_than_what_is_paid_is_not_said_to_cost_least(
         return to_markdown(report_for(replace(planned, loaded=loaded)).parts()[0])
 
     rules = planned.loaded.problem.rules
-    less = "No other plan that was compared does this work for less."
+    less = "No other machine that we compared does this work for less."
     assert less in text()
     assert less not in text(rules=replace(rules, lifetime_years=Decimal(5)))
     unsure = Allocation(allocation_id="allocation:1", name="A", gpu_hours_a_year=None)
