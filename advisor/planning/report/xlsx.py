@@ -29,8 +29,8 @@ _FIRST = 3
 """Row 1 holds the hint, row 2 the header."""
 PAPERS = {"us-letter": 1, "a4": 9}
 """The numbers that spreadsheets have for them."""
-TEXT_WIDE = 110
-"""Characters of a line of running text."""
+TEXT_WIDE = 92
+"""Characters of a line of running text: what paper has room for, upright and unscaled."""
 WIDEST = 46
 """Characters of a column; longer text goes on in the next line of its cell."""
 _FORMATS = {
@@ -91,6 +91,9 @@ class _Formats:
         self.head = book.add_format({"bold": True, "bottom": 1, "text_wrap": True})
         self.head_right = book.add_format(
             {"bold": True, "bottom": 1, "text_wrap": True, "align": "right"}
+        )
+        self.head_beside = book.add_format(
+            {"bold": True, "bottom": 1, "text_wrap": True, "indent": 1}
         )
         self.wrap = book.add_format({"text_wrap": True, "valign": "top"})
         self.beside = book.add_format({"text_wrap": True, "valign": "top", "indent": 1})
@@ -177,9 +180,10 @@ def _table_sheet(book: Any, formats: _Formats, report: Report, table: ReportTabl
     sheet.freeze_panes(1, 0)
     numeric = table.numeric()
     for at, column in enumerate(table.columns):
-        sheet.write_string(0, at, column, formats.head_right if numeric[at] else formats.head)
+        text = formats.head_beside if at else formats.head
+        sheet.write_string(0, at, column, formats.head_right if numeric[at] else text)
         longest = max([len(column), *(_width(row[at]) for row in table.rows)])
-        sheet.set_column(at, at, min(max(longest + 2, 8), WIDEST))
+        sheet.set_column(at, at, min(max(longest + 3, 8), WIDEST))
     for number, row in enumerate(table.rows, start=1):
         total = table.total and number == len(table.rows)
         most = max(_lines_high(shown(cell), WIDEST) for cell in row)
