@@ -1,4 +1,4 @@
-"""Gated decoders, mixtures of experts, encoder-decoders, and encoders later than RoBERTa."""
+"""Gated decoders, encoder-decoders, and encoders later than RoBERTa."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from bench_runner.architecture_base import (
     TextTransformer,
     at_least,
     called,
-    listed_layers,
     one_of,
 )
 
@@ -23,6 +22,10 @@ class Llama(TextTransformer):
     family = "decoder"
     causal = True
     gated = True
+    norms: ClassVar[int] = 2
+    """Of the hidden size, a layer."""
+    norm_vectors: ClassVar[int] = 1
+    """Weights of a norm: a scale, and a shift where there are two."""
     hidden_size: int = 4096
     num_hidden_layers: int = 32
     num_attention_heads: int = 32
@@ -46,6 +49,31 @@ class Llama(TextTransformer):
     def head_size(self) -> int:
         return self.head_dim
 
+    @property
+    def biased(self) -> tuple[bool, bool]:
+        """Whether queries, keys and values have biases, and whether attention's output has."""
+        return self.attention_bias, self.attention_bias
+
+    @property
+    def head_norms(self) -> int:
+        """Weights of the norms of queries and keys, a layer."""
+        return 0
+
+    @property
+    def norms_a_layer(self) -> int:
+        """Norms of the hidden size, a layer."""
+        return self.norms
+
+    @property
+    def norm_of_each_head(self) -> int:
+        """Weights where all heads share a norm of queries and one of keys."""
+        return 2 * self.head_dim
+
+    @property
+    def norm_of_all_heads(self) -> int:
+        """... where every element of queries and keys has its own."""
+        return (self.num_attention_heads + self.num_key_value_heads) * self.head_dim
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Qwen2(Llama):
@@ -56,6 +84,10 @@ class Qwen2(Llama):
     intermediate_size: int = 22016
     num_key_value_heads: int = 32
     vocab_size: int = 151936
+
+    @property
+    def biased(self) -> tuple[bool, bool]:
+        return True, self.attention_bias
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +100,10 @@ class Qwen3(Llama):
     num_key_value_heads: int = 32
     head_dim: int = 128
     vocab_size: int = 151936
+
+    @property
+    def head_norms(self) -> int:
+        return self.norm_of_each_head
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,225 +121,6 @@ class Starcoder2(Llama):
     vocab_size: int = 49152
     use_bias: bool = True
     tie_word_embeddings: bool = True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Experts(Llama):
-    """A decoder whose tokens use some of many feed-forward networks (Shazeer et al. 2017)."""
-
-    head_norms: ClassVar[bool] = False
-
-    @property
-    def biased_queries(self) -> bool:
-        """Whether queries, keys and values have biases and nothing else has."""
-        return False
-
-    @property
-    def experts(self) -> int:
-        """Feed-forward networks of a layer to choose from."""
-        raise NotImplementedError
-
-    @property
-    def experts_a_token(self) -> int:
-        """... that each token uses."""
-        raise NotImplementedError
-
-    @property
-    def expert_size(self) -> int:
-        """Inner elements of each."""
-        raise NotImplementedError
-
-    @property
-    def shared_size(self) -> int:
-        """Inner elements that every token uses beside them."""
-        return 0
-
-    @property
-    def shared_gate(self) -> bool:
-        """Whether a scalar weighs what is shared."""
-        return False
-
-    @property
-    def dense_layers(self) -> int:
-        """Layers with one network of ``intermediate_size`` instead."""
-        return 0
-
-    def contradiction(self) -> tuple[str, str] | None:
-        if self.experts_a_token > self.experts:
-            return (
-                "num_experts_per_tok",
-                f"is {self.experts_a_token}, more than the {self.experts} experts",
-            )
-        return super(Experts, self).contradiction()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mixtral(Experts):
-    """Jiang et al. 2024."""
-
-    config_class = "MixtralConfig"
-    model_type = "mixtral"
-    num_key_value_heads: int = 8
-    intermediate_size: int = 14336
-    num_local_experts: int = 8
-    num_experts_per_tok: int = 2
-
-    @property
-    def experts(self) -> int:
-        return self.num_local_experts
-
-    @property
-    def experts_a_token(self) -> int:
-        return self.num_experts_per_tok
-
-    @property
-    def expert_size(self) -> int:
-        return self.intermediate_size
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _QwenMoe(Experts):
-    hidden_size: int = 2048
-    num_hidden_layers: int = 24
-    vocab_size: int = 151936
-    decoder_sparse_step: int = 1
-    mlp_only_layers: tuple[int, ...] = listed_layers()
-
-    @property
-    def dense_layers(self) -> int:
-        step, only = self.decoder_sparse_step, set(self.mlp_only_layers)
-        return sum(n in only or bool((n + 1) % step) for n in range(self.num_hidden_layers))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Qwen2Moe(_QwenMoe):
-    """Qwen team 2024: a shared expert beside the chosen ones."""
-
-    config_class = "Qwen2MoeConfig"
-    model_type = "qwen2_moe"
-    num_attention_heads: int = 16
-    num_key_value_heads: int = 16
-    intermediate_size: int = 5632
-    num_experts: int = 60
-    num_experts_per_tok: int = 4
-    moe_intermediate_size: int = 1408
-    shared_expert_intermediate_size: int = 5632
-    qkv_bias: bool = True
-
-    @property
-    def biased_queries(self) -> bool:
-        return self.qkv_bias
-
-    @property
-    def experts(self) -> int:
-        return self.num_experts
-
-    @property
-    def experts_a_token(self) -> int:
-        return self.num_experts_per_tok
-
-    @property
-    def expert_size(self) -> int:
-        return self.moe_intermediate_size
-
-    @property
-    def shared_size(self) -> int:
-        return self.shared_expert_intermediate_size
-
-    @property
-    def shared_gate(self) -> bool:
-        return True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Qwen3Moe(_QwenMoe):
-    """Qwen team 2025."""
-
-    config_class = "Qwen3MoeConfig"
-    model_type = "qwen3_moe"
-    head_norms = True
-    num_attention_heads: int = 32
-    num_key_value_heads: int = 4
-    intermediate_size: int = 6144
-    num_experts: int = 128
-    num_experts_per_tok: int = 8
-    moe_intermediate_size: int = 768
-
-    @property
-    def experts(self) -> int:
-        return self.num_experts
-
-    @property
-    def experts_a_token(self) -> int:
-        return self.num_experts_per_tok
-
-    @property
-    def expert_size(self) -> int:
-        return self.moe_intermediate_size
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeepseekV2(Experts):
-    """DeepSeek-AI 2024: keys and values through a narrow layer (MLA), many small experts."""
-
-    config_class = "DeepseekV2Config"
-    model_type = "deepseek_v2"
-    vocab_size: int = 102400
-    moe_intermediate_size: int = 1407
-    n_routed_experts: int = 64
-    n_shared_experts: int = at_least(0, 2)
-    num_experts_per_tok: int = 6
-    first_k_dense_replace: int = at_least(0, 0)
-    q_lora_rank: int = at_least(0, 1536)
-    kv_lora_rank: int = 512
-    qk_nope_head_dim: int = 128
-    qk_rope_head_dim: int = 64
-    v_head_dim: int = 128
-    head_dim: int = 64
-
-    @property
-    def experts(self) -> int:
-        return self.n_routed_experts
-
-    @property
-    def experts_a_token(self) -> int:
-        return self.num_experts_per_tok
-
-    @property
-    def expert_size(self) -> int:
-        return self.moe_intermediate_size
-
-    @property
-    def shared_size(self) -> int:
-        return self.n_shared_experts * self.moe_intermediate_size
-
-    @property
-    def dense_layers(self) -> int:
-        return min(self.first_k_dense_replace, self.num_hidden_layers)
-
-    @property
-    def query_size(self) -> int:
-        """Elements of one head's query and key."""
-        return self.qk_nope_head_dim + self.qk_rope_head_dim
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeepseekV3(DeepseekV2):
-    """DeepSeek-AI 2024: the same, wider; its second predicted token is not built by the library."""
-
-    config_class = "DeepseekV3Config"
-    model_type = "deepseek_v3"
-    hidden_size: int = 7168
-    num_hidden_layers: int = 61
-    num_attention_heads: int = 128
-    num_key_value_heads: int = 128
-    intermediate_size: int = 18432
-    vocab_size: int = 129280
-    moe_intermediate_size: int = 2048
-    n_routed_experts: int = 256
-    n_shared_experts: int = at_least(0, 1)
-    num_experts_per_tok: int = 8
-    first_k_dense_replace: int = at_least(0, 3)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

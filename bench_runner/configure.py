@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from bench_runner.architecture_images import ResNet
+from bench_runner.architecture_llama_kin import Glm
 from bench_runner.architecture_text import T5, ModernBert
 from bench_runner.recipes import IMAGE_FAMILIES, Recipe
 from bench_runner.records import Compilation, Settings
@@ -71,10 +72,12 @@ def model_arguments(recipe: Recipe) -> dict[str, Any]:
 
 def _special_tokens(recipe: Recipe) -> dict[str, Any]:
     """Those without which the library builds no model of this recipe's: an encoder-decoder's first
-    token, and ModernBERT's own where the vocabulary is too small for them."""
+    token, and ModernBERT's and GLM's own where the vocabulary is too small for them."""
     architecture = recipe.architecture
     if isinstance(architecture, T5):
         return {"decoder_start_token_id": 0, "pad_token_id": 0}
+    if isinstance(architecture, Glm) and architecture.vocab_size <= 151_329:
+        return {"pad_token_id": 0}
     if isinstance(architecture, ModernBert) and architecture.vocab_size <= 50_283:
         return dict.fromkeys(
             (f"{name}_token_id" for name in ("pad", "bos", "eos", "cls", "sep")), 0

@@ -30,8 +30,9 @@ from bench_runner.architecture import (
     Mamba,
     Vit,
 )
+from bench_runner.architecture_experts import Experts
 from bench_runner.architecture_images import ResNet, Swin
-from bench_runner.architecture_text import T5, Deberta, Experts, Llama, ModernBert, Starcoder2
+from bench_runner.architecture_text import T5, Deberta, Llama, ModernBert, Starcoder2
 from bench_runner.flops_images import count_resnet, count_swin
 from bench_runner.flops_text import (
     count_deberta,
@@ -58,6 +59,8 @@ class FlopCount:
 
     parameters: int
     """Trained parameters; tied weights once."""
+    active_parameters: int
+    """Those that one token passes through: of a mixture of experts the experts chosen for it."""
     forward_full: ForwardFlops
     forward_lowest: ForwardFlops
     samples: int
@@ -106,6 +109,7 @@ def count_flops(recipe: Recipe) -> FlopCount:
     model = _count(architecture, length)
     return FlopCount(
         parameters=model.parameters,
+        active_parameters=model.parameters - model.unused,
         forward_full=model.forward(model.attention_full),
         forward_lowest=model.forward(model.attention_lowest),
         samples=training.batch_size * training.training_steps,

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from bench_runner.architecture_experts import DeepseekV2, Experts
 from bench_runner.architecture_text import (
     T5,
     Deberta,
     DebertaV2,
-    DeepseekV2,
-    Experts,
     Llama,
     ModernBert,
-    Qwen2,
-    Qwen3,
     Starcoder2,
     target_length,
 )
@@ -24,12 +21,9 @@ def _llama_attention(config: Llama) -> tuple[int, int]:
     inner = config.num_attention_heads * config.head_dim
     shared = config.num_key_value_heads * config.head_dim
     weights = 2 * hidden * (inner + shared)
-    biases = inner + 2 * shared + hidden if config.attention_bias else 0
-    qkv_bias = isinstance(config, Qwen2) or (isinstance(config, Experts) and config.biased_queries)
-    if qkv_bias and not config.attention_bias:
-        biases = inner + 2 * shared
-    norms = isinstance(config, Qwen3) or (isinstance(config, Experts) and config.head_norms)
-    return weights + biases + (2 * config.head_dim if norms else 0), weights
+    read, written = config.biased
+    biases = (inner + 2 * shared if read else 0) + (hidden if written else 0)
+    return weights + biases + config.head_norms, weights
 
 
 def count_llama(config: Llama, tokens: int) -> ModelCount:
@@ -38,16 +32,19 @@ def count_llama(config: Llama, tokens: int) -> ModelCount:
     inner, vocabulary = config.intermediate_size, config.vocab_size
     tables = 1 if config.tie_word_embeddings else 2
     attention, weights = _llama_attention(config)
+    wide = 2 if config.gated else 1  # products into the inner size
+    norm = config.norm_vectors * hidden
     layer = (
         attention
-        + 2 * linear(hidden, inner, bias=config.mlp_bias)
+        + wide * linear(hidden, inner, bias=config.mlp_bias)
         + linear(inner, hidden, bias=config.mlp_bias)
-        + 2 * hidden  # two root-mean-square norms
+        + config.norms_a_layer * norm
     )
+    weights += (wide + 1) * hidden * inner
     square = layers * 4 * tokens**2 * config.num_attention_heads * config.head_dim
     return ModelCount(
-        parameters=tables * vocabulary * hidden + layers * layer + hidden,
-        matmul=2 * tokens * (layers * (weights + 3 * hidden * inner) + hidden * vocabulary),
+        parameters=tables * vocabulary * hidden + layers * layer + norm,
+        matmul=2 * tokens * (layers * weights + hidden * vocabulary),
         attention_full=square,
         attention_lowest=causal_half(square),
     )
@@ -109,9 +106,13 @@ def count_experts(config: Experts, tokens: int) -> ModelCount:
     feed_forward = dense * 3 * hidden * config.intermediate_size + sparse * always
     held = feed_forward + sparse * config.experts * one
     used = feed_forward + sparse * config.experts_a_token * one
+    biases = sparse * (config.experts * config.expert_biases + config.further)
+    layer = attention + 2 * hidden  # and its norms
     square = layers * 2 * tokens**2 * scored
+    idle = config.experts - config.experts_a_token
     return ModelCount(
-        parameters=tables * vocabulary * hidden + layers * (attention + 2 * hidden) + held + hidden,
+        parameters=tables * vocabulary * hidden + layers * layer + held + biases + hidden,
+        unused=sparse * idle * (one + config.expert_biases),
         matmul=2 * tokens * (layers * weights + used + hidden * vocabulary),
         attention_full=square,
         attention_lowest=causal_half(square),

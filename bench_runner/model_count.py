@@ -27,6 +27,8 @@ class ModelCount:
     """Parameters of a model, and operations of one sample's forward pass."""
 
     parameters: int
+    unused: int = 0
+    """Parameters that one token does not pass through: the experts not chosen for it."""
     matmul: int
     attention_full: int = 0
     attention_lowest: int = 0

@@ -16,21 +16,41 @@ from bench_runner.architecture import (
     Roberta,
     Vit,
 )
+from bench_runner.architecture_experts import (
+    DeepseekV2,
+    DeepseekV3,
+    Glm4Moe,
+    GptOss,
+    Mixtral,
+    Olmoe,
+    Qwen2Moe,
+    Qwen3Moe,
+)
 from bench_runner.architecture_images import ResNet, Swin, Swinv2
+from bench_runner.architecture_llama_kin import (
+    Arcee,
+    Cohere,
+    Cohere2,
+    Exaone4,
+    Gemma2,
+    Gemma3,
+    Glm,
+    Glm4,
+    Olmo,
+    Olmo2,
+    Olmo3,
+    SeedOss,
+    StableLm,
+)
 from bench_runner.architecture_text import (
     MT5,
     T5,
     Deberta,
     DebertaV2,
-    DeepseekV2,
-    DeepseekV3,
     Llama,
-    Mixtral,
     ModernBert,
     Qwen2,
-    Qwen2Moe,
     Qwen3,
-    Qwen3Moe,
     Starcoder2,
 )
 
@@ -137,6 +157,13 @@ _DEEPSEEK = (
     "num_experts_per_tok first_k_dense_replace q_lora_rank kv_lora_rank qk_nope_head_dim "
     "qk_rope_head_dim v_head_dim tie_word_embeddings"
 )
+_GLM_MOE = replace(
+    _LLAMA,
+    kind=Glm4Moe,
+    kept=f"{_LLAMA.kept} moe_intermediate_size n_routed_experts n_shared_experts "
+    "num_experts_per_tok first_k_dense_replace use_qk_norm",
+    required=f"{_LLAMA.required} n_routed_experts",
+)
 _T5 = Kin(
     kind=T5,
     kept="d_model num_layers num_decoder_layers num_heads d_ff d_kv vocab_size feed_forward_proj",
@@ -161,19 +188,25 @@ _TIED = {"tie_word_embeddings": True}
 KIN: Mapping[str, Kin] = {
     # Decoders with gated feed-forward layers, under the same keys as Llama's.
     **dict.fromkeys(
-        (
-            *("llama", "mistral", "phi3", "olmo", "olmo2", "olmo3", "stablelm"),
-            *("granite", "exaone4", "internlm2", "ministral", "helium", "arcee"),
-        ),
+        (*("llama", "mistral", "phi3", "granite", "internlm2", "ministral", "helium"),),
         _LLAMA,
     ),
     "qwen2": replace(_LLAMA, kind=Qwen2),
     "qwen3": replace(_LLAMA, kind=Qwen3, defaults={"head_dim": 128}),
-    **dict.fromkeys(("seed_oss", "glm", "glm4"), replace(_LLAMA, defaults={"head_dim": 128})),
-    **dict.fromkeys(
-        ("gemma", "gemma2", "gemma3_text"), replace(_LLAMA, defaults=_TIED | _WIDE_HEADS)
-    ),
-    **dict.fromkeys(("smollm3", "cohere", "cohere2"), replace(_LLAMA, defaults=_TIED)),
+    **{
+        kind.model_type: replace(_LLAMA, kind=kind)
+        for kind in (Olmo, Olmo2, Olmo3, StableLm, Exaone4, Arcee, Cohere, Cohere2)
+    },
+    **{
+        kind.model_type: replace(_LLAMA, kind=kind, defaults={"head_dim": 128})
+        for kind in (SeedOss, Glm, Glm4)
+    },
+    **{
+        kind.model_type: replace(_LLAMA, kind=kind, defaults=_TIED | _WIDE_HEADS)
+        for kind in (Gemma2, Gemma3)
+    },
+    "gemma": replace(_LLAMA, defaults=_TIED | _WIDE_HEADS),
+    "smollm3": replace(_LLAMA, defaults=_TIED),
     **dict.fromkeys(("opt", "gpt_neo"), _UNGATED),
     # Of these gpt_bigcode learns positions, a thousandth of its weights.
     **dict.fromkeys(("bloom", "mpt", "falcon", "gpt_bigcode"), _UNPLACED),
@@ -191,6 +224,22 @@ KIN: Mapping[str, Kin] = {
         kind=Qwen3Moe,
         kept=f"{_LLAMA.kept} num_experts num_experts_per_tok moe_intermediate_size",
         spelling={"num_experts": "num_experts num_local_experts"},
+    ),
+    "olmoe": replace(_LLAMA, kind=Olmoe, kept=f"{_LLAMA.kept} num_experts num_experts_per_tok"),
+    "gpt_oss": replace(
+        _LLAMA,
+        kind=GptOss,
+        kept=f"{_LLAMA.kept} {_ROUTED}",
+        spelling={"num_experts_per_tok": "num_experts_per_tok experts_per_token"},
+        defaults={"head_dim": 64},
+    ),
+    "glm4_moe": _GLM_MOE,
+    # DeepSeek's first mixture of experts, which the library has not under its own name.
+    "deepseek": replace(
+        _GLM_MOE,
+        required=f"{_GLM_MOE.required} moe_intermediate_size num_experts_per_tok",
+        defaults={"first_k_dense_replace": 0},
+        fixed={"use_qk_norm": False},
     ),
     "deepseek_v2": replace(_LLAMA, kind=DeepseekV2, kept=_DEEPSEEK),
     "deepseek_v3": replace(_LLAMA, kind=DeepseekV3, kept=_DEEPSEEK),

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from advisor.parse import shown
 from advisor.prediction.model.config_kinds import KIN, LONGEST_BERT, Kin
 from advisor.prediction.model.targets import Run, Target, make_target
-from advisor.prediction.model.uncounted import adapter, said_of_windows, uncounted
-from bench_runner.architecture import Bert, Gpt2, Vit, read_architecture, whole
-from bench_runner.architecture_text import T5, Deberta, Experts, Starcoder2, target_length
+from advisor.prediction.model.uncounted import adapter, of_several, said_of_windows, uncounted
+from bench_runner.architecture import Bert, Gpt2, Mamba, Vit, read_architecture, whole
+from bench_runner.architecture_experts import Experts
+from bench_runner.architecture_text import T5, Deberta, Starcoder2, target_length
+from bench_runner.flops import count_flops
 from bench_runner.outside import OutsideError, TooLargeError, json_outside, read_outside
 from bench_runner.recipes import ATTENTIONS, IMAGE_FAMILIES, Precision
+from bench_runner.timm_models import plain_name, timm_model
+from bench_runner.typed_numbers import count_words
 from price_catalog.csv_table import nearest
 
 LARGEST_FILE = 8 * 2**20
@@ -76,10 +80,14 @@ def target_of_config(path: Path, run: Run) -> Target:
             f"{file.name} describes an adapter (LoRA and its kin), and training one is other work "
             "than training its model, which is not predicted; give the model's config.json"
         )
+    if (name := _name_of_timm(file.content)) is not None:
+        raise ValueError(f"{file.name} is timm's of {name}; write the timm name {name} instead")
     if not isinstance(kind, str) or not kind:
         raise file.error("model_type", "is missing; write the architecture's name, as llama")
     if kind in _OTHER_WORK:
         raise file.error("model_type", _OTHER_WORK[kind])
+    if kind not in KIN and (parts := of_several(file.content)) is not None:
+        raise file.error(*parts)
     if kind not in KIN:
         shown = kind if len(kind) <= 40 else kind[:37] + "..."
         raise file.error(
@@ -93,6 +101,15 @@ def target_of_config(path: Path, run: Run) -> Target:
     counted |= set(_ALSO_READ)
     if (found := uncounted(file.content, counted, family=kin.kind.family)) is not None:
         raise file.error(*found)
+    if kind == "opt" and file.whole("word_embed_proj_dim", _WIDEST, 0) not in (
+        0,
+        file.whole("hidden_size", _WIDEST, 768),
+    ):
+        raise file.error(
+            "word_embed_proj_dim",
+            "differs from hidden_size, and what projects one to the other is not counted; give "
+            "hidden_size where the model may have wider embeddings",
+        )
     if kind == "electra" and file.whole("embedding_size", _WIDEST, 128) != file.whole(
         "hidden_size", _WIDEST, 256
     ):
@@ -111,7 +128,7 @@ def target_of_config(path: Path, run: Run) -> Target:
         raise file.error(
             "patch_size", f"is {arguments['patch_size']}, larger than the image ({longest})"
         )
-    return make_target(
+    target = make_target(
         # Its folder, where the file is called config.json like all others and a folder was named.
         name=path.parent.name or path.name if path.name == "config.json" else path.stem,
         kind=kin.kind,
@@ -124,6 +141,26 @@ def target_of_config(path: Path, run: Run) -> Target:
         said=lambda length: _said(file, kin, length),
         attention=_attention(file, kin),
     )
+    return _with_active(target)
+
+
+def _with_active(target: Target) -> Target:
+    """Of a mixture of experts, how much of it a token uses."""
+    recipe = target.recipe
+    if recipe is None or not isinstance(recipe.architecture, Experts):
+        return target
+    count = count_flops(recipe)
+    active, all_of_it = count_words(count.active_parameters), count_words(count.parameters)
+    words = f"a token passes through {active} of its {all_of_it} parameters"
+    return replace(target, assumptions=(words, *target.assumptions))
+
+
+def _name_of_timm(content: Mapping[str, Any]) -> str | None:
+    """timm's own name of a model, where the file is one that timm writes."""
+    name = content.get("architecture")
+    written = content.get("model_type") in (None, "timm_wrapper")
+    known = written and isinstance(name, str) and timm_model(name) is not None
+    return plain_name(str(name)) if known else None
 
 
 def _is_namesake(code: object, kind: object) -> bool:
@@ -167,7 +204,7 @@ def _said(file: _File, kin: Kin, length: int) -> list[str]:
         said.append(f"the decoder writes {target_length(length):,} tokens a sample (masked spans)")
     if issubclass(kin.kind, Experts):
         said.append("no training of a mixture of experts is among the evidence")
-    if file.content.get("num_nextn_predict_layers"):
+    if any(file.content.get(key) for key in ("num_nextn_predict_layers", "num_mtp_layers")):
         said.append("one token predicted at a time, as the library trains it")
     if _attention(file, kin) == "eager":
         said.append(
@@ -178,20 +215,43 @@ def _said(file: _File, kin: Kin, length: int) -> list[str]:
         said.append("attention as fast as without its soft cap, which not every fused kernel has")
     if file.content.get("auto_map"):
         said.append(
-            f"the library's own {file.content['model_type']}; the code that auto_map names is "
+            f"counted as the plain {file.content['model_type']}; the code that auto_map names is "
             "neither read nor run"
         )
+    if (other := _other_head(file, kin)) is not None:
+        said.append(other)
     if (trained := _TRAINED_AS.get(str(file.content.get("model_type")))) is not None:
         said.append(trained)
     return said
 
 
+def _other_head(file: _File, kin: Kin) -> str | None:
+    """What is assumed where the file names a model with another output than the one counted."""
+    names = file.content.get("architectures")
+    if kin.kind.family in IMAGE_FAMILIES or not isinstance(names, list):
+        return None
+    other = next((str(n) for n in names if str(n).endswith(_OTHER_HEADS)), None)
+    if other is None:
+        return None
+    masked = kin.kind.family == "encoder" and not issubclass(kin.kind, T5)
+    usual = "a masked language model" if masked else "a language model"
+    return f"trained as {usual}, not as {shown(other)}"
+
+
+_OTHER_HEADS = (
+    *("ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering"),
+    *("ForMultipleChoice", "ForNextSentencePrediction", "DoubleHeadsModel", "RewardModel"),
+)
 _TRAINED_AS = {
     "electra": "trained as a masked language model, without ELECTRA's generator",
     "beit": "trained as a classifier, not on masked images",
     "dinov2": "trained as a classifier, without a teacher beside it",
 }
 _OTHER_WORK = {
+    "openelm": "OpenELM's layers differ in heads and inner sizes, which is not counted",
+    "albert": "ALBERT's layers share one layer's weights, which is not counted",
+    "bart": "encoder-decoders are counted as T5 or mT5 alone",
+    "mamba2": "Mamba 2's layers differ from Mamba's and are not counted",
     "vit_mae": "masked autoencoding feeds a quarter of the patches and trains a decoder beside the "
     "model, which is not counted; write vit to ask for the classifier",
     "ijepa": "its training predicts one part of an image from another, which is not counted; write "
@@ -202,7 +262,6 @@ _ALSO_READ = (
     "new_decoder_architecture",
     "mlp_ratio",
     "embedding_size",
-    "num_experts",
 )
 
 
@@ -265,6 +324,11 @@ def _arguments(file: _File, kin: Kin) -> dict[str, Any]:
     given |= kin.fixed
     if kin.kind is Starcoder2:
         _fill_in(given, file.content)
+    if kin.kind is Mamba and (inner := file.whole("intermediate_size", _WIDEST, 0)):
+        hidden = file.whole(kin.spelling["hidden_size"], _WIDEST, Mamba().hidden_size)
+        if inner % hidden:
+            raise file.error("intermediate_size", f"{inner} is no multiple of the width {hidden}")
+        given["expand"] = inner // hidden  # which the library passes over where this is said
     names = file.content.get("id2label")
     if isinstance(names, dict) and names:
         given["num_labels"] = len(names)
@@ -289,6 +353,11 @@ def _fill_in(given: dict[str, Any], content: Mapping[str, Any]) -> None:
     hidden = given.get("hidden_size")
     if "intermediate_size" not in given and isinstance(hidden, int):
         given["intermediate_size"] = 4 * hidden
+    if model_type == "mpt":
+        ratio = content.get("expansion_ratio")
+        if isinstance(ratio, int) and isinstance(hidden, int):
+            given["intermediate_size"] = ratio * hidden
+        given["use_bias"] = content.get("no_bias") is False
     if model_type == "falcon":
         given["use_bias"] = bool(content.get("bias", False))
     shared = model_type in ("falcon", "gpt_bigcode") and content.get("multi_query", True)

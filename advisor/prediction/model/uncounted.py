@@ -9,13 +9,24 @@ _TELLING = (
     *("expert", "moe_", "lora", "adapter", "peft", "prefix_tuning", "mamba", "ssm", "conv_"),
     *("cross_attention", "vision", "audio", "mask_ratio", "prune", "memory_", "altup", "laurel"),
     *("linear_attn", "linear_attention", "hyena", "early_exit", "num_hidden_groups", "kv_share"),
+    *(
+        "block_config",
+        "per_layer",
+        "layer_config",
+        "multipliers",
+        "hybrid",
+        "shared_",
+        "attn_layer",
+    ),
+    *("use_cla", "cla_share", "num_loops", "recurren", "num_repeats", "index_topk"),
+    *("index_head", "attention_sink", "sparse_attention", "compression_ratio"),
 )
 """Parts of keys that make a model another one where their value says so."""
 _PARTS = ("text_config", "vision_config", "audio_config", "encoder", "decoder", "backbone_config")
 _PLAIN_LAYERS = {"full_attention", "sliding_attention", "attention", "global", "local"}
 _HARMLESS = {
     "num_experts_per_token",
-    "moe_layer_freq",
+    "moe_layer_freq",  # which is looked at apart
     "ep_size",
     "expert_dropout",
     "output_router_logits",
@@ -33,17 +44,17 @@ def uncounted(
 ) -> tuple[str, str] | None:
     """A key of the file that says something of the work that would be passed over, and why it is
     refused; None where there is none. ``known`` are the keys that are counted."""
-    quantized = content.get("quantization_config")
-    if quantized:
+    stored = next((k for k in ("quantization_config", "compression_config") if content.get(k)), "")
+    if stored:
+        quantized = content[stored]
         how = quantized.get("quant_method", "") if isinstance(quantized, dict) else ""
         bits = _bits(quantized)
-        return "quantization_config", (
+        return stored, (
             f"the weights are stored in {bits or 'fewer'} bits{f' ({how})' if how else ''}, which "
             "are not trained as they are; remove the key to ask for a training in mixed precision"
         )
-    for key in _PARTS:
-        if isinstance(content.get(key), dict):
-            return key, "a model of several models is not counted; give the config.json of one"
+    if (found := of_several(content)) is not None:
+        return found
     layers = content.get("layer_types") or content.get("layers_block_type")
     if isinstance(layers, list):
         other = next((each for each in layers if each not in _PLAIN_LAYERS), None)
@@ -54,6 +65,12 @@ def uncounted(
     for key in ("add_cross_attention", "is_decoder"):
         if content.get(key) is True and family == "encoder":
             return key, "an encoder made a decoder is not counted; remove the key for the encoder"
+    if str(content.get("position_embedding_type")).startswith("relative_key"):
+        return "position_embedding_type", (
+            "relative positions in the scores are not counted; remove the key for learnt positions"
+        )
+    if not _every_layer_routes(content):
+        return "moe_layer_freq", "layers with experts and layers without in turn are not counted"
     for name in content.get("architectures") or ():
         if "ForMaskedImageModeling" in str(name) or str(name).endswith("MAEForPreTraining"):
             return "architectures", (
@@ -64,12 +81,35 @@ def uncounted(
         telling = any(word in key.lower() for word in _TELLING)
         if not telling or key in known or key in _HARMLESS or key.endswith(("_dropout", "_prob")):
             continue
-        if (isinstance(value, int | float) and value) or (isinstance(value, dict | list) and value):
+        written = "hybrid" in key.lower() and isinstance(value, str)
+        if (written or isinstance(value, int | float | dict | list)) and value:
             return key, (
                 "says something of the architecture that is not counted here; remove the key if "
                 "the model is one without it"
             )
     return None
+
+
+def of_several(content: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The key that says the model is put together of several; None where none does."""
+    parts = [key for key in _PARTS if isinstance(content.get(key), dict)]
+    if not parts:
+        return None
+    if "text_config" in parts:
+        how = "to ask for its language model alone, give what stands under text_config as a file"
+    else:
+        how = "give the config.json of one of them"
+    return parts[0], f"a model of several models is not counted; {how}"
+
+
+def _every_layer_routes(content: Mapping[str, Any]) -> bool:
+    """Whether every layer behind the first dense ones has experts, as is counted."""
+    often = content.get("moe_layer_freq", 1)
+    if isinstance(often, list):
+        dense = content.get("first_k_dense_replace")
+        first = dense if isinstance(dense, int) else 0
+        return all(bool(each) == (number >= first) for number, each in enumerate(often))
+    return often in (None, 1)
 
 
 def _bits(quantized: object) -> str:
@@ -84,7 +124,8 @@ def _bits(quantized: object) -> str:
     bits_said = quantized.get("bits")
     if isinstance(bits_said, int):
         return str(bits_said)
-    return "8" if "fp8" in str(quantized.get("quant_method")) else ""
+    method = str(quantized.get("quant_method"))
+    return "8" if "fp8" in method else "4" if "fp4" in method else ""
 
 
 def said_of_windows(content: Mapping[str, Any], length: int) -> str | None:

@@ -17,8 +17,9 @@ from bench_runner.architecture import (
     Transformer,
     Vit,
 )
+from bench_runner.architecture_experts import DeepseekV2, Experts
 from bench_runner.architecture_images import ResNet, Swin
-from bench_runner.architecture_text import T5, Deberta, DeepseekV2, Experts, target_length
+from bench_runner.architecture_text import T5, Deberta, target_length
 from bench_runner.flops import count_flops, counted_architecture
 from bench_runner.flops_images import resnet_convolutions, swin_stages
 from bench_runner.recipes import Precision, Recipe

@@ -1,0 +1,425 @@
+"""The config.json of published models, against the library's own model of each: equal to the unit.
+
+The contents are those of the models' pages, less what says nothing of the architecture.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from advisor.prediction.model.hf_config import target_of_config
+from advisor.prediction.model.targets import Run, Target
+
+TEXT = Run(batch_size=512, tokens=300e9)
+PUBLISHED: dict[str, dict[str, Any]] = {
+    "deepseek-v2-lite": {
+        "model_type": "deepseek_v2",
+        "auto_map": {
+            "AutoConfig": "configuration_deepseek.DeepseekV2Config",
+            "AutoModel": "modeling_deepseek.DeepseekV2Model",
+            "AutoModelForCausalLM": "modeling_deepseek.DeepseekV2ForCausalLM",
+        },
+        "hidden_size": 2048,
+        "intermediate_size": 10944,
+        "num_attention_heads": 16,
+        "num_hidden_layers": 27,
+        "num_key_value_heads": 16,
+        "vocab_size": 102400,
+        "moe_intermediate_size": 1408,
+        "n_routed_experts": 64,
+        "n_shared_experts": 2,
+        "num_experts_per_tok": 6,
+        "first_k_dense_replace": 1,
+        "moe_layer_freq": 1,
+        "q_lora_rank": None,
+        "kv_lora_rank": 512,
+        "qk_nope_head_dim": 128,
+        "qk_rope_head_dim": 64,
+        "v_head_dim": 128,
+        "n_group": 1,
+        "topk_group": 1,
+        "attention_bias": False,
+        "max_position_embeddings": 163840,
+        "tie_word_embeddings": False,
+    },
+    "deepseek-v3": {
+        "model_type": "deepseek_v3",
+        "auto_map": {
+            "AutoConfig": "configuration_deepseek.DeepseekV3Config",
+            "AutoModel": "modeling_deepseek.DeepseekV3Model",
+            "AutoModelForCausalLM": "modeling_deepseek.DeepseekV3ForCausalLM",
+        },
+        "hidden_size": 7168,
+        "intermediate_size": 18432,
+        "num_attention_heads": 128,
+        "num_hidden_layers": 61,
+        "num_key_value_heads": 128,
+        "vocab_size": 129280,
+        "moe_intermediate_size": 2048,
+        "n_routed_experts": 256,
+        "n_shared_experts": 1,
+        "num_experts_per_tok": 8,
+        "first_k_dense_replace": 3,
+        "moe_layer_freq": 1,
+        "q_lora_rank": 1536,
+        "kv_lora_rank": 512,
+        "qk_nope_head_dim": 128,
+        "qk_rope_head_dim": 64,
+        "v_head_dim": 128,
+        "n_group": 8,
+        "topk_group": 4,
+        "ep_size": 1,
+        "num_nextn_predict_layers": 1,
+        "max_position_embeddings": 163840,
+        "tie_word_embeddings": False,
+    },
+    "olmoe-1b-7b": {
+        "model_type": "olmoe",
+        "hidden_size": 2048,
+        "intermediate_size": 1024,
+        "num_attention_heads": 16,
+        "num_hidden_layers": 16,
+        "num_key_value_heads": 16,
+        "vocab_size": 50304,
+        "num_experts": 64,
+        "num_experts_per_tok": 8,
+        "tie_word_embeddings": False,
+        "max_position_embeddings": 4096,
+        "attention_bias": False,
+    },
+    "gpt-oss-20b": {
+        "model_type": "gpt_oss",
+        "hidden_size": 2880,
+        "intermediate_size": 2880,
+        "num_attention_heads": 64,
+        "num_hidden_layers": 24,
+        "num_key_value_heads": 8,
+        "head_dim": 64,
+        "vocab_size": 201088,
+        "num_local_experts": 32,
+        "num_experts_per_tok": 4,
+        "experts_per_token": 4,
+        "sliding_window": 128,
+        "attention_bias": True,
+        "max_position_embeddings": 131072,
+        "tie_word_embeddings": False,
+    },
+    "qwen1.5-moe-a2.7b": {
+        "model_type": "qwen2_moe",
+        "hidden_size": 2048,
+        "intermediate_size": 5632,
+        "num_attention_heads": 16,
+        "num_hidden_layers": 24,
+        "num_key_value_heads": 16,
+        "vocab_size": 151936,
+        "num_experts": 60,
+        "num_experts_per_tok": 4,
+        "moe_intermediate_size": 1408,
+        "shared_expert_intermediate_size": 5632,
+        "decoder_sparse_step": 1,
+        "sliding_window": 32768,
+        "use_sliding_window": False,
+        "tie_word_embeddings": False,
+    },
+    "qwen3-30b-a3b": {
+        "model_type": "qwen3_moe",
+        "hidden_size": 2048,
+        "intermediate_size": 6144,
+        "num_attention_heads": 32,
+        "num_hidden_layers": 48,
+        "num_key_value_heads": 4,
+        "head_dim": 128,
+        "vocab_size": 151936,
+        "num_experts": 128,
+        "num_experts_per_tok": 8,
+        "moe_intermediate_size": 768,
+        "decoder_sparse_step": 1,
+        "mlp_only_layers": [],
+        "sliding_window": None,
+        "use_sliding_window": False,
+        "tie_word_embeddings": False,
+    },
+    "mixtral-8x7b": {
+        "model_type": "mixtral",
+        "hidden_size": 4096,
+        "intermediate_size": 14336,
+        "num_attention_heads": 32,
+        "num_hidden_layers": 32,
+        "num_key_value_heads": 8,
+        "vocab_size": 32000,
+        "num_local_experts": 8,
+        "num_experts_per_tok": 2,
+        "sliding_window": None,
+        "max_position_embeddings": 32768,
+        "tie_word_embeddings": False,
+    },
+    "olmo-1b": {
+        "model_type": "olmo",
+        "hidden_size": 2048,
+        "intermediate_size": 8192,
+        "num_attention_heads": 16,
+        "num_hidden_layers": 16,
+        "num_key_value_heads": 16,
+        "vocab_size": 50304,
+        "tie_word_embeddings": True,
+        "max_position_embeddings": 2048,
+        "attention_bias": False,
+    },
+    "olmo2-7b": {
+        "model_type": "olmo2",
+        "hidden_size": 4096,
+        "intermediate_size": 11008,
+        "num_attention_heads": 32,
+        "num_hidden_layers": 32,
+        "num_key_value_heads": 32,
+        "vocab_size": 100352,
+        "tie_word_embeddings": False,
+        "max_position_embeddings": 4096,
+        "attention_bias": False,
+    },
+    "stablelm-2-12b": {
+        "model_type": "stablelm",
+        "hidden_size": 5120,
+        "intermediate_size": 13824,
+        "num_attention_heads": 32,
+        "num_hidden_layers": 40,
+        "num_key_value_heads": 8,
+        "vocab_size": 100352,
+        "tie_word_embeddings": False,
+        "use_qkv_bias": False,
+        "use_parallel_residual": True,
+        "qk_layernorm": True,
+        "max_position_embeddings": 4096,
+    },
+    "arcee-4.5b": {
+        "model_type": "arcee",
+        "hidden_size": 2560,
+        "intermediate_size": 18432,
+        "num_attention_heads": 20,
+        "num_hidden_layers": 36,
+        "num_key_value_heads": 4,
+        "vocab_size": 128004,
+        "tie_word_embeddings": False,
+        "head_dim": 128,
+        "hidden_act": "relu2",
+        "max_position_embeddings": 65536,
+    },
+    "seed-oss-36b": {
+        "model_type": "seed_oss",
+        "hidden_size": 5120,
+        "intermediate_size": 27648,
+        "num_attention_heads": 80,
+        "num_hidden_layers": 64,
+        "num_key_value_heads": 8,
+        "head_dim": 128,
+        "vocab_size": 155136,
+        "tie_word_embeddings": False,
+        "attention_bias": True,
+        "attention_out_bias": False,
+        "mlp_bias": False,
+        "max_position_embeddings": 524288,
+    },
+    "glm-4-9b-0414": {
+        "model_type": "glm4",
+        "hidden_size": 4096,
+        "intermediate_size": 13696,
+        "num_attention_heads": 32,
+        "num_hidden_layers": 40,
+        "num_key_value_heads": 2,
+        "head_dim": 128,
+        "vocab_size": 151552,
+        "tie_word_embeddings": False,
+        "attention_bias": True,
+        "max_position_embeddings": 32768,
+        "partial_rotary_factor": 0.5,
+    },
+    "gemma-2-9b": {
+        "model_type": "gemma2",
+        "hidden_size": 3584,
+        "intermediate_size": 14336,
+        "num_attention_heads": 16,
+        "num_hidden_layers": 42,
+        "num_key_value_heads": 8,
+        "head_dim": 256,
+        "vocab_size": 256000,
+        "max_position_embeddings": 8192,
+        "sliding_window": 4096,
+        "attn_logit_softcapping": 50.0,
+        "final_logit_softcapping": 30.0,
+        "query_pre_attn_scalar": 256,
+        "attention_bias": False,
+    },
+    "gemma-3-1b": {
+        "model_type": "gemma3_text",
+        "hidden_size": 1152,
+        "intermediate_size": 6912,
+        "num_attention_heads": 4,
+        "num_hidden_layers": 26,
+        "num_key_value_heads": 1,
+        "head_dim": 256,
+        "vocab_size": 262144,
+        "max_position_embeddings": 32768,
+        "sliding_window": 512,
+        "sliding_window_pattern": 6,
+        "attn_logit_softcapping": None,
+        "query_pre_attn_scalar": 256,
+    },
+    "command-r-plus": {
+        "model_type": "cohere",
+        "hidden_size": 12288,
+        "intermediate_size": 33792,
+        "num_attention_heads": 96,
+        "num_hidden_layers": 64,
+        "num_key_value_heads": 8,
+        "vocab_size": 256000,
+        "logit_scale": 0.8333,
+        "use_qk_norm": True,
+        "max_position_embeddings": 8192,
+        "attention_bias": False,
+    },
+    "falcon-mamba-7b": {
+        "model_type": "falcon_mamba",
+        "hidden_size": 4096,
+        "num_hidden_layers": 64,
+        "vocab_size": 65024,
+        "state_size": 16,
+        "expand": 16,
+        "conv_kernel": 4,
+        "intermediate_size": 8192,
+        "time_step_rank": 256,
+        "tie_word_embeddings": False,
+    },
+}
+DEEPSEEK_MOE: dict[str, Any] = {
+    "model_type": "deepseek",
+    "auto_map": {
+        "AutoConfig": "configuration_deepseek.DeepseekConfig",
+        "AutoModelForCausalLM": "modeling_deepseek.DeepseekForCausalLM",
+    },
+    "hidden_size": 2048,
+    "intermediate_size": 10944,
+    "num_attention_heads": 16,
+    "num_hidden_layers": 28,
+    "num_key_value_heads": 16,
+    "vocab_size": 102400,
+    "moe_intermediate_size": 1408,
+    "n_routed_experts": 64,
+    "n_shared_experts": 2,
+    "num_experts_per_tok": 6,
+    "first_k_dense_replace": 1,
+    "moe_layer_freq": 1,
+}
+
+
+def target(folder: Path, content: dict[str, Any]) -> Target:
+    path = folder / "config.json"
+    path.write_text(json.dumps(content))
+    return target_of_config(path, TEXT)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_the_count_is_the_library_s_own_and_so_is_what_a_benchmark_builds(
+    name: str, tmp_path: Path
+) -> None:
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    from bench_runner.worker.models import build_model, parameter_count
+
+    found = target(tmp_path, PUBLISHED[name])
+    content = dict(PUBLISHED[name])
+    config = transformers.AutoConfig.for_model(content.pop("model_type"), **content)
+    assert found.recipe is not None
+    with torch.device("meta"):
+        own = transformers.AutoModelForCausalLM.from_config(config)
+        kept = build_model(found.recipe, None)
+    assert found.workload.parameters == parameter_count(own) == parameter_count(kept)
+
+
+@pytest.mark.torch
+def test_deepseek_s_first_mixture_of_experts_is_counted_and_built_though_the_library_lacks_it(
+    tmp_path: Path,
+) -> None:
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    from bench_runner.worker.models import build_model, parameter_count
+
+    found = target(tmp_path, DEEPSEEK_MOE)
+    assert found.recipe is not None
+    with torch.device("meta"):
+        built = build_model(found.recipe, None)
+    # As its weights' index counts them.
+    assert found.workload.parameters == parameter_count(built) == 16_375_728_128
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [  # as their authors name them: 12.9B, A3B, A22B's kin, 1B, and 2.8B of 16.4B
+        (PUBLISHED["mixtral-8x7b"], "12.9B of its 46.7B"),
+        (PUBLISHED["qwen3-30b-a3b"], "3.35B of its 30.5B"),
+        (PUBLISHED["qwen1.5-moe-a2.7b"], "2.69B of its 14.3B"),
+        (PUBLISHED["olmoe-1b-7b"], "1.28B of its 6.92B"),
+        (PUBLISHED["deepseek-v3"], "37.6B of its 671B"),
+        (DEEPSEEK_MOE, "2.83B of its 16.4B"),
+    ],
+)
+def test_how_much_of_a_mixture_a_token_uses_is_said(
+    content: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    assert target(tmp_path, content).assumptions[0] == f"a token passes through {words} parameters"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"compression_config": {"format": "int-quantized"}}, "stored in fewer bits"),
+        ({"quantization_config": {"quant_method": "mxfp4"}}, "stored in 4 bits"),
+        ({"moe_layer_freq": 2}, "in turn are not counted"),
+        ({"moe_layer_freq": [1] * 32}, "in turn are not counted"),
+        ({"block_configs": [{"ffn": {}}]}, "block_configs.*not counted here"),
+        ({"hybrid_override_pattern": "M-M*"}, "hybrid_override_pattern.*not counted here"),
+        ({"index_topk": 2048}, "index_topk.*not counted here"),
+        ({"shared_intermediate_size": 1024}, "shared_intermediate_size.*not counted here"),
+        ({"model_type": "llava", "text_config": {}}, "what stands under text_config"),
+        ({"model_type": "openelm"}, "layers differ in heads"),
+        ({"model_type": None, "architecture": "resnet50"}, "write the timm name resnet50"),
+        ({"model_type": "opt", "word_embed_proj_dim": 512}, "word_embed_proj_dim.*differs"),
+        ({"model_type": "bert", "position_embedding_type": "relative_key"}, "relative positions"),
+        ({"model_type": "llama", "num_experts": 8}, "num_experts.*not counted here"),
+    ],
+)
+def test_what_the_count_would_pass_over_is_refused(
+    change: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    plain = PUBLISHED["gemma-2-9b" if "model_type" in change else "deepseek-v2-lite"]
+    content = {**plain, **change}
+    with pytest.raises(ValueError, match=words) as caught:
+        target(tmp_path, content)
+    assert "\n" not in str(caught.value)
+
+
+def test_another_output_than_the_one_counted_is_said(tmp_path: Path) -> None:
+    plain = PUBLISHED["gemma-2-9b"]
+    found = target(tmp_path, {**plain, "architectures": ["Gemma2ForSequenceClassification"]})
+    words = "trained as a language model, not as 'Gemma2ForSequenceClassification'"
+    assert words in found.assumptions
+    assert (
+        words not in target(tmp_path, {**plain, "architectures": ["Gemma2ForCausalLM"]}).assumptions
+    )
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", ["glm-4-9b-0414", "stablelm-2-12b", "command-r-plus", "olmo-1b"])
+def test_a_vocabulary_of_one_s_own_is_built_too(name: str, tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    from bench_runner.worker.models import build_model, parameter_count
+
+    found = target(tmp_path, {**PUBLISHED[name], "vocab_size": 32_000})
+    assert found.recipe is not None
+    with torch.device("meta"):
+        assert parameter_count(build_model(found.recipe, None)) == found.workload.parameters
