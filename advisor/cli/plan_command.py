@@ -8,9 +8,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from time import time
 from typing import TYPE_CHECKING
 
 from advisor.answers.before import quoted
@@ -95,10 +97,15 @@ def run(options: argparse.Namespace) -> int:
         _tell(options, f"\n{_explained(options, planned)}")
         if not options.out:
             return done
-    from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text
-    from advisor.planning.report.write import write_planned
+    began = time()
+    try:
+        from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text
+        from advisor.planning.report.write import write_planned
 
-    report, written = write_planned(planned, options.out, force=options.force)
+        report, written = write_planned(planned, options.out, force=options.force)
+    except KeyboardInterrupt:
+        _stopped_writing(options.out, began)
+        raise
     for path in written:
         print(f"wrote {path}", file=sys.stderr)
     if options.format == "json":
@@ -109,6 +116,16 @@ def run(options: argparse.Namespace) -> int:
     elif options.format == "csv":
         print(to_csv_text(report), end="")
     return done
+
+
+def _stopped_writing(names: Sequence[str], began: float) -> None:
+    """Say which files there are though Ctrl-C came: all are made before the first is written."""
+    there = [path for path in map(Path, names) if path.exists() and path.stat().st_mtime >= began]
+    for path in there:
+        print(f"wrote {path}", file=sys.stderr)
+    if names:
+        words = "no other file is written" if there else "no file is written"
+        print(f"stopped while the report was made: {words}", file=sys.stderr)
 
 
 def _tell(options: argparse.Namespace, words: str) -> None:

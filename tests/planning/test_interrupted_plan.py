@@ -111,6 +111,21 @@ def test_ctrl_c_before_any_plan_writes_nothing(store_path: Path, tmp_path: Path)
     assert "Traceback" not in shown
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no pty")
+def test_ctrl_c_while_the_report_is_made_says_that_nothing_is_written(
+    store_path: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    words = ["plan", str(EXAMPLE), "--quick", "--store", str(store_path)]
+    words += ["--out", str(out / "plan.pdf")]
+    code, shown = on_a_terminal(words, until=b"What else there is")
+    assert code == 130, shown
+    assert "stopped while the report was made: no file is written" in shown
+    assert files(out) == []
+    assert "Traceback" not in shown
+
+
 def test_a_plan_that_is_stopped_keeps_what_explained_it_until_then() -> None:
     problem = make_problem(
         year_days=(0, 365),
