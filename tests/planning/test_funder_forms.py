@@ -32,6 +32,7 @@ from advisor.planning.grant.institution import read_institution
 from advisor.planning.grant.problem_of_grant import rules_of
 from advisor.planning.plan_grant import EXAMPLE, Planned, load_grant, plan_loaded
 from advisor.planning.report.award_years import entries
+from advisor.planning.report.drawing import columns_that_fit, styled
 from advisor.planning.report.html import to_html
 from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text, to_markdown
 from advisor.planning.report.material import material_of
@@ -245,6 +246,26 @@ def test_a_price_says_that_it_was_added_up_or_is_old(planned: Planned) -> None:
         assert told in text
 
 
+@pytest.mark.parametrize("longest", [8, 33, 61, 90])
+def test_a_legend_stays_inside_its_picture(longest: int) -> None:
+    """As wide as it is drawn, not as wide as it was reckoned."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.lines import Line2D
+
+    labels = ["RTX PRO 6000 Blackwell workstation, "[: longest % 36] or "R", "m" * 3, "R 6 " * 40]
+    labels[2] = labels[2][:longest]
+    with styled() as figure_class:
+        figure = figure_class(figsize=(7.2, 3.2))
+        FigureCanvasAgg(figure)
+        fit = columns_that_fit(labels, 2, points=7, inches=7.2)
+        handles = [Line2D([], [], marker="o", linestyle="", label=label) for label in labels]
+        legend = figure.legend(handles=handles, loc="outside lower center", ncols=fit, fontsize=7)
+        figure.canvas.draw()
+        drawn = legend.get_window_extent()
+    assert drawn.x0 >= 0 and drawn.x1 <= figure.bbox.x1
+    assert (fit == 2) is (longest < 50)
+
+
 def test_runs_rented_year_after_year_share_a_line_of_the_calendar() -> None:
     def placed(machine: str, unit: int, first: float, last: float) -> Placed:
         return Placed(
@@ -360,6 +381,8 @@ def test_what_is_rented_says_its_hours_its_rates_and_their_age(store_path: Path)
     assert f"The oldest of these rates is of {told.day} {told:%B %Y}. Before the first" in text
     assert "look up the provider's rate again" in text
     assert "The providers maintain the rented computers." in text
+    annex = to_markdown(report.parts()[1])
+    assert "- The training time is a prediction, not a measurement; its interval" in annex
     assert "Each run" not in text and "1 run in all. It trains the whole model once" in text
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,6 +12,8 @@ from advisor.costs.amounts import usd_tick
 
 OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442", "#000000")
 """Okabe and Ito's palette, which colour-blind readers can tell apart; markers differ as well."""
+LETTER = 0.6
+"""A letter of a label against its size, at most on average."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 _STYLE: Any = {
@@ -52,6 +54,13 @@ def svg_of(draw: Callable[[Any], None], width: float, height: float) -> str:
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     # matplotlib ends lines with spaces; the same text without them.
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+
+
+def columns_that_fit(labels: Sequence[str], most: int, *, points: float, inches: float) -> int:
+    """So many columns of a legend stand beside each other in a figure of that width; a mark and
+    the space around it are four letters wide."""
+    wide = (max(map(len, labels), default=0) + 4) * points * LETTER
+    return max(min(most, int(inches * 72 // wide)), 1)
 
 
 def money(sign: str = "$") -> Callable[[float, int | None], str]:

@@ -10,7 +10,14 @@ from typing import Any
 
 from advisor.costs.break_even import Line, crossings
 from advisor.planning.grant.problem_of_grant import Loaded
-from advisor.planning.report.drawing import MARKERS, OKABE_ITO, few_ticks, money, svg_of
+from advisor.planning.report.drawing import (
+    MARKERS,
+    OKABE_ITO,
+    columns_that_fit,
+    few_ticks,
+    money,
+    svg_of,
+)
 from advisor.planning.report.report import Picture
 from advisor.planning.sensitivity.explain import Explanation
 from advisor.planning.sensitivity.solved_amounts import number_words
@@ -18,6 +25,8 @@ from advisor.planning.solver.charges import purchase_cents, run_cents
 from advisor.planning.solver.problem import Placed, Plan, Work
 from advisor.planning.solver.rented import cheapest_rental, ordered_rentals, rented_run_cents
 
+WIDE, LEGEND_POINTS = 7.2, 7.0
+"""Inches of a picture, and the size of what stands under it."""
 MOST_MODELS = 6
 MOST_DATES = 6
 """Beside each other under the calendar."""
@@ -153,7 +162,11 @@ def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
             handles.append(
                 Patch(facecolor="white", edgecolor="#888888", hatch="////", label="delivery")
             )
-        figure.legend(handles=handles, loc="outside lower center", ncols=4)
+        labels = [str(each.get_label()) for each in handles]
+        fit = columns_that_fit(labels, 4, points=LEGEND_POINTS, inches=WIDE)
+        figure.legend(
+            handles=handles, loc="outside lower center", ncols=fit, fontsize=LEGEND_POINTS
+        )
 
     return Picture(
         name="plan",
@@ -186,6 +199,8 @@ def draw_cost_and_time(loaded: Loaded, plan: Plan, explanation: Explanation) -> 
     others = [a.plan for a in explanation.alternatives if a.plan is not None]
     rivals = list(dict.fromkeys(p.machine_id for other in others for p in other.purchases))
     named = list(dict.fromkeys((*chosen, *rivals)))[: len(MARKERS)]
+    labels = [machines[machine_id].label for machine_id in named]
+    fit = columns_that_fit(labels, 2, points=LEGEND_POINTS, inches=WIDE)
 
     def draw(figure: Any) -> None:
         columns = min(len(models), 3)
@@ -236,9 +251,11 @@ def draw_cost_and_time(loaded: Loaded, plan: Plan, explanation: Explanation) -> 
         handles.append(
             Line2D([], [], marker=".", color="#bbbbbb", linestyle="", label="other machines")
         )
-        figure.legend(handles=handles, loc="outside lower center", ncols=2, fontsize=7)
+        figure.legend(
+            handles=handles, loc="outside lower center", ncols=fit, fontsize=LEGEND_POINTS
+        )
 
-    height = 3.2 if len(models) <= 3 else 4.8
+    height = (3.2 if len(models) <= 3 else 4.8) + (0.16 * len(named) if fit == 1 else 0)
     return Picture(
         name="cost-and-time",
         caption="Price against training time of every machine that could be bought; ringed: in "

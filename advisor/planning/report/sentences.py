@@ -141,16 +141,15 @@ def limits(book: CostBook, plan: Plan, costs: Costs) -> list[Words]:
                 "any training reaches.",
             )
         )
-    if predicted:
+    told = " training times are predictions, not measurements; their intervals are in the table."
+    if len(predicted) == len(times) == 1:
         found.append(
-            (
-                counted(predicted, "predicted times"),
-                " of ",
-                whole,
-                " training times are predictions, not measurements; their intervals are in the "
-                "table.",
-            )
+            ("The training time is a prediction, not a measurement; its interval is in the table.",)
         )
+    elif predicted:
+        number = counted(predicted, "predicted times")
+        every = len(predicted) == len(times)
+        found.append(("All ", number, told) if every else (number, " of ", whole, told))
     days = [each.line.quoted_on for e in costs.equipment for each in e.lines]
     if days:
         found.append((f"The oldest quote is of {min(days)}; ask for a new one before the order.",))
