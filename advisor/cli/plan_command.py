@@ -90,6 +90,17 @@ def run(options: argparse.Namespace) -> int:
 
         print(no_plan_text(planned, terminal_width()))
         return NO_ANSWER
+    began = time()
+    try:
+        return _answered(options, planned, printed)
+    except KeyboardInterrupt:
+        _stopped_writing(options.out, began)
+        raise
+
+
+def _answered(options: argparse.Namespace, planned: Planned, printed: bool) -> int:
+    """Print what explains the plan, and write its files."""
+    assert planned.plan is not None
     done = ANSWERED if planned.plan.runs else NO_ANSWER
     if options.format == "table":
         if not printed:
@@ -97,15 +108,10 @@ def run(options: argparse.Namespace) -> int:
         _tell(options, f"\n{_explained(options, planned)}")
         if not options.out:
             return done
-    began = time()
-    try:
-        from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text
-        from advisor.planning.report.write import write_planned
+    from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text
+    from advisor.planning.report.write import write_planned
 
-        report, written = write_planned(planned, options.out, force=options.force)
-    except KeyboardInterrupt:
-        _stopped_writing(options.out, began)
-        raise
+    report, written = write_planned(planned, options.out, force=options.force)
     for path in written:
         print(f"wrote {path}", file=sys.stderr)
     if options.format == "json":
