@@ -182,6 +182,16 @@ class ConvNext(Architecture):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConvNextV2(ConvNext):
+    """Woo et al. 2023: responses are normalised, branches not scaled."""
+
+    config_class = "ConvNextV2Config"
+    model_type = "convnextv2"
+    blocks = ("ConvNextV2Stage",)
+    layer_scale_init_value: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Vit(Transformer):
     """Vision transformer of Dosovitskiy et al. 2021; one class token is read out."""
 
@@ -197,6 +207,34 @@ class Vit(Transformer):
     num_labels: int = 2
     qkv_bias: bool = True
 
+    @property
+    def gated_inner(self) -> int:
+        """Elements of a gated feed-forward layer; 0: the plain one."""
+        return 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dinov2(Vit):
+    """Oquab et al. 2023: scaled branches, gated in its largest; the class token and the patches'
+    mean are read out."""
+
+    config_class = "Dinov2Config"
+    model_type = "dinov2"
+    intermediate_size: int = 3072
+    patch_size: int = 14
+    mlp_ratio: int = 4
+    use_swiglu_ffn: bool = False
+    use_mask_token: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "intermediate_size", self.mlp_ratio * self.hidden_size)
+
+    @property
+    def gated_inner(self) -> int:
+        if not self.use_swiglu_ffn:
+            return 0
+        return (self.mlp_ratio * self.hidden_size * 2 // 3 + 7) // 8 * 8
+
 
 KINDS: tuple[type[Architecture], ...] = (
     GptNeoX,
@@ -206,7 +244,9 @@ KINDS: tuple[type[Architecture], ...] = (
     Roberta,
     Mamba,
     ConvNext,
+    ConvNextV2,
     Vit,
+    Dinov2,
     Qwen2,
     Qwen3,
     Olmo,

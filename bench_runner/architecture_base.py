@@ -68,6 +68,10 @@ class Architecture:
     """The fused attention that the library's code has for it; ``eager``: none, None: it has no
     attention."""
 
+    changes_logits: ClassVar[bool] = False
+    """Whether something changes the logits behind the last linear layer, so that the loss cannot be
+    fused with it."""
+
     def arguments(self) -> dict[str, Any]:
         """The numbers under the configuration class's own keys."""
         values = {_key(each): getattr(self, each.name) for each in fields(self)}

@@ -146,6 +146,7 @@ class Gemma2(Llama):
 
     config_class = "Gemma2Config"
     model_type = "gemma2"
+    changes_logits = True
     norms = 4
     hidden_size: int = 2304
     num_hidden_layers: int = 26
@@ -163,6 +164,7 @@ class Gemma3(Gemma2):
 
     config_class = "Gemma3TextConfig"
     model_type = "gemma3_text"
+    changes_logits = False
     vocab_size: int = 262_208
 
     @property
@@ -176,6 +178,7 @@ class Cohere2(Llama):
 
     config_class = "Cohere2Config"
     model_type = "cohere2"
+    changes_logits = True
     norms = 1
     hidden_size: int = 8192
     num_hidden_layers: int = 40

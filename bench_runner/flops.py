@@ -25,6 +25,8 @@ from bench_runner.architecture import (
     Architecture,
     Bert,
     ConvNext,
+    ConvNextV2,
+    Dinov2,
     Gpt2,
     GptNeoX,
     Mamba,
@@ -276,6 +278,7 @@ def _convnext(config: ConvNext, pixels: int) -> ModelCount:
     channels = config.num_channels
     classes = config.num_labels
     scale = 1 if config.layer_scale_init_value > 0 else 0
+    scale += 2 * 4 if isinstance(config, ConvNextV2) else 0  # of the normalised responses
     parameters = widths[0] * (channels * patch**2 + 1) + 2 * widths[0]  # stem and its norm
     side = pixels // patch
     convolution = 2 * side**2 * widths[0] * channels * patch**2
@@ -311,21 +314,30 @@ def _vit(config: Vit, pixels: int) -> ModelCount:
     qkv_bias = config.qkv_bias
     patches = (pixels // patch) ** 2
     tokens = patches + 1
+    wide = inner
+    if config.gated_inner:
+        wide, inner = 2 * config.gated_inner, config.gated_inner
     layer = (
         3 * linear(hidden, hidden, bias=qkv_bias)
         + linear(hidden, hidden)
-        + linear(hidden, inner)
+        + linear(hidden, wide)
         + linear(inner, hidden)
         + 2 * 2 * hidden
     )
+    read_out, further = hidden, 0
+    if isinstance(config, Dinov2):
+        read_out, layer = 2 * hidden, layer + 2 * hidden  # the scales of both branches
+        further = hidden if config.use_mask_token else 0
     square = layers * 4 * tokens**2 * hidden
+    weights = layers * (4 * hidden**2 + hidden * (wide + inner))
     return ModelCount(
         parameters=(tokens + 1) * hidden  # positions and class token
         + linear(channels * patch**2, hidden)
         + layers * layer
         + 2 * hidden
-        + linear(hidden, classes),
-        matmul=2 * tokens * layers * (4 * hidden**2 + 2 * hidden * inner) + 2 * hidden * classes,
+        + further
+        + linear(read_out, classes),
+        matmul=2 * tokens * weights + 2 * read_out * classes,
         attention_full=square,
         attention_lowest=square,
         convolution=2 * patches * hidden * channels * patch**2,

@@ -83,6 +83,11 @@ def why_not(recipe: Recipe, settings: Settings) -> str | None:
     """The sentence that says why a model cannot be trained so, or None where it can."""
     if settings.loss == "fused" and isinstance(recipe.architecture, T5):
         return f"{recipe.name} is an encoder-decoder, whose loss is not fused here: leave out fused"
+    if settings.loss == "fused" and (kind := recipe.architecture) and kind.changes_logits:
+        return (
+            f"{recipe.name} changes its logits behind the last linear layer, with which its loss "
+            "would be fused: leave out fused"
+        )
     if settings.loss == "fused" and settings.loss not in _losses(recipe):
         return f"{recipe.name} has no logits over a vocabulary to fuse a loss with: leave out fused"
     if settings.inputs == "trimmed" and settings.inputs not in _inputs(recipe):
@@ -299,6 +304,8 @@ def _losses(recipe: Recipe) -> tuple[Loss, ...]:
     lean = recipe.family in ("decoder", "ssm", "encoder") and recipe.model.timm is None
     if isinstance(recipe.architecture, T5):
         lean = False  # lean_loss knows models that read their input once
+    if recipe.architecture is not None and recipe.architecture.changes_logits:
+        lean = False
     return ("fused", "plain") if lean else ("plain",)
 
 

@@ -63,6 +63,8 @@ MODELS: list[tuple[str, str, dict[str, Any]]] = [
     ("SwinConfig", "vit", {"window_size": 4, "depths": [1, 2], "num_heads": [2, 4]}),
     ("Swinv2Config", "vit", {"depths": [1, 1], "num_heads": [2, 4]}),
     ("ResNetConfig", "convnet", {}),
+    ("ConvNextV2Config", "convnet", {}),
+    ("Dinov2Config", "vit", {"num_hidden_layers": 2, "patch_size": 16, "use_swiglu_ffn": True}),
     (
         "ResNetConfig",
         "convnet",

@@ -14,7 +14,7 @@ import pytest
 from advisor.prediction.model.hf_config import target_of_config
 from advisor.prediction.model.targets import Run, Target
 
-TEXT = Run(batch_size=512, tokens=300e9)
+RUN = Run(batch_size=512, tokens=300e9, images=1e9)
 PUBLISHED: dict[str, dict[str, Any]] = {
     "deepseek-v2-lite": {
         "model_type": "deepseek_v2",
@@ -294,6 +294,37 @@ PUBLISHED: dict[str, dict[str, Any]] = {
         "tie_word_embeddings": False,
     },
 }
+IMAGES: dict[str, dict[str, Any]] = {
+    "dinov2-base": {
+        "model_type": "dinov2",
+        "hidden_size": 768,
+        "mlp_ratio": 4,
+        "num_attention_heads": 12,
+        "num_hidden_layers": 12,
+        "image_size": 518,
+        "patch_size": 14,
+        "num_labels": 1000,
+        "use_swiglu_ffn": False,
+    },
+    "dinov2-giant": {
+        "model_type": "dinov2",
+        "hidden_size": 1536,
+        "mlp_ratio": 4,
+        "num_attention_heads": 24,
+        "num_hidden_layers": 40,
+        "image_size": 518,
+        "patch_size": 14,
+        "num_labels": 1000,
+        "use_swiglu_ffn": True,
+    },
+    "convnextv2-base": {
+        "model_type": "convnextv2",
+        "depths": [3, 3, 27, 3],
+        "hidden_sizes": [128, 256, 512, 1024],
+        "image_size": 224,
+        "num_labels": 1000,
+    },
+}
 DEEPSEEK_MOE: dict[str, Any] = {
     "model_type": "deepseek",
     "auto_map": {
@@ -318,11 +349,11 @@ DEEPSEEK_MOE: dict[str, Any] = {
 def target(folder: Path, content: dict[str, Any]) -> Target:
     path = folder / "config.json"
     path.write_text(json.dumps(content))
-    return target_of_config(path, TEXT)
+    return target_of_config(path, RUN)
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("name", PUBLISHED)
+@pytest.mark.parametrize("name", [*PUBLISHED, *IMAGES])
 def test_the_count_is_the_library_s_own_and_so_is_what_a_benchmark_builds(
     name: str, tmp_path: Path
 ) -> None:
@@ -330,12 +361,13 @@ def test_the_count_is_the_library_s_own_and_so_is_what_a_benchmark_builds(
     transformers = pytest.importorskip("transformers")
     from bench_runner.worker.models import build_model, parameter_count
 
-    found = target(tmp_path, PUBLISHED[name])
-    content = dict(PUBLISHED[name])
+    content = dict((PUBLISHED | IMAGES)[name])
+    found = target(tmp_path, content)
+    auto = "AutoModelForImageClassification" if name in IMAGES else "AutoModelForCausalLM"
     config = transformers.AutoConfig.for_model(content.pop("model_type"), **content)
     assert found.recipe is not None
     with torch.device("meta"):
-        own = transformers.AutoModelForCausalLM.from_config(config)
+        own = getattr(transformers, auto).from_config(config)
         kept = build_model(found.recipe, None)
     assert found.workload.parameters == parameter_count(own) == parameter_count(kept)
 

@@ -10,6 +10,8 @@ from bench_runner.architecture import (
     Architecture,
     Bert,
     ConvNext,
+    ConvNextV2,
+    Dinov2,
     Gpt2,
     GptNeoX,
     Mamba,
@@ -286,7 +288,12 @@ KIN: Mapping[str, Kin] = {
     "mamba": _MAMBA,
     "falcon_mamba": _MAMBA,
     **dict.fromkeys(("vit", "deit", "beit"), _VIT),
-    "dinov2": replace(_VIT, defaults={"patch_size": 14, "mlp_ratio": 4}),
+    "dinov2": Kin(
+        kind=Dinov2,
+        kept="hidden_size num_hidden_layers num_attention_heads mlp_ratio patch_size num_labels",
+        longest="image_size",
+        usual=224,
+    ),
     "convnext": _CONVNEXT,
-    "convnextv2": _CONVNEXT,
+    "convnextv2": replace(_CONVNEXT, kind=ConvNextV2, fixed={"layer_scale_init_value": 0.0}),
 }
