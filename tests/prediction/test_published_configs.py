@@ -410,6 +410,7 @@ def test_how_much_of_a_mixture_a_token_uses_is_said(
     [
         ({"compression_config": {"format": "int-quantized"}}, "stored in fewer bits"),
         ({"quantization_config": {"quant_method": "mxfp4"}}, "stored in 4 bits"),
+        ({"layer_types": ["full_attention"]}, "names 1 layers, num_hidden_layers says 27"),
         ({"moe_layer_freq": 2}, "in turn are not counted"),
         ({"moe_layer_freq": [1] * 32}, "in turn are not counted"),
         ({"block_configs": [{"ffn": {}}]}, "block_configs.*not counted here"),
@@ -439,6 +440,9 @@ def test_another_output_than_the_one_counted_is_said(tmp_path: Path) -> None:
     found = target(tmp_path, {**plain, "architectures": ["Gemma2ForSequenceClassification"]})
     words = "trained as a language model, not as 'Gemma2ForSequenceClassification'"
     assert words in found.assumptions
+    assert "as fast as with a fused loss, which its changed logits do not allow" in (
+        found.assumptions
+    )
     assert (
         words not in target(tmp_path, {**plain, "architectures": ["Gemma2ForCausalLM"]}).assumptions
     )

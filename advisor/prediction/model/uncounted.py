@@ -60,6 +60,9 @@ def uncounted(
         other = next((each for each in layers if each not in _PLAIN_LAYERS), None)
         if other is not None:
             return "layer_types", f"layers of the kind {str(other)[:40]!r} are not counted here"
+        said = content.get("num_hidden_layers")
+        if isinstance(said, int) and said != len(layers):
+            return "layer_types", f"names {len(layers)} layers, num_hidden_layers says {said}"
     if family != "encoder" and content.get("is_encoder_decoder") is True:
         return "is_encoder_decoder", "a decoder with an encoder is counted as T5 or mT5 alone"
     for key in ("add_cross_attention", "is_decoder"):
