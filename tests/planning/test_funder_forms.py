@@ -28,7 +28,7 @@ from advisor.planning.grant.currency import Currency
 from advisor.planning.grant.funder import FOLDER, FUNDERS, funder_form
 from advisor.planning.grant.grant import Grant, read_grant
 from advisor.planning.grant.grant_file import CostLine
-from advisor.planning.grant.institution import read_institution
+from advisor.planning.grant.institution import NO_RULES, read_institution
 from advisor.planning.grant.problem_of_grant import rules_of
 from advisor.planning.plan_grant import EXAMPLE, Planned, load_grant, plan_loaded
 from advisor.planning.report.award_years import entries
@@ -39,7 +39,7 @@ from advisor.planning.report.material import material_of
 from advisor.planning.report.number_ledger import Num, NumberLedger
 from advisor.planning.report.pdf import to_pdf
 from advisor.planning.report.pictures import lanes_of, told_apart
-from advisor.planning.report.report import Paragraph, Report, ReportTable, joined
+from advisor.planning.report.report import Paragraph, Picture, Report, ReportTable, joined
 from advisor.planning.report.sections import build_report
 from advisor.planning.report.write import check_targets, write_report
 from advisor.planning.report.xlsx import to_xlsx
@@ -264,6 +264,27 @@ def test_a_legend_stays_inside_its_picture(longest: int) -> None:
         drawn = legend.get_window_extent()
     assert drawn.x0 >= 0 and drawn.x1 <= figure.bbox.x1
     assert (fit == 2) is (longest < 50)
+
+
+def test_the_picture_has_the_total_of_the_tables(planned: Planned) -> None:
+    """In a currency whose lines are rounded to whole units their sum is what is asked for."""
+    yen = Currency(code="JPY", usd_per_unit=Decimal("0.0067"), on=TODAY, source="a bank")
+    grant = replace(planned.loaded.grant, currency=yen, funder="plain")
+    grant = replace(grant, institution=replace(grant.institution, name=NO_RULES.name))
+    other = Alternative(label="another", change={}, plan=planned.plan, over_budget=False)
+    assert planned.plan is not None and planned.explanation is not None
+    told = replace(planned.explanation, alternatives=(other,))
+    report = build_report(replace(planned.loaded, grant=grant), planned.plan, told)
+    (picture,) = [
+        b
+        for s in report.sections
+        for b in s.blocks
+        if isinstance(b, Picture) and b.name == "alternatives"
+    ]
+    table = report.tables()[0]
+    assert f"{table.shown(table.rows[-1][-1])}, " in picture.svg
+    for part in report.parts():
+        assert "rules of no rules" not in to_markdown(part)
 
 
 def test_runs_rented_year_after_year_share_a_line_of_the_calendar() -> None:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import fields, replace
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -56,10 +57,15 @@ def report_of(planned: Planned, *, pictures: bool = True) -> Report:
     return build_report(planned.loaded, planned.plan, planned.explanation, pictures=pictures)
 
 
+@cache
+def bought(store_path: Path) -> Planned:
+    """The plan of most tests, solved and explained once."""
+    return planned_from(store_path, experiments=read_grant(EXAMPLE).experiments[:3])
+
+
 @pytest.fixture(scope="module")
 def planned(store_path: Path) -> Planned:
-    wanted = read_grant(EXAMPLE).experiments
-    return planned_from(store_path, experiments=(*wanted[:2], wanted[4]))
+    return bought(store_path)
 
 
 @pytest.fixture(scope="module")
@@ -71,9 +77,9 @@ def report(planned: Planned) -> Report:
 def variant(request: pytest.FixtureRequest, store_path: Path) -> Planned:
     """Plans that differ in what they pay for and by which rules."""
     if request.param == "bought":
-        return planned_from(store_path, experiments=read_grant(EXAMPLE).experiments[:3])
+        return bought(store_path)
     if request.param == "rented":
-        wanted = read_grant(EXAMPLE).experiments[1:5]
+        wanted = read_grant(EXAMPLE).experiments[1:3]
         return planned_from(store_path, experiments=wanted, owned=())
     if request.param == "most":
         return planned_from(
@@ -94,7 +100,7 @@ def variant(request: pytest.FixtureRequest, store_path: Path) -> Planned:
         institution=house,
         owned=(),
         rent=False,
-        experiments=read_grant(EXAMPLE).experiments[1:4],
+        experiments=read_grant(EXAMPLE).experiments[1:3],
         electricity_change=Decimal("0.03"),
         vat=Decimal("0.1"),
     )

@@ -103,7 +103,7 @@ OWN_SETTING = "your grant file, or the default"
 
 def rules_section(given: Material) -> Section:
     """The money rules with their meaning and source."""
-    from advisor.planning.grant.institution import MEANINGS
+    from advisor.planning.grant.institution import MEANINGS, NO_RULES
 
     house = given.loaded.grant.institution
     numbers = {
@@ -197,10 +197,13 @@ def rules_section(given: Material) -> Section:
         cell = given.book.setting(key, number, unit, meaning)
         sentence = f"{meaning[0].upper()}{meaning[1:]}."
         rows.append((sentence, cell, source or OWN_SETTING))
+    by = f"Money is counted by the rules of {house.name}."
+    if house.name == NO_RULES.name:
+        by = "The grant names no rules for its money: the settings below count."
     return Section(
         title="Rules and settings",
         blocks=(
-            Paragraph(words=(f"Money is counted by the rules of {house.name}.",)),
+            Paragraph(words=(by,)),
             ReportTable(
                 name="Settings",
                 columns=("setting", "value", "where it comes from"),

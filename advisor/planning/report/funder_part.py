@@ -11,6 +11,7 @@ from typing import Any
 from advisor.costs.amounts import age_words
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.funder import FunderForm
+from advisor.planning.grant.institution import NO_RULES
 from advisor.planning.grant.problem_of_grant import STALE_DAYS
 from advisor.planning.report.award_years import LINES, Entry, entries, year_spans
 from advisor.planning.report.cost_book import RunningCost
@@ -267,6 +268,8 @@ def _indirect(given: Material, to: InCurrency) -> Words:
 
 def _house(given: Material) -> str:
     name = given.loaded.grant.institution.name
+    if name == NO_RULES.name:
+        return "the settings of this grant"
     return f"the rules of {name.partition(' (')[0]}"
 
 

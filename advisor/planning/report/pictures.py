@@ -264,8 +264,14 @@ def draw_cost_and_time(loaded: Loaded, plan: Plan, explanation: Explanation) -> 
     )
 
 
-def draw_alternatives(loaded: Loaded, plan: Plan, explanation: Explanation) -> Picture | None:
-    """What the plan and its runners-up cost, and when each is over; None where there are none."""
+def draw_alternatives(
+    loaded: Loaded, plan: Plan, explanation: Explanation, total: Decimal
+) -> Picture | None:
+    """What the plan and its runners-up cost, and when each is over; None where there are none.
+
+    ``total`` is what the plan costs as the tables add it up, in the grant's currency: the sum of
+    rounded lines.
+    """
     points = [("recommended", plan)]
     points += [(a.label, a.plan) for a in explanation.alternatives if a.plan is not None]
     if len(points) == 1:
@@ -282,13 +288,15 @@ def draw_alternatives(loaded: Loaded, plan: Plan, explanation: Explanation) -> P
     def draw(figure: Any) -> None:
         axes = figure.add_subplot()
         for at, (_, each) in enumerate(points):
-            paid = Decimal(each.cost_cents) / 100
+            paid = currency.written(Decimal(each.cost_cents) / 100)
+            if at == 0:
+                paid = f"{currency.sign}{total:,.0f}"
             runs = number_words(each.runs, "runs")
             amount = in_it(each.cost_cents)
             axes.barh(at, amount, height=0.62, color=OKABE_ITO[0] if at == 0 else "#9db4c4")
             day = loaded.problem.start + timedelta(days=int(each.finish_day))
             axes.annotate(
-                f"{currency.written(paid)}, {runs}, done by {day}",
+                f"{paid}, {runs}, done by {day}",
                 (amount, at),
                 xytext=(4, 0),
                 textcoords="offset points",

@@ -56,7 +56,7 @@ def build_report(
         recommendation_section(given),
         money_section(given),
         schedule_section(given, pictures),
-        alternatives_section(given, pictures),
+        alternatives_section(given, pictures, to.num(given.costs.total).value),
         sensitivity_section(given),
         times_section(given, pictures),
         rules_section(given),
@@ -239,7 +239,7 @@ def schedule_section(given: Material, pictures: bool) -> Section:
     return Section(title="The plan on the calendar", blocks=tuple(blocks))
 
 
-def alternatives_section(given: Material, pictures: bool) -> Section:
+def alternatives_section(given: Material, pictures: bool, total: Decimal) -> Section:
     """The runners-up with why not."""
     rows: list[tuple[Cell, ...]] = [
         ("recommended", given.costs.total, _runs(given), _when(given, given.plan))
@@ -260,7 +260,7 @@ def alternatives_section(given: Material, pictures: bool) -> Section:
     if pictures:
         from advisor.planning.report.pictures import draw_alternatives, draw_break_even
 
-        beside = draw_alternatives(given.loaded, given.plan, given.explanation)
+        beside = draw_alternatives(given.loaded, given.plan, given.explanation, total)
         even = draw_break_even(given.loaded, given.plan)
         blocks = [*([beside] if beside else []), *blocks, *([even] if even else [])]
     return Section(title="Runners-up, and why not", blocks=tuple(blocks))
