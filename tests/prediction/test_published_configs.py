@@ -1,7 +1,4 @@
-"""The config.json of published models, against the library's own model of each: equal to the unit.
-
-The contents are those of the models' pages, less what says nothing of the architecture.
-"""
+"""Shapes of published models, against the library's own model of each: equal to the unit."""
 
 from __future__ import annotations
 
@@ -384,13 +381,13 @@ def test_deepseek_s_first_mixture_of_experts_is_counted_and_built_though_the_lib
     assert found.recipe is not None
     with torch.device("meta"):
         built = build_model(found.recipe, None)
-    # As its weights' index counts them.
+    # Its authors say 16.4B.
     assert found.workload.parameters == parameter_count(built) == 16_375_728_128
 
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [  # as their authors name them: 12.9B, A3B, A22B's kin, 1B, and 2.8B of 16.4B
+    [  # both tables of the vocabulary among what a token uses
         (PUBLISHED["mixtral-8x7b"], "12.9B of its 46.7B"),
         (PUBLISHED["qwen3-30b-a3b"], "3.35B of its 30.5B"),
         (PUBLISHED["qwen1.5-moe-a2.7b"], "2.69B of its 14.3B"),
