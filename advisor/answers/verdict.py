@@ -75,12 +75,14 @@ def verdict(ranking: Ranking) -> Verdict:
     row = ranking.row(0)
     chance = chance_of(ranking, row)
     # What to do, at which price, how fast, how sure.
-    limit = [] if chance is None else [f"{chance_words(chance)} to make {_limit(ranking)}"]
+    chances = [] if chance is None else [chance_words(chance)]
+    limit = [f"{words} to make {_limit(ranking)}" for words in chances]
     per_run = ranking.question.rule == "experiment-cost" and row.experiment_cost_usd
     mark = estimate_mark(row.time)
     run = [f"{mark}{usd_rounded(row.experiment_cost_usd)} a run"] if per_run else []
     over = over_words(row.build, ranking.candidates.network)
     facts = [f"{days_words(row)}{over}", *limit, *run]
+    brief = ", ".join([facts[0], *(f"{words} for {_limit(ranking)}" for words in chances), *run])
     sure = how_sure(ranking)
     model = ranking.candidates.model.name
     offers = orderable(ranking)
@@ -104,7 +106,7 @@ def verdict(ranking: Ranking) -> Verdict:
                 f"{_price_words(ranking, row, aged=aged)}; it would train {done}"
                 for aged in (True, False)
             ),
-            short=f"No seller known: {_short_bought(row)}, {', '.join(facts)}.",
+            short=f"No seller known: {_short_bought(row)}, {brief}.",
             row=row,
             chance=chance,
         )
@@ -113,7 +115,7 @@ def verdict(ranking: Ranking) -> Verdict:
             f"{buy_words(row)}{_price_words(ranking, row, aged=aged)}: {done}"
             for aged in (True, False)
         ),
-        short=f"{_short_words(row)}, {', '.join(facts)}; {how_sure(ranking, priced=False)}.",
+        short=f"{_short_words(row)}, {brief}; {how_sure(ranking, priced=False)}.",
         row=row,
         chance=chance,
     )
