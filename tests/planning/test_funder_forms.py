@@ -847,7 +847,22 @@ def test_hours_that_are_granted_for_every_year_are_one_paragraph(
     text = to_markdown(report_for(planned).parts()[0])
     found = re.findall(r"Granted hours\. 3 runs \(Pythia 410M\) on (.+): ([\d,]+) GPU-hours", text)
     assert len(found) == 1 and "Campus" in found[0][0]
+    assert "We ask for no money. We do 3 runs of training on granted hours between " in text
     problem, runs = planned.loaded.problem, planned.plan.rented
     gpus = {r.rental_id: (r.gpu_count, r.times["pythia-410m"].days) for r in problem.rentals}
     days = [gpus[r.rental_id][0] * gpus[r.rental_id][1] * r.runs for r in runs]
     assert float(found[0][1].replace(",", "")) == pytest.approx(sum(days) * 24, rel=0.01)
+
+
+def test_what_is_asked_for_does_not_pay_for_runs_on_granted_hours(
+    store_path: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "grant.toml"
+    hours = '[[allocations]]\nname = "Campus"\nkind = "campus"\ngpu = "H100"\nmax_gpus = 4\n'
+    hours += "gpu_hours_a_year = 3000\nusd_per_gpu_hour = 0\nends = 2027-12-31\n"
+    text = GRANT.format(funder="nsf") + "each_year = true\n[purchases]\nallowed = false\n" + hours
+    path.write_text(text, encoding="utf-8")
+    planned = plan_loaded(load_grant(Store(store_path), read_grant(path), TODAY), 60, quick=True)
+    text = to_markdown(report_for(planned).parts()[0])
+    assert "With granted hours, that is enough for 3 runs of training between" in text
+    assert "It pays for" not in text

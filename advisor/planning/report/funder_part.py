@@ -8,14 +8,10 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from advisor.costs.amounts import age_words
-from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.funder import FunderForm
 from advisor.planning.grant.institution import NO_RULES
-from advisor.planning.grant.problem_of_grant import STALE_DAYS
+from advisor.planning.report.asked_prices import quotes_sections
 from advisor.planning.report.award_years import LINES, Entry, entries, year_spans
-from advisor.planning.report.cost_book import RunningCost
-from advisor.planning.report.cost_sections import KINDS_OF_PRICE
 from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.justification import (
     asked_for,
@@ -28,7 +24,6 @@ from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.report import (
     Block,
-    Bullets,
     Cell,
     Paragraph,
     ReportTable,
@@ -75,7 +70,7 @@ def funder_sections(given: Material, form: FunderForm, to: InCurrency) -> tuple[
             title="Justification",
             blocks=tuple(local(words) for words in justification(given, by_line) if words),
         ),
-        *_quotes(given, to),
+        *quotes_sections(given, to),
     )
     return tuple(map(_as_theirs, sections))
 
@@ -303,7 +298,9 @@ def _request(given: Material, form: FunderForm, budget: ReportTable) -> Words:
     for n, part in enumerate(parts):
         last = " and " if len(parts) == 2 and not any(joined_by) else "; and "
         words += [": " if n == 0 else last if n == len(parts) - 1 else "; ", *part]
-    words += [". It pays for ", runs_done(given), " of training"]
+    besides = [] if own else _besides(given)
+    does = f". With {listed(besides)}, that is enough for " if besides else ". It pays for "
+    words += [does, runs_done(given), " of training"]
     if own and where:
         words.append(f" on {where}")
     words.append(between)
@@ -322,149 +319,14 @@ def _where(given: Material) -> str:
     )
 
 
-def _quotes(given: Material, to: InCurrency) -> list[Section]:
-    """What each price rests on, how old it is, and how it is renewed."""
-    today, foreign = given.loaded.today, to.code != "USD"
-    blocks: list[Block] = []
-    days = [p.line.quoted_on for e in given.costs.equipment for p in e.lines]
-    if days:
-        # As the vendor quotes it, and beside it in the grant's currency.
-        rows: list[tuple[Cell, ...]] = [
-            (
-                p.line.label,
-                p.quantity,
-                p.price,
-                *([to.num(p.price)] if foreign else []),
-                p.line.vendor,
-                KINDS_OF_PRICE.get(p.line.quote_kind, p.line.quote_kind.replace("-", " ")),
-                str(p.line.quoted_on),
-                age_words(p.line.quoted_on, today),
-            )
-            for e in given.costs.equipment
-            for p in e.lines
-        ]
-        each = ("each, as quoted", f"each, {to.code}") if foreign else ("each",)
-        columns = ("item", "pieces", *each, "vendor", "kind of price", "date", "age")
-        blocks.append(ReportTable(name="Prices", columns=columns, rows=tuple(dict.fromkeys(rows))))
-        blocks.append(Paragraph(words=(_renewed(given, min(days)),)))
-    rented = [r for r in given.costs.running if r.rented and r.charge.direct.value]
-    if rented:
-        blocks += _rates(given, to, rented)
-    return [Section(title="Quotes", blocks=tuple(blocks))] if blocks else []
-
-
-def _renewed(given: Material, oldest: date) -> str:
-    """How old the prices are, which ones nobody quoted, and how each is renewed."""
-    today = given.loaded.today
-    lines = {p.line.quote_id: p.line for e in given.costs.equipment for p in e.lines}
-    old = [x.label for x in lines.values() if (today - x.quoted_on).days > STALE_DAYS]
-    summed = [x.label for x in lines.values() if x.quote_kind == "parts-list"]
-    words = [f"The oldest of these prices is of {day_words(oldest)}."]
-    if old:
-        words.append(f"Older than a year: {listed(old)}.")
-    if summed:
-        words.append(
-            f"Added up from the prices of parts and options, and not quoted as a whole: "
-            f"{listed(summed)}."
-        )
-    words.append(
-        "Before the order we ask each vendor for a written quote of the same item, valid on the "
-        "day of the order."
-    )
-    return " ".join(words)
-
-
-def _rates(given: Material, to: InCurrency, rented: list[RunningCost]) -> list[Block]:
-    rows: list[tuple[Cell, ...]] = []
-    listed_days = []
-    changing = given.loaded.problem.rules.rent_change
-    for rate in dict.fromkeys((r.placed[0].machine_id, r.charge.price) for r in rented):
-        mine = [r for r in rented if (r.placed[0].machine_id, r.charge.price) == rate]
-        rental = given.book.rentals[rate[0]]
-        hours = [
-            given.ledger.compute("product", [r.runs, r.charge.amount], "hours", "hours rented")
-            for r in mine
-        ]
-        day = None if rental.allocation else rental.priced_on
-        listed_days += [day] if day else []
-        name = rented_name(given, mine[0])
-        if changing and not rental.allocation:
-            name += f", year {mine[0].placed[0].order + 1}"
-        rows.append(
-            (
-                name,
-                given.ledger.total(hours, f"hours of {mine[0].label}", "hours"),
-                to.num(rate[1]),
-                to.num(given.ledger.total([r.charge.direct for r in mine], mine[0].label)),
-                str(day) if day else "the award",
-                age_words(day, given.loaded.today) if day else "",
-            )
-        )
-    table = ReportTable(
-        name="Rates", columns=("rented", "time", "rate", "all", "date", "age"), rows=tuple(rows)
-    )
-    if not listed_days:
-        return [table]
-    words: list[str | Num] = ["Hours are shown rounded, and amounts are of the exact hours. "]
-    if changing:
-        share = given.book.setting("rentals.price_change", changing, "share", "change of rents")
-        words += ["Rates of later years are the listed ones with a change of ", share, " a year. "]
-    words.append(
-        f"The oldest of these rates is of {day_words(min(listed_days))}. Before the first hour we "
-        "look up the provider's rate again and keep a copy of its page."
-    )
-    return [table, Paragraph(words=tuple(words))]
-
-
-def _old_prices(given: Material) -> list[str]:
-    """What was quoted more than a year ago."""
-    lines = {p.line.label: p.line for e in given.costs.equipment for p in e.lines}
-    today = given.loaded.today
+def _besides(given: Material) -> list[str]:
+    """What does some of the runs beside what is asked for."""
+    free = {r.placed[0].machine_id for r in given.costs.running if not r.charge.direct.value}
+    bought = {e.machine.machine_id for e in given.costs.equipment}
+    placed = {p.machine_id for p in given.plan.placed}
+    rented = placed & given.book.rentals.keys()
+    mine = {given.book.problem.whole(name) for name in placed - rented} - bought
     return [
-        f"The price of {label} is {age_words(line.quoted_on, today)} old: ask for a new quote "
-        "before you send this."
-        for label, line in lines.items()
-        if (today - line.quoted_on).days > STALE_DAYS
+        *["the machines that we have"] * bool(mine),
+        *["granted hours"] * bool(rented & free),
     ]
-
-
-def _not_compared(given: Material) -> list[str]:
-    """Questions of a reviewer that the justification leaves open, because nothing was compared."""
-    grant = given.loaded.grant
-    found = []
-    if not grant.buy and any(r.charge.direct.value for r in given.costs.running if r.rented):
-        found.append(
-            "Buying was not compared (allowed = false under [purchases]), so the justification "
-            "does not say why you rent: allow it, or write your reason."
-        )
-    if not grant.rent:
-        found.append(
-            "Renting was not compared (allowed = false under [rentals]), so the justification does "
-            "not say why you do not rent: allow it, or write your reason."
-        )
-    if not grant.allocations:
-        found.append(
-            "No campus cluster or national programme was compared, and reviewers ask for it: "
-            "advisor plan --allocations lists known ones for [[allocations]]."
-        )
-    return found
-
-
-def to_check_section(given: Material, form: FunderForm) -> Section:
-    """For the lab, not for the funder: what to look at before the form is sent."""
-    items: list[Words] = [
-        *((str(text),) for text in form.before_you_send.values()),
-        *((text,) for text in cautions(given.loaded.grant, given.loaded.problem, given.plan)),
-    ]
-    if form.depreciates and given.loaded.problem.rules.life_months is None:
-        whole = (
-            "Equipment stands here at its whole price, which this funder pays only where the call "
-            'says so: equipment_as = "depreciated" with life_months in your rules counts the '
-            "depreciation.",
-        )
-        items.insert(0, whole)
-    items += [(text,) for text in (*_old_prices(given), *_not_compared(given))]
-    if given.loaded.problem.rules.cost_share and not form.names_cost_share:
-        by = given.loaded.grant.cost_share_by
-        items.append((f"That {by} pays a part of the machines stands nowhere in what is sent.",))
-    return Section(title="Before you send it", blocks=(Bullets(items=tuple(items)),))

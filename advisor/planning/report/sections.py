@@ -7,6 +7,7 @@ from typing import Any
 
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.problem_of_grant import Loaded, called_by
+from advisor.planning.report.before_sending import to_check_section
 from advisor.planning.report.cost_sections import money_section
 from advisor.planning.report.evidence_sections import (
     limits_section,
@@ -15,7 +16,7 @@ from advisor.planning.report.evidence_sections import (
     sources_section,
     times_section,
 )
-from advisor.planning.report.funder_part import funder_sections, to_check_section
+from advisor.planning.report.funder_part import funder_sections
 from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.material import Material, material_of
 from advisor.planning.report.number_ledger import Num

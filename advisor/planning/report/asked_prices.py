@@ -1,0 +1,116 @@
+"""What each price of a request rests on, how old it is, and how it is renewed."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from advisor.costs.amounts import age_words
+from advisor.planning.grant.problem_of_grant import STALE_DAYS
+from advisor.planning.report.cost_book import RunningCost
+from advisor.planning.report.cost_sections import KINDS_OF_PRICE
+from advisor.planning.report.in_currency import InCurrency
+from advisor.planning.report.justification import listed, rented_name
+from advisor.planning.report.material import Material
+from advisor.planning.report.number_ledger import Num
+from advisor.planning.report.report import (
+    Block,
+    Cell,
+    Paragraph,
+    ReportTable,
+    Section,
+    day_words,
+)
+
+
+def quotes_sections(given: Material, to: InCurrency) -> list[Section]:
+    """What each price rests on, how old it is, and how it is renewed."""
+    today, foreign = given.loaded.today, to.code != "USD"
+    blocks: list[Block] = []
+    days = [p.line.quoted_on for e in given.costs.equipment for p in e.lines]
+    if days:
+        # As the vendor quotes it, and beside it in the grant's currency.
+        rows: list[tuple[Cell, ...]] = [
+            (
+                p.line.label,
+                p.quantity,
+                p.price,
+                *([to.num(p.price)] if foreign else []),
+                p.line.vendor,
+                KINDS_OF_PRICE.get(p.line.quote_kind, p.line.quote_kind.replace("-", " ")),
+                str(p.line.quoted_on),
+                age_words(p.line.quoted_on, today),
+            )
+            for e in given.costs.equipment
+            for p in e.lines
+        ]
+        each = ("each, as quoted", f"each, {to.code}") if foreign else ("each",)
+        columns = ("item", "pieces", *each, "vendor", "kind of price", "date", "age")
+        blocks.append(ReportTable(name="Prices", columns=columns, rows=tuple(dict.fromkeys(rows))))
+        blocks.append(Paragraph(words=(_renewed(given, min(days)),)))
+    rented = [r for r in given.costs.running if r.rented and r.charge.direct.value]
+    if rented:
+        blocks += _rates(given, to, rented)
+    return [Section(title="Quotes", blocks=tuple(blocks))] if blocks else []
+
+
+def _renewed(given: Material, oldest: date) -> str:
+    """How old the prices are, which ones nobody quoted, and how each is renewed."""
+    today = given.loaded.today
+    lines = {p.line.quote_id: p.line for e in given.costs.equipment for p in e.lines}
+    old = [x.label for x in lines.values() if (today - x.quoted_on).days > STALE_DAYS]
+    summed = [x.label for x in lines.values() if x.quote_kind == "parts-list"]
+    words = [f"The oldest of these prices is of {day_words(oldest)}."]
+    if old:
+        words.append(f"Older than a year: {listed(old)}.")
+    if summed:
+        words.append(
+            f"Added up from the prices of parts and options, and not quoted as a whole: "
+            f"{listed(summed)}."
+        )
+    words.append(
+        "Before the order we ask each vendor for a written quote of the same item, valid on the "
+        "day of the order."
+    )
+    return " ".join(words)
+
+
+def _rates(given: Material, to: InCurrency, rented: list[RunningCost]) -> list[Block]:
+    rows: list[tuple[Cell, ...]] = []
+    listed_days = []
+    changing = given.loaded.problem.rules.rent_change
+    for rate in dict.fromkeys((r.placed[0].machine_id, r.charge.price) for r in rented):
+        mine = [r for r in rented if (r.placed[0].machine_id, r.charge.price) == rate]
+        rental = given.book.rentals[rate[0]]
+        hours = [
+            given.ledger.compute("product", [r.runs, r.charge.amount], "hours", "hours rented")
+            for r in mine
+        ]
+        day = None if rental.allocation else rental.priced_on
+        listed_days += [day] if day else []
+        name = rented_name(given, mine[0])
+        if changing and not rental.allocation:
+            name += f", year {mine[0].placed[0].order + 1}"
+        rows.append(
+            (
+                name,
+                given.ledger.total(hours, f"hours of {mine[0].label}", "hours"),
+                to.num(rate[1]),
+                to.num(given.ledger.total([r.charge.direct for r in mine], mine[0].label)),
+                str(day) if day else "the award",
+                age_words(day, given.loaded.today) if day else "",
+            )
+        )
+    table = ReportTable(
+        name="Rates", columns=("rented", "time", "rate", "all", "date", "age"), rows=tuple(rows)
+    )
+    if not listed_days:
+        return [table]
+    words: list[str | Num] = ["Hours are shown rounded, and amounts are of the exact hours. "]
+    if changing:
+        share = given.book.setting("rentals.price_change", changing, "share", "change of rents")
+        words += ["Rates of later years are the listed ones with a change of ", share, " a year. "]
+    words.append(
+        f"The oldest of these rates is of {day_words(min(listed_days))}. Before the first hour we "
+        "look up the provider's rate again and keep a copy of its page."
+    )
+    return [table, Paragraph(words=tuple(words))]
