@@ -101,6 +101,9 @@ def _answer(argv: Sequence[str] | None) -> int:
         sys.stdout = None
         return ANSWERED
     except KeyboardInterrupt:
+        # Where it fell into text that was being executed (a dataclass of a library that is just
+        # loaded), CPython would end by the signal whatever we return, until text is executed anew.
+        exec("")
         return CANCELLED
     except OSError as error:
         return _refuse(_os_words(error))

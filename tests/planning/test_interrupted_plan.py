@@ -126,6 +126,20 @@ def test_ctrl_c_while_the_report_is_made_says_that_nothing_is_written(
     assert "Traceback" not in shown
 
 
+def test_ctrl_c_in_a_library_that_is_being_loaded_ends_with_the_same_code(tmp_path: Path) -> None:
+    # A library makes its dataclasses by executing text, in which Ctrl-C may come as well.
+    text = """
+import sys
+from advisor.cli import main
+main._run = lambda options: exec("raise KeyboardInterrupt")
+sys.argv = ["advisor", "plan"]
+main.entry()
+"""
+    (tmp_path / "loading.py").write_text(text, encoding="utf-8")
+    words = [sys.executable, "-m", "loading"]
+    assert subprocess.run(words, cwd=tmp_path, check=False).returncode == 130
+
+
 def test_a_plan_that_is_stopped_keeps_what_explained_it_until_then() -> None:
     problem = make_problem(
         year_days=(0, 365),
