@@ -170,18 +170,18 @@ class Candidates:
     def by_days(self) -> list[int]:
         """Rankable builds, fastest first; of those as fast as each other whole machines, which
         one seller answers for, before the same cards at a price that was added up, unless they
-        cost much more; then the cheaper."""
-        days, cents, builds = self.days, self.cents, self.builds
-        summed: dict[tuple[str, int, int], int] = {}
+        cost much more; then the cheaper. What is on sale is held against what is on sale."""
+        days, cents = self.days, self.cents
+        cards = [(build.cards, sold) for build, sold in zip(self.builds, self.offered, strict=True)]
+        summed: dict[tuple[tuple[str, int, int], bool], int] = {}
         for i in self.rankable:
             if self.is_summed(i):
-                cards = builds[i].cards
-                summed[cards] = min(cents[i], summed.get(cards, cents[i]))
+                summed[cards[i]] = min(cents[i], summed.get(cards[i], cents[i]))
 
         def place(i: int) -> int:
             if self.is_summed(i):
                 return 1
-            least = summed.get(builds[i].cards)
+            least = summed.get(cards[i])
             return 0 if least is None or cents[i] <= WHOLE_WORTH * least else 2
 
         return sorted(self.rankable, key=lambda i: (days[i], place(i), cents[i]))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 from typing import Literal
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from advisor.costs.price_book import choose_quotes
 from advisor.ranking.candidates import ABOUT, WHOLE_WORTH, Candidates
 from price_catalog.builds import Build
 from tests.facts_for_tests import make_best, make_gpu, make_host, make_model, make_quote, make_time
@@ -47,6 +49,24 @@ def test_of_a_sum_of_options_and_a_price_that_its_seller_names_the_price_comes_f
     candidates = Candidates(make_model(), builds, times, prices, "sound")
     found = [builds[i].host.host_id for i in candidates.by_days]
     assert found == ["quoted", "summed", "dear"]
+
+
+def test_a_sum_that_nobody_sells_is_no_measure_of_what_is_sold() -> None:
+    hosts = [replace(WHOLE, host_id=name) for name in ("unsold", "summed", "quoted")]
+    asked = {"unsold": ("4000", "secondary"), "summed": ("10900", "parts-list")}
+    quotes = [
+        make_quote("server", name, usd, kind=kind, quoted_on=date(2026, 10, 1))
+        for name, (usd, kind) in (asked | {"quoted": ("9900", "reseller-quote")}).items()
+    ]
+    parts = make_quote("host", "parts", "2000", kind="secondary", quoted_on=date(2026, 10, 1))
+    card = make_quote("gpu", "card", "1000", kind="secondary", quoted_on=date(2026, 10, 1))
+    builds = [Build(gpu=GPU, gpu_count=2, host=host) for host in (*hosts, PARTS)]
+    book = choose_quotes([*quotes, parts, card], "latest", today=date(2026, 11, 1))
+    times = [make_best(make_time("card", 2, 10.0))]
+    candidates = Candidates(make_model(), builds, times, book, "sound")
+    sold, unsold = candidates.offered_order("days")
+    assert [builds[i].host.host_id for i in sold] == ["quoted", "summed"]
+    assert sorted(builds[i].host.host_id for i in unsold) == ["parts", "unsold"]
 
 
 @given(st.integers(3_000, 100_000), st.lists(st.integers(3_000, 300_000), max_size=4))
