@@ -19,6 +19,20 @@ goes on with
 --first "checkpointing;zero-2,offloading,regional" names settings, as `--settings` takes them, that
 come before the others where there is no time for all.
 
+--together 15: the same settings in a fraction of the time, by tests/benchmarks/turns.py: processes
+get ready side by side and time their steps one after the other, each alone. Three settings that
+--kept holds are measured again so (DIR/controls.jsonl), and the rounds at the end, too. On an H100
+with 16 cores, from the root of the repository, for those that are left:
+
+    export HF_HUB_OFFLINE=1 TORCH_CUDA_ARCH_LIST=9.0 OMP_NUM_THREADS=8 PYTHONPATH=/tmp/site:$PWD
+    python tests/benchmarks/whole_space.py tests/benchmarks/recipes/vit-22m-short.toml --out $OUT \
+        --minutes 8.8 --micro-batch 256 --kept docs/measurements/h100-image-space.jsonl \
+        --together 15 --rounds 3
+
+What an exhaustive search takes in the ordinary way is then an estimate, told as three: every
+setting as long as the shortest ordinary trial of all; as the mean of ordinary trials with its
+compilation, or its own process's seconds where these were fewer; and as its own process's alone.
+
 DIR/summary.json has both searches' seconds, trials and answers. DIR/fast.jsonl, DIR/every.jsonl and
 DIR/rounds.jsonl have the records.
 """
@@ -36,11 +50,14 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from bench_runner import __main__ as commands
 from bench_runner import journal, kernels, space
-from bench_runner.arguments import parse_settings
+from bench_runner.arguments import parse_settings, parser
+from bench_runner.locks import only_benchmark
 from bench_runner.recipes import Recipe, load_recipe, recipe_hash
 from bench_runner.records import Measurement, Settings
 from bench_runner.search import without_micro_batch
+from tests.benchmarks.turns import Rules, Turns
 
 SHORTEST_S = 20
 """With less time left no trial is begun."""
@@ -92,6 +109,11 @@ def timed(records: Iterable[Measurement]) -> dict[Settings, Measurement]:
     return found
 
 
+def has_size(record: Measurement, micro_batch: int) -> bool:
+    """Whether a record is of this micro-batch."""
+    return record.settings is not None and record.settings.micro_batch_size == micro_batch
+
+
 def same_kind(record: Measurement, recipe: Recipe, like: Measurement | None) -> bool:
     """Whether a kept record was taken of this recipe, on this kind of device, by this software."""
     if record.recipe_hash != recipe_hash(recipe):
@@ -102,6 +124,79 @@ def same_kind(record: Measurement, recipe: Recipe, like: Measurement | None) -> 
         like.gpu,
         like.environment.get("versions"),
     )
+
+
+def told_of(record: Measurement) -> str:
+    """One line for whoever waits."""
+    assert record.settings is not None
+    wall_s = record.environment.get("trial_wall_s", 0)
+    return (
+        f"{space.label(record.settings):70} {record.status:10} {record.step_s or 0:.4f} s a step, "
+        f"{wall_s:.0f} s {record.reason or ''}"
+    )
+
+
+def dealt(settings: list[Settings]) -> list[Settings]:
+    """The same order among those that compile the whole model and among the others, but each
+    stretch with its share of both: the former compile while the latter start."""
+    whole = [s for s in settings if kernels.explicit(s).compilation == "whole"]
+    rest = [s for s in settings if kernels.explicit(s).compilation != "whole"]
+    placed = [
+        ((place + 0.5) / len(some), s) for some in (whole, rest) for place, s in enumerate(some)
+    ]
+    return [s for _, s in sorted(placed, key=lambda pair: pair[0])]
+
+
+class Side:
+    """Trials side by side that are timed one after the other (tests/benchmarks/turns.py)."""
+
+    def __init__(self, arguments: argparse.Namespace, kept: list[Measurement], ends: float) -> None:
+        self.arguments, self.kept, self.ends = arguments, kept, ends
+        words = ["trial", "--recipe", str(arguments.recipe), "--settings", "free-lunch"]
+        words += ["--device", arguments.device, "--work", str(arguments.work)]
+        arguments.work.mkdir(parents=True, exist_ok=True)
+        self.setup = commands._setup(parser().parse_args(words))
+        gpus = self.setup.machine.gpus
+        self.memory_gib = gpus[0].memory_gib if gpus and arguments.device == "cuda" else 20.0
+
+    def needs_gib(self, settings: Settings) -> float:
+        """By what was held with as much kept for the backward pass; else a third of the device."""
+        held = [
+            float(r.environment["peak_reserved_gib"])
+            for r in self.kept
+            if r.settings is not None
+            and r.settings.activation_checkpointing == settings.activation_checkpointing
+            and r.environment.get("peak_reserved_gib")
+        ]
+        return 1.05 * max(held) if held else self.memory_gib / 3
+
+    def run(
+        self, wanted: list[Settings], records: str, files: dict[Settings, str] | None = None
+    ) -> bool:
+        """Measure these; whether each has its answer. ``files``: of those with one of their own."""
+
+        def keep(record: Measurement) -> None:
+            assert record.settings is not None
+            which = kernels.canonical(without_micro_batch(record.settings))
+            journal.append(self.arguments.out / (files or {}).get(which, records), record)
+            print(told_of(record), flush=True)
+
+        turns = Turns(
+            self.setup,
+            Rules(
+                together=self.arguments.together,
+                memory_gib=self.memory_gib,
+                needs_gib=self.needs_gib,
+            ),
+            work=self.arguments.work,
+            ends=self.ends,
+            micro_batch=self.arguments.micro_batch,
+            keep=keep,
+        )
+        gpus = self.setup.machine.gpus
+        cuda = self.arguments.device == "cuda"
+        with only_benchmark([gpus[0].uuid if cuda else "cpu"]):
+            return turns.run(wanted)
 
 
 class Runs:
@@ -144,25 +239,28 @@ class Runs:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("recipe", type=Path)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--minutes", type=float, default=9.0)
-    parser.add_argument("--gpus", type=int, default=1)
-    parser.add_argument("--device", default="cuda")
-    parser.add_argument("--micro-batch", type=int)
-    parser.add_argument("--kept", type=Path)
-    parser.add_argument("--first", default="", help="settings to begin with, parted by ;")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--work", type=Path, default=Path("/tmp/bench-work"))
-    parser.add_argument("--flags", default="", help="appended to every call of bench_runner")
-    parser.add_argument("--only-say", action="store_true", help="run nothing, say what there is")
-    arguments = parser.parse_args()
+    words = argparse.ArgumentParser()
+    words.add_argument("recipe", type=Path)
+    words.add_argument("--out", type=Path, required=True)
+    words.add_argument("--minutes", type=float, default=9.0)
+    words.add_argument("--gpus", type=int, default=1)
+    words.add_argument("--device", default="cuda")
+    words.add_argument("--micro-batch", type=int)
+    words.add_argument("--kept", type=Path)
+    words.add_argument("--first", default="", help="settings to begin with, parted by ;")
+    words.add_argument("--rounds", type=int, default=5)
+    words.add_argument("--work", type=Path, default=Path("/tmp/bench-work"))
+    words.add_argument("--flags", default="", help="appended to every call of bench_runner")
+    words.add_argument("--together", type=int, default=1)
+    words.add_argument("--only-say", action="store_true", help="run nothing, say what there is")
+    arguments = words.parse_args()
+    if arguments.together > 1 and (arguments.micro_batch is None or arguments.gpus > 1):
+        words.error("--together needs --micro-batch, and one GPU")
     arguments.out.mkdir(parents=True, exist_ok=True)
     recipe = load_recipe(arguments.recipe)
     runs = Runs(arguments)
     kept = journal.read(arguments.kept) if arguments.kept else []
-    first = [parse_settings(words) for words in arguments.first.split(";") if words]
+    first = [parse_settings(text) for text in arguments.first.split(";") if text]
     wanted = sorted(in_order(recipe, arguments.gpus), key=lambda settings: settings not in first)
     at_size: tuple[str, ...] = ()
     if arguments.micro_batch is not None:
@@ -177,12 +275,18 @@ def main() -> int:
     def known() -> dict[Settings, Measurement]:
         mine = journal.read(arguments.out / "every.jsonl")
         fast = [record for record in kept if record.environment.get("climb_to") == "fastest"]
-        held = fast if arguments.micro_batch is None else kept
+        held = fast
+        if arguments.micro_batch is not None:
+            held = [r for r in kept if has_size(r, arguments.micro_batch)]
         like = mine[0] if mine else None
         return timed([*(r for r in held if same_kind(r, recipe, like)), *mine])
 
+    side = None
+    if arguments.together > 1 and not arguments.only_say:
+        side = Side(arguments, kept, runs.ends)
+        measure_beside(side, wanted, known())
     for settings in wanted:
-        if arguments.only_say or runs.left_s() < SHORTEST_S:
+        if side is not None or arguments.only_say or runs.left_s() < SHORTEST_S:
             break
         if settings in known():
             continue
@@ -203,8 +307,10 @@ def main() -> int:
         rivals = [kernels.canonical(without_micro_batch(r.settings)) for r in fastest if r.settings]
         rivals = [answer, *(each for each in rivals[:4] if each != answer)]
         took = journal.read(arguments.out / "rounds.jsonl")
+        if side is not None and not took:
+            side.run(rivals * arguments.rounds, "rounds.jsonl")
         for place in range(len(took), arguments.rounds * len(rivals)):
-            if runs.left_s() < SHORTEST_S:
+            if side is not None or runs.left_s() < SHORTEST_S:
                 break
             settings = rivals[place % len(rivals)]
             words = ("trial", "--again", "--settings", words_of(settings))
@@ -219,10 +325,34 @@ def main() -> int:
     if summary["answer"] in seconds:
         best = min(median(s) for s in seconds.values())
         summary["answer_over_best_of_rounds"] = median(seconds[summary["answer"]]) / best
+    controls = timed(journal.read(arguments.out / "controls.jsonl"))
+    summary["controls_over_kept"] = {
+        space.label(s): r.step_s / (every[s].step_s or 1)
+        for s, r in controls.items()
+        if s in every and r.step_s
+    }
+    summary["this_call_s"] = round(arguments.minutes * 60 - runs.left_s(), 1)
     text = json.dumps(summary, indent=1)
     (arguments.out / "summary.json").write_text(text + "\n")
     print(text)
     return 0 if summary["measured"] == len(wanted) else 1
+
+
+def measure_beside(side: Side, wanted: list[Settings], known: dict[Settings, Measurement]) -> None:
+    """All that are not known, and before them the controls: of those that are, the fast search's
+    answer, the fastest without compilation and the fastest that shards, all over again."""
+    done = journal.read(side.arguments.out / "controls.jsonl")
+    controls: list[Settings] = []
+    if side.kept and not done:
+        timed_ones = sorted(
+            (s for s, r in known.items() if r.step_s), key=lambda s: known[s].step_s or 0
+        )
+        plain = [s for s in timed_ones if kernels.explicit(s).compilation == "none"]
+        shards = [s for s in timed_ones if s.sharding is not None]
+        controls = list(dict.fromkeys([answer_of(side.kept), *plain[:1], *shards[:1]]))
+    # One after the other in one row, so that the controls share their batch with the first others.
+    files = dict.fromkeys(controls, "controls.jsonl")
+    side.run([*controls, *dealt([s for s in wanted if s not in known])], "every.jsonl", files)
 
 
 def answer_of(fast: list[Measurement]) -> Settings:
@@ -233,14 +363,47 @@ def answer_of(fast: list[Measurement]) -> Settings:
     return kernels.canonical(without_micro_batch(best.settings))
 
 
+def wall_s(record: Measurement) -> float:
+    """Seconds of a trial's own process."""
+    return float(record.environment.get("trial_wall_s") or 0)
+
+
+def ordinary(
+    found: dict[Settings, Measurement], known: list[Measurement], fast_s: float, wanted: int
+) -> dict[str, Any]:
+    """What one trial after the other would take, three ways, and the fast search's share of each.
+
+    ``known``: records of which those taken in the ordinary way say how long a trial takes.
+    """
+    trials: dict[str | None, list[float]] = {}
+    for record in known:
+        if "turns" not in record.environment and record.settings is not None:
+            kind = kernels.explicit(record.settings).compilation
+            trials.setdefault(kind, []).append(wall_s(record))
+    every = [seconds for some in trials.values() for seconds in some]
+    if not every:
+        return {}
+    sums = {"all_as_the_shortest_s": 0.0, "as_their_kind_s": 0.0, "own_processes_s": 0.0}
+    for settings, record in found.items():
+        own = wall_s(record)
+        like = trials.get(kernels.explicit(settings).compilation, every)
+        beside = "turns" in record.environment
+        sums["all_as_the_shortest_s"] += min(every) if beside else own
+        sums["as_their_kind_s"] += min(own, sum(like) / len(like)) if beside else own
+        sums["own_processes_s"] += own
+    all_of_them = {name: round(s * wanted / len(found), 1) for name, s in sums.items()}
+    shares = {name: round(fast_s / s, 4) for name, s in all_of_them.items()}
+    return {"ordinary_exhaustive": all_of_them, "fast_share_of_ordinary": shares}
+
+
 def told(
     wanted: list[Settings], every: dict[Settings, Measurement], fast: list[Measurement]
 ) -> dict[str, Any]:
     """Both searches' trials, seconds and answers, and how they compare."""
     tried = [r for r in fast if r.method != "optimal" and r.status != "pruned"]
     found = {settings: every[settings] for settings in wanted if settings in every}
-    all_s = sum(float(r.environment.get("trial_wall_s") or 0) for r in found.values())
-    fast_s = sum(float(r.environment.get("trial_wall_s") or 0) for r in tried)
+    all_s = sum(map(wall_s, found.values()))
+    fast_s = sum(map(wall_s, tried))
     ok = [r for r in found.values() if r.step_s is not None]
     best = min(ok, key=lambda r: r.step_s or 0, default=None)
     answer = answer_of(fast)
@@ -257,6 +420,8 @@ def told(
     if found:
         # What is left would take what the others took on average.
         summary["fast_share_of_time"] = fast_s / (all_s * len(wanted) / len(found))
+    if any("turns" in r.environment for r in found.values()):
+        summary |= ordinary(found, [*tried, *found.values()], fast_s, len(wanted))
     if best is not None and best.settings is not None:
         summary["best"] = space.label(kernels.canonical(without_micro_batch(best.settings)))
         if again is not None and again.step_s is not None and best.step_s is not None:
