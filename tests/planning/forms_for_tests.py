@@ -1,0 +1,55 @@
+"""Reports of one small plan for a funder, and what a grant alone is cautioned of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+from advisor.planning.grant.cautions import cautions
+from advisor.planning.grant.grant import Grant
+from advisor.planning.grant.problem_of_grant import rules_of
+from advisor.planning.plan_grant import Planned
+from advisor.planning.report.report import Report
+from advisor.planning.report.sections import build_report
+from advisor.planning.solver.problem import Plan
+from tests.plans_for_tests import make_problem
+
+TODAY = date(2026, 11, 22)
+
+
+def report_for(planned: Planned, **changes: object) -> Report:
+    grant = replace(planned.loaded.grant, **changes)  # type: ignore[arg-type]
+    loaded = replace(planned.loaded, grant=grant)
+    assert planned.plan is not None and planned.explanation is not None
+    return build_report(loaded, planned.plan, planned.explanation, pictures=False)
+
+
+NOTHING = Plan(
+    purchases=(),
+    work=(),
+    rented=(),
+    placed=(),
+    left_out={},
+    cost_cents=0,
+    judged_cents=0,
+    runs=0,
+    value=0,
+    finish_day=0.0,
+    proven=True,
+    gap=None,
+)
+
+
+def cautions_of(grant: Grant) -> list[str]:
+    """Of the settings alone: nothing is bought or run."""
+    return cautions(grant, make_problem(rules=rules_of(grant)), NOTHING)
+
+
+GRANT = """
+[grant]
+start = 2027-01-01
+years = 3
+funder = "{funder}"
+[[experiments]]
+model = "pythia-410m"
+"""

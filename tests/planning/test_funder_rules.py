@@ -1,0 +1,114 @@
+"""Whose money rules count, and what the lab is told about them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from advisor.answers.plan_sentence import plan_sentence
+from advisor.parse import InputError
+from advisor.planning.grant.checked_toml import AmountOrZero
+from advisor.planning.grant.cost_lines import fixed_costs
+from advisor.planning.grant.grant import read_grant
+from advisor.planning.grant.grant_file import CostLine
+from advisor.planning.grant.institution import read_institution
+from advisor.planning.grant.problem_of_grant import rules_of
+from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
+from advisor.planning.report.markdown_csv_json import to_markdown
+from advisor.store import Store
+from tests.planning.forms_for_tests import GRANT, TODAY, cautions_of, report_for
+
+
+@pytest.mark.parametrize(
+    ("funder", "rate", "threshold", "currency"),
+    [
+        ("dfg", "0.25", 10_000, "EUR"),
+        ("horizon", "0.25", 0, "EUR"),
+        ("ukri", "0", 25_000, "GBP"),
+        ("nserc", "0", 0, "CAD"),
+    ],
+)
+def test_the_flat_rate_of_a_funder_counts_where_no_rules_are_named(
+    tmp_path: Path, funder: str, rate: str, threshold: int, currency: str
+) -> None:
+    path = tmp_path / "grant.toml"
+    path.write_text(GRANT.format(funder=funder), encoding="utf-8")
+    grant = read_grant(path)
+    house = grant.institution
+    assert (house.overhead_rate, grant.currency.code) == (Decimal(rate), currency)
+    assert house.equipment_threshold_usd == grant.currency.to_usd(Decimal(threshold))
+    assert house.sources["overhead_rate"] and house.sources["equipment_threshold"]
+    assert rules_of(grant).life_months == (60 if funder == "horizon" else None)
+    house_said = [text for text in cautions_of(grant) if text.startswith("Counted by the rules of")]
+    assert len(house_said) == 1 and f"overhead of {float(rate) * 100:.3g} %" in house_said[0]
+    # Who writes dollars is answered in dollars.
+    text = GRANT.format(funder=funder) + '[budget]\ntotal = "$60,000"\n'
+    path.write_text(text, encoding="utf-8")
+    assert (read_grant(path).currency.code, read_grant(path).budget_usd) == ("USD", 60_000)
+    # A rate of the grant's own moves the threshold; rules of its own go before.
+    own = '[budget]\ncurrency = "{}"\nusd_per_unit = 2\nusd_per_unit_on = 2026-11-01\n'
+    path.write_text(GRANT.format(funder=funder) + own.format(currency), encoding="utf-8")
+    assert read_grant(path).institution.equipment_threshold_usd == 2 * threshold
+    rules = '[institution]\nrules = "us-equipment-10000"\n'
+    path.write_text(GRANT.format(funder=funder) + rules, encoding="utf-8")
+    assert read_grant(path).institution.overhead_rate == Decimal("0.15")
+    (abroad,) = [text for text in cautions_of(read_grant(path)) if "Counted by" in text]
+    assert f'write rules = "{house.file[:-5]}" under [institution]' in abroad
+
+
+def test_rules_state_one_threshold(tmp_path: Path) -> None:
+    path = tmp_path / "house.toml"
+    both = "equipment_threshold = 1\nequipment_threshold_usd = 1\n"
+    for text in ("", both):
+        path.write_text(f'name = "H"\noverhead_rate = 0.1\n{text}', encoding="utf-8")
+        with pytest.raises(InputError, match=r"equipment_threshold_usd: .*one of the two"):
+            read_institution(path)
+
+
+def test_a_grant_without_rules_is_told_that_no_overhead_is_counted(
+    store_path: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "grant.toml"
+    free = "[purchases]\nallowed = false\n"
+    path.write_text(GRANT.format(funder="nsf") + free, encoding="utf-8")
+    (told,) = [text for text in cautions_of(read_grant(path)) if "overhead" in text]
+    assert told.startswith("No overhead is counted") and "overhead_rate" in told
+    planned = plan_loaded(load_grant(Store(store_path), read_grant(path), TODAY), 60, quick=True)
+    assert planned.plan is not None
+    first = plan_sentence(planned.loaded, planned.plan)
+    assert re.match(
+        r"Rent \d × \S+( \S+)* from \w+: the one run for \$\d+ without overhead, ", first
+    )
+    annex = to_markdown(report_for(planned).parts()[1])
+    assert "Buying was not compared" in annex and "No overhead is counted" in annex
+    rules = '[institution]\nrules = "us-equipment-10000"\n'
+    path.write_text(GRANT.format(funder="nsf") + rules, encoding="utf-8")
+    assert not any("No overhead" in text for text in cautions_of(read_grant(path)))
+
+
+def test_a_yearly_line_is_paid_once_for_two_halves_of_a_year() -> None:
+    grant = read_grant(EXAMPLE)
+    storage = CostLine(name="Disks", kind="storage", amount=AmountOrZero(1200), per="year")
+    grant = replace(grant, costs=(storage,), award_years="fiscal")  # from July
+    paid = [each.usd for each in fixed_costs(grant)]
+    assert len(paid) == grant.years + 1 and sum(paid) == 1200 * grant.years
+    assert paid[0] == (Decimal(1200) * 181 / 365).quantize(Decimal("0.01"))
+
+
+def test_what_is_wanted_every_year_is_wanted_every_twelve_months(
+    store_path: Path, tmp_path: Path
+) -> None:
+    """Where a fiscal year cuts the money of two years in three, no half year is left without."""
+    path = tmp_path / "grant.toml"
+    text = GRANT.format(funder="plain").replace("years = 3", 'years = 2\naward_years = "calendar"')
+    path.write_text(text.replace("2027-01-01", "2027-07-01") + "each_year = true\n")
+    loaded = load_grant(Store(store_path), read_grant(path), TODAY)
+    wanted = loaded.problem.experiments
+    assert [(e.release_day, e.due_day) for e in wanted] == [(0, 366), (366, 731)]
+    assert [e.name for e in wanted] == ["Pythia 410M, year 1", "Pythia 410M, year 2"]
+    assert [e.experiment_id for e in wanted] == ["pythia-410m, year 1", "pythia-410m, year 2"]
+    assert loaded.problem.year_days == (0, 184, 550, 731)

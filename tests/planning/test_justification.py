@@ -1,0 +1,235 @@
+"""The justification of a request: what it says of prices, rent, granted hours and upkeep."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from msgspec import structs
+
+from advisor.answers.plan_sentence import plan_sentence
+from advisor.planning.grant.grant import read_grant
+from advisor.planning.plan_grant import EXAMPLE, Planned, load_grant, plan_loaded
+from advisor.planning.report.markdown_csv_json import to_markdown
+from advisor.planning.report.number_ledger import Num
+from advisor.planning.sensitivity.explain import Alternative
+from advisor.planning.solver.problem import Allocation, FixedCost, MachineExtra
+from advisor.store import Store
+from price_catalog.model import OWN_QUOTE
+from tests.planning.forms_for_tests import GRANT, TODAY, report_for
+from tests.plans_for_tests import make_rental
+
+
+def test_a_price_says_that_it_was_added_up_or_is_old(planned: Planned) -> None:
+    problem = planned.loaded.problem
+    for kind, quoted, words in (
+        ("parts-list", TODAY, "Added up from the prices of parts and options, and not quoted"),
+        ("list", date(2025, 1, 1), "Older than a year: "),
+        ("list", TODAY, "Before the order"),
+    ):
+        machines = tuple(
+            replace(
+                m,
+                lines=tuple(replace(x, quote_kind=kind, quoted_on=quoted) for x in m.lines),
+            )
+            for m in problem.machines
+        )
+        loaded = replace(planned.loaded, problem=replace(problem, machines=machines))
+        text = to_markdown(report_for(replace(planned, loaded=loaded)).parts()[0])
+        told = f"The oldest of these prices is of {quoted.day} {quoted:%B %Y}. {words}"
+        assert told in text
+
+
+def test_what_is_rented_says_its_hours_its_rates_and_their_age(store_path: Path) -> None:
+    grant = read_grant(EXAMPLE)
+    experiment = structs.replace(grant.experiments[1], each_year=False, runs=1)
+    grant = replace(grant, experiments=(experiment,), buy=False, owned=(), vat=Decimal("0.19"))
+    planned = plan_loaded(load_grant(Store(store_path), grant, TODAY), 60, quick=True)
+    report = report_for(planned, funder="nsf")
+    text = to_markdown(report.parts()[0])
+    assert re.search(r"Rented computers\. \$[\d,.]+ pays for [\d,]+ hours on 1 × .+ at \w+ ", text)
+    (rates,) = [table for table in report.tables() if table.name == "Rates"]
+    _, _, rate, paid, day, age = rates.rows[0]
+    assert isinstance(rate, Num) and isinstance(paid, Num)
+    asked = report.tables()[0].rows[0][-1]
+    assert isinstance(asked, Num) and asked.value == paid.value
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", str(day)) and re.search(r"\d+ (days|months)", str(age))
+    told = date.fromisoformat(str(day))
+    assert f"The oldest of these rates is of {told.day} {told:%B %Y}. Before the first" in text
+    assert "look up the provider's rate again" in text
+    assert "The providers maintain the rented computers." in text
+    annex = to_markdown(report.parts()[1])
+    assert "- The training time is a prediction, not a measurement; its interval" in annex
+    assert "Each run" not in text and "1 run in all. It trains the whole model once" in text
+
+
+def test_a_funder_is_not_told_whose_quote_yours_is(planned: Planned) -> None:
+    problem = planned.loaded.problem
+    machines = tuple(
+        replace(m, lines=tuple(replace(x, vendor=f"{x.vendor} ({OWN_QUOTE})") for x in m.lines))
+        for m in problem.machines
+    )
+    loaded = replace(planned.loaded, problem=replace(problem, machines=machines))
+    funder, annex = report_for(replace(planned, loaded=loaded)).parts()
+    assert OWN_QUOTE not in to_markdown(funder)
+    assert OWN_QUOTE in to_markdown(annex)
+
+
+def test_depreciation_tax_and_the_share_of_the_funder_stand_as_arithmetic(
+    store_path: Path,
+) -> None:
+    grant = read_grant(EXAMPLE)
+    house = replace(grant.institution, equipment_as="depreciated", life_months=60)
+    house = replace(house, use_share=Decimal("0.8"), equipment_in_base=True)
+    grant = replace(grant, experiments=grant.experiments[1:2], owned=(), rent=False)
+    grant = replace(grant, institution=house, vat=Decimal("0.2"), usd_per_kwh=None)
+    loaded = load_grant(Store(store_path), replace(grant, pays_electricity=False), TODAY)
+    planned = plan_loaded(loaded, 60, quick=True)
+    assert planned.plan is not None
+    machine_id = planned.plan.purchases[0].machine_id
+    price = next(m for m in loaded.problem.machines if m.machine_id == machine_id).price_usd
+    text = to_markdown(report_for(planned, funder="ukri").parts()[0])
+    assert f"at ${price * Decimal('1.2'):,.2f}".removesuffix(".00") in text
+    summed = any(
+        line.quote_kind == "parts-list"
+        for m in loaded.problem.machines
+        if m.machine_id == machine_id
+        for line in m.lines
+    )
+    how = "added up from its parts" if summed else "as quoted"
+    told = f"${price:,.2f}".removesuffix(".00")
+    assert f"({told} {how}, and then value-added tax). We ask for its depreciation, 36" in text
+    assert "36 of 60 months at 80 % use" in text
+    charged = (price * Decimal("1.2") * 36 / 60 * Decimal("0.8")).quantize(Decimal("0.01"))
+    assert f"use: ${charged:,.2f}".removesuffix(".00") in text
+    cost = Decimal(planned.plan.cost_cents) / 100
+    paid = (cost * Decimal("0.8")).quantize(Decimal("0.01"))
+    assert f"pays 80 % of the total: ${paid:,.2f}".removesuffix(".00") in text
+    # What is asked for is the funder's part, and not the full cost.
+    told = f"We ask for ${paid:,.2f}".removesuffix(".00")
+    assert f"{told}, which is 80 % of the full cost of $" in text
+    assert "Prices of machines include 20 % value-added tax" in text  # nothing is rented
+
+
+def test_warranty_within_a_price_is_named_and_no_paragraph_is_empty(planned: Planned) -> None:
+    extra = MachineExtra(key="costs[1]", name="Three years of support", usd=Decimal(100))
+    problem = planned.loaded.problem
+    rules = replace(problem.rules, machine_extras=(extra,))
+    staff = FixedCost(
+        key="costs[2].amount", name="Help", kind="staff", year=0, usd=Decimal(99), in_base=True
+    )
+    loaded = replace(planned.loaded, problem=replace(problem, rules=rules, fixed=(staff,)))
+    text = to_markdown(report_for(replace(planned, loaded=loaded)).parts()[0])
+    assert " Help: $99. In the price of each machine: Three years of support." in text
+    assert not re.search(r"^(Upkeep|Data|Need|Choice)\.\s*$", text, re.MULTILINE)
+
+
+def test_another_plan_that_does_less_is_not_said_to_do_the_same_work(planned: Planned) -> None:
+    plan = planned.plan
+    assert plan is not None and planned.explanation is not None
+    for runs, words in (
+        (plan.runs, "Doing the same work on rented computers costs $10 in all"),
+        (plan.runs - 1, f"Rented computers alone do {plan.runs - 1} runs, for $10 in all"),
+    ):
+        other = Alternative(
+            label="buy nothing, rent instead",
+            change={"no_purchases": True},
+            plan=replace(plan, runs=runs, cost_cents=1000),
+            over_budget=False,
+        )
+        told = replace(planned.explanation, alternatives=(other,))
+        rented, none = (
+            to_markdown(report_for(replace(planned, explanation=told), rent=rent).parts()[0])
+            for rent in (True, False)
+        )
+        assert f"Why not rent. {words}; this request is $" in rented
+        assert "Why not rent" not in none  # granted hours alone are no rent
+
+
+def test_a_plan_judged_by_more_than_what_is_paid_is_not_said_to_cost_least(
+    planned: Planned,
+) -> None:
+    def text(**problem: object) -> str:
+        changed = replace(planned.loaded.problem, **problem)  # type: ignore[arg-type]
+        loaded = replace(planned.loaded, problem=changed)
+        return to_markdown(report_for(replace(planned, loaded=loaded)).parts()[0])
+
+    rules = planned.loaded.problem.rules
+    less = "No other machine that we compared does this work for less."
+    assert less in text()
+    assert less not in text(rules=replace(rules, lifetime_years=Decimal(5)))
+    unsure = Allocation(allocation_id="allocation:1", name="A", gpu_hours_a_year=None)
+    assert less in text(allocations=(unsure,))
+    days = {each.model: 30.0 for each in planned.loaded.problem.experiments}
+    free = replace(make_rental("allocation:1:1", "0", days), allocation="allocation:1")
+    odds = replace(unsure, odds=Decimal("0.4"))
+    told = text(allocations=(odds,), rentals=(free,))
+    assert less not in told
+    assert "Why not A. It is awarded with odds of 40 %, and the plan does not count on it." in told
+    grant = replace(planned.loaded.grant, lifetime_years=Decimal(5))
+    assert planned.plan is not None
+    sentence = plan_sentence(replace(planned.loaded, grant=grant), planned.plan)
+    assert sentence.endswith("cheapest, less what its machines are still worth after it.")
+
+
+def test_gpus_for_a_machine_of_the_lab_are_no_machine(store_path: Path) -> None:
+    grant = read_grant(EXAMPLE)
+    wanted = structs.replace(grant.experiments[1], each_year=False, runs=8)
+    grant = replace(grant, experiments=(wanted,), years=1, rent=False, buy_gpus=("RTX A6000",))
+    planned = plan_loaded(load_grant(Store(store_path), grant, TODAY), 60, quick=True)
+    assert planned.plan is not None
+    (bought,) = planned.plan.purchases
+    label = next(
+        m.label for m in planned.loaded.problem.machines if m.machine_id == bought.machine_id
+    )
+    text = to_markdown(report_for(planned, funder="nsf").parts()[0])
+    assert f": GPUs for 1 machine ({label}) and electricity. It pays for 8 runs of tr" in text
+    assert f"Choice. We ask for GPUs for 1 machine ({label}) at $" in text
+    assert (
+        "We have 1 machine (2 × A6000). With the GPUs that we ask for, 8 runs can be done" in text
+    )
+
+
+GRANTED = f"""{GRANT.format(funder="nsf")}each_year = true
+[purchases]
+allowed = false
+[[allocations]]
+name = "Campus"
+kind = "campus"
+gpu = "H100"
+max_gpus = 4
+gpu_hours_a_year = 3000
+usd_per_gpu_hour = 0
+"""
+
+
+def test_hours_that_are_granted_for_every_year_are_one_paragraph(
+    store_path: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "grant.toml"
+    path.write_text(GRANTED, encoding="utf-8")
+    planned = plan_loaded(load_grant(Store(store_path), read_grant(path), TODAY), 60, quick=True)
+    assert planned.plan is not None and not planned.plan.cost_cents
+    text = to_markdown(report_for(planned).parts()[0])
+    found = re.findall(r"Granted hours\. 3 runs \(Pythia 410M\) on (.+): ([\d,]+) GPU-hours", text)
+    assert len(found) == 1 and "Campus" in found[0][0]
+    assert "We ask for no money. We do 3 runs of training on granted hours between " in text
+    problem, runs = planned.loaded.problem, planned.plan.rented
+    gpus = {r.rental_id: (r.gpu_count, r.times["pythia-410m"].days) for r in problem.rentals}
+    days = [gpus[r.rental_id][0] * gpus[r.rental_id][1] * r.runs for r in runs]
+    assert float(found[0][1].replace(",", "")) == pytest.approx(sum(days) * 24, rel=0.01)
+
+
+def test_what_is_asked_for_does_not_pay_for_runs_on_granted_hours(
+    store_path: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "grant.toml"
+    path.write_text(GRANTED + "ends = 2027-12-31\n", encoding="utf-8")
+    planned = plan_loaded(load_grant(Store(store_path), read_grant(path), TODAY), 60, quick=True)
+    text = to_markdown(report_for(planned).parts()[0])
+    assert "With granted hours, that is enough for 3 runs of training between" in text
+    assert "It pays for" not in text

@@ -1,0 +1,145 @@
+"""Amounts of a report in the currency of the grant: one sum, wherever it stands."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+
+import pytest
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("typst")
+pytest.importorskip("xlsxwriter")
+
+from advisor.planning.grant.currency import Currency
+from advisor.planning.grant.institution import NO_RULES
+from advisor.planning.plan_grant import Planned
+from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text, to_markdown
+from advisor.planning.report.number_ledger import Num, NumberLedger
+from advisor.planning.report.report import Picture, ReportTable
+from advisor.planning.report.sections import build_report
+from advisor.planning.report.xlsx import to_xlsx
+from advisor.planning.sensitivity.explain import Alternative
+from advisor.planning.sensitivity.solved_amounts import Finding, Solved
+from tests.planning.forms_for_tests import TODAY, report_for
+
+
+def amounts(table: ReportTable) -> list[list[Decimal]]:
+    """The amounts of a table whose rows add up to its last one."""
+    found = [
+        [c.value for c in row if isinstance(c, Num) and c.unit in ("usd", "EUR", "JPY")]
+        for row in table.rows
+    ]
+    assert all(len(row) == len(found[-1]) for row in found)
+    return found
+
+
+def test_another_currency_stands_in_table_and_note(planned: Planned) -> None:
+    euro = Currency(code="EUR", usd_per_unit=Decimal("1.25"), on=date(2026, 11, 1), source="a bank")
+    report = report_for(planned, currency=euro, funder="horizon")
+    table = report.tables()[0]
+    dollars = report_for(planned, funder="horizon").tables()[0]
+    total, in_dollars = table.rows[-1][-1], dollars.rows[-1][-1]
+    assert not isinstance(total, str | None) and not isinstance(in_dollars, str | None)
+    assert total.unit == "EUR"
+    assert abs(total.value * Decimal("1.25") - in_dollars.value) < Decimal("0.2")
+    assert "$1.25 a EUR, the rate of 1 November 2026 (a bank)" in to_markdown(report.parts()[0])
+
+
+def test_the_picture_has_the_total_of_the_tables(planned: Planned) -> None:
+    """In a currency whose lines are rounded to whole units their sum is what is asked for."""
+    yen = Currency(code="JPY", usd_per_unit=Decimal("0.0067"), on=TODAY, source="a bank")
+    grant = replace(planned.loaded.grant, currency=yen, funder="plain")
+    grant = replace(grant, institution=replace(grant.institution, name=NO_RULES.name))
+    other = Alternative(label="another", change={}, plan=planned.plan, over_budget=False)
+    assert planned.plan is not None and planned.explanation is not None
+    told = replace(planned.explanation, alternatives=(other,))
+    report = build_report(replace(planned.loaded, grant=grant), planned.plan, told)
+    (picture,) = [
+        b
+        for s in report.sections
+        for b in s.blocks
+        if isinstance(b, Picture) and b.name == "alternatives"
+    ]
+    table = report.tables()[0]
+    assert f"{table.shown(table.rows[-1][-1])}, " in picture.svg
+    for part in report.parts():
+        assert "rules of no rules" not in to_markdown(part)
+
+
+def test_what_is_read_is_in_the_currency_of_the_grant(planned: Planned) -> None:
+    euro = Currency(code="EUR", usd_per_unit=Decimal("1.25"), on=date(2026, 11, 1), source="a bank")
+    text = to_markdown(report_for(planned, currency=euro, funder="dfg").parts()[0])
+    asked = re.search(r"We ask for (EUR [\d,.]+)", text)
+    assert asked is not None and text.count(asked[1].rstrip(",.:")) >= 2  # in the table, too
+    before, _, quotes = text.partition("## Quotes")
+    assert "$" not in re.sub(r"\$1\.25 a EUR|from \$10,000", "", before)
+    assert "$" in quotes and "each, EUR" in quotes  # as the vendor quotes it, and converted
+
+
+@pytest.mark.parametrize("code", ["USD", "EUR", "JPY"])
+def test_every_table_adds_up_in_the_currency_of_the_grant(planned: Planned, code: str) -> None:
+    """To the cent, or the yen, which has none: converted are prices and settings, and the rest is
+    computed from them."""
+    usd = Decimal("0.0067") if code == "JPY" else Decimal("1.1403")
+    rate = Currency(code=code, usd_per_unit=usd, on=date(2026, 9, 25), source="ECB")
+    changes = {} if code == "USD" else {"currency": rate}
+    report = report_for(planned, funder="horizon", **changes)
+    tables = {table.name: table for table in report.tables()}
+    *lines, direct, indirect, total = amounts(tables["Budget"])
+    years = amounts(tables["By fiscal year"])
+    assert [sum(column) for column in zip(*lines, strict=True)] == direct
+    assert [a + b for a, b in zip(direct, indirect, strict=True)] == total
+    assert [sum(column) for column in zip(*years[:-1], strict=True)] == years[-1]
+    for row in (*lines, direct, indirect, total, *years):
+        assert sum(row[:-1]) == row[-1]
+    # The same total wherever it stands.
+    assert years[-1][-1] == total[-1]
+    (recommended,) = [c.value for c in tables["Alternatives"].rows[0] if isinstance(c, Num)][:1]
+    assert recommended == total[-1]
+    # As a spreadsheet reads it where 1,50 is one and a half.
+    cells = list(csv.DictReader(io.StringIO(to_csv_text(report)), delimiter=";"))[-1]
+    assert (Decimal(cells["all years"].replace(",", ".")), cells["currency"]) == (total[-1], code)
+    told = f"${usd} a {code}, the rate of 25 September 2026 (ECB)"
+    assert (told in cells.get("converted", "")) is (code != "USD")
+    found = json.loads(to_json_text(report), parse_float=Decimal)
+    assert Decimal(str(found["budget"]["lines"][-1]["total"]["value"])) == total[-1]
+    assert ("exchange_rate" in found) is (code != "USD")
+    annex = to_markdown(report.parts()[1]).partition("## Ledger")[0]
+    left = re.sub(
+        rf"\${usd} a {code}|## Rules and settings.*?## Limits", "", annex, flags=re.DOTALL
+    )
+    assert ("$" in left) is (code == "USD")
+    if code == "JPY":
+        assert all(str(cells[name]).isdigit() for name in cells if name.endswith("years"))
+        assert all(value == value.to_integral_value() for row in (*lines, *years) for value in row)
+        assert re.search(r"JPY [\d,]+\.\d\d(?!\d| an)", annex) is None
+    sheets = pytest.importorskip("openpyxl").load_workbook(io.BytesIO(to_xlsx(report)))
+    wanted = {"EUR": '"EUR" #,##0.00', "JPY": '"JPY" #,##0', "USD": "$#,##0.00"}[code]
+    last = sheets["Budget"].cell(len(tables["Budget"].rows) + 1, 2)
+    assert last.number_format == wanted
+    told = [cell.value for (cell,) in sheets["Report"].iter_rows(max_col=1)]
+    assert "Justification" in told and any(str(text).startswith("Choice. ") for text in told)
+    for sheet in sheets:  # a long label goes on in its cell, where its neighbour would cut it
+        long = [c for row in sheet.iter_rows() for c in row if len(str(c.value)) > 80]
+        assert all(c.alignment.wrap_text for c in long if c.data_type == "s"), sheet.title
+
+
+def test_nothing_is_zero_of_each_currency_apart() -> None:
+    ledger = NumberLedger()
+    assert [ledger.total([], "nothing", unit).unit for unit in ("usd", "EUR")] == ["usd", "EUR"]
+
+
+def test_a_rate_that_the_grant_states_is_told_in_its_currency() -> None:
+    def told(row: str) -> str:
+        change = {"rent_price": (row, "2.28")}
+        rate = Solved(value=Decimal("2.28"), unit="usd-per-hour", change=change, reads="threshold")
+        return Finding(words=("at ", rate)).text(lambda usd: f"€{usd / 2}")
+
+    assert told("allocation:1:2") == "at €1.14 an hour"
+    assert told("shelf-2026:9") == "at $2.28 an hour"

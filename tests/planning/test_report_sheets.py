@@ -1,0 +1,148 @@
+"""What a grants office opens: sheets, CSV and pictures."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import replace
+from decimal import Decimal
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("typst")
+pytest.importorskip("xlsxwriter")
+
+from advisor.planning.plan_grant import Planned
+from advisor.planning.report.drawing import columns_that_fit, styled
+from advisor.planning.report.number_ledger import Num
+from advisor.planning.report.pictures import lanes_of, told_apart
+from advisor.planning.report.report import ReportTable
+from advisor.planning.report.write import write_report
+from advisor.planning.report.xlsx import to_xlsx
+from advisor.planning.sensitivity.solved_amounts import number_words
+from advisor.planning.solver.problem import Placed
+from tests.planning.forms_for_tests import report_for
+
+
+def planned_quote(planned: Planned) -> str:
+    """The quote of the first machine that is bought."""
+    assert planned.plan is not None
+    bought = planned.plan.purchases[0].machine_id
+    machine = next(m for m in planned.loaded.problem.machines if m.machine_id == bought)
+    return machine.lines[0].quote_id
+
+
+@pytest.mark.parametrize("longest", [8, 33, 61, 90])
+def test_a_legend_stays_inside_its_picture(longest: int) -> None:
+    """As wide as it is drawn, not as wide as it was reckoned."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.lines import Line2D
+
+    labels = ["RTX PRO 6000 Blackwell workstation, "[: longest % 36] or "R", "m" * 3, "R 6 " * 40]
+    labels[2] = labels[2][:longest]
+    with styled() as figure_class:
+        figure = figure_class(figsize=(7.2, 3.2))
+        FigureCanvasAgg(figure)
+        fit = columns_that_fit(labels, 2, points=7, inches=7.2)
+        handles = [Line2D([], [], marker="o", linestyle="", label=label) for label in labels]
+        legend = figure.legend(handles=handles, loc="outside lower center", ncols=fit, fontsize=7)
+        figure.canvas.draw()
+        drawn = legend.get_window_extent()
+    assert drawn.x0 >= 0 and drawn.x1 <= figure.bbox.x1
+    assert (fit == 2) is (longest < 50)
+
+
+def test_runs_rented_year_after_year_share_a_line_of_the_calendar() -> None:
+    def placed(machine: str, unit: int, first: float, last: float) -> Placed:
+        return Placed(
+            experiment_id="a",
+            run=1,
+            machine_id=machine,
+            order=int(first // 365),
+            unit=unit,
+            pieces=((first, last),),
+        )
+
+    runs = [placed("r", 1, 0, 70), placed("r", 2, 0, 70), placed("r", 1, 365, 400)]
+    runs += [placed("m", 1, 0, 9), placed("m", 1, 400, 409)]
+    lines = [(name, len(line)) for name, _, line in lanes_of(runs, {"m"})]
+    assert lines == [("m", 1), ("m", 1), ("r", 2), ("r", 1)]
+
+
+def test_dates_under_the_calendar_are_written_where_there_is_room() -> None:
+    assert told_apart((0, 365, 730)) == [0, 365, 730]
+    assert told_apart((0, 261, 627, 731)) == [0, 261, 731]  # a cut last year
+    fifteen = told_apart([365 * year for year in range(16)])
+    assert (fifteen[0], fifteen[-1]) == (0, 365 * 15) and len(fifteen) <= 7
+    assert min(b - a for a, b in pairwise(fifteen)) * 6 >= 365 * 15
+
+
+def test_every_sheet_prints_on_the_paper_of_the_funder(planned: Planned) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    for funder, paper in (("nsf", 1), ("dfg", 9)):
+        report = replace(report_for(planned, funder=funder), title="2 & more")
+        book = openpyxl.load_workbook(io.BytesIO(to_xlsx(report)))
+        for sheet in book:
+            setup = sheet.page_setup
+            assert (setup.paperSize, setup.fitToHeight) == (paper, 0), sheet.title
+            assert sheet.sheet_properties.pageSetUpPr.fitToPage
+            assert "2 && more" in sheet.oddFooter.left.text or "2 &" in sheet.oddFooter.left.text
+            assert (setup.orientation == "landscape") is (sheet.title != "Report")
+            assert bool(sheet.print_title_rows) is (sheet.title != "Report")
+        # A column that is too narrow for its number shows hashes in its place.
+        prices = book["Prices"]
+        (at,) = [c.column for c in prices[1] if c.value == "each"]
+        (width,) = [d.width for d in prices.column_dimensions.values() if d.min <= at <= d.max]
+        price = planned.loaded.quotes[planned_quote(planned)].price_usd
+        assert width > len(f"${price:,.2f}")
+
+
+def test_a_sheet_shows_every_line_of_a_text_and_every_unit(planned: Planned) -> None:
+    """Programs that do not fit rows themselves cut a text after its first line."""
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.load_workbook(io.BytesIO(to_xlsx(report_for(planned, funder="ukri"))))
+    sheet = book["Report"]
+    long = [c for (c,) in sheet.iter_rows(max_col=1) if len(str(c.value)) > 84 and c.row > 2]
+    # Programs do not scale a single column that is wider than the paper: they cut it.
+    assert long and sheet.column_dimensions["A"].width <= 85
+    for cell in long:
+        height = sheet.row_dimensions[cell.row].height
+        assert height is not None and height >= 15 * len(str(cell.value)) / 84
+    for name, column, unit in (
+        ("Times", "training", " days"),
+        ("Schedule", "training", " days"),
+        ("Running", "use of a run", " kWh"),
+    ):
+        (head,) = [c for c in book[name][1] if c.value == column]
+        assert head.alignment.horizontal == "right"
+        assert book[name].cell(2, head.column).number_format.endswith(f'"{unit}"')
+
+
+def test_a_table_with_cents_has_them_everywhere_and_a_rate_is_short() -> None:
+    amounts = [Num(value=Decimal(text), unit="usd", row=1) for text in ("3432", "2565.3")]
+    table = ReportTable(name="B", columns=("a", "b"), rows=(tuple(amounts),))
+    assert [table.shown(cell) for cell in table.rows[0]] == ["$3,432.00", "$2,565.30"]
+    for value, unit, text in (
+        ("0.1833435421066194", "EUR-per-kwh", "EUR 0.1833 a kWh"),
+        ("1.8", "usd-per-hour", "$1.80 an hour"),
+        ("2.05254", "usd-per-hour", "$2.0525 an hour"),
+        ("0.00001234", "usd-per-kwh", "$0.00001234 a kWh"),
+    ):
+        assert number_words(Decimal(value), unit) == text
+
+
+def test_a_spreadsheet_reads_the_csv_as_utf_8(planned: Planned, tmp_path: Path) -> None:
+    for funder, mark in (("nsf", b"line,"), ("dfg", b"\xef\xbb\xbfline;")):
+        path = tmp_path / f"{funder}.csv"
+        write_report(report_for(planned, funder=funder), [path], force=False)
+        assert path.read_bytes().startswith(mark)
+    lines = path.read_text(encoding="utf-8-sig").splitlines()
+    (first, *_) = csv.DictReader(lines, delimiter=";")
+    assert first["line"].startswith("Equipment above the limit (Geräte)")
+    assert first["form"] == "DFG, by funding year"
+    assert re.fullmatch(r"\d+,\d\d", first["all years"])
+    assert all(len(row) == len(lines[0].split(";")) for row in csv.reader(lines, delimiter=";"))
