@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from decimal import Decimal
 from textwrap import fill
 from typing import Any
 
@@ -14,6 +15,7 @@ from advisor.answers.wording import is_own_price
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.plan_grant import Planned
+from advisor.planning.report.asked_amounts import asked_amounts
 from advisor.planning.sensitivity.explain import UNTRIED
 from advisor.planning.sensitivity.solved_amounts import Finding, Money, lines
 from advisor.planning.sensitivity.thresholds import OUT_OF_TIME
@@ -184,14 +186,11 @@ def _day(loaded: Loaded, day: float) -> date:
 
 def what_to_do(loaded: Loaded, plan: Plan, width: int) -> str:
     """The purchases, rentals and payments of a plan as a table."""
-    from advisor.planning.solver.arithmetic import PLAIN
-    from advisor.planning.solver.charges import fixed_charge, purchase_cents, rental_cents
-
-    problem = loaded.problem
+    problem, amounts = loaded.problem, asked_amounts(loaded, plan)
+    written = loaded.grant.currency.whole
     machines = {m.machine_id: m for m in problem.machines}
     owned = {m.machine_id for m in problem.machines if m.owned}
     rentals = {r.rental_id: r for r in problem.rentals}
-    models = {e.experiment_id: e.model for e in problem.experiments}
     rows: list[dict[str, Any]] = []
     for p in plan.purchases:
         machine = machines[p.machine_id]
@@ -199,7 +198,6 @@ def what_to_do(loaded: Loaded, plan: Plan, width: int) -> str:
         when = f"in year {problem.year_of(problem.orders[p.order]) + 1}"
         if problem.order_days is not None:
             when = f"on {_day(loaded, problem.orders[p.order])}"
-        cents = purchase_cents(machine, problem.rules, problem.orders[p.order]) * p.count
         own = any(is_own_price(loaded.quotes[line.quote_id]) for line in machine.lines)
         rows.append(
             {
@@ -212,28 +210,22 @@ def what_to_do(loaded: Loaded, plan: Plan, width: int) -> str:
                     for w in plan.work
                     if (problem.whole(w.machine_id), w.order) == (p.machine_id, p.order)
                 ),
-                "cost with overhead": written_cost(loaded, cents),
+                "cost": written(amounts.bought[p.machine_id, p.order]),
                 "prices of": f"{min(line.quoted_on for line in machine.lines)}"
                 + (f", {OWN_QUOTE}" if own else ""),
             }
         )
-    rented: dict[str, list[int]] = {}
+    rented: dict[str, int] = {}
     for r in plan.rented:
-        rental = rentals[r.rental_id]
-        cents = rental_cents(
-            rental, models[r.experiment_id], problem.rules, problem.year_days[r.year]
-        )
-        tally = rented.setdefault(r.rental_id, [0, 0])
-        tally[0] += r.runs
-        tally[1] += cents * r.runs
-    for rental_id, (runs, cents) in rented.items():
+        rented[r.rental_id] = rented.get(r.rental_id, 0) + r.runs
+    for rental_id, runs in rented.items():
         rental = rentals[rental_id]
         rows.append(
             {
                 "do": "rent" if rental.allocation is None else "use",
                 "what": rental.label,
                 "runs": runs,
-                "cost with overhead": written_cost(loaded, cents),
+                "cost": written(amounts.rented[rental_id]),
                 "prices of": str(rental.priced_on) if rental.allocation is None else "-",
             }
         )
@@ -247,37 +239,32 @@ def what_to_do(loaded: Loaded, plan: Plan, width: int) -> str:
                     "do": "use",
                     "what": machine.label,
                     "runs": runs,
-                    "cost with overhead": written_cost(loaded, 0),
+                    "cost": written(Decimal(0)),
                     "prices of": "-",
                 }
             )
-    for fixed in problem.fixed:
-        cents = int(fixed_charge(PLAIN, fixed, problem.rules).direct * 100)
-        cents += int(fixed_charge(PLAIN, fixed, problem.rules).indirect * 100)
+    for fixed, paid in zip(problem.fixed, amounts.fixed, strict=True):
         rows.append(
             {
                 "do": "pay",
                 "what": f"{fixed.name}, year {fixed.year + 1}",
                 "runs": "-",
-                "cost with overhead": written_cost(loaded, cents),
+                "cost": written(paid),
                 "prices of": "-",
             }
         )
-    spent = plan.cost_cents - _bought_and_rented(loaded, plan)
-    if spent:
+    if amounts.electricity:
         rows.append(
             {
                 "do": "pay",
                 "what": "electricity",
                 "runs": "-",
-                "cost with overhead": written_cost(loaded, spent),
+                "cost": written(amounts.electricity),
                 "prices of": "-",
             }
         )
     if not rows:
         return "Nothing can be done."
-    for row in rows:
-        row["cost"] = row.pop("cost with overhead")
     columns = ["do", "what", "runs", "cost", "prices of"]
     around = sum(2 + max(len(name), *(len(str(row[name])) for row in rows)) for name in columns)
     longest = max(len(row["what"]) for row in rows)
@@ -288,9 +275,3 @@ def what_to_do(loaded: Loaded, plan: Plan, width: int) -> str:
     for row in rows:
         row["what"] = cut(row["what"], max(room, 20))
     return to_table(rows, columns, frozenset({"runs", "cost"}))
-
-
-def _bought_and_rented(loaded: Loaded, plan: Plan) -> int:
-    from advisor.planning.solver.assemble import cost_of
-
-    return cost_of(loaded.problem, plan.purchases, (), plan.rented)[0]

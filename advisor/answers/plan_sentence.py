@@ -9,8 +9,8 @@ from itertools import groupby
 from operator import itemgetter
 
 from advisor.planning.grant.grant import Grant
-from advisor.planning.grant.institution import NO_RULES
 from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.report.asked_amounts import asked_amounts
 from advisor.planning.solver.problem import Objective, Plan, Rental
 from price_catalog.providers import written_provider
 
@@ -35,7 +35,7 @@ def plan_sentence(loaded: Loaded, plan: Plan) -> str:
     if not plan.placed and not plan.purchases:
         return f"No run can be done in time with this money: {_sure(loaded, plan)}."
     over = problem.start + timedelta(days=int(plan.finish_day))
-    cost = written_cost(loaded, plan.cost_cents)
+    cost = loaded.grant.currency.whole(asked_amounts(loaded, plan).total)
     return (
         f"{_does(loaded, plan)}: {runs} for {cost}{of} {overhead_words(loaded.grant)}, "
         f"done by {over.day} {over:%B %Y}; {_sure(loaded, plan)}."
@@ -97,8 +97,8 @@ def _hired(rental: Rental) -> tuple[str, str]:
 
 
 def overhead_words(grant: Grant) -> str:
-    """Whether a sum has overhead in it: without rules none is counted."""
-    return f"with{'out' if grant.institution == NO_RULES else ''} overhead"
+    """Whether a sum has overhead in it: without a rate none is counted."""
+    return f"with{'' if grant.charges_overhead else 'out'} overhead"
 
 
 def written_cost(loaded: Loaded, cents: int) -> str:

@@ -180,6 +180,8 @@ def test_what_the_funder_reads_is_plain(planned: Planned) -> None:
         before = to_markdown(annex).partition("## Ledger")[0]
         rules = before.partition("## Rules and settings")[2].partition("## Limits")[0]
         assert not re.search(r"\w\\_\w", rules), "keys of files are for files"
+        everything = to_markdown(annex)
+        assert not re.search(r"\w\\_\w|\w:\w|\[\d+\]\.\w|usd-per| = ", everything), funder
         assert "| not said |" not in rules
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
-from advisor.answers.plan_sentence import plan_sentence
+from advisor.answers.plan_sentence import overhead_words, plan_sentence
 from advisor.parse import InputError
 from advisor.planning.grant.checked_toml import AmountOrZero
 from advisor.planning.grant.cost_lines import fixed_costs
@@ -33,7 +34,7 @@ from tests.planning.forms_for_tests import GRANT, TODAY, cautions_of, report_for
     ],
 )
 def test_the_flat_rate_of_a_funder_counts_where_no_rules_are_named(
-    tmp_path: Path, funder: str, rate: str, threshold: int, currency: str
+    store_path: Path, tmp_path: Path, funder: str, rate: str, threshold: int, currency: str
 ) -> None:
     path = tmp_path / "grant.toml"
     path.write_text(GRANT.format(funder=funder), encoding="utf-8")
@@ -53,6 +54,9 @@ def test_the_flat_rate_of_a_funder_counts_where_no_rules_are_named(
     own = '[budget]\ncurrency = "{}"\nusd_per_unit = 2\nusd_per_unit_on = 2026-11-01\n'
     path.write_text(GRANT.format(funder=funder) + own.format(currency), encoding="utf-8")
     assert read_grant(path).institution.equipment_threshold_usd == 2 * threshold
+    if funder == "dfg":  # a rate of a day that is not yet is nobody's
+        with pytest.raises(InputError, match=r"usd_per_unit_on: 2026-11-01 is in the future"):
+            load_grant(Store(store_path), read_grant(path), date(2026, 10, 31))
     rules = '[institution]\nrules = "us-equipment-10000"\n'
     path.write_text(GRANT.format(funder=funder) + rules, encoding="utf-8")
     assert read_grant(path).institution.overhead_rate == Decimal("0.15")
@@ -85,6 +89,12 @@ def test_a_grant_without_rules_is_told_that_no_overhead_is_counted(
     )
     annex = to_markdown(report_for(planned).parts()[1])
     assert "Buying was not compared" in annex and "No overhead is counted" in annex
+    # In euros the rules are those of Europe; a name alone is no rate.
+    euros = '[budget]\ncurrency = "EUR"\n[institution]\nname = "ETH"\n'
+    path.write_text(GRANT.format(funder="plain") + euros, encoding="utf-8")
+    (told,) = [text for text in cautions_of(read_grant(path)) if "overhead" in text]
+    assert "the DFG, 25 %; Horizon Europe, 25 %" in told and "us-" not in told
+    assert overhead_words(read_grant(path)) == "without overhead"
     rules = '[institution]\nrules = "us-equipment-10000"\n'
     path.write_text(GRANT.format(funder="nsf") + rules, encoding="utf-8")
     assert not any("No overhead" in text for text in cautions_of(read_grant(path)))

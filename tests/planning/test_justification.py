@@ -116,15 +116,30 @@ def test_depreciation_tax_and_the_share_of_the_funder_stand_as_arithmetic(
 
 
 def test_warranty_within_a_price_is_named_and_no_paragraph_is_empty(planned: Planned) -> None:
-    extra = MachineExtra(key="costs[1]", name="Three years of support", usd=Decimal(100))
+    extra = MachineExtra(
+        key="costs[1]", name="Three years of support", kind="warranty", usd=Decimal(100)
+    )
     problem = planned.loaded.problem
     rules = replace(problem.rules, machine_extras=(extra,))
-    staff = FixedCost(
-        key="costs[2].amount", name="Help", kind="staff", year=0, usd=Decimal(99), in_base=True
+    fixed = tuple(
+        FixedCost(key=f"costs[{n}].amount", year=0, in_base=True, **each)
+        for n, each in enumerate(
+            (
+                {"name": "Help", "kind": "staff", "usd": Decimal(99)},
+                {"name": "Storage, 20 TB", "kind": "storage", "usd": Decimal(7)},
+                {"name": "Globus", "kind": "other", "usd": Decimal(8)},
+                {"name": "A switch", "kind": "network", "usd": Decimal(0)},
+            ),
+            start=2,
+        )
     )
-    loaded = replace(planned.loaded, problem=replace(problem, rules=rules, fixed=(staff,)))
+    loaded = replace(planned.loaded, problem=replace(problem, rules=rules, fixed=fixed))
     text = to_markdown(report_for(replace(planned, loaded=loaded)).parts()[0])
-    assert " Help: $99. In the price of each machine: Three years of support." in text
+    # Each line with its own amount; within a sentence a name is told by its kind, and what costs
+    # nothing is not asked for.
+    assert " Help: $99. In the price of each machine: warranty and support (Three years" in text
+    assert "; staff (Help); storage, 20 TB; and other costs (Globus). It pays" in text
+    assert "Other costs. Globus: $8." in text and "switch" not in text
     assert not re.search(r"^(Upkeep|Data|Need|Choice)\.\s*$", text, re.MULTILINE)
 
 

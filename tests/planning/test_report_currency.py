@@ -16,6 +16,7 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("typst")
 pytest.importorskip("xlsxwriter")
 
+from advisor.answers.plan_sentence import plan_sentence
 from advisor.planning.grant.currency import Currency
 from advisor.planning.grant.institution import NO_RULES
 from advisor.planning.plan_grant import Planned
@@ -26,6 +27,7 @@ from advisor.planning.report.sections import build_report
 from advisor.planning.report.xlsx import to_xlsx
 from advisor.planning.sensitivity.explain import Alternative
 from advisor.planning.sensitivity.solved_amounts import Finding, Solved
+from advisor.planning.solver.problem import FixedCost
 from tests.planning.forms_for_tests import TODAY, report_for
 
 
@@ -56,10 +58,17 @@ def test_the_picture_has_the_total_of_the_tables(planned: Planned) -> None:
     yen = Currency(code="JPY", usd_per_unit=Decimal("0.0067"), on=TODAY, source="a bank")
     grant = replace(planned.loaded.grant, currency=yen, funder="plain")
     grant = replace(grant, institution=replace(grant.institution, name=NO_RULES.name))
-    other = Alternative(label="another", change={}, plan=planned.plan, over_budget=False)
     assert planned.plan is not None and planned.explanation is not None
+    dearer = replace(planned.plan, cost_cents=planned.plan.cost_cents * 2)
+    other = Alternative(label="another", change={}, plan=dearer, over_budget=False)
     told = replace(planned.explanation, alternatives=(other,))
-    report = build_report(replace(planned.loaded, grant=grant), planned.plan, told)
+    # What the grant states in yen is asked for in these yen, and not in those of whole cents.
+    usd = yen.to_usd(Decimal(123_457))
+    tapes = {"key": "costs[1].amount", "name": "Tapes", "kind": "storage", "in_base": False}
+    line = FixedCost(**tapes, year=0, usd=usd, stated=Decimal(123_457))
+    problem = replace(planned.loaded.problem, fixed=(line,))
+    loaded = replace(planned.loaded, grant=grant, problem=problem)
+    report = build_report(loaded, planned.plan, told)
     (picture,) = [
         b
         for s in report.sections
@@ -67,7 +76,15 @@ def test_the_picture_has_the_total_of_the_tables(planned: Planned) -> None:
         if isinstance(b, Picture) and b.name == "alternatives"
     ]
     table = report.tables()[0]
-    assert f"{table.shown(table.rows[-1][-1])}, " in picture.svg
+    total = table.shown(table.rows[-1][-1])
+    assert f"{total}, " in picture.svg
+    assert "JPY 123,457" in [table.shown(row[-1]) for row in table.rows]
+    assert f" runs for {total} of JPY " in plan_sentence(loaded, planned.plan)
+    # A difference is of the two amounts that stand in the table.
+    (others,) = [t for t in report.tables() if t.name == "Alternatives"]
+    mine, theirs = (row[1].value for row in others.rows if isinstance(row[1], Num))
+    away = f"JPY {abs(theirs - mine):,f}"
+    assert f"- another: {away}" in re.sub(r" \[\d+\]", "", to_markdown(report.parts()[1]))
     for part in report.parts():
         assert "rules of no rules" not in to_markdown(part)
 

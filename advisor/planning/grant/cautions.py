@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
+from pathlib import Path
 
 from advisor.planning.grant.cost_lines import not_asked_for
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant import Grant
-from advisor.planning.grant.institution import NO_RULES, shipped
+from advisor.planning.grant.institution import (
+    NO_RULES,
+    find_institution,
+    rules_in,
+    shipped,
+)
 from advisor.planning.grant.programmes import ASSUMED
 from advisor.planning.solver.charges import uncharged
 from advisor.planning.solver.problem import Plan, PlanningProblem
@@ -19,8 +26,21 @@ BUSY = 0.98
 """A machine that idles for less than the rest of its days in a year runs all the time."""
 
 
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """A sentence or two for anybody, and what the grant's writer may change in its file."""
+
+    says: str
+    mend: str = ""
+
+
 def cautions(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str]:
-    """Each one sentence or two, the weightiest first."""
+    """For who writes the grant's file: what to hear, and which of its keys changes it."""
+    return [f"{each.says} {each.mend}".rstrip() for each in told(grant, problem, plan)]
+
+
+def told(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
+    """The weightiest first."""
     return [
         *_not_on_sale(grant, problem, plan),
         *_not_quoted(problem, plan),
@@ -31,23 +51,25 @@ def cautions(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str]:
         *_busy(problem, plan),
         *_failures(grant),
         *_lines(grant),
-        *filter(None, [grant.currency.note]),
+        *([Caution(grant.currency.note)] if grant.currency.note else []),
     ]
 
 
-def _not_on_sale(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str]:
+def _not_on_sale(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
     """Purchases that might not be ordered as priced."""
     why = "" if grant.buy_gpus is not None else "Nothing that is on sale does the work. "
     bought = {p.machine_id for p in plan.purchases}
     labels = [m.label for m in problem.machines if m.machine_id in bought and not m.on_sale]
     return [
-        f"Nobody is known to sell this new at its price: {label}. "
-        f"{why}Ask for a quote before you submit."
+        Caution(
+            f"Nobody is known to sell this new at its price: {label}. "
+            f"{why}Ask for a quote before you submit."
+        )
         for label in dict.fromkeys(labels)
     ]
 
 
-def _not_quoted(problem: PlanningProblem, plan: Plan) -> list[str]:
+def _not_quoted(problem: PlanningProblem, plan: Plan) -> list[Caution]:
     """Whole machines at a price that was added up and that their seller never named."""
     bought = {p.machine_id for p in plan.purchases}
     lines = [
@@ -58,13 +80,15 @@ def _not_quoted(problem: PlanningProblem, plan: Plan) -> list[str]:
         if line.quote_kind == "parts-list"
     ]
     return [
-        f"The price of the {line.label} is added up from {line.vendor}'s options: nobody quoted "
-        "it. Ask for a quote before you submit."
+        Caution(
+            f"The price of the {line.label} is added up from {line.vendor}'s options: nobody "
+            "quoted it. Ask for a quote before you submit."
+        )
         for line in dict.fromkeys(lines)
     ]
 
 
-def _not_asked(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str]:
+def _not_asked(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
     """What machines cost beyond what the grant is charged, which somebody must have."""
     rules = problem.rules
     if not rules.cost_share and rules.life_months is None:
@@ -81,105 +105,141 @@ def _not_asked(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str]:
         return []
     money = grant.currency.exactly(rest)
     if rules.life_months is None:
-        return [
-            f"{grant.cost_share_by} pays {money} of the machines: have it in writing before you "
-            "order."
-        ]
+        by = f"{grant.cost_share_by} pays {money} of the machines"
+        return [Caution(f"{by}: have it in writing before you order.")]
     late = any(problem.orders[p.order] > problem.orders[0] for p in plan.purchases)
-    wait = " A machine that is bought later is charged for fewer months; purchases.years = [1] "
-    wait += "buys in the first year."
+    wait = " A machine that is bought later is charged for fewer months."
     also = "" if not rules.cost_share else f", {grant.cost_share_by} its share among it"
     return [
-        f"The machines cost {money} more than is asked for: the grant pays their depreciation "
-        f"within it alone, and somebody must pay the rest{also}."
-        f"{wait * late}"
+        Caution(
+            f"The machines cost {money} more than is asked for: the grant pays their depreciation "
+            f"within it alone, and somebody must pay the rest{also}.{wait * late}",
+            "purchases.years = [1] buys in the first year." * late,
+        )
     ]
 
 
-def _rules(grant: Grant) -> list[str]:
+def _rules(grant: Grant) -> list[Caution]:
     """Whose money rules count where they are the funder's own, or another country's."""
     house, own = grant.institution, funder_form(grant.funder).rules
-    if house == NO_RULES:
-        return [
-            "No overhead is counted, since the grant names no rules. If your institution charges "
-            'it, write rules = "us-equipment-10000" and overhead_rate under [institution].'
-        ]
+    if not house.file and not grant.charges_overhead:
+        return [_no_overhead(grant)]
     if own is not None and house.file.startswith("us-") and house.file[:-5] in shipped():
+        funder = find_institution(own, Path(grant.file)).name.partition(" (")[0]
+        kind = house.name.partition(",")[0]
         return [
-            f"Counted by a US university's rules ({house.file[:-5]}), and {grant.funder} has its "
-            f'own: write rules = "{own}" under [institution], or your own file.'
+            Caution(
+                f"Counted by the rules of a {kind}, and {funder} has rules of its own.",
+                f'If they hold, write rules = "{own}" under [institution], or your own file.',
+            )
         ]
     if house.file != f"{own}.toml":
         return []
     rate = f"{float(house.overhead_rate) * 100:.3g} %"
     life = house.life_months if house.equipment_as == "depreciated" else None
     how = "" if life is None else f", machines written off over {life} months"
-    return [
-        f"Counted by the rules of {house.name}: overhead of {rate}{how}. {house.note or ''}".strip()
+    words = f"Counted by the rules of {house.name}: overhead of {rate}{how}. {house.note or ''}"
+    mend = "life_months and use_share under [institution] are yours to set."
+    return [Caution(words.strip(), mend if how else "")]
+
+
+def _no_overhead(grant: Grant) -> Caution:
+    """With the rules that ship in its currency: another country's say nothing."""
+    code = grant.currency.code
+    known = rules_in(code)
+    lacks = "rules" if grant.institution == NO_RULES else "rate of it"
+    none = f"No overhead is counted, since the grant names no {lacks}."
+    if code == "USD" or not known:
+        also = ' rules = "us-equipment-10000" and' if code == "USD" else ""
+        threshold = "" if code == "USD" else " and equipment_threshold"
+        return Caution(
+            none,
+            f"If your institution charges it, write{also} overhead_rate{threshold} under "
+            "[institution].",
+        )
+    rates = [
+        f"{house.name.partition(' (')[0]}, {float(house.overhead_rate) * 100:.3g} %"
+        for house in known
     ]
+    names = " or ".join(f'rules = "{house.file[:-5]}"' for house in known)
+    return Caution(
+        f"{none} Known rules in {code}: {'; '.join(rates)}.",
+        f"If they hold, write {names} under [institution]; else overhead_rate and "
+        "equipment_threshold of your own.",
+    )
 
 
-def _electricity(grant: Grant) -> list[str]:
+def _electricity(grant: Grant) -> list[Caution]:
     if not grant.pays_electricity:
         return []
     rule = " (2 CFR 200.413, 200.414)" if grant.currency.code == "USD" else ""
     found = [
-        "Electricity is usually part of overhead, and a funder may refuse it as a direct cost"
-        f'{rule}. Ask your office; paid_by = "institution" leaves it out.'
+        Caution(
+            "Electricity is usually part of overhead, and a funder may refuse it as a direct cost"
+            f"{rule}. Ask your office.",
+            'paid_by = "institution" leaves it out.',
+        )
     ]
     if grant.pue == 1:
         found.append(
-            f"No power for cooling is counted: electricity.pue = {USUAL_PUE} is the mean of data "
-            "centres (Uptime Institute, 2025)."
+            Caution(
+                f"No power for cooling is counted. Data centres take {USUAL_PUE} times the power "
+                "of their machines, on average (Uptime Institute, 2025).",
+                f"electricity.pue = {USUAL_PUE} counts it.",
+            )
         )
     return found
 
 
-def _allocations(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str]:
+def _allocations(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
     used = {r.rental_id for r in plan.rented}
     found = []
     for allocation in problem.allocations:
         own = {r.rental_id for r in problem.rentals if r.allocation == allocation.allocation_id}
         runs = sum(r.runs for r in plan.rented if r.rental_id in own)
         if runs and used & own and allocation.odds < 1:
-            found.append(
-                f"{runs} {'run rests' if runs == 1 else 'runs rest'} on {allocation.name}, which "
-                f"is awarded with odds of {allocation.odds * 100:.0f} %."
-            )
+            rest = "run rests" if runs == 1 else "runs rest"
+            odds = f"{allocation.odds * 100:.0f} %"
+            words = f"{runs} {rest} on {allocation.name}, which is awarded with odds of {odds}."
+            found.append(Caution(words))
         if runs and used & own:
             found += _programme(grant, allocation.name)
     return found
 
 
-def _programme(grant: Grant, name: str) -> list[str]:
+def _programme(grant: Grant, name: str) -> list[Caution]:
     """Where its hours are from, and that nobody says how likely they are or how long jobs wait."""
-    found = []
+    found: list[Caution] = []
     unknown: set[str] = set()
     for each in grant.allocation_values:
         if each.allocation != name:
             continue
         if each.key == "gpu_hours_a_year":
-            found.append(f"{name}: {each.value} GPU-hours a year, from {each.source}.")
+            found.append(Caution(f"{name}: {each.value} GPU-hours a year, from {each.source}."))
         elif each.key == "usd_per_gpu_hour" and each.source != ASSUMED and each.value != "0":
-            found.append(f"{name}: ${each.value} a GPU-hour, from {each.source}.")
+            found.append(Caution(f"{name}: ${each.value} a GPU-hour, from {each.source}."))
         elif each.key == "price_per_gpu_hour":
             of = f"{grant.currency.sign}{each.value}"
-            found.append(f"{name}: {of} a GPU-hour, from {each.source}.")
+            found.append(Caution(f"{name}: {of} a GPU-hour, from {each.source}."))
         elif each.source == ASSUMED:
             unknown.add(each.key)
     if "usd_per_gpu_hour" in unknown and _paid_for(grant, name):
         found.append(
-            f"Nobody states what an hour of {name} costs: it counts as free. "
-            "Write usd_per_gpu_hour in its [[allocations]], 0 where it is free."
+            Caution(
+                f"Nobody states what an hour of {name} costs: it counts as free.",
+                "Write usd_per_gpu_hour in its [[allocations]], 0 where it is free.",
+            )
         )
     odds, wait = "odds" in unknown and _competed(grant, name), "queue_days" in unknown
-    told = [*["the odds of award"] * odds, *["how long jobs wait"] * wait]
+    known = [*["the odds of award"] * odds, *["how long jobs wait"] * wait]
     counts = [*["it counts as awarded"] * odds, *["no day of waiting is counted"] * wait]
     keys = [*["odds"] * odds, *["queue_days"] * wait]
     if keys:
         found.append(
-            f"Nobody states {' or '.join(told)} for {name}: {' and '.join(counts)}. "
-            f"Write {' and '.join(keys)} in its [[allocations]]."
+            Caution(
+                f"Nobody states {' or '.join(known)} for {name}: {' and '.join(counts)}.",
+                f"Write {' and '.join(keys)} in its [[allocations]].",
+            )
         )
     return found
 
@@ -193,7 +253,7 @@ def _competed(grant: Grant, name: str) -> bool:
     return any(a.name == name and a.kind == "national" for a in grant.allocations)
 
 
-def _busy(problem: PlanningProblem, plan: Plan) -> list[str]:
+def _busy(problem: PlanningProblem, plan: Plan) -> list[Caution]:
     """Machines that train nearly every day of a year."""
     labels = {m.machine_id: m.label for m in problem.machines}
     days: dict[tuple[str, int, int], list[tuple[float, float]]] = {}
@@ -207,20 +267,23 @@ def _busy(problem: PlanningProblem, plan: Plan) -> list[str]:
             if taken >= (end - start) * BUSY:
                 found[labels[machine_id]] = (round(taken), end - start)
     return [
-        f"{label} trains on {taken} of {year} days of a year: no day is left for anything else."
+        Caution(
+            f"{label} trains on {taken} of {year} days of a year: no day is left for anything else."
+        )
         for label, (taken, year) in found.items()
     ]
 
 
-def _failures(grant: Grant) -> list[str]:
+def _failures(grant: Grant) -> list[Caution]:
     if grant.failures:
         share = f"{float(grant.failures) * 100:.3g} %"
-        return [f"Every run has {share} more time for failures and checkpoints (running.failures)."]
-    return ["No time is set aside for failures and checkpoints: running.failures = 0.05 adds 5 %."]
+        return [Caution(f"Every run has {share} more time for failures and checkpoints.")]
+    none = "No time is set aside for failures and checkpoints."
+    return [Caution(none, "running.failures = 0.05 adds 5 %.")]
 
 
-def _lines(grant: Grant) -> list[str]:
+def _lines(grant: Grant) -> list[Caution]:
     missing = not_asked_for(grant)
     if not missing:
         return []
-    return [f"Not asked for: {', '.join(missing)}. A line of [[costs]] adds each."]
+    return [Caution(f"Not asked for: {', '.join(missing)}.", "A line of [[costs]] adds each.")]

@@ -7,7 +7,6 @@ from decimal import ROUND_HALF_UP, Decimal
 from itertools import pairwise
 
 from advisor.planning.grant.checked_toml import exact
-from advisor.planning.grant.currency import CENT
 from advisor.planning.grant.grant import Grant
 from advisor.planning.solver.charges import DAYS_PER_YEAR
 from advisor.planning.solver.problem import FixedCost, MachineExtra
@@ -21,6 +20,19 @@ KINDS = {
 }
 """What a grants office asks about, in words; what is not there is stated as not asked for."""
 
+_PLAIN = {word for words in KINDS.values() for word in words.split()} - {"and"} | {"rack"}
+"""Words that begin with a capital only where a sentence does."""
+
+
+def line_words(kind: str, name: str) -> str:
+    """A line of costs within a sentence: its kind, and the name that the grant gives it. A name
+    keeps its capitals, which may be a proper name's, unless it begins with what its kind says."""
+    words = KINDS.get(kind, "other costs")
+    first, _, rest = name.partition(" ")
+    if first.lower().strip(",;:") in _PLAIN and first[1:].islower():
+        return f"{first.lower()} {rest}".strip()
+    return f"{words} ({name})"
+
 
 def fixed_costs(grant: Grant) -> tuple[FixedCost, ...]:
     """The lines that are paid once or every year, whatever is bought; of a year that the turn of
@@ -31,19 +43,21 @@ def fixed_costs(grant: Grant) -> tuple[FixedCost, ...]:
     for n, cost in enumerate(grant.costs, start=1):
         if cost.per == "machine" or cost.amount is None:
             continue
-        usd = grant.currency.to_usd(Decimal(cost.amount))
+        cent = Decimal(1).scaleb(-grant.currency.decimals)
         for year in range(years) if cost.per == "year" else [cost.year - 1]:
             # An amount of every year is that of the first; it changes by the year, not by the day.
-            price = (usd * (1 + exact(cost.price_change)) ** year).quantize(CENT, ROUND_HALF_UP)
-            whole = cost.per != "year" or days[year] >= DAYS_PER_YEAR
-            part = price if whole else (price * days[year] / DAYS_PER_YEAR).quantize(CENT)
+            change = (1 + exact(cost.price_change)) ** year
+            part = (Decimal(cost.amount) * change).quantize(cent, ROUND_HALF_UP)
+            if cost.per == "year" and days[year] < DAYS_PER_YEAR:
+                part = (part * days[year] / DAYS_PER_YEAR).quantize(cent)
             found.append(
                 FixedCost(
                     key=f"costs[{n}].amount",
                     name=cost.name,
                     kind=cost.kind,
                     year=year,
-                    usd=part,
+                    usd=grant.currency.to_usd(part),
+                    stated=part,
                     in_base=cost.overhead.charged,
                     rate=cost.overhead.rate,
                     rate_key=f"costs[{n}].overhead" if cost.overhead.rate is not None else "",
@@ -59,6 +73,7 @@ def machine_extras(grant: Grant) -> tuple[MachineExtra, ...]:
         MachineExtra(
             key=f"costs[{n}].{'amount' if cost.amount is not None else 'share_of_price'}",
             name=cost.name,
+            kind=cost.kind,
             usd=None if cost.amount is None else grant.currency.to_usd(Decimal(cost.amount)),
             share_of_price=None
             if cost.share_of_price is None
@@ -71,7 +86,7 @@ def machine_extras(grant: Grant) -> tuple[MachineExtra, ...]:
 
 def not_asked_for(grant: Grant) -> list[str]:
     """What a grants office asks about and the grant has no line for, in words."""
-    asked = {cost.kind for cost in grant.costs}
+    asked = {cost.kind for cost in grant.costs if cost.amount != 0}
     return [words for kind, words in KINDS.items() if kind not in asked]
 
 

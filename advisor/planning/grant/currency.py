@@ -50,7 +50,11 @@ class Currency:
 
     def written(self, usd: Decimal) -> str:
         """US dollars as an amount of it, whole: ``$20,900``, ``€19,001``, ``CHF 18,500``."""
-        return f"{self.sign}{self.of_usd(usd):,.0f}"
+        return self.whole(self.of_usd(usd))
+
+    def whole(self, amount: Decimal) -> str:
+        """An amount of it, whole."""
+        return f"{self.sign}{amount.quantize(Decimal(1), ROUND_HALF_UP):,f}"
 
     def exactly(self, usd: Decimal) -> str:
         """US dollars as an amount of it, to the hundredth where there is one: ``€860.17``."""

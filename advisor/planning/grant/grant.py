@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
 from itertools import pairwise
@@ -100,6 +101,14 @@ class Grant:
     """What they are planned with, each with its source."""
     costs: tuple[CostLine, ...] = ()
     pays_electricity: bool = False
+    stated: Mapping[str, Decimal] = field(default_factory=dict)
+    """Amounts and the price of a kWh as the file has them, in the grant's currency, by their place:
+    in US dollars and back they could be another."""
+
+    @property
+    def charges_overhead(self) -> bool:
+        """Whether anything of it bears overhead, by the institution's rates or a line's own."""
+        return self.institution.charges_overhead or any(c.overhead.rate for c in self.costs)
 
     @property
     def end(self) -> date:
@@ -208,6 +217,7 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
         network_gbit=None if running.network_gbit is None else exact(running.network_gbit),
         costs=file.costs,
         pays_electricity=power.paid_by != "institution" and power != ElectricityTable(),
+        stated={} if currency.code == "USD" else _stated(file),
     )
     _check(found)
     house = with_mean_rate(path.name, institution, found.year_dates)
@@ -265,6 +275,15 @@ def _amounts(file: GrantFile) -> list[tuple[str, Amount]]:
         ("institution.equipment_threshold", file.institution.equipment_threshold),
     ]
     return [(place, amount) for place, amount in amounts if amount is not None]
+
+
+def _stated(file: GrantFile) -> dict[str, Decimal]:
+    stated = {place: Decimal(amount) for place, amount in _amounts(file)}
+    if file.electricity.price_per_kwh is not None:
+        stated["electricity.usd_per_kwh"] = exact(file.electricity.price_per_kwh)
+    if "institution.equipment_threshold" in stated:
+        stated["institution.equipment_threshold_usd"] = stated["institution.equipment_threshold"]
+    return stated
 
 
 def _electricity(file: str, power: ElectricityTable, currency: Currency) -> Decimal | None:

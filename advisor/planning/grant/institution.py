@@ -79,6 +79,12 @@ class Institution:
     """Where each setting comes from."""
 
     @property
+    def charges_overhead(self) -> bool:
+        """Whether any of its rates is above 0."""
+        rates = (self.overhead_rate, self.overhead_rate_cloud, self.overhead_rate_electricity)
+        return any((*rates, *(self.overhead_rate_by_year or ())))
+
+    @property
     def cloud_in_base(self) -> bool:
         """Whether overhead is charged on rented computers."""
         return self.cloud_as == "service"
@@ -87,6 +93,12 @@ class Institution:
 def shipped() -> list[str]:
     """The names of the rules that come with the program."""
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+def rules_in(currency: str) -> list[Institution]:
+    """The shipped rules whose amounts are in a currency."""
+    every = (read_institution(FOLDER / f"{name}.toml") for name in shipped())
+    return [house for house in every if house.currency == currency]
 
 
 def find_institution(name: str, grant: Path) -> Institution:

@@ -75,6 +75,10 @@ class Loaded:
 
 def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loaded:
     """Everything that a plan is made from. Raises InputError."""
+    rate_of = grant.currency.on
+    if rate_of is not None and rate_of > today:
+        not_yet = f"{rate_of} is in the future: write the day of a rate that is known"
+        raise wrong(grant.file, "budget.usd_per_unit_on", not_yet)
     models: dict[str, Model] = {
         each.model: _model(snapshot, grant, n) for n, each in enumerate(grant.experiments)
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from advisor.costs.amounts import age_words
-from advisor.planning.grant.cautions import cautions
+from advisor.planning.grant.cautions import told
 from advisor.planning.grant.funder import FunderForm
 from advisor.planning.grant.problem_of_grant import STALE_DAYS
 from advisor.planning.report.material import Material
@@ -28,18 +28,18 @@ def _not_compared(given: Material) -> list[str]:
     found = []
     if not grant.buy and any(r.charge.direct.value for r in given.costs.running if r.rented):
         found.append(
-            "Buying was not compared (allowed = false under [purchases]), so the justification "
-            "does not say why you rent: allow it, or write your reason."
+            "Buying was not compared, because your grant rules it out, so the justification does "
+            "not say why you rent: allow it, or write your reason."
         )
     if not grant.rent:
         found.append(
-            "Renting was not compared (allowed = false under [rentals]), so the justification does "
+            "Renting was not compared, because your grant rules it out, so the justification does "
             "not say why you do not rent: allow it, or write your reason."
         )
     if not grant.allocations:
         found.append(
             "No campus cluster or national programme was compared, and reviewers ask for it: "
-            "advisor plan --allocations lists known ones for [[allocations]]."
+            "advisor plan --allocations lists known ones."
         )
     return found
 
@@ -48,13 +48,12 @@ def to_check_section(given: Material, form: FunderForm) -> Section:
     """For the lab, not for the funder: what to look at before the form is sent."""
     items: list[Words] = [
         *((str(text),) for text in form.before_you_send.values()),
-        *((text,) for text in cautions(given.loaded.grant, given.loaded.problem, given.plan)),
+        *((c.says,) for c in told(given.loaded.grant, given.loaded.problem, given.plan)),
     ]
     if form.depreciates and given.loaded.problem.rules.life_months is None:
         whole = (
             "Equipment stands here at its whole price, which this funder pays only where the call "
-            'says so: equipment_as = "depreciated" with life_months in your rules counts the '
-            "depreciation.",
+            "says so: rules that write machines off count their depreciation instead.",
         )
         items.insert(0, whole)
     items += [(text,) for text in (*_old_prices(given), *_not_compared(given))]

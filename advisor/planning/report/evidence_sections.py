@@ -52,7 +52,7 @@ def times_section(given: Material, pictures: bool) -> Section:
                 "time",
                 value,
                 "days",
-                f"{column}, {model} on {label}",
+                f"{'least' if column.endswith('low') else 'most'} days, {model} on {label}",
                 measurement_id=time.measurement_id,
                 column=column,
             )
@@ -127,7 +127,8 @@ def rules_section(given: Material) -> Section:
             continue
         if key in numbers:
             value, unit = numbers[key]
-            cell: Cell = given.book.setting(f"institution.{key}", value, unit, key)
+            words = meaning.rstrip(".")
+            cell: Cell = given.book.setting(f"institution.{key}", value, unit, words)
         elif key == "fiscal_year_start":
             month, day = house.fiscal_year_start
             cell = f"{day} {date(2000, month, 1):%B}"

@@ -8,6 +8,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
+from advisor.planning.grant.cost_lines import line_words
 from advisor.planning.grant.funder import FunderForm
 from advisor.planning.grant.institution import NO_RULES
 from advisor.planning.report.asked_prices import quotes_sections
@@ -227,7 +228,10 @@ def _indirect(given: Material, to: InCurrency) -> Words:
         *(("rented computers", r.charge) for r in costs.running if r.rented),
         *(("electricity", r.charge) for r in costs.running if not r.rented),
         *(("the rest", e.charge) for e in costs.equipment),
-        *((f.fixed.name if f.fixed.rate_key else "the rest", f.charge) for f in costs.fixed),
+        *(
+            (line_words(f.fixed.kind, f.fixed.name) if f.fixed.rate_key else "the rest", f.charge)
+            for f in costs.fixed
+        ),
     ]
     by_rate: dict[Decimal, tuple[Num, list[str], list[Num]]] = {}
     for called, charge in bases:
@@ -280,8 +284,8 @@ def _request(given: Material, form: FunderForm, budget: ReportTable) -> Words:
     own = not parts
     if any(not r.rented for r in running):
         parts.append(("electricity",))
-    if given.costs.fixed:
-        parts.append((listed(f.fixed.name for f in given.costs.fixed),))
+    others = [line_words(f.fixed.kind, f.fixed.name) for f in given.costs.fixed if f.fixed.usd]
+    parts += [(name,) for name in dict.fromkeys(others)]
     where = _where(given)
     if not parts and not given.plan.runs:
         return (f"No run can be done with this money{between}",)

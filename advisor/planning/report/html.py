@@ -6,7 +6,7 @@ import re
 from html import escape
 
 from advisor.planning.grant.funder import Paper
-from advisor.planning.report.markdown_csv_json import ledger_value, origin_words
+from advisor.planning.report.markdown_csv_json import ledger_value, origin_words, unit_words
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.pdf import MARKS
 from advisor.planning.report.report import (
@@ -85,7 +85,7 @@ def to_html(report: Report) -> str:
     for row in report.rows:
         parts.append(
             f'<tr id="r{row.number}"><td class="n">{row.number}</td><td>{escape(row.label)}</td>'
-            f'<td class="n">{ledger_value(row)}</td><td>{escape(row.unit)}</td>'
+            f'<td class="n">{ledger_value(row)}</td><td>{escape(unit_words(row.unit))}</td>'
             f"<td>{escape(origin_words(row))}</td></tr>"
         )
     parts.append("</tbody></table></div></section></body></html>")

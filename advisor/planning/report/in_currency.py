@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 from advisor.planning.report.material import Material
-from advisor.planning.report.number_ledger import Num
+from advisor.planning.report.number_ledger import LedgerRow, Num
 from advisor.planning.report.report import (
     Block,
     Bullets,
@@ -36,6 +37,9 @@ class InCurrency:
         self.code = currency.code
         self._decimals = {"usd": currency.decimals, **RATES}
         self._known: dict[int, Num] = {}
+        grant = given.loaded.grant
+        self._stated = grant.stated
+        self._lines = {(f.key, f.usd): f.stated for f in given.loaded.problem.fixed}
 
     def num(self, num: Num) -> Num:
         """A number; one that is no money, or already in it, stays as it is."""
@@ -57,6 +61,9 @@ class InCurrency:
             if decimals is not None and num.unit == "usd":
                 decimals = min(decimals, self._decimals["usd"])
             return ledger.compute(row.operation, of, unit, label, decimals=decimals)
+        stated = self._as_stated(row)
+        if stated is not None:  # never in dollars: there and back it could be another amount
+            return ledger.leaf("setting", stated, unit, label, **row.origin)
         rate = self._given.book.setting(
             "budget.usd_per_unit",
             self._given.loaded.grant.currency.usd_per_unit,
@@ -64,6 +71,17 @@ class InCurrency:
             f"US dollars a {self.code}",
         )
         return ledger.compute("ratio", [num, rate], unit, label, decimals=self._decimals[num.unit])
+
+    def _as_stated(self, row: LedgerRow) -> Decimal | None:
+        """A setting that the grant has in its own currency."""
+        if row.kind != "setting":
+            return None
+        key = str(row.origin.get("key"))
+        return self._lines.get((key, row.value)) or self._stated.get(key)
+
+    def is_stated(self, num: Num) -> bool:
+        """Whether the grant has it in its own currency."""
+        return self._as_stated(self._row(num.row)) is not None
 
     def _row(self, number: int) -> Any:
         return self._given.ledger.rows[number - 1]
@@ -88,8 +106,12 @@ class InCurrency:
         if isinstance(block, Bullets):
             return Bullets(items=tuple(map(self.words, block.items)))
         if block.as_written:
-            return block
+            rows = tuple(tuple(map(self._if_stated, row)) for row in block.rows)
+            return replace(block, rows=rows)
         return replace(block, rows=tuple(tuple(map(self.cell, row)) for row in block.rows))
+
+    def _if_stated(self, cell: Cell) -> Cell:
+        return self.num(cell) if isinstance(cell, Num) and self.is_stated(cell) else cell
 
     def table(self, table: ReportTable) -> ReportTable:
         """Each number of it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
+from advisor.planning.grant.cost_lines import line_words
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.report.award_years import is_equipment
 from advisor.planning.report.cost_book import EquipmentCost, RunningCost
@@ -34,7 +35,8 @@ def justification(given: Material, by_line: Mapping[str, Num]) -> list[Words]:
         _renting(given, by_line),
         *_granted(given),
         _upkeep(given, by_line),
-        _data(given, by_line),
+        _data(given),
+        _others(given),
     ]
 
 
@@ -123,7 +125,7 @@ def _how_sure(given: Material, time: RunTime, label: str) -> Words:
             "time",
             value,
             "days",
-            f"{column}, {label}",
+            f"{'least' if column.endswith('low') else 'most'} days, {label}",
             measurement_id=time.measurement_id,
             column=column,
         )
@@ -151,7 +153,7 @@ def _price(given: Material, e: EquipmentCost) -> list[str | Num]:
             *(["the change of prices until the order"] if rules.price_change and day else []),
             *(["the educational discount"] if rules.discount else []),
             *(["value-added tax"] if rules.vat else []),
-            *(extra.name for extra in rules.machine_extras),
+            *(line_words(extra.kind, extra.name) for extra in rules.machine_extras),
         ]
         summed = any(priced.line.quote_kind == "parts-list" for priced in e.lines)
         how = "added up from its parts" if summed else "as quoted"
@@ -388,33 +390,50 @@ def _otherwise(given: Material, other: Alternative, on: str) -> Words:
 
 
 def _upkeep(given: Material, by_line: Mapping[str, Num]) -> Words:
-    kept = [f for f in given.costs.fixed if f.fixed.kind in ("warranty", "staff", "racks")]
+    kept = [*_lines(given, "warranty"), *_lines(given, "staff"), *_lines(given, "racks")]
     words: list[str | Num] = ["Upkeep. "]
     power = [r for r in given.costs.running if not r.rented]
     if power:
         total = by_line["electricity"]
         words += ["Electricity costs ", total, ", at ", power[0].charge.price, ". "]
-    if kept:
-        total = given.ledger.total([f.charge.direct for f in kept], "upkeep, direct")
-        names = listed(f.fixed.name for f in kept)
-        words += [f"{names}: ", total, ". "]
+    for name, total in kept:
+        words += [f"{name}: ", total, ". "]
     extras = given.loaded.problem.rules.machine_extras
     if any(r.rented and r.charge.direct.value for r in given.costs.running):
         words.append("The providers maintain the rented computers. ")
     if given.costs.equipment and extras:
-        words.append(f"In the price of each machine: {listed(each.name for each in extras)}.")
+        names = listed(line_words(each.kind, each.name) for each in extras)
+        words.append(f"In the price of each machine: {names}.")
     elif not kept:
         words.append("No warranty, rack space or staff is asked for.")
-    return tuple(words)
+    *before, last = words
+    return (*before, last.rstrip() if isinstance(last, str) else last)
 
 
-def _data(given: Material, by_line: Mapping[str, Num]) -> Words:
-    kept = [f for f in given.costs.fixed if f.fixed.kind == "storage"]
+def _data(given: Material) -> Words:
+    kept = _lines(given, "storage")
     if not kept:
         return ("Data. No storage is asked for.",)
-    total = by_line["storage"]
-    names = listed(f.fixed.name for f in kept)
-    return (f"Data. {names}: ", total, ".")
+    return ("Data.", *(word for name, total in kept for word in (f" {name}: ", total, ".")))
+
+
+def _others(given: Material) -> Words:
+    """What is neither computers nor their upkeep or data, each with its amount."""
+    kept = [*_lines(given, "network"), *_lines(given, "other")]
+    if not kept:
+        return ()
+    return ("Other costs.", *(word for name, total in kept for word in (f" {name}: ", total, ".")))
+
+
+def _lines(given: Material, kind: str) -> list[tuple[str, Num]]:
+    """The lines of a kind that cost anything, each with what is asked for it in all."""
+    found: dict[str, list[Num]] = {}
+    for f in given.costs.fixed:
+        if f.fixed.kind == kind and f.fixed.usd:
+            found.setdefault(f.fixed.name, []).append(f.charge.direct)
+    return [
+        (name, given.ledger.total(nums, f"{name}, in all years")) for name, nums in found.items()
+    ]
 
 
 def listed(names: Iterable[str]) -> str:

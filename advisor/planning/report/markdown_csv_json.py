@@ -43,17 +43,47 @@ _FROM = {
     "unit": "by definition, or estimated where the row says so",
 }
 """Each kind of leaf, for a reader."""
+_SETTINGS = {
+    "grant": "of the grant",
+    "budget": "of the grant's budget",
+    "experiments": "of the experiments",
+    "owned": "of the machines of the lab",
+    "purchases": "of purchases",
+    "rentals": "of rented computers",
+    "running": "of how runs are planned",
+    "electricity": "of electricity",
+    "institution": "of the institution's rules",
+    "allocations": "of granted hours",
+    "costs": "of the grant's other costs",
+    "form": "of the funder's form",
+}
+"""What a setting belongs to, by the table of the grant's file."""
 _RECORDS = ("quote_id", "rental_id", "measurement_id", "key")
 """What finds a row again in the store or in the grant."""
 
 
+def record_of(row: LedgerRow) -> str:
+    """What the store or the grant's file calls a row; for a sheet, where a reader asks for it."""
+    return next((str(row.origin[key]) for key in _RECORDS if key in row.origin), "")
+
+
+def unit_words(unit: str) -> str:
+    """``USD an hour`` for ``usd-per-hour``."""
+    money, _, each = unit.partition("-per-")
+    money = "USD" if money == "usd" else money
+    each = {"hour": " an hour", "kwh": " a kWh"}.get(each, f" a {each}" if each else "")
+    return {"kwh": "kWh", "gpu-hours": "GPU-hours"}.get(unit, f"{money}{each}")
+
+
 def origin_words(row: LedgerRow) -> str:
-    """Where a row comes from, in one line; JSON has everything that the store calls it."""
+    """Where a row comes from, in one line; sheets and JSON have what the store calls it."""
     if row.operation is not None:
         of = ", ".join(f"[{number}]" for number in row.of) or "nothing"
         return f"{row.operation} of {of}{_rounded(row.decimals)}"
-    record = next((str(row.origin[key]) for key in _RECORDS if key in row.origin), None)
-    return _FROM[row.kind] + ("" if record is None else f": {record}")
+    if row.kind != "setting":
+        return _FROM[row.kind]
+    table = str(row.origin.get("key", "")).partition(".")[0].partition("[")[0]
+    return " ".join(filter(None, (_FROM[row.kind], _SETTINGS.get(table, ""))))
 
 
 def _rounded(decimals: int | None) -> str:
@@ -91,7 +121,7 @@ def to_markdown(report: Report, figures: str | None = None) -> str:
     ]
     for row in report.rows:
         value = ledger_value(row)
-        cells = (str(row.number), row.label, value, row.unit, origin_words(row))
+        cells = (str(row.number), row.label, value, unit_words(row.unit), origin_words(row))
         lines.append("| " + " | ".join(map(_safe, cells)) + " |")
     return "\n".join(lines) + "\n"
 

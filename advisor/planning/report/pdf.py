@@ -6,7 +6,7 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from advisor.planning.report.markdown_csv_json import ledger_value, origin_words
+from advisor.planning.report.markdown_csv_json import ledger_value, origin_words, unit_words
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.report import (
     Block,
@@ -111,7 +111,8 @@ def to_typst(report: Report) -> str:
     for row in report.rows:
         cells.append(f"[#{quoted(str(row.number))} #label({quoted(f'r{row.number}')})]")
         cells += [
-            quoted(text) for text in (row.label, ledger_value(row), row.unit, origin_words(row))
+            quoted(text)
+            for text in (row.label, ledger_value(row), unit_words(row.unit), origin_words(row))
         ]
     head_cells = ", ".join(map(quoted, ("row", "what", "value", "unit", "from")))
     parts.append(

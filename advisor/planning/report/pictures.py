@@ -175,6 +175,11 @@ def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
     )
 
 
+def cost_label(loaded: Loaded) -> str:
+    """Of an axis of amounts."""
+    return f"cost with{'' if loaded.grant.charges_overhead else 'out'} overhead"
+
+
 def in_two_lines(label: str) -> str:
     """A machine's label, parted where it says in what."""
     return label.replace(" in ", "\nin ", 1)
@@ -319,7 +324,7 @@ def draw_alternatives(
         axes.set_yticks(range(len(points)), [in_two_lines(label) for label, _ in points])
         axes.set_ylim(len(points) - 0.5, -0.9)
         axes.set_xlim(0, most / max(1 - words / wide, 0.3))
-        axes.set_xlabel("cost with overhead")
+        axes.set_xlabel(cost_label(loaded))
         axes.xaxis.set_major_formatter(money(currency.sign))
         axes.grid(axis="y", visible=False)
 
@@ -402,7 +407,7 @@ def draw_break_even(loaded: Loaded, plan: Plan) -> Picture | None:
 
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlabel(f"runs of {loaded.models[e.model].name}")
-        axes.set_ylabel("cost with overhead")
+        axes.set_ylabel(cost_label(loaded))
         axes.yaxis.set_major_formatter(money(currency.sign))
         axes.set_ylim(bottom=0)
         figure.legend(loc="outside lower center", ncols=1)

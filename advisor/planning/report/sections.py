@@ -31,7 +31,12 @@ from advisor.planning.report.report import (
     Section,
     Words,
 )
-from advisor.planning.report.sentences import alternative_words, solve_num
+from advisor.planning.report.sentences import (
+    alternative_words,
+    budget_num,
+    cost_of_other,
+    solve_num,
+)
 from advisor.planning.sensitivity.explain import Alternative, Explanation
 from advisor.planning.solver.problem import Plan
 
@@ -81,8 +86,9 @@ def build_report(
 
 
 def _budget(given: Material) -> Num | None:
-    usd = given.loaded.grant.budget_usd
-    return None if usd is None else given.book.setting("budget.total", usd, "usd", "budget")
+    if given.loaded.grant.budget_usd is None:
+        return None
+    return budget_num(given.loaded, given.ledger)
 
 
 LIFETIME_WORDS = (
@@ -189,7 +195,8 @@ def recommendation_section(given: Material) -> Section:
     end = given.ledger.leaf(
         "plan", round(plan.finish_day, 2), "days", "last day of the plan", what="finish"
     )
-    words: list[str | Num] = [_runs(given), " for ", given.costs.total, ", overhead included"]
+    words: list[str | Num] = [_runs(given), " for ", given.costs.total]
+    words.append(", overhead included" if given.loaded.grant.charges_overhead else ", no overhead")
     words += [f". The last run ends on {given.book.day(plan.finish_day)}, after ", end, ". "]
     if plan.proven:
         words.append("No better plan exists under these settings: optimality is proven.")
@@ -248,7 +255,7 @@ def alternatives_section(given: Material, pictures: bool, total: Decimal) -> Sec
     notes: list[Words] = []
     for other in given.explanation.alternatives:
         rows.append((other.label, *_figures(given, other)))
-        why = alternative_words(given.loaded, given.ledger, given.plan, other)
+        why = alternative_words(given.loaded, given.ledger, given.plan, given.costs.total, other)
         notes.append((f"{other.label}: ", *why, ". ", *_takes(given, other)))
     blocks: list[Block] = [
         ReportTable(
@@ -276,8 +283,7 @@ def _figures(given: Material, other: Alternative) -> tuple[Cell, Cell, Cell]:
     plan = other.plan
     if plan is None:
         return None, None, ""
-    usd = Decimal(plan.cost_cents) / 100
-    cost = solve_num(given.ledger, other.change, usd, "usd", f"cost, {other.label}", "cost")
+    cost = cost_of_other(given.ledger, other)
     runs = solve_num(given.ledger, other.change, plan.runs, "runs", f"runs, {other.label}", "runs")
     return cost, runs, _when(given, plan)
 

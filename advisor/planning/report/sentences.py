@@ -34,7 +34,7 @@ def solve_num(
 
 def finding_words(ledger: NumberLedger, finding: Finding) -> Words:
     """A finding with its numbers as rows."""
-    label = finding.text()
+    label = finding.text(lambda _: "an amount")  # in whichever currency
     return tuple(
         word
         if isinstance(word, str)
@@ -44,22 +44,24 @@ def finding_words(ledger: NumberLedger, finding: Finding) -> Words:
 
 
 def alternative_words(
-    loaded: Loaded, ledger: NumberLedger, plan: Plan, other: Alternative
+    loaded: Loaded, ledger: NumberLedger, plan: Plan, total: Num, other: Alternative
 ) -> Words:
-    """Why not."""
+    """Why not, against a plan and its ``total``: a difference is of the two amounts that are shown,
+    in whichever currency they are."""
     if other.plan is None:
         return ("no plan of this kind meets every date",)
     change, label = other.change, other.label
     budget = loaded.problem.budget_cents
     if other.over_budget and budget is not None and other.plan.cost_cents > budget:
-        usd = Decimal(other.plan.cost_cents - budget) / 100
-        over = solve_num(ledger, change, usd, "usd", f"{label}: over the budget", "over-budget")
+        of = [cost_of_other(ledger, other), budget_num(loaded, ledger)]
+        over = ledger.compute("difference", of, "usd", f"{label}: over the budget")
         return (over, " over the budget")
     words: list[str | Num] = []
     more = other.plan.cost_cents - plan.cost_cents
     if more:
-        usd = Decimal(abs(more)) / 100
-        cost = solve_num(ledger, change, usd, "usd", f"{label}: difference in cost", "difference")
+        two = [cost_of_other(ledger, other), total]
+        of = two if more > 0 else two[::-1]
+        cost = ledger.compute("difference", of, "usd", f"{label}: difference in cost")
         words += [cost, " more" if more > 0 else " less"]
     left = other.plan.runs - plan.runs
     if left < 0:
@@ -70,6 +72,20 @@ def alternative_words(
         days = solve_num(ledger, change, later, "days", f"{label}: later", "later")
         words += [", " if words else "", "done ", days, " later"]
     return tuple(words) or ("as good by this measure",)
+
+
+def cost_of_other(ledger: NumberLedger, other: Alternative) -> Num:
+    """What another plan costs."""
+    assert other.plan is not None
+    usd = Decimal(other.plan.cost_cents) / 100
+    return solve_num(ledger, other.change, usd, "usd", f"cost, {other.label}", "cost")
+
+
+def budget_num(loaded: Loaded, ledger: NumberLedger) -> Num:
+    """What there is."""
+    usd = loaded.grant.budget_usd
+    assert usd is not None
+    return ledger.leaf("setting", usd, "usd", "budget", key="budget.total")
 
 
 def used_times(loaded: Loaded, plan: Plan) -> list[tuple[str, str, RunTime]]:

@@ -12,7 +12,7 @@ from textwrap import wrap
 from typing import Any
 
 from advisor.costs.amounts import WHOLE, usd_and_cents
-from advisor.planning.report.markdown_csv_json import origin_words
+from advisor.planning.report.markdown_csv_json import origin_words, record_of, unit_words
 from advisor.planning.report.number_ledger import LedgerRow, Num
 from advisor.planning.report.report import (
     Bullets,
@@ -219,7 +219,7 @@ def _ledger_sheet(book: Any, formats: _Formats, report: Report) -> None:
     sheet.freeze_panes(2, 0)
     sheet.write_string(0, 0, "Yellow: prices and settings that may be changed.", formats.wrap)
     for at, (column, width) in enumerate(
-        (("row", 6), ("what", 60), ("value", 16), ("unit", 12), ("from", 70))
+        (("row", 6), ("what", 60), ("value", 16), ("unit", 12), ("from", 50), ("record", 40))
     ):
         sheet.write_string(1, at, column, formats.head)
         sheet.set_column(at, at, width)
@@ -234,12 +234,13 @@ def _ledger_sheet(book: Any, formats: _Formats, report: Report) -> None:
         else:
             style = formats.number(row.unit)
             sheet.write_formula(line, 2, _formula(row), style, float(row.value))
-        sheet.write_string(line, 3, row.unit)
-        origin = origin_words(row)
-        most = max(_lines_high(row.label, 60), _lines_high(origin, 70))
+        sheet.write_string(line, 3, unit_words(row.unit))
+        origin, record = origin_words(row), record_of(row)
+        most = max(_lines_high(row.label, 60), _lines_high(origin, 50), _lines_high(record, 40))
         if most > 1:
             sheet.set_row(line, LINE_POINTS * most)
-        sheet.write_string(line, 4, origin, formats.wrap if len(origin) > 70 else None)
+        sheet.write_string(line, 4, origin, formats.wrap if len(origin) > 50 else None)
+        sheet.write_string(line, 5, record, formats.wrap if len(record) > 40 else None)
 
 
 def _formula(row: LedgerRow) -> str:

@@ -177,6 +177,7 @@ class MachineExtra:
     key: str
     """Of the grant's file, where the number stands."""
     name: str
+    kind: str = "other"
     usd: Decimal | None = None
     share_of_price: Decimal | None = None
 
@@ -192,6 +193,8 @@ class FixedCost:
     year: int
     """Of the grant, 0 is the first."""
     usd: Decimal
+    stated: Decimal | None = None
+    """The same in the grant's currency, as its file has it."""
     in_base: bool
     """Whether overhead is charged on it."""
     rate: Decimal | None = None
