@@ -249,8 +249,22 @@ def settings_of_methods(
         else:
             some = space.settings_of_method(method, gpu_count)
         for settings in some:
-            found.setdefault(settings)
+            found.setdefault(_as_trained(recipe, settings))
     return tuple(found)
+
+
+def _as_trained(recipe: Recipe, settings: Settings) -> Settings:
+    """Free lunch of a recipe that does not compile is what it is without compilation, so that one
+    training is tried once and never held against itself."""
+    if recipe.support.compile or not settings.free_lunch:
+        return settings
+    return canonical(replace(settings, compilation="none"))
+
+
+def papers_labels(recipe: Recipe, gpu_count: int) -> frozenset[str]:
+    """What the settings of the paper's space are called for this recipe."""
+    papers = settings_of_methods("paper", recipe, gpu_count, flash=False)
+    return frozenset(map(space.label, papers))
 
 
 def expected_trials(candidates: Sequence[Settings], strategy: str) -> float:

@@ -44,6 +44,8 @@ class Plan:
     """What is trained of a model that the user keeps, in words; None for other recipes."""
     labels: tuple[str, ...]
     """The settings that are sure to be tried or left out with a reason, in the space's order."""
+    papers_labels: frozenset[str]
+    """What the settings of the paper's space are called, whether they are tried or not."""
     settings_count: int
     """How many there are to choose from."""
     estimated_minutes: float
@@ -172,6 +174,7 @@ def make_plan(
         own_recipe=trained.own,
         as_kept=trained.as_kept,
         labels=tries.labels,
+        papers_labels=tries.papers_labels,
         settings_count=tries.settings_count,
         estimated_minutes=minutes if request.minutes is None else min(minutes, request.minutes),
         store_path=store.path,
@@ -229,6 +232,7 @@ class Tries:
 
     labels: tuple[str, ...]
     """The settings that are known ahead, in the order of the space."""
+    papers_labels: frozenset[str]
     settings_count: int
     minutes: float
     """By the estimate, without a limit."""
@@ -244,6 +248,7 @@ def tries_of(request: Request, recipe: Recipe, gpu_count: int) -> Tries:
     strategy = one_of(request.search, STRATEGIES, "--search")
     return Tries(
         labels=tuple(map(space.label, whole_search.named_ahead(chosen, strategy))),
+        papers_labels=kernels.papers_labels(recipe, gpu_count),
         settings_count=len(chosen),
         minutes=space.estimated_minutes(kernels.expected_trials(chosen, strategy)),
     )

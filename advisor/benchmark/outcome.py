@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from textwrap import fill
 
 from advisor.benchmark.progress import (
@@ -16,30 +16,28 @@ from advisor.benchmark.progress import (
     time_words,
 )
 from advisor.tables import to_table
-from bench_runner import space
 
 NAIVE = "naive"
 
 
-def gains(progress: Progress, gpu_count: int) -> str | None:
+def gains(progress: Progress, papers: Collection[str]) -> str | None:
     """``free lunch + …: 7.2 days, 1.89 × as fast as naive, 1.45 × as fast as the paper's best
-    (zero-1)``; None where nothing has a time."""
+    (zero-1)``; None where nothing has a time. ``papers``: the labels of the paper's settings."""
     best = progress.best_row
     if best is None or best.training_days is None:
         return None
-    ratios = _ratios(progress, best, best.training_days, gpu_count)
+    ratios = _ratios(progress, best, best.training_days, papers)
     return ", ".join([f"{best.label}: {time_words(best.training_days)}", *ratios])
 
 
-def _ratios(progress: Progress, best: Tried, days: float, gpu_count: int) -> list[str]:
+def _ratios(progress: Progress, best: Tried, days: float, papers: Collection[str]) -> list[str]:
     """How many times as fast as naive, and as the paper's best."""
-    paper = {space.label(settings) for settings in space.space(gpu_count)}
     words = []
     naive = progress.rows.get(NAIVE)
     if naive is not None and naive.training_days is not None and naive.label != best.label:
         words.append(f"{naive.training_days / days:.2f} × as fast as naive")
-    timed = [row for row in _timed(progress.rows.values()) if row.label in paper]
-    if timed and best.label not in paper:
+    timed = [row for row in _timed(progress.rows.values()) if row.label in papers]
+    if timed and best.label not in papers:
         nearest = timed[0]
         ratio = (nearest.training_days or 0.0) / days
         words.append(f"{ratio:.2f} × as fast as the paper's best ({nearest.label})")
@@ -65,12 +63,12 @@ def shown_first(progress: Progress) -> tuple[list[Tried], list[Tried]]:
     return [*timed, *(row for row in rows if row.label not in names)], folded
 
 
-def outcome_sentence(progress: Progress, model: str, device: str, gpu_count: int) -> str:
+def outcome_sentence(progress: Progress, model: str, device: str, papers: Collection[str]) -> str:
     """The winner with its gains, in one sentence that could stand alone."""
     best = progress.best_row
     if best is None or best.training_days is None:
         return f"No setting of {model} was timed on {device}."
-    ratios = "".join(f", {x}" for x in _ratios(progress, best, best.training_days, gpu_count))
+    ratios = "".join(f", {x}" for x in _ratios(progress, best, best.training_days, papers))
     so_far = "; the search was not finished" if is_cut_short(progress) else ""
     return (
         f"{model} trains on {device} in {time_words(best.training_days)}, measured here with "
@@ -84,10 +82,16 @@ def is_cut_short(progress: Progress) -> bool:
 
 
 def outcome_text(
-    progress: Progress, model: str, device: str, gpu_count: int, *, details: bool, width: int
+    progress: Progress,
+    model: str,
+    device: str,
+    papers: Collection[str],
+    *,
+    details: bool,
+    width: int,
 ) -> str:
     """What a search found: the winner with its gains, what was timed, and the rest counted."""
-    blocks = [fill(outcome_sentence(progress, model, device, gpu_count), width)]
+    blocks = [fill(outcome_sentence(progress, model, device, papers), width)]
     shown, folded = shown_first(progress)
     rows = [
         {

@@ -98,7 +98,7 @@ def run(options: argparse.Namespace) -> int:
         from advisor.benchmark.outcome import outcome_text
 
         width = terminal_width()
-        asked = (progress, plan.recipe_name, plan.device_words, plan.request.gpu_count)
+        asked = (progress, plan.recipe_name, plan.device_words, plan.papers_labels)
         blocks = [outcome_text(*asked, details=options.details, width=width)]
         blocks += doubt_block("To be sure", _doubts(progress, plan, options.model), width)
         print("\n".join(map(_clean, "\n\n".join(blocks).split("\n"))))
@@ -106,7 +106,7 @@ def run(options: argparse.Namespace) -> int:
         from advisor.benchmark.outcome import outcome_sentence
         from advisor.tables import to_json
 
-        asked = (progress, plan.recipe_name, plan.device_words, plan.request.gpu_count)
+        asked = (progress, plan.recipe_name, plan.device_words, plan.papers_labels)
         verdict = {
             "sentence": outcome_sentence(*asked),
             "doubts": doubt_objects(_doubts(progress, plan, options.model)),

@@ -39,6 +39,18 @@ def test_the_whole_space_holds_the_papers_and_each_training_once(recipe, gpus: i
     others = len(kernels.choices(recipe, flash=False)) - len(halves)
     assert len(whole) == others * len(combinations) + len(halves) * len(unsharded)
     assert all(kernels.why_not(recipe, each) is None for each in whole)
+    # However it is named: of a recipe that does not compile, free lunch is not compiled.
+    every = kernels.settings_of_methods("naive,free-lunch,paper,all", recipe, gpus, flash=False)
+    trained = {
+        replace(
+            each,
+            compilation=configure.compilation(recipe, each),
+            attention=configure.attention(recipe, each, flash=None),
+        )
+        for each in every
+    }
+    assert len(trained) == len(every) == len(whole) + 1
+    assert kernels.papers_labels(recipe, gpus) <= set(map(space.label, whole))
 
 
 def test_what_a_model_has_decides_its_kernels() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from advisor.benchmark.outcome import folded_words, gains, outcome_sentence, shown_first
 from advisor.benchmark.progress import Progress
 
+PAPERS = {"free lunch", "zero-1", "zero-2", "zero-3"}
 LEAN = "free lunch + layers compiled + fused loss + trimmed"
 
 
@@ -34,7 +35,7 @@ def test_the_winner_stands_first_with_its_gains_and_the_rest_is_folded() -> None
     shown, folded = shown_first(progress)
     assert [row.label for row in shown] == [LEAN, "free lunch", "naive", "zero-2"]
     assert folded_words(folded) == "2 others left out (1 cannot win, 1 cannot fit)"
-    words = gains(progress, 2)
+    words = gains(progress, PAPERS)
     assert words is not None
     assert words.startswith(f"{LEAN}: ")
     assert "2.00 × as fast as naive" in words
@@ -45,7 +46,7 @@ def test_a_winner_of_the_papers_own_space_is_compared_with_naive_alone() -> None
     progress = finished(
         ("naive", "ok", 12.0, None), ("free lunch", "ok", 6.0, None), best="free lunch"
     )
-    words = gains(progress, 1)
+    words = gains(progress, PAPERS)
     assert words is not None and "2.00 × as fast as naive" in words and "paper" not in words
     assert folded_words(shown_first(progress)[1]) is None
 
@@ -56,7 +57,7 @@ def test_a_search_that_was_cut_short_says_so() -> None:
     progress.apply({"event": "trial-finished", "label": "naive", "record": record}, 1.0)
     progress.apply({"event": "search-finished", "label": "naive"}, 2.0)
     progress.close()
-    assert outcome_sentence(progress, "Pythia 1B", "1 × H100", 1) == (
+    assert outcome_sentence(progress, "Pythia 1B", "1 × H100", PAPERS) == (
         "Pythia 1B trains on 1 × H100 in 6 days, measured here with naive; the search was not "
         "finished."
     )
@@ -68,4 +69,4 @@ def test_nothing_is_folded_while_it_runs_and_nothing_is_claimed_without_a_time()
     progress.apply({"event": "left-out", "label": "naive", "record": record}, 1.0)
     shown, folded = shown_first(progress)
     assert (len(shown), folded) == (2, [])
-    assert gains(progress, 2) is None
+    assert gains(progress, PAPERS) is None

@@ -339,7 +339,7 @@ runs, and every finished setting is kept at once. Without a GPU here, `e` measur
         if event.problem is not None:
             lines.append((event.problem, WARNING))
         if event.ending is not None:
-            won = gains(progress, plan.request.gpu_count)
+            won = gains(progress, plan.papers_labels)
             lines += [] if won is None else [(full_name(won), STRONG)]
             lines += ending_lines(event.ending, progress, event.kept, plan)
         self.board.show(progress, lines, ended=event.ending is not None)
