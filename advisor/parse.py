@@ -128,7 +128,15 @@ def parse_positive(text: str, what: str, unit: str, limit: float) -> float:
     ``2 months``), one of GiB with its unit (``128GB``). Raises InputError.
     """
     stripped = text.strip()
-    found = read_measure(stripped, unit)
+    found = read_measure(stripped, unit, most=limit)
+    number = read_number(stripped)
+    if found is None and number is not None and number.could_be_thousands:
+        plain, thousands = f"{number.value.normalize():f}", f"{1000 * number.value:.0f}"
+        without = plain if len(plain.partition(".")[2]) < 3 else plain + "0"
+        raise InputError(
+            f"the {what} {shown(stripped)} could mean {plain} or {int(thousands):,} {unit}: write "
+            f"{without} or {thousands}"
+        )
     if found is None:
         raise InputError(
             f"the {what} {shown(stripped)} is not a number of {unit}: write one such as "

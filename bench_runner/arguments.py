@@ -92,7 +92,7 @@ def parse_peaks(text: str | None, recipe: Recipe) -> dict[str, float]:
 
 def _positive(unit: str) -> Callable[[str], float]:
     def read(text: str) -> float:
-        found = read_measure(text, unit)
+        found = read_measure(text, unit, most=0)  # programs write 45.000
         if found is None or not 0 < found < _LARGEST:
             raise argparse.ArgumentTypeError(f"{text} is not a positive number of {unit}")
         return float(found)

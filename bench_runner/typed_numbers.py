@@ -102,12 +102,17 @@ def read_amount(text: str, *, units: tuple[str, ...] = ()) -> Decimal | None:
     return number.value * SUFFIXES[number.unit]
 
 
-def read_measure(text: str, unit: str) -> Fraction | None:
+def read_measure(text: str, unit: str, *, most: float | None = None) -> Fraction | None:
     """How many of a ``unit`` in the plural: a duration in days, years, minutes or seconds, however
     it is written (``8w``, ``2 months``), a memory in GiB (``128GB``), or plain numbers of anything
-    else; 0 or more. None where it is none."""
+    else; 0 or more. None where it is none, or could be two.
+
+    More than ``most`` of the unit is never meant, so that ``45.000`` is 45 where 45,000 are more.
+    """
     number = read_number(text)
-    if number is None or number.could_be_thousands:
+    if number is None:
+        return None
+    if number.could_be_thousands and (most is None or number.value * 1000 <= most):
         return None
     factors: Mapping[str, Fraction]
     if not number.unit:

@@ -1,11 +1,13 @@
 import math
 from datetime import date
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from advisor.benchmark.request import Request
 from advisor.parse import (
     InputError,
     parse_budget,
@@ -17,6 +19,7 @@ from advisor.parse import (
     parse_price_rule,
     parse_whole,
 )
+from bench_runner.arguments import parser
 from bench_runner.typed_numbers import count_words
 
 
@@ -131,6 +134,31 @@ def test_any_text_is_an_amount_or_one_line(text: str) -> None:
 def test_a_time_limit_is_a_positive_number_of_days(text: str) -> None:
     with pytest.raises(InputError, match="time limit"):
         parse_max_days(text)
+
+
+def test_three_decimals_are_decimals_where_thousands_would_be_too_many() -> None:
+    assert parse_positive("45.000", "time", "minutes", 43_200) == 45
+    for text, said in (
+        ("1.500", "could mean 1.5 or 1,500 minutes: write 1.5 or 1500"),
+        ("1.125", "could mean 1.125 or 1,125 minutes: write 1.1250 or 1125"),
+    ):
+        with pytest.raises(InputError) as refused:
+            parse_positive(text, "time", "minutes", 43_200)
+        assert str(refused.value) == f"the time '{text}' {said}"
+    assert parse_positive("1.1250", "time", "minutes", 43_200) == 1.125
+    # What one program hands to another is never in thousands.
+    here = Path("here")
+    asked = Request(
+        recipe="r",
+        gpu_count=1,
+        records_file=here,
+        work_directory=here,
+        minutes=45.125,
+        memory_limit_gib=23.469,
+    )
+    words = asked.words()
+    read = parser().parse_args(words)
+    assert (read.minutes, read.memory_limit_gib) == (45.125, 23.469)
 
 
 def test_days_and_years_are_read() -> None:

@@ -134,7 +134,9 @@ def _doubts(progress: Progress, plan: Plan, typed: str) -> list[Doubt]:
         if request.minutes is None:
             return []
         words = f"{request.minutes:g} minutes were too few"
-        return [Doubt(about="time", words=words, command=f"{again} --minutes {request.minutes:g}0")]
+        return [
+            Doubt(about="time", words=words, command=f"{again} --minutes {10 * request.minutes:g}")
+        ]
     doubts = []
     if is_cut_short(progress):
         most = 60.0 if request.minutes is None else 4 * request.minutes
