@@ -22,7 +22,7 @@ _WORKER = Path(__file__).parent / "worker"
 _TRAIN = '''"""Trains {name} with the settings that {where} was measured with.
 
 Put your own data in the place of RandomData; it only shows that everything runs.
-Start it with launch.sh; a number after it ends the training after so many steps.
+Start it with launch.sh; a number after it ends the training after so many steps.{remark}
 """
 
 import json
@@ -99,6 +99,15 @@ _BY_HAND = """
 _MEAN = """
     # Its loss is the mean of a micro-batch, which the Trainer would else add up.
     model.accepts_loss_kwargs = False"""
+_NOT_SHARDED = """
+
+On CPUs accelerate shards nothing by fsdp.json: several processes train as plain ones (DDP). The
+measurement itself was sharded."""
+_ONE_BIAS = """
+    # FSDP would leave a bias untrained; see the head of that file.
+    from one_bias import one_bias
+
+    model = one_bias(model)"""
 _NO_EMBEDDINGS = """
     try:
         model.get_input_embeddings()
@@ -157,6 +166,7 @@ def write(recipe: Recipe, winner: Measurement, folder: Path) -> list[Path]:
     put("train.py", _train_script(recipe, settings, winner, about.get("attention")))
     for name, needed in (
         ("lean_loss.py", _is_lean(settings)),
+        ("one_bias.py", _needs_one_bias(recipe, settings)),
         ("half_weights.py", settings.weights == "half"),
         ("changed_training.py", settings.changes_training),
         ("timm_classifier.py", recipe.model.timm is not None),
@@ -185,6 +195,10 @@ def _lean_lines(settings: Settings) -> str:
         "    from lean_loss import lean_model\n\n"
         f"    model = lean_model(model, loss={settings.loss!r}, inputs={settings.inputs!r})"
     )
+
+
+def _needs_one_bias(recipe: Recipe, settings: Settings) -> bool:
+    return recipe.family == "encoder" and configure.uses_fsdp(settings)
 
 
 def _half_lines(recipe: Recipe, settings: Settings) -> str:
@@ -252,10 +266,12 @@ def _train_script(
     return _TRAIN.format(
         name=_told(recipe.name),
         where=_told(f"{space.label(settings)} on {winner.gpu_count} x {winner.gpu}"),
+        remark=_NOT_SHARDED if winner.gpu == "cpu" and configure.uses_fsdp(settings) else "",
         item=item,
         model=(_WHOLE if configure.built_whole(recipe, settings) else "")
         + _model_lines(recipe, attention)
         + (_MEAN if configure.means_a_micro_batch(recipe) else "")
+        + (_ONE_BIAS if _needs_one_bias(recipe, settings) else "")
         + _lean_lines(settings)
         + _fp8_lines(settings)
         + _half_lines(recipe, settings)

@@ -14,6 +14,7 @@ from bench_runner.worker import models
 from bench_runner.worker.changed_training import fp8_products
 from bench_runner.worker.half_weights import half_weights
 from bench_runner.worker.lean_loss import lean_model
+from bench_runner.worker.one_bias import one_bias
 
 
 def prepared_model(
@@ -30,6 +31,8 @@ def prepared_model(
         model = models.build_model(recipe, attention)
     if configure.means_a_micro_batch(recipe):
         model.accepts_loss_kwargs = False
+    if configure.uses_fsdp(settings):
+        model = one_bias(model)
     model = lean_model(model, loss=settings.loss, inputs=settings.inputs)
     if settings.matmul == "fp8":
         model = fp8_products(model)

@@ -124,7 +124,8 @@ def step(
 def give_values(model: Any) -> None:
     """The same random parameters however the model was built; ZeRO-3 draws others."""
     draw = torch.Generator().manual_seed(5)
-    for name, parameter in sorted(model.named_parameters()):
+    named = {name.replace(".decoder.bias", ".bias"): p for name, p in model.named_parameters()}
+    for name, parameter in sorted(named.items()):
         shape = getattr(parameter, "ds_shape", parameter.shape)
         drawn = 0.1 * torch.randn(shape, generator=draw) + name.lower().endswith("norm.weight")
         with whole(parameter, write=True), torch.no_grad():
@@ -144,8 +145,8 @@ def whole(parameter: Any, *, write: bool = False) -> AbstractContextManager[Any]
 
 
 def values(model: Any) -> torch.Tensor:
-    """All parameters, whole, in the order of their names, but for RoBERTa's output bias: it has two
-    names, and accelerate 1.15 leaves it untrained where FSDP shards it."""
+    """All parameters, whole, in the order of their names; RoBERTa's output bias, which has two, by
+    the one that its last linear layer calls it by."""
     found = []
     named = model.named_parameters(remove_duplicate=False)
     for name, parameter in sorted(
@@ -155,7 +156,7 @@ def values(model: Any) -> torch.Tensor:
         ),
         key=lambda each: each[0],
     ):
-        if name in ("lm_head.bias", "lm_head.decoder.bias"):
+        if name == "lm_head.bias":
             continue
         with whole(parameter):
             held = parameter.detach()

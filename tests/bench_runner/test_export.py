@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bench_runner import configure, export, space
-from bench_runner.arguments import parse_settings
+from bench_runner.arguments import find_recipe, parse_settings
 from bench_runner.recipes import ModelSource, load_recipes
 from bench_runner.records import Measurement
 
@@ -87,6 +87,22 @@ def test_the_paper_s_settings_need_no_file_of_ours(tmp_path: Path) -> None:
     export.write(pythia, WINNER, tmp_path)
     assert not (tmp_path / "lean_loss.py").exists()
     assert "lean" not in (tmp_path / "train.py").read_text(encoding="utf-8")
+
+
+def test_a_sharded_encoder_keeps_its_output_bias_and_a_script_for_cpus_says_that_it_shards_nothing(
+    tmp_path: Path,
+) -> None:
+    assert WINNER.settings is not None
+    settings = replace(WINNER.settings, sharding="fsdp-full-shard")
+    for gpu in ("h200", "cpu"):
+        winner = replace(WINNER, gpu=gpu, settings=settings)
+        for model in ("pythia-160m", "roberta"):
+            written = export.write(find_recipe(model), winner, tmp_path / gpu / model)
+            script = (tmp_path / gpu / model / "train.py").read_text()
+            helped = "model = one_bias(model)" in script
+            assert helped == ("one_bias.py" in {path.name for path in written})
+            assert helped == (model == "roberta")
+            assert ("shards nothing by fsdp.json" in script) == (gpu == "cpu")
 
 
 def test_the_end_of_a_cosine_is_a_share_of_its_peak() -> None:
