@@ -274,7 +274,7 @@ def test_what_the_grant_is_not_charged_of_a_machine_is_told(
     share = '[purchases]\ncost_share = 0.25\ncost_share_by = "the lab next door"\n'
     text = told(no_rent + share)
     rest = (price[0] / 4).quantize(Decimal("0.01"))
-    assert f"the lab next door pays ${rest:,} of the machines: have it in writing" in text
+    assert f"The lab next door pays ${rest:,} of the machines: have it in writing" in text
     house = '[institution]\nrules = "horizon-europe"\nlife_months = 36\n'
     first = "[purchases]\nyears = [1]\n"
     text = told(f'{no_rent}{first}{house}[budget]\ncurrency = "EUR"\nvat = 0.2\n')

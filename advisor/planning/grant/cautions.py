@@ -105,8 +105,9 @@ def _not_asked(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Cauti
         return []
     money = grant.currency.exactly(rest)
     if rules.life_months is None:
-        by = f"{grant.cost_share_by} pays {money} of the machines"
-        return [Caution(f"{by}: have it in writing before you order.")]
+        by = grant.cost_share_by or ""
+        words = f"{by[:1].upper()}{by[1:]} pays {money} of the machines"
+        return [Caution(f"{words}: have it in writing before you order.")]
     late = any(problem.orders[p.order] > problem.orders[0] for p in plan.purchases)
     wait = " A machine that is bought later is charged for fewer months."
     also = "" if not rules.cost_share else f", {grant.cost_share_by} its share among it"

@@ -7,7 +7,8 @@ from advisor.planning.grant.cautions import told
 from advisor.planning.grant.funder import FunderForm
 from advisor.planning.grant.problem_of_grant import STALE_DAYS
 from advisor.planning.report.material import Material
-from advisor.planning.report.report import Bullets, Section, Words
+from advisor.planning.report.report import Bullets, Section, Words, day_words
+from advisor.planning.solver.charges import purchase_charge
 
 
 def _old_prices(given: Material) -> list[str]:
@@ -44,6 +45,33 @@ def _not_compared(given: Material) -> list[str]:
     return found
 
 
+def _bought_at_once(given: Material) -> list[Words]:
+    """What the machines would cost from the first order on: where depreciation is paid, the
+    cheapest plan buys late, and has them for few months."""
+    problem, ledger = given.loaded.problem, given.ledger
+    first = problem.orders[0]
+    late = [e for e in given.costs.equipment if problem.orders[e.order] > first]
+    if problem.rules.life_months is None or not late:
+        return []
+    more = []
+    for e in late:
+        charge = purchase_charge(ledger, e.machine, problem.rules, e.count, first)
+        label = f"{e.machine.label}, ordered at first"
+        both = ledger.total([charge.direct, charge.indirect], f"cost of {label}")
+        now = ledger.total([e.charge.direct, e.charge.indirect], f"cost of {e.machine.label}")
+        more.append(ledger.compute("difference", [both, now], "usd", f"{label}: more"))
+    extra = ledger.total(more, "machines ordered at first: more")
+    if extra.value <= 0:
+        return []
+    begins = f"Bought on {day_words(given.book.day(first))} instead, "
+    if len(late) == 1 and late[0].count.value == 1:
+        does, why = f"{late[0].machine.label} costs ", "it is charged for more months of its life."
+    else:
+        does = "the machines that this plan buys later cost "
+        why = "they are charged for more months of their life."
+    return [(begins + does, extra, f" more, overhead included: {why}")]
+
+
 def to_check_section(given: Material, form: FunderForm) -> Section:
     """For the lab, not for the funder: what to look at before the form is sent."""
     items: list[Words] = [
@@ -56,6 +84,7 @@ def to_check_section(given: Material, form: FunderForm) -> Section:
             "says so: rules that write machines off count their depreciation instead.",
         )
         items.insert(0, whole)
+    items += _bought_at_once(given)
     items += [(text,) for text in (*_old_prices(given), *_not_compared(given))]
     if given.loaded.problem.rules.cost_share and not form.names_cost_share:
         by = given.loaded.grant.cost_share_by

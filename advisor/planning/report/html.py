@@ -45,6 +45,9 @@ tr.total td { font-weight: 600; border-top: 1.5px solid #333; border-bottom: non
 a.r { color: #0072B2; font-size: .68rem; text-decoration: none; }
 figure { margin: 1rem 0; } figure svg { max-width: 100%%; height: auto; }
 figcaption { font-size: .82rem; color: #444; }
+@media screen and (max-width: 40rem) {
+  figure { overflow-x: auto; } figure svg { max-width: none; min-width: 36rem; }
+}
 tr:target td { background: #fff3c4; }
 @page { size: %s; margin: 1.8cm 1.6cm; }
 @media print {

@@ -29,6 +29,9 @@ MOST_UNBROKEN = 8
 """Rows of a table that is not parted at the end of a page."""
 ANNEX_POINTS, FUNDER_POINTS = 7.4, 8.5
 """The size of what stands in tables."""
+MARGIN = "2cm"
+LEAST_DRAWN = 0.7
+"""Of its size a picture has at least so much, so that it need not wait for the next page."""
 MARKS = (
     "A small number in brackets is the row of the ledger, at the end, that the number before it "
 )
@@ -36,7 +39,7 @@ MARKS += "comes from."
 
 _HEAD = """\
 #set document(title: {title}, author: "GPU grant advisor", date: datetime({date}))
-#set page(paper: "{paper}", margin: (x: 1.9cm, y: 2cm),
+#set page(paper: "{paper}", margin: (x: 1.9cm, y: {margin}),
   footer: context align(center, text(size: 8pt, fill: luma(110),
     [#counter(page).display() / #counter(page).final().first()])))
 #set text(font: ("Libertinus Serif", "New Computer Modern"), size: 10pt, lang: "en")
@@ -50,6 +53,23 @@ _HEAD = """\
   table(columns: columns, align: aligns, stroke: none, inset: (x: 3pt, y: 2.4pt),
     table.hline(stroke: 0.8pt), table.header(..head.map(c => strong(c))),
     table.hline(stroke: 0.5pt), ..cells, table.hline(stroke: 0.8pt))
+}}
+#let drawn(name, section, caption) = {{
+  let drawing(part, words) = figure(image(name, width: 100% * part), caption: words,
+    supplement: none, numbering: none)
+  block(height: 0pt, above: 0pt, below: 0pt)[#metadata(name)#label(name)]
+  context {{
+    let above = query(label(name)).first().location().position().y
+    let left = page.height - {margin} - above - {room}
+    let whole = measure(block(width: page.width - 3.8cm, drawing(1, caption))).height
+    // A little smaller it may stand below its text; else it waits at the head of the next page,
+    // where it says what it belongs to, and text flows on.
+    if left >= whole {{ block(above: 1em, drawing(1, caption)) }}
+    else if left > {least} * whole {{
+      block(above: 1em, drawing((left - {words}) / (whole - {words}), caption))
+    }}
+    else {{ place(top, float: true, drawing(1, section + ". " + caption)) }}
+  }}
 }}
 = #{title}
 #text(fill: luma(90), size: 9pt)[Made on {made_on}.{marks}]
@@ -91,12 +111,15 @@ def to_typst(report: Report) -> str:
         paper=report.paper,
         marks=f" {MARKS}" if report.rows else "",
         cells=ANNEX_POINTS if report.rows else FUNDER_POINTS,
+        margin=MARGIN,
+        room="24pt",
+        words="24pt",
+        least=LEAST_DRAWN,
     )
     parts = [head]
     for section in report.sections:
         parts.append(f"== #{quoted(section.title)}")
-        # Pictures come after what they show, and float to the foot of that page or of the next:
-        # text flows on above them, and none stands before its section.
+        # Pictures come after what they show.
         blocks = sorted(section.blocks, key=lambda block: isinstance(block, Picture))
         parts += [
             _picture(block, section.title)
@@ -151,11 +174,7 @@ def _block(block: Block, *, cite: bool) -> str:
 
 
 def _picture(block: Picture, section: str) -> str:
-    caption = quoted(f"{section}. {block.caption}")
-    return (
-        f"#figure(image({quoted(block.name + '.svg')}, width: 100%), placement: bottom, "
-        f"caption: {caption}, supplement: none, numbering: none)"
-    )
+    return f"#drawn({quoted(block.name + '.svg')}, {quoted(section)}, {quoted(block.caption)})"
 
 
 def _table(table: ReportTable, *, cite: bool) -> str:
@@ -174,12 +193,22 @@ def _most(table: ReportTable, *, cite: bool) -> int:
 
 def _piece(table: ReportTable, *, cite: bool) -> str:
     numeric = table.numeric()
-    widths = []
-    for at, right in enumerate(numeric):
-        longest = max((len(table.shown(row[at])) for row in table.rows), default=0)
-        widths.append(
-            "auto" if right or longest <= (24 if at == 0 else 12) else f"{min(longest, 60)}fr"
-        )
+    points = ANNEX_POINTS if cite else FUNDER_POINTS
+    lengths = [
+        max((len(table.shown(row[at])) for row in table.rows), default=0)
+        for at in range(len(table.columns))
+    ]
+    wide = sum(
+        max(length, len(column)) * points * WIDE + 6 + (MARK_POINTS if right and cite else 0)
+        for length, column, right in zip(lengths, table.columns, numeric, strict=True)
+    )
+    widths = [
+        # Where all of it fits in a line, no column needs to be wider than its text.
+        "auto"
+        if right or wide <= TEXT_POINTS or length <= (24 if at == 0 else 12)
+        else f"{min(length, 60)}fr"
+        for at, (right, length) in enumerate(zip(numeric, lengths, strict=True))
+    ]
     aligns = ", ".join("right" if right else "left" for right in numeric)
     head = ", ".join(map(quoted, table.columns))
     lines = []

@@ -311,7 +311,8 @@ def draw_alternatives(
             )
         most = max(1.0, *(in_it(each.cost_cents) for _, each in points))
         if budget is not None and in_it(budget) <= most * 4:
-            axes.axvline(in_it(budget), color="#444444", linestyle="--", linewidth=1)
+            # Behind the words beside the bars.
+            axes.axvline(in_it(budget), color="#444444", linestyle="--", linewidth=1, zorder=0.9)
             axes.annotate(
                 "budget",
                 (in_it(budget), -0.55),
@@ -326,6 +327,10 @@ def draw_alternatives(
         axes.set_xlim(0, most / max(1 - words / wide, 0.3))
         axes.set_xlabel(cost_label(loaded))
         axes.xaxis.set_major_formatter(money(currency.sign))
+        from matplotlib.ticker import MaxNLocator
+
+        # A code before each amount takes the place of ticks.
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=7 if len(currency.sign) == 1 else 4))
         axes.grid(axis="y", visible=False)
 
     return Picture(
@@ -373,7 +378,8 @@ def draw_break_even(loaded: Loaded, plan: Plan) -> Picture | None:
     def in_it(cents: float) -> float:
         return cents / 100 / float(currency.usd_per_unit)
 
-    bought = in_it(purchase_cents(machine, rules))
+    # As it is ordered in the plan: prices change, and what is written off is charged by the months.
+    bought = in_it(purchase_cents(machine, rules, problem.orders[purchase.order]))
     own = Line("own", bought, in_it(run_cents(used, e.model, rules)))
     rent = Line("rent", 0.0, in_it(rents[rental.rental_id, e.model, 0]))
     even = next((runs for _, runs, _ in crossings((own, rent), inf)), None)
