@@ -113,7 +113,9 @@ def method_name(settings: Settings) -> Method:
 
 def label(settings: Settings) -> str:
     """The settings in a few words, e.g. ``zero-1 + offloading + checkpointing``."""
-    words: list[str] = [settings.sharding or ("free lunch" if settings.free_lunch else "naive")]
+    words: list[str] = [settings.sharding or "free lunch"]
+    if not settings.free_lunch:
+        words = ["naive", *words] if settings.sharding else ["naive"]
     if settings.offloading:
         words.append("offloading")
     if settings.activation_checkpointing:

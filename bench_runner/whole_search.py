@@ -102,7 +102,13 @@ def _within(
         situation,
         "fast",
     )
-    return None if action is None else replace(action, settings=canonical(action.settings))
+    if action is None:
+        return None
+    reason = action.reason
+    for settings in combinations:
+        # By the names that stand everywhere else.
+        reason = reason.replace(label(explicit(settings)), label(settings))
+    return replace(action, settings=canonical(action.settings), reason=reason)
 
 
 def _from_there(

@@ -51,12 +51,14 @@ def _timed(rows: Iterable[Tried]) -> list[Tried]:
 
 def shown_first(progress: Progress) -> tuple[list[Tried], list[Tried]]:
     """What to show, the fastest first and then what has no time; and what to fold: what was left
-    out for a reason. While a search runs, nothing is folded or moved."""
+    out for a reason, or never begun. While a search runs, nothing is folded or moved."""
     rows = list(progress.rows.values())
     if any(row.state in (WAITING, RUNNING) for row in rows):
         return rows, []
     timed = _timed(rows)
-    folded = [row for row in rows if row.state == LEFT_OUT]
+    folded = [
+        row for row in rows if row.state == LEFT_OUT or (row.state == NOT_TRIED and not row.detail)
+    ]
     names = {row.label for row in (*timed, *folded)}
     best = progress.best_row
     timed.sort(key=lambda row: best is None or row.label != best.label)
@@ -95,18 +97,18 @@ def outcome_text(
     shown, folded = shown_first(progress)
     rows = [
         {
-            "settings": row.label
-            if len(row.label) <= width - 34
-            else row.label.replace(" + ", "+"),
-            "time": "–" if row.training_days is None else time_words(row.training_days),
+            "settings": _label(row.label, width - 34),
+            "time": time_words(row.training_days),
             "a step": "–" if row.step_s is None else f"{row.step_s:.3g} s",
             "memory": "–" if row.peak_memory_gib is None else f"{row.peak_memory_gib:.1f} GiB",
             "MFU": "–" if row.mfu is None else f"{row.mfu:.0%}",
         }
-        for row in (*shown, *(folded if details else ()))
+        for row in shown
+        if row.training_days is not None
     ]
     if rows:
-        columns = tuple(rows[0])
+        # A CPU has neither a memory of its own nor a peak.
+        columns = tuple(key for key in rows[0] if any(row[key] != "–" for row in rows))
         blocks.append(to_table(rows, columns, frozenset({"a step", "memory", "MFU"})))
     why = [
         fill(
@@ -131,12 +133,22 @@ def _label(label: str, room: int) -> str:
 
 
 def folded_words(folded: list[Tried]) -> str | None:
-    """``31 others were left out: most cannot win (…)``; None where none was."""
-    if not folded:
-        return None
-    cannot = sum(row.detail.startswith("cannot win") for row in folded)
-    misfit = sum(row.detail.startswith("cannot fit") for row in folded)
-    why = [f"{cannot} cannot win"] if cannot else []
-    why += [f"{misfit} cannot fit"] if misfit else []
-    told = f" ({', '.join(why)})" if why else ""
-    return f"{len(folded)} others left out{told}"
+    """``31 others left out (29 cannot win, 2 cannot fit), 4 not tried``; None where none was."""
+    left = [row for row in folded if row.state == LEFT_OUT]
+    untried = len(folded) - len(left)
+    said = []
+    if left:
+        cannot = sum(row.detail.startswith("cannot win") for row in left)
+        misfit = sum(row.detail.startswith("cannot fit") for row in left)
+        why = [f"{cannot} cannot win"] if cannot else []
+        why += [f"{misfit} cannot fit"] if misfit else []
+        said.append(
+            f"{len(left)} {_others(left)} left out" + (f" ({', '.join(why)})" if why else "")
+        )
+    if untried:
+        said.append(f"{untried} not tried" if left else f"{untried} {_others(folded)} not tried")
+    return ", ".join(said) or None
+
+
+def _others(rows: list[Tried]) -> str:
+    return "other" if len(rows) == 1 else "others"

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from advisor.benchmark.benchmark_plan import Plan
     from advisor.benchmark.progress import Progress
     from advisor.benchmark.recorder import Recorder
-    from advisor.benchmark.request import Ending
+    from advisor.benchmark.request import Ending, Request
     from advisor.benchmark.runner_process import Run
 
 
@@ -127,9 +127,7 @@ def _doubts(progress: Progress, plan: Plan, typed: str) -> list[Doubt]:
     from advisor.benchmark.outcome import is_cut_short
 
     request, model = plan.request, quoted(typed)
-    again = f"advisor bench --model {model} --gpus {request.gpu_count}"
-    if request.device == "cpu":
-        again = f"advisor bench --model {model} --device cpu"
+    again = f"advisor bench --model {model} {_again(request)}"
     if progress.best_row is None:
         if request.minutes is None:
             return []
@@ -141,6 +139,8 @@ def _doubts(progress: Progress, plan: Plan, typed: str) -> list[Doubt]:
     if is_cut_short(progress):
         most = 60.0 if request.minutes is None else 4 * request.minutes
         words = "not every setting was tried; what is finished is kept, and this goes on"
+        if request.search != "fast":
+            again += f" --search {request.search}"
         doubts.append(Doubt(about="time", words=words, command=f"{again} --minutes {most:g}"))
     elif request.search == "fast":
         words = "the fast search leaves out what cannot win by its estimates; this tries everything"
@@ -149,6 +149,25 @@ def _doubts(progress: Progress, plan: Plan, typed: str) -> list[Doubt]:
         words = "what this time changes in a ranking"
         doubts.append(Doubt(about="rank", words=words, command=f"advisor rank --model {model}"))
     return doubts
+
+
+def _again(request: Request) -> str:
+    """What else was asked for, but the time and the search, so that what is finished is reused."""
+    from advisor.benchmark.benchmark_plan import bench_folders
+
+    words = f"--gpus {request.gpu_count}"
+    if request.device == "cpu":
+        words = "--device cpu" + (f" {words}" if request.gpu_count > 1 else "")
+    if request.methods != "all":
+        words += f" --methods {quoted(request.methods)}"
+    if request.memory_limit_gib is not None:
+        words += f" --memory-limit-gib {request.memory_limit_gib:g}"
+    records, work = bench_folders()
+    if request.records_file != typed_path(records):
+        words += f" --records {quoted(str(request.records_file))}"
+    if request.work_directory != typed_path(work):
+        words += f" --work {quoted(str(request.work_directory))}"
+    return words
 
 
 def _runner() -> Sequence[str]:

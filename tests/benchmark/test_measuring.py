@@ -438,9 +438,10 @@ def test_a_person_reads_the_winner_first_and_the_rest_folded(
     assert rest[-2].endswith("--details shows them.")
     pasted = re.findall(r"advisor .*", rest[-1])
     assert [words.split()[1] for words in pasted] == ["bench", "rank"]
-    assert "--gpus 2 --search exhaustive" in pasted[0]
-    # a path cannot be broken; the temporary store's may be longer than a line
-    assert max(len(line) for line in out.splitlines() if str(own_store) not in line) <= 100
+    again = " ".join(rest[-1].replace(" \\\n", " ").split())
+    assert "--gpus 2 --records" in again and "--search exhaustive" in again
+    # a path cannot be broken; a temporary one's may be longer than a line
+    assert max(len(line) for line in out.splitlines() if str(tmp_path.parent) not in line) <= 100
     assert "cannot win" not in table
 
 

@@ -55,12 +55,20 @@ def test_a_search_that_was_cut_short_says_so() -> None:
     progress = Progress(["naive", "free lunch", "zero-1"], 3.0, "fast")
     record = {"status": "ok", "training_days": 6.0}
     progress.apply({"event": "trial-finished", "label": "naive", "record": record}, 1.0)
+    progress.apply({"event": "trial-started", "label": "free lunch"}, 1.5)
     progress.apply({"event": "search-finished", "label": "naive"}, 2.0)
     progress.close()
     assert outcome_sentence(progress, "Pythia 1B", "1 × H100", PAPERS) == (
         "Pythia 1B trains on 1 × H100 in 6 days, measured here with naive; the search was not "
         "finished."
     )
+    # What ran stands with its reason, what was never begun is counted.
+    shown, folded = shown_first(progress)
+    assert [(row.label, row.detail) for row in shown] == [
+        ("naive", ""),
+        ("free lunch", "stopped while it ran"),
+    ]
+    assert folded_words(folded) == "1 other not tried"
 
 
 def test_nothing_is_folded_while_it_runs_and_nothing_is_claimed_without_a_time() -> None:
