@@ -73,6 +73,18 @@ def parse_settings(text: str) -> Settings:
     return settings
 
 
+def settings_words(settings: Settings) -> str:
+    """What `parse_settings` takes for these settings, whatever their micro-batch is."""
+    usual = space.settings_for(free_lunch=True)
+    words = [
+        word
+        for word, sets in _WORDS.items()
+        if any(value != getattr(usual, name) for name, value in sets.items())
+        and all(getattr(settings, name) == value for name, value in sets.items())
+    ]
+    return ",".join(words) or "free-lunch"
+
+
 def parse_peaks(text: str | None, recipe: Recipe) -> dict[str, float]:
     """``989`` for the recipe's own precision, or ``fp16=989,tf32=494`` for each by name."""
     if text is None:

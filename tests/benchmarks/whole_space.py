@@ -52,7 +52,7 @@ from typing import Any
 
 from bench_runner import __main__ as commands
 from bench_runner import journal, kernels, space
-from bench_runner.arguments import parse_settings, parser
+from bench_runner.arguments import parse_settings, parser, settings_words
 from bench_runner.locks import only_benchmark
 from bench_runner.recipes import Recipe, load_recipe, recipe_hash
 from bench_runner.records import Measurement, Settings
@@ -62,21 +62,6 @@ from tests.benchmarks.turns import Rules, Turns
 SHORTEST_S = 20
 """With less time left no trial is begun."""
 STEPS = ("--minimum-steps", "3")
-
-
-def words_of(settings: Settings) -> str:
-    """What `--settings` takes for these settings."""
-    words = [settings.sharding] if settings.sharding else []
-    words += ["offloading"] * settings.offloading
-    words += ["checkpointing"] * settings.activation_checkpointing
-    compilation = {"none": "not-compiled", None: None}
-    words.append(compilation.get(settings.compilation, settings.compilation))
-    words += [settings.attention, "fused" if settings.loss == "fused" else None]
-    words.append("trimmed" if settings.inputs == "trimmed" else None)
-    words.append("half-weights" if settings.weights == "half" else None)
-    text = ",".join(word for word in words if word) or "free-lunch"
-    assert parse_settings(text) == settings, text
-    return text
 
 
 def in_order(recipe: Recipe, gpu_count: int) -> list[Settings]:
@@ -293,7 +278,7 @@ def main() -> int:
         size = (
             () if arguments.micro_batch is None else ("--micro-batch", str(arguments.micro_batch))
         )
-        runs.call("trial", "--settings", words_of(settings), records="every.jsonl", more=size)
+        runs.call("trial", "--settings", settings_words(settings), records="every.jsonl", more=size)
     every = known()
     fast_file = arguments.out / "fast.jsonl"
     fast = journal.read(fast_file) if fast_file.exists() else kept
@@ -313,7 +298,7 @@ def main() -> int:
             if side is not None or runs.left_s() < SHORTEST_S:
                 break
             settings = rivals[place % len(rivals)]
-            words = ("trial", "--again", "--settings", words_of(settings))
+            words = ("trial", "--again", "--settings", settings_words(settings))
             runs.call(*words, records="rounds.jsonl", more=at_size)
     rounds = journal.read(arguments.out / "rounds.jsonl")
     seconds: dict[str, list[float]] = {}
