@@ -315,6 +315,11 @@ def _without_kernels(settings: Settings) -> Settings:
     )
 
 
+def fuses_loss(recipe: Recipe) -> bool:
+    """Whether the loss can be fused with the model's last linear layer."""
+    return "fused" in _losses(recipe)
+
+
 def _losses(recipe: Recipe) -> tuple[Loss, ...]:
     lean = recipe.family in ("decoder", "ssm", "encoder") and recipe.model.timm is None
     if isinstance(recipe.architecture, T5):

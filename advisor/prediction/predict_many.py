@@ -313,7 +313,7 @@ def _fastest(
     )
     apart = work
     if options[0].lean:
-        fused = columns.text * (value["fused logits"] - 1.0)
+        fused = columns.fuses_loss * (value["fused logits"] - 1.0)
         apart = compiled = (
             work
             + terms[6] * factors[6] * fused

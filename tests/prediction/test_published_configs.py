@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from advisor.prediction.fit.observations import chips_by_name
 from advisor.prediction.model.hf_config import target_of_config
 from advisor.prediction.model.targets import Run, Target
+from advisor.prediction.physics.columns import WorkloadTable
+from advisor.prediction.physics.memory import LEAN_OPTIONS, sample_bytes
+from advisor.prediction.physics.step_time import work_terms
+from advisor.prediction.shipped_predictions import shipped_fit
 
 RUN = Run(batch_size=512, tokens=300e9, images=1e9)
 PUBLISHED: dict[str, dict[str, Any]] = {
@@ -437,12 +444,25 @@ def test_another_output_than_the_one_counted_is_said(tmp_path: Path) -> None:
     found = target(tmp_path, {**plain, "architectures": ["Gemma2ForSequenceClassification"]})
     words = "trained as a language model, not as 'Gemma2ForSequenceClassification'"
     assert words in found.assumptions
-    assert "as fast as with a fused loss, which its changed logits do not allow" in (
-        found.assumptions
-    )
     assert (
         words not in target(tmp_path, {**plain, "architectures": ["Gemma2ForCausalLM"]}).assumptions
     )
+
+
+def test_logits_that_are_changed_cost_the_time_and_the_memory_that_a_fused_loss_saves(
+    tmp_path: Path,
+) -> None:
+    found = target(tmp_path, PUBLISHED["gemma-2-9b"]).workload
+    assert not found.fuses_loss
+    assert not target(tmp_path, {"model_type": "t5", "d_model": 512}).workload.fuses_loss
+    assert target(tmp_path, PUBLISHED["olmo-1b"]).workload.fuses_loss
+    table = WorkloadTable([found, replace(found, fuses_loss=True)], [chips_by_name()["H100"]])
+    columns = table.columns(np.array([0, 1]), np.zeros(2, dtype=int), np.array([1, 1]))
+    needed = sample_bytes(LEAN_OPTIONS[0], columns, shipped_fit().costs)
+    # The logits of a sample in FP32, and their gradient.
+    assert needed[0] - needed[1] >= 2 * 4 * found.logit_elements
+    plain, fused = sum(work_terms(columns, free_lunch=True, lean=True))
+    assert plain >= fused
 
 
 @pytest.mark.torch

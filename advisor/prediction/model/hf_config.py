@@ -211,8 +211,6 @@ def _said(file: _File, kin: Kin, length: int) -> list[str]:
             "unfused attention, as the file names it; settings that we write out ask for the fused "
             "kernel where that is faster, which computes the same"
         )
-    if kin.kind.changes_logits:
-        said.append("as fast as with a fused loss, which its changed logits do not allow")
     if file.content.get("attn_logit_softcapping"):
         said.append("attention as fast as without its soft cap, which not every fused kernel has")
     if file.content.get("auto_map"):

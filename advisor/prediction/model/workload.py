@@ -22,6 +22,7 @@ from bench_runner.architecture_images import ResNet, Swin
 from bench_runner.architecture_text import T5, Deberta, target_length
 from bench_runner.flops import count_flops, counted_architecture
 from bench_runner.flops_images import resnet_convolutions, swin_stages
+from bench_runner.kernels import fuses_loss
 from bench_runner.recipes import Precision, Recipe
 from bench_runner.timm_models import TimmModel
 
@@ -66,6 +67,8 @@ class Workload:
     """Whether the recipe names unfused attention where the library has a fused kernel for it."""
     labelled: float = 1.0
     """Share of the positions that have a label: for the others a fused loss computes no logits."""
+    fuses_loss: bool = True
+    """Of a text model: whether its loss can be fused with its last linear layer."""
     unlike: str = ""
     """What sets its layers apart from those of its family, in a word; "": nothing."""
 
@@ -129,6 +132,7 @@ def workload_of(recipe: Recipe) -> Workload:
         and support.compile
         and architecture.attention == "sdpa",
         labelled=MASKED_SHARE if recipe.family == "encoder" and shape.masked else 1.0,
+        fuses_loss=fuses_loss(recipe),
         unlike=_unlike(architecture),
     )
 

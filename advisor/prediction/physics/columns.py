@@ -66,7 +66,9 @@ class Columns:
     plain_convnet: Flags
     """A convolutional network without depthwise convolutions: norms and activations between."""
     text: Flags
-    """Whether it predicts words: a loss over a vocabulary, which can be fused."""
+    """Whether it predicts words: a loss over a vocabulary."""
+    fuses_loss: Flags
+    """Whether that can be fused with the last linear layer."""
     half_rate: Flags
     large_cache: Flags
     tensor_memory: Flags
@@ -121,6 +123,7 @@ class WorkloadTable:
                     item.family == "convnet",
                     item.family in TEXT_FAMILIES,
                     item.family == "convnet" and not item.scan_elements,
+                    item.family in TEXT_FAMILIES and item.fuses_loss,
                 )
                 for item in workloads
             ],
@@ -183,6 +186,7 @@ class WorkloadTable:
             convnet=flags[6],
             text=flags[7],
             plain_convnet=flags[8],
+            fuses_loss=flags[9],
             half_rate=self.half_rate[chip_index],
             large_cache=self.large_cache[chip_index],
             tensor_memory=self.tensor_memory[chip_index],

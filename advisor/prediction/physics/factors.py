@@ -151,7 +151,7 @@ class StepModel:
         ours = np.array(transformers, dtype=bool)
         self.whole = np.stack([ours & whole_attention(o, columns) for o in self.options], axis=1)
         self.apart = np.stack([ours & not_compiled(o, columns) for o in self.options], axis=1)
-        self.fused = np.stack([columns.text & o.lean for o in self.options], axis=1)
+        self.fused = np.stack([columns.fuses_loss & o.lean for o in self.options], axis=1)
         self.lean = np.stack([lean_layers(columns) & o.lean for o in self.options], axis=1)
         self.micro = np.stack([micro for _, micro in choices], axis=1)
         self.terms = np.stack(terms, axis=1)  # rows x options x terms

@@ -243,8 +243,7 @@ def sample_bytes(option: Option, columns: Columns, costs: MemoryCosts) -> Floats
         layers = np.where(columns.convnet, 0.35 * layers, inputs + 1.5 * layers / columns.layers)
     logits = columns.logit_elements * np.where(half, logit, costs.mixed_logit)
     if option.lean:
-        # A fused loss keeps no logits where they are the vocabulary's: see `Columns.text`.
-        logits = np.where(columns.text, 0.0, logits)
+        logits = np.where(columns.fuses_loss, 0.0, logits)
     return layers + logits
 
 

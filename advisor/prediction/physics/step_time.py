@@ -82,7 +82,7 @@ def work_terms(columns: Columns, *, free_lunch: bool, lean: bool = False) -> lis
     linear_flops, logits = columns.linear_flops, columns.logit_elements
     if lean:
         # A logit takes one multiplication and one addition for each element of its position.
-        without = np.where(columns.text, (1.0 - columns.labelled) * logits, 0.0)
+        without = np.where(columns.fuses_loss, (1.0 - columns.labelled) * logits, 0.0)
         linear_flops, logits = linear_flops - 2.0 * columns.width * without, logits - without
     operand_bytes = linear_flops * width * (1.5 / OPERAND_REUSE)  # 3 passes, 2-byte base
     fused = columns.fused & free_lunch
