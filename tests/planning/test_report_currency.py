@@ -51,6 +51,9 @@ def test_another_currency_stands_in_table_and_note(planned: Planned) -> None:
     assert total.unit == "EUR"
     assert abs(total.value * Decimal("1.25") - in_dollars.value) < Decimal("0.2")
     assert "$1.25 a EUR, the rate of 1 November 2026 (a bank)" in to_markdown(report.parts()[0])
+    funder, annex = report_for(planned, currency=replace(euro, source=None)).parts()
+    assert "$1.25 a EUR, the rate of 1 November 2026." in to_markdown(funder)
+    assert "does not say whose rate that is" in to_markdown(annex)
 
 
 def test_the_picture_has_the_total_of_the_tables(planned: Planned) -> None:

@@ -119,6 +119,8 @@ def test_a_sheet_shows_every_line_of_a_text_and_every_unit(planned: Planned) -> 
     ):
         (head,) = [c for c in book[name][1] if c.value == column]
         assert head.alignment.horizontal == "right"
+        # Without an alignment of its own a text has no indent, and touches the number before it.
+        assert book[name].cell(2, 2).alignment.horizontal == "left"
         assert book[name].cell(2, head.column).number_format.endswith(f'"{unit}"')
 
 

@@ -16,7 +16,7 @@ from advisor.planning.grant.institution import (
     rules_in,
     shipped,
 )
-from advisor.planning.grant.programmes import ASSUMED
+from advisor.planning.grant.programmes import ASSUMED, OWN_WORD
 from advisor.planning.solver.charges import uncharged
 from advisor.planning.solver.problem import Plan, PlanningProblem
 
@@ -51,8 +51,17 @@ def told(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
         *_busy(problem, plan),
         *_failures(grant),
         *_lines(grant),
-        *([Caution(grant.currency.note)] if grant.currency.note else []),
+        *_rate(grant),
     ]
+
+
+def _rate(grant: Grant) -> list[Caution]:
+    if grant.currency.note is None:
+        return []
+    if grant.currency.source is not None:
+        return [Caution(grant.currency.note)]
+    words = f"{grant.currency.note} The grant does not say whose rate that is."
+    return [Caution(words, "rate_source under [budget] does.")]
 
 
 def _not_on_sale(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
@@ -213,7 +222,7 @@ def _programme(grant: Grant, name: str) -> list[Caution]:
     found: list[Caution] = []
     unknown: set[str] = set()
     for each in grant.allocation_values:
-        if each.allocation != name:
+        if each.allocation != name or each.source == OWN_WORD:
             continue
         if each.key == "gpu_hours_a_year":
             found.append(Caution(f"{name}: {each.value} GPU-hours a year, from {each.source}."))

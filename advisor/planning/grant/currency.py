@@ -116,4 +116,4 @@ def find_currency(
         raise wrong(file, "budget.currency", problem)
     if on is None:
         raise wrong(file, "budget.usd_per_unit_on", "a rate needs its day: write 2026-09-25")
-    return Currency(code=code, usd_per_unit=rate, on=on, source=source or f"{file}")
+    return Currency(code=code, usd_per_unit=rate, on=on, source=source)

@@ -58,7 +58,7 @@ def with_own_rules(file: str, house: Institution, own: OwnRules, currency: Curre
     if own.life_months is not None and house.equipment_as != "depreciated":
         problem = 'is for equipment that is written off: write rules = "horizon-europe" as well'
         raise wrong(file, "institution.life_months", problem)
-    source = own.source or f"{file}, the grant's own word"
+    source = own.source or "the grant's own word"
     return replace(
         house,
         **changes,

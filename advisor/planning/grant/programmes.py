@@ -22,6 +22,8 @@ ASSUMED = "not known: assumed"
 FACTS = Path(__file__).with_name("programmes.csv")
 HOURS, PRICE = "gpu_hours_a_year", "usd_per_gpu_hour"
 CREDIT = ("credit", "price_per_gpu_hour", PRICE)
+OWN_WORD = "the grant's own word"
+"""Of a value that the grant gives without a source."""
 VALUES = tuple(key for key in GrantAllocation.__struct_fields__ if key != "source")
 
 
@@ -105,11 +107,10 @@ def resolved(
             problem = f'must be text: write it between quotes, like "H100"{hint}'
             raise wrong(file, f"{place}.{key}", problem)
     allocation = convert(values, GrantAllocation, file)
-    return allocation, _said(file, allocation, own, known, asked.source)
+    return allocation, _said(allocation, own, known, asked.source)
 
 
 def _said(
-    file: str,
     allocation: GrantAllocation,
     own: Mapping[str, Any],
     known: Facts,
@@ -122,10 +123,9 @@ def _said(
             continue
         if key == PRICE and allocation.price_per_gpu_hour is not None:
             continue
+        where = known[key].source if key in known else ASSUMED
         if key in own:
-            where = source or f"{file}, the grant's own word"
-        else:
-            where = known[key].source if key in known else ASSUMED
+            where = source or OWN_WORD
         found.append(
             AllocationValue(
                 allocation=allocation.name,

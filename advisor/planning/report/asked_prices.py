@@ -67,6 +67,9 @@ def _renewed(given: Material, oldest: date) -> str:
             f"Added up from the prices of parts and options, and not quoted as a whole: "
             f"{listed(summed)}."
         )
+    told = [x.label for x in lines.values() if x.quote_kind == "secondary"]
+    if told:
+        words.append(f"Told by others, and not quoted by who sells it: {listed(told)}.")
     words.append(
         "Before the order we ask each vendor for a written quote of the same item, valid on the "
         "day of the order."

@@ -64,7 +64,16 @@ def money_section(given: Material) -> Section:
         blocks.append(
             ReportTable(
                 name="Asked",
-                columns=("item", "counts", "lowest", "highest", "quotes", "age", "newer", "of"),
+                columns=(
+                    "item",
+                    "price used",
+                    "lowest",
+                    "highest",
+                    "quotes",
+                    "age",
+                    "newer, not used",
+                    "from",
+                ),
                 rows=tuple(
                     (a.item, a.counts, *a.ends, a.age, a.newer or "none", a.newer_of)
                     for a in asked.values()

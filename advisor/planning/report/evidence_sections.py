@@ -97,6 +97,19 @@ def times_section(given: Material, pictures: bool) -> Section:
     return Section(title="Training times", blocks=tuple(blocks))
 
 
+ALLOCATION_WORDS = {
+    "gpu": "GPU",
+    "max_gpus": "most GPUs of a job",
+    "gpu_hours_a_year": "GPU-hours a year",
+    "usd_per_gpu_hour": "US dollars a GPU-hour",
+    "price_per_gpu_hour": "price of a GPU-hour, in the grant's currency",
+    "max_job_days": "most days of a job",
+    "queue_days": "days before each job",
+    "odds": "odds of its award",
+    "starts": "first day",
+    "ends": "last day",
+}
+"""The keys of an allocation whose names do not say it."""
 NO_SOURCE = "no source given"
 OWN_SETTING = "your grant file, or the default"
 
@@ -225,7 +238,15 @@ def _allocations(given: Material) -> tuple[ReportTable, ...]:
         ReportTable(
             name="Allocations",
             columns=("allocation", "setting", "value", "source"),
-            rows=tuple((each.allocation, each.key, each.value, each.source) for each in values),
+            rows=tuple(
+                (
+                    each.allocation,
+                    ALLOCATION_WORDS.get(each.key, each.key.replace("_", " ")),
+                    each.value.replace("-", " ") if each.key == "kind" else each.value,
+                    each.source,
+                )
+                for each in values
+            ),
         ),
     )
 

@@ -190,9 +190,21 @@ def _budget_notes(given: Material, form: FunderForm, total: Num, to: InCurrency)
         words.append(", is the institution's.")
     if given.costs.indirect.value:
         words += _indirect(given, to)
-    if given.loaded.grant.currency.note is not None and total.value:
+    if given.loaded.grant.currency.note is not None and _is_converted(given):
         words.append(f" {given.loaded.grant.currency.note}")
     return [tuple(words)]
+
+
+def _is_converted(given: Material) -> bool:
+    """Whether anything that is asked for has its price in US dollars."""
+    grant = given.loaded.grant
+    power = "electricity.usd_per_kwh" not in grant.stated
+    own = {each.name for each in grant.allocations if each.price_per_gpu_hour is not None}
+    return bool(given.costs.equipment) or any(
+        given.book.rentals[r.placed[0].machine_id].provider not in own if r.rented else power
+        for r in given.costs.running
+        if r.charge.direct.value
+    )
 
 
 def _award_years(spans: list[tuple[date, date]]) -> str:

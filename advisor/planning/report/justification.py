@@ -28,7 +28,7 @@ def justification(given: Material, by_line: Mapping[str, Num]) -> list[Words]:
 
     ``by_line`` has what each line of the budget asks for in all.
     """
-    return [
+    paragraphs = [
         _need(given),
         *_choices(given),
         _existing(given),
@@ -38,6 +38,13 @@ def justification(given: Material, by_line: Mapping[str, Num]) -> list[Words]:
         _data(given),
         _others(given),
     ]
+    return [_trimmed(words) for words in paragraphs if words]
+
+
+def _trimmed(words: Words) -> Words:
+    """Without a space at its end."""
+    *before, last = words
+    return (*before, last.rstrip() if isinstance(last, str) else last)
 
 
 def _need(given: Material) -> Words:
@@ -149,15 +156,11 @@ def _price(given: Material, e: EquipmentCost) -> list[str | Num]:
     each = "" if e.count.value == 1 else " each"
     words: list[str | Num] = [" at ", paid, each]
     if changed:
-        what = [
-            *(["the change of prices until the order"] if rules.price_change and day else []),
-            *(["the educational discount"] if rules.discount else []),
-            *(["value-added tax"] if rules.vat else []),
-            *(line_words(extra.kind, extra.name) for extra in rules.machine_extras),
-        ]
         summed = any(priced.line.quote_kind == "parts-list" for priced in e.lines)
-        how = "added up from its parts" if summed else "as quoted"
-        words += [" (", quoted, f" {how}, and then {listed(what)})"]
+        told = all(priced.line.quote_kind == "secondary" for priced in e.lines)
+        how = "as told by others" if told else "as quoted"
+        how = "added up from its parts" if summed else how
+        words += [" (", quoted, f" {how}", *_from_quoted_to_paid(given, e), ")"]
     named = funder_form(given.loaded.grant.funder).names_cost_share
     if rules.cost_share and named:
         share = given.book.setting(
@@ -172,6 +175,29 @@ def _price(given: Material, e: EquipmentCost) -> list[str | Num]:
     elif rules.cost_share:
         part = ": " if named else ", shared with another project; asked for here: "
         words += [part, e.charge.each, each, " is asked for" if named else ""]
+    return words
+
+
+def _from_quoted_to_paid(given: Material, e: EquipmentCost) -> list[str | Num]:
+    """Each step with its number, in the order in which they are reckoned."""
+    rules, setting = given.loaded.problem.rules, given.book.setting
+    words: list[str | Num] = []
+    if rules.price_change and given.loaded.problem.orders[e.order]:
+        change = setting("purchases.price_change", rules.price_change, "share", "change a year")
+        words += ["; changed by ", change, " a year until the order"]
+    if rules.discount:
+        off = setting("purchases.educational_discount", rules.discount, "share", "discount")
+        words += ["; less ", off, " educational discount"]
+    if rules.vat:
+        words += ["; plus ", setting("budget.vat", rules.vat, "share", "value-added tax")]
+        words.append(" value-added tax")
+    for extra in rules.machine_extras if e.machine.upgrade_of is None else ():
+        added = extra.usd if extra.usd is not None else extra.share_of_price
+        assert added is not None
+        unit = "usd" if extra.usd is not None else "share"
+        of = "" if extra.usd is not None else " of that"
+        words += ["; plus ", setting(extra.key, added, unit, extra.name)]
+        words.append(f"{of} for {line_words(extra.kind, extra.name)}")
     return words
 
 
@@ -304,7 +330,8 @@ def _existing(given: Material) -> Words:
         )
         number = given.book.setting(f"owned[{n}].machines", own.machines, "machines", label)
         mark = "" if n == 1 else "; and " if n == len(owned) else "; "
-        have += [mark, number, f" ({label.removesuffix(' (owned)')})"]
+        each = " each" if own.machines > 1 else ""
+        have += [mark, number, f" ({label.removesuffix(' (owned)')}{each})"]
     mine = {
         m.machine_id
         for m in given.loaded.problem.machines
@@ -406,8 +433,7 @@ def _upkeep(given: Material, by_line: Mapping[str, Num]) -> Words:
         words.append(f"In the price of each machine: {names}.")
     elif not kept:
         words.append("No warranty, rack space or staff is asked for.")
-    *before, last = words
-    return (*before, last.rstrip() if isinstance(last, str) else last)
+    return tuple(words)
 
 
 def _data(given: Material) -> Words:

@@ -308,7 +308,11 @@ def _takes(given: Material, other: Alternative) -> Words:
         )
         day = given.book.day(given.loaded.problem.orders[p.order])
         words += ["; " if words else "It buys ", count, f" ({label}) on {day}"]
-    rented = dict.fromkeys(given.book.rentals[r.rental_id].label for r in plan.rented)
-    if rented:
-        words.append(f"{'; it' if words else 'It'} rents {', '.join(rented)}")
+    hired = [given.book.rentals[name] for name in dict.fromkeys(r.rental_id for r in plan.rented)]
+    for verb, labels in (
+        ("rents", [r.label for r in hired if r.allocation is None]),
+        ("uses", [r.label for r in hired if r.allocation is not None]),
+    ):
+        if labels:
+            words.append(f"{'; it' if words else 'It'} {verb} {'; '.join(labels)}")
     return (*words, ".") if words else ("It takes what is owned.",)

@@ -96,7 +96,9 @@ class _Formats:
             {"bold": True, "bottom": 1, "text_wrap": True, "indent": 1}
         )
         self.wrap = book.add_format({"text_wrap": True, "valign": "top"})
-        self.beside = book.add_format({"text_wrap": True, "valign": "top", "indent": 1})
+        # Said, or programs take no indent beside an alignment to the top.
+        left = {"align": "left", "indent": 1}
+        self.beside = book.add_format({"text_wrap": True, "valign": "top", **left})
         self._book = book
         self._known: dict[tuple[str, bool, bool, bool], Any] = {}
 
