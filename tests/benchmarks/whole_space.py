@@ -317,6 +317,10 @@ def main() -> int:
         if s in every and r.step_s
     }
     summary["this_call_s"] = round(arguments.minutes * 60 - runs.left_s(), 1)
+    mine = journal.read(arguments.out / "every.jsonl")
+    strange = [r for r in kept if mine and not same_kind(r, recipe, mine[0])]
+    if strange:
+        summary["kept_but_of_other_versions_and_not_counted"] = len(strange)
     text = json.dumps(summary, indent=1)
     (arguments.out / "summary.json").write_text(text + "\n")
     print(text)
