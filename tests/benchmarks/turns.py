@@ -6,9 +6,13 @@ memory holds; then each in its turn, while all others wait without a kernel or a
 settles and times its steps as bench_runner.worker does in any trial, and ends. Who is not ready
 when all others have waited `patience_s` is stopped (SIGSTOP) while they take their turns.
 
-What this shortens is the way to the timed steps, never these. A record's environment says so under
-"turns": seconds of its own process before the device ("start_s"), until everything was compiled
-("warm_s", both beside other processes) and alone ("alone_s"); `trial_wall_s` is their sum.
+What this shortens is the way to the timed steps, never these. One thing is decided beside others
+all the same: which variant of a kernel the compiler takes, by medians of its own timing. What that
+costs, if anything, is what settings differ by that were measured in the ordinary way too.
+
+A record's environment says so under "turns": seconds of its own process before the device
+("start_s"), until everything was compiled ("warm_s", both beside other processes) and alone
+("alone_s"); `trial_wall_s` is their sum.
 """
 
 from __future__ import annotations
