@@ -70,7 +70,7 @@ def survivors(folder: Path) -> list[int]:
     return found
 
 
-def test_one_process_measures_naive_settings_and_the_winner_trains(tmp_path: Path) -> None:
+def test_one_process_measures_naive_settings_and_the_winner_is_written(tmp_path: Path) -> None:
     code, events = run(tmp_path, "trial", "--settings", "naive", "--validate-steps", "2")
     assert code == 0
     (record,) = journal.read(tmp_path / "records.jsonl")
@@ -93,30 +93,18 @@ def test_one_process_measures_naive_settings_and_the_winner_trains(tmp_path: Pat
     assert record.environment["about"]["attention"] == "eager"
     assert journal.from_json(of(events, "trial-finished")[0]["record"]) == record
 
-    # The winner's files, in a real Trainer, in a process of its own.
+    # That they train: test_export_check, and for every kind of model test_kept_model.
     files = export.write(load_recipe(TINY), record, tmp_path / "winner")
     assert {path.name for path in files} == {"training_arguments.json", "train.py", "launch.sh"}
-    step = subprocess.run(
-        [
-            *(sys.executable, "-c"),
-            "import train; trainer, _ = train.main(max_steps=1); print(trainer.state.global_step)",
-        ],
-        cwd=tmp_path / "winner",
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert step.stdout.strip().endswith("1"), step.stderr[-2000:]
 
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     ("recipe", "sharding", "configuration"),
-    # Compilation of a sharded model takes longer than all the rest together, hence naive.
+    # Compilation of a sharded model takes longer than all the rest together, hence naive. The
+    # other ways to share take their real steps in test_exact_ranks.
     [
-        (TINY, "fsdp-full-shard,checkpointing,fused,trimmed", "fsdp.json"),
-        (TINY, "fsdp-shard-grad-op,offloading", "fsdp.json"),
-        (TINY, "zero-1,fused,trimmed", "deepspeed.json"),
+        (TINY, "fsdp-shard-grad-op,offloading,checkpointing,fused,trimmed", "fsdp.json"),
         # Its initialisation cannot be done in shards.
         (TINY_SSM, "zero-3", "deepspeed.json"),
     ],
