@@ -1,14 +1,16 @@
 """One rank of two that take a step by the real Trainer with each way to share it: what changed.
 
-Run by test_exact_ranks through torchrun as ``exact_ranks.py OUT``; by SGD at a learning rate of 1,
-so that what a step changes is its gradient. All of a step's samples are one epoch, hence the same
-in any order, and of different numbers of labels on each rank.
+Run by test_exact_ranks as ``exact_ranks.py OUT``, which forks its ranks so that they load libraries
+once; by SGD at a learning rate of 1, so that what a step changes is its gradient. All of a step's
+samples are one epoch, hence the same in any order, and of different numbers of labels on each rank.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import traceback
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -166,7 +168,8 @@ def values(model: Any) -> torch.Tensor:
     return torch.cat(found)
 
 
-def main(out: str) -> None:
+def rank_steps(out: str) -> None:
+    """Take every step as the rank that the environment says; the first writes what it found."""
     found = {}
     # DeepSpeed last: what it leaves behind FSDP would stumble over.
     ways = [(family, way) for family, some in SHARED.items() for way in some]
@@ -179,5 +182,36 @@ def main(out: str) -> None:
     torch.distributed.destroy_process_group()
 
 
+def main(out: str) -> int:
+    """Two ranks that meet at a store of this process, as torchrun's do; 0 where both ended well."""
+    import deepspeed  # noqa: F401 - for both ranks
+
+    store = torch.distributed.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
+    os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(store.port), "WORLD_SIZE": "2"}
+    os.environ |= {"TORCHELASTIC_USE_AGENT_STORE": "True", "LOCAL_WORLD_SIZE": "2"}
+    ranks = []
+    for rank in range(2):
+        if (forked := os.fork()) == 0:
+            os.environ |= {"RANK": str(rank), "LOCAL_RANK": str(rank)}
+            code = 1
+            try:
+                rank_steps(out)
+                code = 0
+            except BaseException:
+                traceback.print_exc()
+            sys.stderr.flush()
+            os._exit(code)
+        ranks.append(forked)
+    failed = 0
+    while ranks:
+        ended, status = os.wait()
+        ranks.remove(ended)
+        if status and not failed:
+            failed = 1
+            for other in ranks:  # it would wait for the one that is gone
+                os.kill(other, signal.SIGTERM)
+    return failed
+
+
 if __name__ == "__main__":
-    main(sys.argv[1])
+    sys.exit(main(sys.argv[1]))
