@@ -36,8 +36,9 @@ from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.trials import decision
 from advisor.planning.solver.arithmetic import OPERATIONS
 from advisor.planning.solver.charges import purchase_cents
+from advisor.planning.solver.problem import Plan
 from advisor.planning.solver.search_clock import NoPlan
-from advisor.planning.solver.solve import solve
+from advisor.planning.solver.solve import cheapest_with_runs, solve
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
 
@@ -143,6 +144,7 @@ class Walk:
     def __init__(self, planned: Planned, store_path: Path) -> None:
         assert planned.plan is not None
         self.plan, self.problem = planned.plan, planned.loaded.problem
+        self.plans: dict[str, Plan] = {}
         self.grant = planned.loaded.grant
         with Store(store_path).reading() as reader:
             self.quotes = {q.quote_id: q for q in reader.quotes()}
@@ -271,25 +273,17 @@ class Walk:
         change, reads = origin["change"], origin["reads"]
         if reads == "direct":
             return self.direct(change)
-        problem = vary(self.problem, change)
         if reads == "threshold":
             with suppress(NoPlan):
-                assert decision(solve(problem)) != decision(self.plan)
+                assert decision(self.solved(change)) != decision(self.plan)
             (value,) = change.values()
             return value[1] if isinstance(value, list) else value
+        # Of several that are as good, the one that the report found: no ties are settled there.
+        tied = reads == "bought" or (reads == "later" and "min_runs" not in change)
+        plan = self.solved(change, settle=not tied)
         if reads == "bought":
-            # Of several that are as good, the one that the report found: no ties are settled there.
-            bought = solve(problem, known=(self.plan,), settle=False).purchases
             wanted = (origin["machine_id"], origin["order"])
-            return sum(p.count for p in bought if (p.machine_id, p.order) == wanted)
-        if "min_runs" in change:
-            from advisor.planning.solver.solve import cheapest_with_runs
-
-            plan = cheapest_with_runs(problem)
-        elif reads == "later":  # of plans that are as good, as above
-            plan = solve(problem, known=(self.plan,), settle=False)
-        else:
-            plan = solve(problem)
+            return sum(p.count for p in plan.purchases if (p.machine_id, p.order) == wanted)
         here = self.plan
         budget = self.problem.budget_cents or 0
         return {
@@ -302,6 +296,19 @@ class Walk:
             "fewer-runs": here.runs - plan.runs,
             "later": round(plan.finish_day - here.finish_day),
         }[reads]
+
+    def solved(self, change: Any, *, settle: bool = True) -> Plan:
+        """The plan under a change, solved anew once however many rows were read from it."""
+        key = json.dumps([change, settle], default=str)
+        if key not in self.plans:
+            problem = vary(self.problem, change)
+            if not settle:
+                self.plans[key] = solve(problem, known=(self.plan,), settle=False)
+            elif "min_runs" in change:
+                self.plans[key] = cheapest_with_runs(problem)
+            else:
+                self.plans[key] = solve(problem)
+        return self.plans[key]
 
     def direct(self, change: Any) -> Any:
         if "quote" in change:
