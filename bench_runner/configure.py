@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bench_runner.architecture import Dinov2
 from bench_runner.architecture_images import ResNet
 from bench_runner.architecture_llama_kin import Glm
 from bench_runner.architecture_text import T5, ModernBert
@@ -156,7 +157,8 @@ def training_arguments(
         "report_to": "none",
         "disable_tqdm": True,
         "remove_unused_columns": False,
-        "ddp_find_unused_parameters": False,
+        # DINOv2's mask token, which a classifier is not fed, has no gradient to wait for.
+        "ddp_find_unused_parameters": isinstance(recipe.architecture, Dinov2),
         "use_cpu": device == "cpu",
     }
     optional = {

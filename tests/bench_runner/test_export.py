@@ -105,6 +105,22 @@ def test_a_sharded_encoder_keeps_its_output_bias_and_a_script_for_cpus_says_that
             assert ("shards nothing by fsdp.json" in script) == (gpu == "cpu")
 
 
+def test_processes_of_dinov2_do_not_wait_for_the_gradient_of_its_mask_token() -> None:
+    vit = find_recipe("vit")
+    shape = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2}
+    dino = replace(vit, model=ModelSource(config_class="Dinov2Config", arguments=shape))
+    for recipe in (vit, dino):
+        arguments = configure.training_arguments(
+            recipe,
+            parse_settings("naive"),
+            micro_batch_size=1,
+            accumulation_steps=1,
+            device="cpu",
+            compute_capability=None,
+        )
+        assert arguments["ddp_find_unused_parameters"] == (recipe is dino)
+
+
 def test_the_end_of_a_cosine_is_a_share_of_its_peak() -> None:
     # DeepSpeed's optimiser does not tell the peak, which transformers asks for where it is given
     # the end as a learning rate: ZeRO-1 of Mamba failed by that.
