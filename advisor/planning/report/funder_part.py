@@ -281,7 +281,8 @@ def _house(given: Material) -> str:
     name = given.loaded.grant.institution.name
     if name == NO_RULES.name:
         return "the settings of this grant"
-    return f"the rules of {name.partition(' (')[0]}"
+    shipped_for_many = given.loaded.grant.institution.file.startswith("us-")
+    return f"the rules of {'our institution' if shipped_for_many else name.partition(' (')[0]}"
 
 
 def _request(given: Material, form: FunderForm, budget: ReportTable) -> Words:

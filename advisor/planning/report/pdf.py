@@ -59,16 +59,23 @@ _HEAD = """\
     supplement: none, numbering: none)
   block(height: 0pt, above: 0pt, below: 0pt)[#metadata(name)#label(name)]
   context {{
-    let above = query(label(name)).first().location().position().y
-    let left = page.height - {margin} - above - {room}
+    let from = query(label(name)).first().location().position()
     let whole = measure(block(width: page.width - 3.8cm, drawing(1, caption))).height
+    let left = page.height - {margin} - from.y - {room}
+    // At the head of the very page that its text is on it takes the room below that text.
+    let drawn = query(label(name + "-drawn"))
+    if drawn.len() > 0 {{
+      let at = drawn.first().location().position()
+      if at.page == from.page and at.y < from.y {{ left = left + whole }}
+    }}
     // A little smaller it may stand below its text; else it waits at the head of the next page,
     // where it says what it belongs to, and text flows on.
     if left >= whole {{ block(above: 1em, drawing(1, caption)) }}
     else if left > {least} * whole {{
       block(above: 1em, drawing((left - {words}) / (whole - {words}), caption))
     }}
-    else {{ place(top, float: true, drawing(1, section + ". " + caption)) }}
+    else {{ place(top, float: true,
+      [#metadata(name)#label(name + "-drawn")#drawing(1, section + ". " + caption)]) }}
   }}
 }}
 = #{title}
