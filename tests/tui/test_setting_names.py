@@ -21,6 +21,7 @@ def test_no_setting_of_the_whole_space_is_named_by_a_flag_or_like_another() -> N
     for gpu_count in (1, 4):
         every = labels(gpu_count)
         assert len(set(spelled(every))) == len(set(spelled(every, close=True))) == len(set(every))
+        assert len(set(spelled(every, brief=True))) == len(set(every))
         said = " ".join(spelled(every))
         assert "fsdp-" not in said
         assert "zero-" not in said
@@ -46,4 +47,26 @@ def test_what_most_rows_share_is_said_once() -> None:
         "naive",
         "ZeRO-1 + offloading + paper's kernels",
         "free lunch + not compiled",
+    ]
+
+
+def test_nothing_is_left_unsaid_where_each_row_has_kernels_of_its_own() -> None:
+    found = [
+        "free lunch + fused loss + trimmed",
+        "free lunch + trimmed",
+        "free lunch",
+        "naive",
+        "free lunch + layers compiled + eager attention + fused loss + trimmed",
+    ]
+    assert shared_words(found) == ""
+    assert spelled(found) == found
+    assert (
+        row_names(found, 53)[found[-1]] == "layers compiled, eager attention, fused loss, trimmed"
+    )
+    assert list(row_names(found, 31).values()) == [
+        "fused, trimmed",
+        "trimmed",
+        "free lunch",
+        "naive",
+        "layers, eager, fused, trimmed",
     ]

@@ -11,6 +11,7 @@ from textual.containers import Horizontal
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from advisor.benchmark.outcome import shown_first
 from advisor.benchmark.progress import Progress
 from advisor.tui.benchmark.benchmark_rows import (
     BoardRows,
@@ -70,9 +71,18 @@ class BenchmarkBoard(Widget):
 
     def show(self, progress: Progress, lines: list[Line], *, ended: bool = False) -> None:
         """Show the settings as they stand now, and what is said of them."""
+        first = ended and not self._ended
         self._progress, self._ended = progress, ended
         self._show_rows()
+        if first:
+            self._show_the_winner()
         self.say(lines)
+
+    def _show_the_winner(self) -> None:
+        source = self.table.source
+        best = None if self._progress is None else self._progress.best_row
+        if isinstance(source, BoardRows) and best is not None and best.label in source.labels:
+            self.table.cursor = source.labels.index(best.label)
 
     def say(self, lines: list[Line]) -> None:
         """Say this below the table."""
@@ -131,8 +141,9 @@ class BenchmarkBoard(Widget):
         if self._progress is None:
             return
         # While it runs the newest reason stands below: the names have the room.
-        reasons = self._ended and any(row.detail for row in self._progress.rows.values())
         whole = self._whole or not self._ended
+        shown_rows = self._progress.rows.values() if whole else shown_first(self._progress)[0]
+        reasons = self._ended and any(row.detail for row in shown_rows)
         width = self.table.size.width or 80
         longest = longest_label(self._progress, whole=whole, room=width)
         shown = columns(width, longest, reasons=reasons)

@@ -20,6 +20,7 @@ from advisor.benchmark.progress import (
     time_words,
 )
 from advisor.costs.amounts import days_of_four_digits
+from advisor.tables import cut_words
 from advisor.tui.benchmark.setting_names import FOLDED, full_name, row_names, spelled
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line
 from advisor.tui.widgets.table_rows import Column, RowStyle
@@ -95,9 +96,10 @@ def longest_label(progress: Progress, *, whole: bool = True, room: int = 0) -> i
     ``room``, else its words close together."""
     rows = progress.rows.values() if whole else shown_first(progress)[0]
     labels = [row.label for row in rows]
-    full = max(map(len, spelled(labels)), default=0) + _MARK
-    if full <= max(room // 2, _IN_FULL):
-        return full
+    for names in (spelled(labels), spelled(labels, brief=True)):
+        full = max(map(len, names), default=0) + _MARK
+        if full <= max(room // 2, _IN_FULL):
+            return full
     return max(map(len, spelled(labels, close=True)), default=0) + _MARK
 
 
@@ -129,7 +131,8 @@ class BoardRows:
         if not whole:
             shown, folded = shown_first(progress)
             told = folded_words(folded)
-            rest = () if told is None else (Tried(label=FOLDED, state=LEFT_OUT, detail=told),)
+            state = LEFT_OUT if any(row.state == LEFT_OUT for row in folded) else NOT_TRIED
+            rest = () if told is None else (Tried(label=FOLDED, state=state, detail=told),)
             self._rows = (*shown, *rest)
         if sort in _SORTED_BY:
             key = _SORTED_BY[sort]
@@ -142,6 +145,10 @@ class BoardRows:
         room = next(c.width or 0 for c in shown_columns if c.key == "settings") - _MARK
         self.labels = [row.label for row in self._rows]
         self._names = row_names(self.labels, room)
+        for row in self._rows:
+            if row.label == FOLDED:
+                counted = row.detail if len(row.detail) <= room else row.detail.partition(" (")[0]
+                self._names[FOLDED] = cut_words([counted], room)[0]
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -175,7 +182,7 @@ class BoardRows:
             "memory": "" if row.peak_memory_gib is None else f"{row.peak_memory_gib:.3g}",
             "mfu": "" if row.mfu is None else f"{row.mfu:.0%}",
             "took": "" if row.seconds is None else clock_words(row.seconds),
-            "why": row.detail,
+            "why": "" if row.label == FOLDED else row.detail,
         }
         return [cells[key] for key in self._keys]
 

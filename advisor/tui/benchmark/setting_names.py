@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from advisor.tables import cut_words
 
 NAIVE = "naive"
+FREE_LUNCH = "free lunch"
 FOLDED = "…"
 """The row of what was left out."""
 _WORDS = {
@@ -28,6 +29,13 @@ _CLOSE = {
     "checkpointing": "checkpoints",
     "half-precision weights": "half weights",
     "half-precision states": "half states",
+    "layers compiled": "layers",
+    "compiled whole": "whole",
+    "not compiled": "uncompiled",
+    "eager attention": "eager",
+    "sdpa attention": "sdpa",
+    "flash attention": "flash",
+    "fused loss": "fused",
 }
 """The same where a column is narrow; the full record of a row has it in full."""
 _MEMORY = ("offloading", "checkpointing")
@@ -42,9 +50,11 @@ def full_name(text: str) -> str:
 
 
 def shared_kernels(labels: Iterable[str]) -> Words:
-    """The kernels that most of these settings have; none where that is what the paper's have."""
+    """The kernels that more than half of these settings have; none where they differ, or have those
+    of the paper."""
     kernels = Counter(_kernels(label) for label in labels if label not in (NAIVE, FOLDED))
-    return kernels.most_common(1)[0][0] if kernels else ()
+    (shared, count), *_ = kernels.most_common(1) or [((), 0)]
+    return shared if 2 * count > kernels.total() else ()
 
 
 def shared_words(labels: Sequence[str]) -> str:
@@ -56,26 +66,29 @@ def shared_words(labels: Sequence[str]) -> str:
 
 def row_names(labels: Sequence[str], room: int) -> dict[str, str]:
     """Each setting in so many cells, without what `shared_words` says of all, so that no two look
-    alike: in full where that fits, else closer together, cut at last."""
-    spellings = (spelled(labels), spelled(labels, close=True))
+    alike: in full where that fits, else without what goes without saying, else closer together, cut
+    at last."""
+    spellings = (spelled(labels), spelled(labels, brief=True), spelled(labels, close=True))
     fitting = (names for names in spellings if max(map(len, names), default=0) <= room)
     return dict(zip(labels, cut_words(next(fitting, spellings[-1]), room), strict=True))
 
 
-def spelled(labels: Sequence[str], *, close: bool = False) -> list[str]:
-    """The names of the rows in full, or ``close`` together."""
+def spelled(labels: Sequence[str], *, brief: bool = False, close: bool = False) -> list[str]:
+    """The names of the rows in full, ``brief`` or ``close`` together."""
     shared = shared_kernels(labels) if len(labels) > 1 else ()
-    return [_name(label, shared, close=close) for label in labels]
+    return [_name(label, shared, brief=brief or close, close=close) for label in labels]
 
 
-def _name(label: str, shared: Words, *, close: bool) -> str:
+def _name(label: str, shared: Words, *, brief: bool, close: bool) -> str:
     words, kernels = _words(label), _kernels(label)
     if kernels and kernels == shared:
         words = words[: -len(kernels)]
     elif shared and not kernels and label not in (NAIVE, FOLDED):
         words = (*words, AS_PUBLISHED)
-    if close:
-        return ", ".join(_CLOSE.get(word, word) for word in words)
+    if brief:
+        if len(words) > 1 and words[0] == FREE_LUNCH:
+            words = words[1:]  # nothing that is naive goes without that word
+        return ", ".join(_CLOSE.get(word, word) if close else word for word in words)
     return " + ".join(words)
 
 
