@@ -168,6 +168,8 @@ class Run:
         elif finished is not None and finished.get("best") is not None:
             kind = "answered"
             message = "every setting was tried or left out for a reason"
+            if self.request.search == "fast" and "all" in self.request.methods.split(","):
+                message = "the fast search has ended; settings made of what lost were passed over"
             if not finished.get("complete", True):
                 message = "the time was up: this is the best so far"
         elif finished is not None:
