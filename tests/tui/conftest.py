@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import re
 import shutil
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
+from rich.console import RenderableType
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from textual import on
+from textual._compositor import Compositor
 from textual.app import App, ComposeResult
 from textual.message import Message
+from textual.pilot import Pilot
 from textual.widget import Widget
 
 from advisor.tui.widgets.plot.plot import CostTimePlot
@@ -53,6 +59,36 @@ def _still(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("textual.widgets.TextArea.cursor_blink", False)
     for name in ("NO_COLOR", "TEXTUAL", "COLORTERM", "TEXTUAL_THEME"):
         monkeypatch.delenv(name, raising=False)
+
+
+DRAWN_EVERY_S = 0.25
+"""In seconds of the processor."""
+
+
+@pytest.fixture(autouse=True)
+def _a_slow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few frames and the last one, not sixty a second: to draw what nobody sees would be a third
+    of all that these tests take. Pictures are drawn whole when they are taken."""
+    drawn_at = -DRAWN_EVERY_S
+    draw, run_test = Compositor.render_update, App.run_test
+
+    def render_update(self: Compositor, full: bool = False, **more: Any) -> RenderableType | None:
+        nonlocal drawn_at
+        if not full and time.process_time() < drawn_at + DRAWN_EVERY_S:
+            return None  # what is dirty stays so, and is drawn with the next frame
+        drawn = draw(self, full, **more)
+        drawn_at = time.process_time()
+        return drawn
+
+    @asynccontextmanager
+    async def run_and_draw_the_last(app: App[Any], **more: Any) -> AsyncIterator[Pilot[Any]]:
+        async with run_test(app, **more) as pilot:
+            yield pilot
+            if app.is_running and app.screen_stack:
+                app.screen._compositor.render_update(full=True)
+
+    monkeypatch.setattr(Compositor, "render_update", render_update)
+    monkeypatch.setattr(App, "run_test", run_and_draw_the_last)
 
 
 class WidgetApp(App[None]):
