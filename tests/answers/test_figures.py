@@ -12,27 +12,10 @@ import pytest
 from advisor.cli.main import main
 
 
-def test_all_six_figures_are_drawn_and_none_is_overwritten(
-    store_path: Path, tmp_path: Path
-) -> None:
-    folder = tmp_path / "figures"
-    argv = ["export", "figures", "--out", str(folder), "--store", str(store_path)]
-    assert main(argv) == 0
-    drawn = sorted(path.name for path in folder.iterdir())
-    assert len(drawn) == 12
-    for path in folder.iterdir():
-        content = path.read_bytes()
-        if path.suffix == ".pdf":
-            assert content.startswith(b"%PDF-")
-        else:
-            assert ElementTree.fromstring(content).tag.endswith("svg")
-    assert main(argv) == 2
-
-
-def test_one_s_own_times_are_among_them(
+def test_all_six_figures_are_drawn_with_one_s_own_times_and_none_is_overwritten(
     store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Ringed in every figure; where no price is known that is said."""
+    """Own times are ringed in every figure; where no price is known that is said."""
     own = tmp_path / "own.duckdb"
     shutil.copy(store_path, own)
     with duckdb.connect(str(own)) as connection:
@@ -42,7 +25,15 @@ def test_one_s_own_times_are_among_them(
                 f"where method = 'optimal' and recipe_id = 'pythia-1b' and {where}"
             )
     folder = tmp_path / "figures"
-    assert main(["export", "figures", "--out", str(folder), "--store", str(own)]) == 0
-    for path in folder.glob("*.svg"):
-        assert "<!-- measured here -->" in path.read_text(encoding="utf-8"), path.name
+    argv = ["export", "figures", "--out", str(folder), "--store", str(own)]
+    assert main(argv) == 0
     assert "Pythia 1B on 1 × H200" in capsys.readouterr().err
+    assert len(list(folder.iterdir())) == 12
+    for path in folder.iterdir():
+        content = path.read_bytes()
+        if path.suffix == ".pdf":
+            assert content.startswith(b"%PDF-")
+        else:
+            assert ElementTree.fromstring(content).tag.endswith("svg")
+            assert b"<!-- measured here -->" in content, path.name
+    assert main(argv) == 2
