@@ -92,7 +92,7 @@ def test_ten_programs_that_all_find_an_old_store_update_it_once(own_store: Path)
     programs = [program(READ, own_store, "r", 1, stdin=-1) for _ in range(4)]
     notes = []
     for running in programs:
-        out, err = running.communicate("go\n", timeout=60)
+        out, err = running.communicate("go\n", timeout=280)
         assert (running.returncode, out) == (0, ""), err
         notes += err.splitlines()
     assert notes == [f"advisor: updated the shipped rows of {own_store}"]

@@ -79,6 +79,10 @@ async def test_no_name_of_a_file_ends_the_program(own_store: Path) -> None:
     async with running(own_store) as pilot:
         for way in (("f8", "g"), ("f7", "i"), ("f2", "M", "tab"), ("f2", "n")):
             await pilot.press(*way)
+            for _ in range(500):  # a busy machine takes its time to open a page
+                await pilot.pause(0.01)
+                if isinstance(pilot.app.screen.focused, Input):
+                    break
             for name in NAMES:
                 field = pilot.app.screen.focused
                 assert isinstance(field, Input)

@@ -58,9 +58,11 @@ from tests.tui.program import (
 
 class TestKeys:
     async def test_keys_that_come_at_once_go_where_they_are_meant(
-        self, own_paper_store: Path
+        self, own_paper_store: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """As over a slow line: digits after `b` are the budget's, those after `a` the price."""
+        # A busy machine takes longer to open a page than a key waits for the one before it.
+        monkeypatch.setattr("advisor.tui.program.typed_ahead.LONGEST_S", 60.0)
 
         def type_at_once(*keys: str) -> None:
             for key in keys:
