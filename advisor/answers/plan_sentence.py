@@ -36,9 +36,13 @@ def plan_sentence(loaded: Loaded, plan: Plan) -> str:
         return f"No run can be done in time with this money: {_sure(loaded, plan)}."
     over = problem.start + timedelta(days=int(plan.finish_day))
     cost = loaded.grant.currency.whole(asked_amounts(loaded, plan).total)
+    shared = ""
+    if loaded.grant.shared_by is not None:
+        theirs = loaded.grant.currency.written(loaded.grant.shared_usd)
+        shared = f" ({theirs} of it from {loaded.grant.shared_by})"
     return (
-        f"{_does(loaded, plan)}: {runs} for {cost}{of} {overhead_words(loaded.grant)}, "
-        f"done by {over.day} {over:%B %Y}; {_sure(loaded, plan)}."
+        f"{_does(loaded, plan)}: {runs} for {cost}{of} {overhead_words(loaded.grant)}"
+        f"{shared}, done by {over.day} {over:%B %Y}; {_sure(loaded, plan)}."
     )
 
 

@@ -32,7 +32,7 @@ from advisor.planning.solver.arithmetic import PLAIN
 from advisor.planning.solver.by_year import cents_by_year
 from advisor.planning.solver.charges import purchase_charge
 from advisor.store import Store
-from tests.planning.forms_for_tests import TODAY, report_for
+from tests.planning.forms_for_tests import GRANT, TODAY, report_for
 
 
 @pytest.mark.parametrize("funder", FUNDERS)
@@ -239,6 +239,33 @@ def test_the_nsf_is_not_told_what_others_pay(planned: Planned) -> None:
     funder, annex = report_for(shared, funder="nsf", **changes).parts()
     assert "next door" not in to_markdown(funder) and "25 %" not in to_markdown(funder)
     assert "the lab next door pays a part" in to_markdown(annex)
+
+
+def test_a_sum_that_others_pay_is_not_asked_for(planned: Planned, tmp_path: Path) -> None:
+    changes = {"shared_usd": Decimal(1000), "shared_by": "the faculty"}
+    report = report_for(planned, funder="nih", **changes)
+    total = report.tables()[0].rows[-1][-1]
+    assert isinstance(total, Num)
+    asked = f"${total.value - 1000:,.2f}".removesuffix(".00")
+    text = to_markdown(report.parts()[0])
+    told = f"${total.value:,.2f}".removesuffix(".00")
+    assert f"We ask for {asked}, which is the full cost of {told} less $1,000 that the fac" in text
+    assert f"The faculty pays $1,000 of the total, and {asked} is asked for." in text
+    # More than all of it is not asked back.
+    rich = to_markdown(report_for(planned, **changes | {"shared_usd": Decimal(10**7)}).parts()[0])
+    assert f"We ask for $0, which is the full cost of {told} less {told} that" in rich
+    path = tmp_path / "grant.toml"
+    for funder, lines, problem in (
+        ("nsf", 'shared = 9\nshared_by = "B"', "nsf is not asked for the whole cost"),
+        ("plain", "shared = 9", "somebody must pay it: write shared_by"),
+        ("plain", 'total = 50\nshared = 9\nshared_by = "B"', None),
+    ):
+        path.write_text(f"{GRANT.format(funder=funder)}[budget]\n{lines}\n", encoding="utf-8")
+        if problem is None:
+            assert (read_grant(path).budget_usd, read_grant(path).shared_usd) == (50, 9)
+            continue
+        with pytest.raises(InputError, match=rf"budget\.shared.*: .*{problem}"):
+            read_grant(path)
 
 
 def test_fifteen_years_stand_in_tables_that_fit_on_paper() -> None:

@@ -46,6 +46,7 @@ def told(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
         *_not_quoted(problem, plan),
         *_allocations(grant, problem, plan),
         *_not_asked(grant, problem, plan),
+        *_shared(grant),
         *_rules(grant),
         *_electricity(grant),
         *_busy(problem, plan),
@@ -127,6 +128,14 @@ def _not_asked(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Cauti
             "purchases.years = [1] buys in the first year." * late,
         )
     ]
+
+
+def _shared(grant: Grant) -> list[Caution]:
+    if grant.shared_by is None:
+        return []
+    by = f"{grant.shared_by[:1].upper()}{grant.shared_by[1:]}"
+    money = grant.currency.exactly(grant.shared_usd)
+    return [Caution(f"{by} pays {money} of all costs: have it in writing before you submit.")]
 
 
 def _rules(grant: Grant) -> list[Caution]:

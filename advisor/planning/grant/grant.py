@@ -101,6 +101,9 @@ class Grant:
     """What they are planned with, each with its source."""
     costs: tuple[CostLine, ...] = ()
     pays_electricity: bool = False
+    shared_usd: Decimal = Decimal(0)
+    """What ``shared_by`` pays of all costs."""
+    shared_by: str | None = None
     stated: Mapping[str, Decimal] = field(default_factory=dict)
     """Amounts and the price of a kWh as the file has them, in the grant's currency, by their place:
     in US dollars and back they could be another."""
@@ -217,6 +220,8 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
         network_gbit=None if running.network_gbit is None else exact(running.network_gbit),
         costs=file.costs,
         pays_electricity=power.paid_by != "institution" and power != ElectricityTable(),
+        shared_usd=currency.to_usd(file.budget.shared or Decimal(0)),
+        shared_by=file.budget.shared_by,
         stated={} if currency.code == "USD" else _stated(file),
     )
     _check(found)
@@ -270,6 +275,7 @@ def _amounts(file: GrantFile) -> list[tuple[str, Amount]]:
     years = enumerate(file.budget.per_year or (), start=1)
     amounts = [
         ("budget.total", file.budget.total),
+        ("budget.shared", file.budget.shared),
         *((f"budget.per_year[{n}]", amount) for n, amount in years),
         *((f"costs[{n}].amount", cost.amount) for n, cost in enumerate(file.costs, start=1)),
         ("institution.equipment_threshold", file.institution.equipment_threshold),
@@ -380,6 +386,25 @@ def _check_orders(grant: Grant) -> None:
         raise wrong(grant.file, "institution.rules", problem)
 
 
+def _check_shared(grant: Grant) -> None:
+    """A sum that others pay stands against the whole cost. Raises InputError."""
+    if grant.shared_by is not None and not grant.shared_usd:
+        problem = "pays nothing: write shared, the sum that they pay"
+        raise wrong(grant.file, "budget.shared_by", problem)
+    if not grant.shared_usd:
+        return
+    if grant.shared_by is None:
+        problem = "somebody must pay it: write shared_by with their name"
+        raise wrong(grant.file, "budget.shared_by", problem)
+    form = funder_form(grant.funder)
+    if not form.names_cost_share or form.adds_indirect or form.pays is not None:
+        problem = f"{grant.funder} is not asked for the whole cost: write purchases.cost_share"
+        raise wrong(grant.file, "budget.shared", problem)
+    if grant.year_budget_usd is not None:
+        problem = "is there with per_year: add it to the year in which it is paid"
+        raise wrong(grant.file, "budget.shared", problem)
+
+
 def _check_terms(grant: Grant) -> None:
     """Raises InputError."""
     years = len(grant.year_dates) - 1
@@ -397,6 +422,7 @@ def _check_terms(grant: Grant) -> None:
     if grant.cost_share and grant.cost_share_by is None:
         problem = "somebody must pay it: write cost_share_by with their name"
         raise wrong(grant.file, "purchases.cost_share_by", problem)
+    _check_shared(grant)
     names: set[str] = set()
     for number, cost in enumerate(grant.costs, start=1):
         place = f"costs[{number}]"

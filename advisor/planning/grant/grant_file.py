@@ -163,6 +163,9 @@ class GrantAllocation(_Table, frozen=True):
 
 class BudgetTable(_Table, frozen=True):
     total: AmountOrZero | None = None
+    shared: AmountOrZero | None = None
+    """What somebody else pays of all costs, as a sum."""
+    shared_by: Line | None = None
     currency: Line | None = None
     usd_per_unit: UsdPerUnit | None = None
     usd_per_unit_on: date | None = None

@@ -114,7 +114,9 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
         order_days=order_days(grant),
         rules=rules_of(grant),
         objective=grant.objective,
-        budget_cents=None if grant.budget_usd is None else int(grant.budget_usd * 100),
+        budget_cents=None
+        if grant.budget_usd is None
+        else int((grant.budget_usd + grant.shared_usd) * 100),
         year_budget_cents=None
         if grant.year_budget_usd is None
         else tuple(int(usd * 100) for usd in grant.year_budget_usd),

@@ -17,7 +17,6 @@ from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.justification import (
     asked_for,
     justification,
-    listed,
     rented_name,
     runs_done,
 )
@@ -33,6 +32,7 @@ from advisor.planning.report.report import (
     day_words,
     joined,
 )
+from advisor.planning.report.sentences import listed, shared_num
 from advisor.planning.solver.charges import BY_YEAR, Charge
 from price_catalog.model import OWN_QUOTE
 
@@ -62,7 +62,7 @@ def funder_sections(given: Material, form: FunderForm, to: InCurrency) -> tuple[
         Section(
             title="Request",
             blocks=(
-                local(_request(given, form, budget)),
+                local(_request(given, form, budget, to)),
                 budget,
                 *(local(words) for words in _budget_notes(given, form, total, to)),
             ),
@@ -158,7 +158,7 @@ def budget_table(
     rows += [
         row(str(form.lines.direct), directs_all),
         row(str(form.lines.indirect), indirect),
-        row(str(form.lines.total), totals),
+        row(_called_total(given, form), totals),
     ]
     return ReportTable(
         name="Budget",
@@ -168,8 +168,16 @@ def budget_table(
     )
 
 
+def _called_total(given: Material, form: FunderForm) -> str:
+    """What others pay a part of is not requested as a whole."""
+    name = str(form.lines.total)
+    shared = given.loaded.grant.shared_by is not None
+    return "Total cost" if shared and "request" in name.lower() else name
+
+
 def _budget_notes(given: Material, form: FunderForm, total: Num, to: InCurrency) -> list[Words]:
     words: list[str | Num] = [_award_years(year_spans(given))]
+    grant = given.loaded.grant
     rules = given.loaded.problem.rules
     rentals = given.book.rentals
     bare = any(
@@ -188,11 +196,23 @@ def _budget_notes(given: Material, form: FunderForm, total: Num, to: InCurrency)
         rest = given.ledger.compute("difference", [total, paid], total.unit, "the remainder")
         words += [" The funder pays ", share, " of the total: ", paid, ". The remainder, ", rest]
         words.append(", is the institution's.")
+    if grant.shared_by is not None and total.value:
+        theirs, asked = _shared(given, to, total)
+        by = f"{grant.shared_by[:1].upper()}{grant.shared_by[1:]}"
+        words += [f" {by} pays ", theirs, " of the total, and ", asked, " is asked for."]
     if given.costs.indirect.value:
         words += _indirect(given, to)
     if given.loaded.grant.currency.note is not None and _is_converted(given):
         words.append(f" {given.loaded.grant.currency.note}")
     return [tuple(words)]
+
+
+def _shared(given: Material, to: InCurrency, total: Num) -> tuple[Num, Num]:
+    """What others pay of the total, and what is left to ask for."""
+    ledger = given.ledger
+    theirs = to.num(shared_num(given.loaded, ledger))
+    theirs = ledger.compute("least", [theirs, total], total.unit, "paid by others, at most all")
+    return theirs, ledger.compute("difference", [total, theirs], total.unit, "asked for")
 
 
 def _is_converted(given: Material) -> bool:
@@ -285,7 +305,7 @@ def _house(given: Material) -> str:
     return f"the rules of {'our institution' if shipped_for_many else name.partition(' (')[0]}"
 
 
-def _request(given: Material, form: FunderForm, budget: ReportTable) -> Words:
+def _request(given: Material, form: FunderForm, budget: ReportTable, to: InCurrency) -> Words:
     grant = given.loaded.grant
     between = f" between {day_words(grant.start)} and {day_words(year_spans(given)[-1][1])}."
     direct, _, total = (row[-1] for row in budget.rows[-3:])
@@ -311,6 +331,10 @@ def _request(given: Material, form: FunderForm, budget: ReportTable) -> Words:
         words = ["We ask for ", paid, ", which is ", share, " of the full cost of ", total]
     elif form.adds_indirect:
         words = ["We ask for ", direct]
+    elif grant.shared_by is not None:
+        theirs, asked = _shared(given, to, total)
+        words = ["We ask for ", asked, ", which is the full cost of ", total, " less ", theirs]
+        words.append(f" that {grant.shared_by} pays")
     joined_by = [" and " in joined(part) for part in parts]
     for n, part in enumerate(parts):
         last = " and " if len(parts) == 2 and not any(joined_by) else "; and "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from advisor.planning.grant.cost_lines import line_words
@@ -11,8 +11,9 @@ from advisor.planning.report.award_years import is_equipment
 from advisor.planning.report.cost_book import EquipmentCost, RunningCost
 from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num
+from advisor.planning.report.other_costs import data_words, other_words, upkeep_words
 from advisor.planning.report.report import Words
-from advisor.planning.report.sentences import solve_num
+from advisor.planning.report.sentences import listed, solve_num
 from advisor.planning.sensitivity.explain import Alternative
 from advisor.planning.solver.charges import gpus_of_a_job, hours_in_a_day
 from advisor.planning.solver.groups import groups, runs_that_fit
@@ -34,9 +35,9 @@ def justification(given: Material, by_line: Mapping[str, Num]) -> list[Words]:
         _existing(given),
         _renting(given, by_line),
         *_granted(given),
-        _upkeep(given, by_line),
-        _data(given),
-        _others(given),
+        upkeep_words(given, by_line),
+        data_words(given),
+        other_words(given),
     ]
     return [_trimmed(words) for words in paragraphs if words]
 
@@ -412,63 +413,9 @@ def _otherwise(given: Material, other: Alternative, on: str) -> Words:
         words = [f"{alone} do ", solved(other.plan.runs, "runs", "runs"), ", for ", usd]
     form = funder_form(given.loaded.grant.funder)
     whole = form.pays is None and not form.adds_indirect
+    whole = whole and not given.loaded.grant.shared_usd
     this = "this request is" if whole else "this plan costs"
     return (*words, f" in all; {this} ", given.costs.total, ".")
-
-
-def _upkeep(given: Material, by_line: Mapping[str, Num]) -> Words:
-    kept = [*_lines(given, "warranty"), *_lines(given, "staff"), *_lines(given, "racks")]
-    words: list[str | Num] = ["Upkeep. "]
-    power = [r for r in given.costs.running if not r.rented]
-    if power:
-        total = by_line["electricity"]
-        words += ["Electricity costs ", total, ", at ", power[0].charge.price, ". "]
-    for name, total in kept:
-        words += [f"{name}: ", total, ". "]
-    extras = given.loaded.problem.rules.machine_extras
-    if any(r.rented and r.charge.direct.value for r in given.costs.running):
-        words.append("The providers maintain the rented computers. ")
-    if given.costs.equipment and extras:
-        names = listed(line_words(each.kind, each.name) for each in extras)
-        words.append(f"In the price of each machine: {names}.")
-    elif not kept:
-        words.append("No warranty, rack space or staff is asked for.")
-    return tuple(words)
-
-
-def _data(given: Material) -> Words:
-    kept = _lines(given, "storage")
-    if not kept:
-        return ("Data. No storage is asked for.",)
-    return ("Data.", *(word for name, total in kept for word in (f" {name}: ", total, ".")))
-
-
-def _others(given: Material) -> Words:
-    """What is neither computers nor their upkeep or data, each with its amount."""
-    kept = [*_lines(given, "network"), *_lines(given, "other")]
-    if not kept:
-        return ()
-    return ("Other costs.", *(word for name, total in kept for word in (f" {name}: ", total, ".")))
-
-
-def _lines(given: Material, kind: str) -> list[tuple[str, Num]]:
-    """The lines of a kind that cost anything, each with what is asked for it in all."""
-    found: dict[str, list[Num]] = {}
-    for f in given.costs.fixed:
-        if f.fixed.kind == kind and f.fixed.usd:
-            found.setdefault(f.fixed.name, []).append(f.charge.direct)
-    return [
-        (name, given.ledger.total(nums, f"{name}, in all years")) for name, nums in found.items()
-    ]
-
-
-def listed(names: Iterable[str]) -> str:
-    """``A, B and C``; with semicolons where the names have commas."""
-    every = list(dict.fromkeys(names))
-    mark, end = ("; ", "; and ") if any(", " in name for name in every) else (", ", " and ")
-    if len(every) < 2:
-        return "".join(every)
-    return f"{mark.join(every[:-1])}{end}{every[-1]}"
 
 
 def rented_name(given: Material, r: RunningCost) -> str:

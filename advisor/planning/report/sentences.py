@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -15,6 +15,15 @@ from advisor.planning.sensitivity.changes import Change
 from advisor.planning.sensitivity.explain import Alternative
 from advisor.planning.sensitivity.solved_amounts import Finding, Value
 from advisor.planning.solver.problem import Plan, RunTime
+
+
+def listed(names: Iterable[str]) -> str:
+    """``A, B and C``; with semicolons where the names have commas."""
+    every = list(dict.fromkeys(names))
+    mark, end = ("; ", "; and ") if any(", " in name for name in every) else (", ", " and ")
+    if len(every) < 2:
+        return "".join(every)
+    return f"{mark.join(every[:-1])}{end}{every[-1]}"
 
 
 def solve_num(
@@ -85,7 +94,16 @@ def budget_num(loaded: Loaded, ledger: NumberLedger) -> Num:
     """What there is."""
     usd = loaded.grant.budget_usd
     assert usd is not None
-    return ledger.leaf("setting", usd, "usd", "budget", key="budget.total")
+    budget = ledger.leaf("setting", usd, "usd", "budget", key="budget.total")
+    if not loaded.grant.shared_usd:
+        return budget
+    return ledger.total([budget, shared_num(loaded, ledger)], "budget, with what others pay")
+
+
+def shared_num(loaded: Loaded, ledger: NumberLedger) -> Num:
+    """What others pay of all costs."""
+    usd = loaded.grant.shared_usd
+    return ledger.leaf("setting", usd, "usd", "paid by others", key="budget.shared")
 
 
 def used_times(loaded: Loaded, plan: Plan) -> list[tuple[str, str, RunTime]]:

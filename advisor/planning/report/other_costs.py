@@ -1,0 +1,57 @@
+"""Of a justification: what upkeep, data and other lines of costs are, each with its amount."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from advisor.planning.grant.cost_lines import line_words
+from advisor.planning.report.material import Material
+from advisor.planning.report.number_ledger import Num
+from advisor.planning.report.report import Words
+from advisor.planning.report.sentences import listed
+
+
+def upkeep_words(given: Material, by_line: Mapping[str, Num]) -> Words:
+    kept = [*_lines(given, "warranty"), *_lines(given, "staff"), *_lines(given, "racks")]
+    words: list[str | Num] = ["Upkeep. "]
+    power = [r for r in given.costs.running if not r.rented]
+    if power:
+        total = by_line["electricity"]
+        words += ["Electricity costs ", total, ", at ", power[0].charge.price, ". "]
+    for name, total in kept:
+        words += [f"{name}: ", total, ". "]
+    extras = given.loaded.problem.rules.machine_extras
+    if any(r.rented and r.charge.direct.value for r in given.costs.running):
+        words.append("The providers maintain the rented computers. ")
+    if given.costs.equipment and extras:
+        names = listed(line_words(each.kind, each.name) for each in extras)
+        words.append(f"In the price of each machine: {names}.")
+    elif not kept:
+        words.append("No warranty, rack space or staff is asked for.")
+    return tuple(words)
+
+
+def data_words(given: Material) -> Words:
+    kept = _lines(given, "storage")
+    if not kept:
+        return ("Data. No storage is asked for.",)
+    return ("Data.", *(word for name, total in kept for word in (f" {name}: ", total, ".")))
+
+
+def other_words(given: Material) -> Words:
+    """What is neither computers nor their upkeep or data, each with its amount."""
+    kept = [*_lines(given, "network"), *_lines(given, "other")]
+    if not kept:
+        return ()
+    return ("Other costs.", *(word for name, total in kept for word in (f" {name}: ", total, ".")))
+
+
+def _lines(given: Material, kind: str) -> list[tuple[str, Num]]:
+    """The lines of a kind that cost anything, each with what is asked for it in all."""
+    found: dict[str, list[Num]] = {}
+    for f in given.costs.fixed:
+        if f.fixed.kind == kind and f.fixed.usd:
+            found.setdefault(f.fixed.name, []).append(f.charge.direct)
+    return [
+        (name, given.ledger.total(nums, f"{name}, in all years")) for name, nums in found.items()
+    ]
