@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from decimal import Decimal
+from itertools import accumulate
 from pathlib import Path
 
 from advisor.parse import InputError, parse_choice
@@ -155,9 +157,10 @@ def plan_loaded(
         say(Impossible(trying="what to relax"))
         ways = tuple(relax(loaded.problem, whole.quiet()))
         return Planned(loaded=loaded, plan=None, explanation=None, ways_out=ways)
-    except OutOfTime:
+    except OutOfTime as error:
+        more = _more_money(loaded, error.freely_cents)
         raise InputError(
-            f"no plan was found in {seconds:g} seconds: give it more with --seconds"
+            f"no plan was found in {seconds:g} seconds: give it more with --seconds{more}"
         ) from None
 
     if not plan.runs:
@@ -184,6 +187,28 @@ def plan_loaded(
         loaded.problem, plan, clock=explaining, thresholds=not quick, say=tell, so_far=keep
     )
     return Planned(loaded=loaded, plan=plan, explanation=explanation)
+
+
+def _more_money(loaded: Loaded, freely_cents: Sequence[int]) -> str:
+    """Which year's budget the best plan without budgets by year breaks first, and by how much."""
+    problem, limits = loaded.problem, loaded.problem.year_budget_cents
+    if not freely_cents or limits is None:
+        return ""
+
+    def money(cents: int) -> str:
+        return loaded.grant.currency.written(Decimal(cents) / 100)
+
+    paid = list(accumulate(freely_cents)) if problem.carry_over else list(freely_cents)
+    there = list(accumulate(limits)) if problem.carry_over else list(limits)
+    year = next((n for n, (a, b) in enumerate(zip(paid, there, strict=True)) if a > b), None)
+    if year is None:
+        return ""
+    until = "by the end of" if problem.carry_over and year else "in"
+    return (
+        f", or move money to year {year + 1}: without budgets by year the best plan costs "
+        f"{money(sum(freely_cents))}, {money(paid[year])} of it {until} year {year + 1}, where "
+        f"there is {money(there[year])}"
+    )
 
 
 def _solved(loaded: Loaded, clock: Clock) -> tuple[Loaded, Plan]:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import date
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from advisor.parse import InputError
+from advisor.planning import plan_grant
+from advisor.planning.plan_grant import EXAMPLE, grant_at, plan_loaded
 from advisor.planning.solver import year_money
 from advisor.planning.solver.by_year import cents_by_year, within_year_budgets
 from advisor.planning.solver.problem import Plan, PlanningProblem
-from advisor.planning.solver.search_clock import NoPlan, Progress, clock_of
+from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, Progress, clock_of
 from advisor.planning.solver.solve import solve
+from advisor.store import Store
 from tests.plans_for_tests import random_problem
 
 
@@ -58,3 +65,59 @@ def test_what_is_found_step_by_step_keeps_each_year_and_its_bound_holds(
     else:
         assert found.gap is not None
         assert found.judged_cents * (1 - found.gap) <= best.judged_cents + 1
+
+
+def test_where_time_runs_out_it_is_known_what_each_year_would_pay_freely(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(year_money, "LARGE", -1)
+    problem = replace(random_problem(5), objective="cheapest", budget_cents=None)
+    free = solve(replace(problem, year_budget_cents=None), 20)
+    paid = cents_by_year(problem, free.purchases, free.placed)
+    problem = replace(problem, year_budget_cents=tuple(reversed(paid)))
+    assert not keeps(problem, free)
+
+    def find(asked: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> Plan:
+        if asked.year_budget_cents is None:
+            return solve(asked, clock=clock)
+        raise OutOfTime
+
+    with pytest.raises(OutOfTime) as caught:
+        year_money.with_year_budgets(problem, clock_of(20), (), find)
+    assert list(caught.value.freely_cents) == paid
+
+
+def test_the_year_that_lacks_money_is_named_where_no_plan_was_found(
+    store_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by_year = '[budget]\nper_year = ["60k", "20k", "20k"]\ncarry_over = true'
+    text = EXAMPLE.read_text(encoding="utf-8").replace("[budget]", by_year)
+    path = tmp_path / "grant.toml"
+    path.write_text(text, encoding="utf-8")
+    carried = grant_at(Store(store_path), path, objective=None, today=date(2026, 11, 1))
+    not_carried = replace(carried, problem=replace(carried.problem, carry_over=False))
+    for loaded, paid, words in (
+        (carried, (50_000_00, 20_000_00, 0), ""),
+        (
+            carried,
+            (30_000_00, 60_000_00, 5_000_00),
+            ", or move money to year 2: without budgets by year the best plan costs $95,000, "
+            "$90,000 of it by the end of year 2, where there is $80,000",
+        ),
+        (
+            not_carried,
+            (65_000_00, 0, 0),
+            ", or move money to year 1: without budgets by year the best plan costs $65,000, "
+            "$65,000 of it in year 1, where there is $60,000",
+        ),
+        (not_carried, (), ""),
+    ):
+
+        def no_time(*_: object, paid: tuple[int, ...] = paid, **__: object) -> Plan:
+            raise OutOfTime(paid)
+
+        monkeypatch.setattr(plan_grant, "solve", no_time)
+        with pytest.raises(InputError) as caught:
+            plan_loaded(loaded, 60)
+        said = "no plan was found in 60 seconds: give it more with --seconds"
+        assert str(caught.value) == said + words

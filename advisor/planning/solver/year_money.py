@@ -53,9 +53,14 @@ def with_year_budgets(
         return best
     try:
         other = find(problem, clock, known)
-    except (NoPlan, OutOfTime):
+    except NoPlan:
         if best is None:
             raise
+        return best
+    except OutOfTime:
+        if best is None:
+            paid = cents_by_year(problem, loose.purchases, loose.placed)
+            raise OutOfTime(paid) from None
         return best
     if other.proven or best is None:
         return other
