@@ -47,6 +47,7 @@ figure { margin: 1rem 0; } figure svg { max-width: 100%%; height: auto; }
 figcaption { font-size: .82rem; color: #444; }
 @media screen and (max-width: 40rem) {
   figure { overflow-x: auto; } figure svg { max-width: none; min-width: 36rem; }
+  td:first-child { min-width: 8rem; }
 }
 tr:target td { background: #fff3c4; }
 @page { size: %s; margin: 1.8cm 1.6cm; }
