@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import product
 from math import floor
+from typing import Any
 
 import pytest
+import scipy.optimize
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,6 +29,7 @@ from tests.plans_for_tests import (
     make_machine,
     make_problem,
     make_rental,
+    random_problem,
 )
 
 
@@ -42,6 +45,24 @@ def test_the_sets_of_runs_on_one_machine_are_all_that_fit(sizes: list[float]) ->
             assert any(all(a <= b for a, b in zip(tried, one, strict=True)) for one in kept)
 
 
+def test_no_relaxation_is_given_more_time_than_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[float] = []
+
+    linprog = scipy.optimize.linprog
+
+    def noted(*words: Any, **more: Any) -> Any:
+        if len(words[0]) == len(program.cost):  # not the small ones, of rows to learn
+            given.append(more["options"]["time_limit"])
+        return linprog(*words, **more)
+
+    monkeypatch.setattr(scipy.optimize, "linprog", noted)
+    program, clock = Program(random_problem(5)), clock_of(5)
+    Relaxation(program, program.judged, clock).solve()
+    strengthened(program, program.judged, Learnt(), clock)
+    assert len(given) >= 2
+    assert max(given) <= 5
+
+
 def test_runs_need_whole_machines_where_few_fit_on_one() -> None:
     learnt = Learnt()
     mixed = make_problem(
@@ -50,7 +71,7 @@ def test_runs_need_whole_machines_where_few_fit_on_one() -> None:
         machines=(make_machine("m", "1000", {"a": 146.0, "b": 110.0}),),
     )
     program = Program(mixed)
-    weak = Relaxation(program, program.judged).solve()
+    weak = Relaxation(program, program.judged, clock_of(20)).solve()
     strong = strengthened(program, program.judged, learnt, clock_of(20)).solve()
     # One machine does two runs in a year, or three of the short ones: 2.8 machines by days.
     assert weak.x[program.count["m", 0]] == pytest.approx(1024 / 365)

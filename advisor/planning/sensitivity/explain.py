@@ -158,7 +158,7 @@ def _other_gpus(trials: Trials, chosen: set[str]) -> list[tuple[str, Change]]:
 
     def bound(gpu_id: str) -> float | None:
         program = Program(vary(problem, {"require_gpu": gpu_id}))
-        answer = Relaxation(program, program.judged).solve()
+        answer = Relaxation(program, program.judged, trials.clock).solve()
         return None if answer.x is None else float(answer.fun)
 
     bounds = zip(names, trials.each(bound, list(names), "bounds of other GPUs"), strict=True)

@@ -77,23 +77,25 @@ class Learnt:
 
 
 def strengthened(
-    program: Program, costs: Sequence[float], learnt: Learnt, clock: Clock
+    program: Program, costs: Sequence[float], learnt: Learnt, clock: Clock, share: float = 1.0
 ) -> Relaxation:
-    """The relaxation with the rows that its own solutions break. Raises NoPlan."""
-    relaxation = Relaxation(program, costs)
+    """The relaxation with the rows that its own solutions break, looked for in this share of the
+    time that is left. Raises NoPlan."""
+    relaxation = Relaxation(program, costs, clock)
+    looking = clock.within(clock.left * share)
     before: float | None = None
     for _ in range(ROOT_ROUNDS):
         answer = relaxation.solve()
         if answer.status == INFEASIBLE:
             raise NoPlan
-        if answer.x is None or clock.left <= 0:
+        if answer.x is None or looking.left <= 0:
             break
         if before is not None and answer.fun - before <= ENOUGH * max(abs(before), 1.0):
             break
         before = answer.fun
-        if not learnt.look(program, answer.x, clock):
+        if not learnt.look(program, answer.x, looking):
             break
-        relaxation = Relaxation(program, costs)
+        relaxation = Relaxation(program, costs, clock)
     return relaxation
 
 
@@ -135,8 +137,7 @@ def large_plan(
         if _near(best, bound) or (best is not None and len(program.cost) > HUGE):
             return best, bound
     tell("what runs cost on parts of machines")
-    strengthening = clock.within(clock.left * STRENGTHENING)
-    relaxation = strengthened(program, costs, learnt, strengthening)
+    relaxation = strengthened(program, costs, learnt, clock, STRENGTHENING)
     answer = relaxation.solve()
     if answer.x is not None:
         bound = max(float(answer.fun), -inf if bound is None else bound)
@@ -184,7 +185,7 @@ def large_plan(
                 best = found
         if not more or _near(best, bound):
             break
-        relaxation = Relaxation(program, costs)
+        relaxation = Relaxation(program, costs, clock)
     return best, bound
 
 

@@ -23,9 +23,9 @@ RELATIVE = 1e-9
 
 
 class Relaxation:
-    """A program in which parts of machines and of runs are allowed."""
+    """A program in which parts of machines and of runs are allowed, solved while the clock runs."""
 
-    def __init__(self, program: Program, goal: Sequence[float]) -> None:
+    def __init__(self, program: Program, goal: Sequence[float], clock: Clock) -> None:
         import numpy as np
         from scipy.sparse import vstack
 
@@ -33,6 +33,7 @@ class Relaxation:
         equal = low == high
         most, least = ~equal & np.isfinite(high), ~equal & np.isfinite(low)
         self.program = program
+        self.clock = clock
         self._answer: Any = None
         self.costs = np.array(goal)
         self.lower, self.upper = np.array(program.lower), np.array(program.upper, dtype=float)
@@ -46,7 +47,8 @@ class Relaxation:
         self.inner = np.concatenate([inner[most], np.zeros(int(least.sum()), dtype=bool)])
 
     def solve(self) -> Any:
-        """The answer of scipy's linprog; the same one until something is ruled out."""
+        """The answer of scipy's linprog, without an ``x`` where the time was over; the same one
+        until something is ruled out."""
         if self._answer is None:
             self._answer = self._solve()
         return self._answer
@@ -63,6 +65,7 @@ class Relaxation:
             b_eq=self.equal_to,
             bounds=np.column_stack([self.lower, self.upper]),
             method="highs",
+            options={"time_limit": max(self.clock.left, 0.1)},
         )
 
     def promising(self, below: float, clock: Clock) -> set[tuple[str, int]]:

@@ -227,7 +227,7 @@ def _optimise(problem: PlanningProblem, clock: Clock, goal: Goal, known: Sequenc
                         break  # nothing more is found out in the time of a search
                     if best[0] - bound <= NEAR * abs(best[0]):
                         clock = clock.within(LAST_SECONDS * (1 if large else 3))
-        relaxation = Relaxation(program, costs)
+        relaxation = Relaxation(program, costs, clock)
         if rounds == 1:
             clock.tell("what runs cost on parts of machines")
             if best is None:
