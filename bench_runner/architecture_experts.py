@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from bench_runner.architecture_base import at_least, listed_layers
 from bench_runner.architecture_text import Llama
@@ -12,20 +13,20 @@ from bench_runner.architecture_text import Llama
 class Experts(Llama):
     """A decoder whose tokens use some of many feed-forward networks (Shazeer et al. 2017)."""
 
+    experts_key: ClassVar[str] = "num_experts"
+    size_key: ClassVar[str] = "moe_intermediate_size"
+    """What a class's configuration calls the two."""
+    num_experts_per_tok: int = 2
+
     @property
     def experts(self) -> int:
         """Feed-forward networks of a layer to choose from."""
-        raise NotImplementedError
-
-    @property
-    def experts_a_token(self) -> int:
-        """... that each token uses."""
-        raise NotImplementedError
+        return int(getattr(self, self.experts_key))
 
     @property
     def expert_size(self) -> int:
         """Inner elements of each."""
-        raise NotImplementedError
+        return int(getattr(self, self.size_key))
 
     @property
     def shared_size(self) -> int:
@@ -53,10 +54,10 @@ class Experts(Llama):
         return 0
 
     def contradiction(self) -> tuple[str, str] | None:
-        if self.experts_a_token > self.experts:
+        if self.num_experts_per_tok > self.experts:
             return (
                 "num_experts_per_tok",
-                f"is {self.experts_a_token}, more than the {self.experts} experts",
+                f"is {self.num_experts_per_tok}, more than the {self.experts} experts",
             )
         return super(Experts, self).contradiction()
 
@@ -67,22 +68,12 @@ class Mixtral(Experts):
 
     config_class = "MixtralConfig"
     model_type = "mixtral"
+    experts_key = "num_local_experts"
+    size_key = "intermediate_size"
     num_key_value_heads: int = 8
     intermediate_size: int = 14336
     num_local_experts: int = 8
     num_experts_per_tok: int = 2
-
-    @property
-    def experts(self) -> int:
-        return self.num_local_experts
-
-    @property
-    def experts_a_token(self) -> int:
-        return self.num_experts_per_tok
-
-    @property
-    def expert_size(self) -> int:
-        return self.intermediate_size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,18 +110,6 @@ class Qwen2Moe(_QwenMoe):
         return self.qkv_bias or self.attention_bias, self.attention_bias
 
     @property
-    def experts(self) -> int:
-        return self.num_experts
-
-    @property
-    def experts_a_token(self) -> int:
-        return self.num_experts_per_tok
-
-    @property
-    def expert_size(self) -> int:
-        return self.moe_intermediate_size
-
-    @property
     def shared_size(self) -> int:
         return self.shared_expert_intermediate_size
 
@@ -156,18 +135,6 @@ class Qwen3Moe(_QwenMoe):
     def head_norms(self) -> int:
         return self.norm_of_each_head
 
-    @property
-    def experts(self) -> int:
-        return self.num_experts
-
-    @property
-    def experts_a_token(self) -> int:
-        return self.num_experts_per_tok
-
-    @property
-    def expert_size(self) -> int:
-        return self.moe_intermediate_size
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeepseekV2(Experts):
@@ -175,6 +142,7 @@ class DeepseekV2(Experts):
 
     config_class = "DeepseekV2Config"
     model_type = "deepseek_v2"
+    experts_key = "n_routed_experts"
     vocab_size: int = 102400
     moe_intermediate_size: int = 1407
     n_routed_experts: int = 64
@@ -187,18 +155,6 @@ class DeepseekV2(Experts):
     qk_rope_head_dim: int = 64
     v_head_dim: int = 128
     head_dim: int = 64
-
-    @property
-    def experts(self) -> int:
-        return self.n_routed_experts
-
-    @property
-    def experts_a_token(self) -> int:
-        return self.num_experts_per_tok
-
-    @property
-    def expert_size(self) -> int:
-        return self.moe_intermediate_size
 
     @property
     def shared_size(self) -> int:
@@ -239,6 +195,7 @@ class Olmoe(Experts):
 
     config_class = "OlmoeConfig"
     model_type = "olmoe"
+    size_key = "intermediate_size"
     hidden_size: int = 2048
     num_hidden_layers: int = 16
     num_attention_heads: int = 16
@@ -251,18 +208,6 @@ class Olmoe(Experts):
     def head_norms(self) -> int:
         return self.norm_of_all_heads
 
-    @property
-    def experts(self) -> int:
-        return self.num_experts
-
-    @property
-    def experts_a_token(self) -> int:
-        return self.num_experts_per_tok
-
-    @property
-    def expert_size(self) -> int:
-        return self.intermediate_size
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GptOss(Experts):
@@ -271,6 +216,8 @@ class GptOss(Experts):
 
     config_class = "GptOssConfig"
     model_type = "gpt_oss"
+    experts_key = "num_local_experts"
+    size_key = "intermediate_size"
     attention = "eager"
     hidden_size: int = 2880
     num_hidden_layers: int = 36
@@ -282,18 +229,6 @@ class GptOss(Experts):
     attention_bias: bool = True
     num_local_experts: int = 128
     num_experts_per_tok: int = 4
-
-    @property
-    def experts(self) -> int:
-        return self.num_local_experts
-
-    @property
-    def experts_a_token(self) -> int:
-        return self.num_experts_per_tok
-
-    @property
-    def expert_size(self) -> int:
-        return self.intermediate_size
 
     @property
     def expert_biases(self) -> int:
@@ -311,6 +246,7 @@ class Glm4Moe(Experts):
 
     config_class = "Glm4MoeConfig"
     model_type = "glm4_moe"
+    experts_key = "n_routed_experts"
     num_hidden_layers: int = 46
     num_attention_heads: int = 96
     num_key_value_heads: int = 8
@@ -330,18 +266,6 @@ class Glm4Moe(Experts):
     @property
     def head_norms(self) -> int:
         return self.norm_of_each_head if self.use_qk_norm else 0
-
-    @property
-    def experts(self) -> int:
-        return self.n_routed_experts
-
-    @property
-    def experts_a_token(self) -> int:
-        return self.num_experts_per_tok
-
-    @property
-    def expert_size(self) -> int:
-        return self.moe_intermediate_size
 
     @property
     def shared_size(self) -> int:

@@ -105,11 +105,11 @@ def count_experts(config: Experts, tokens: int) -> ModelCount:
     always = 3 * hidden * config.shared_size + gate + hidden * config.experts  # and the router
     feed_forward = dense * 3 * hidden * config.intermediate_size + sparse * always
     held = feed_forward + sparse * config.experts * one
-    used = feed_forward + sparse * config.experts_a_token * one
+    used = feed_forward + sparse * config.num_experts_per_tok * one
     biases = sparse * (config.experts * config.expert_biases + config.further)
     layer = attention + 2 * hidden  # and its norms
     square = layers * 2 * tokens**2 * scored
-    idle = config.experts - config.experts_a_token
+    idle = config.experts - config.num_experts_per_tok
     return ModelCount(
         parameters=tables * vocabulary * hidden + layers * layer + held + biases + hidden,
         unused=sparse * idle * (one + config.expert_biases),

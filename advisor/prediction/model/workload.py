@@ -268,7 +268,9 @@ def _experts(model: Experts, tokens: int) -> _Shape:
         inner = heads * model.head_dim
         attention = 7 * hidden + 2 * inner + 2 * model.num_key_value_heads * model.head_dim
     dense = model.dense_layers
-    chosen = model.experts_a_token * (3 * model.expert_size + 2 * hidden) + 3 * model.shared_size
+    chosen = (
+        model.num_experts_per_tok * (3 * model.expert_size + 2 * hidden) + 3 * model.shared_size
+    )
     elements = layers * attention + dense * 3 * model.intermediate_size + (layers - dense) * chosen
     return _Shape(
         layers=layers,
