@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from tests.torch_for_tests import loaded_later
+
 pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
+torch = loaded_later("torch")
+transformers = loaded_later("transformers")
 
 SMALL = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
 SMALL |= {"intermediate_size": 64}

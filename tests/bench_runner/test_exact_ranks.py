@@ -13,9 +13,11 @@ from typing import Any
 
 import pytest
 
+from tests.torch_for_tests import loaded_later
+
 pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch")
-pytest.importorskip("deepspeed")
+torch = loaded_later("torch")
+loaded_later("deepspeed")
 
 HERE = Path(__file__).parent
 

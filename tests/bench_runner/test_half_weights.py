@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from tests.bench_runner.test_exact_kernels import FAMILIES, build
+from tests.torch_for_tests import loaded_later
 
 pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
+torch = loaded_later("torch")
+transformers = loaded_later("transformers")
 
 
 def gradients(model: Any) -> Any:

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from tests.torch_for_tests import loaded_later
+
 pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
+torch = loaded_later("torch")
+transformers = loaded_later("transformers")
 
 VOCABULARY, LENGTH, BATCH = 97, 33, 3
 SMALL = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
@@ -143,8 +145,8 @@ def test_no_logits_are_computed_for_tokens_without_a_label(
     assert shapes == [(12, 128)]
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_under_autocast_it_is_as_near_the_truth_as_the_plain_loss(dtype: Any) -> None:
+@pytest.mark.parametrize("half", ["bfloat16", "float16"])
+def test_under_autocast_it_is_as_near_the_truth_as_the_plain_loss(half: str) -> None:
     from bench_runner.worker.lean_loss import lean_model
 
     truth, plain, lean = (build(DECODERS["GPTNeoX"]()) for _ in range(3))
@@ -157,7 +159,7 @@ def test_under_autocast_it_is_as_near_the_truth_as_the_plain_loss(dtype: Any) ->
     truth(input_ids=ids, labels=ids, num_items_in_batch=count).loss.backward()
     errors = []
     for model in (plain, lean):
-        with torch.autocast("cpu", dtype):
+        with torch.autocast("cpu", getattr(torch, half)):
             loss = model(input_ids=ids, labels=ids, num_items_in_batch=count).loss
         (loss * scale).backward()
         wrong = [

@@ -16,10 +16,11 @@ import pytest
 from bench_runner import export, journal
 from bench_runner.processes import MARK
 from bench_runner.recipes import load_recipe
+from tests.torch_for_tests import loaded_later
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("transformers")
-pytest.importorskip("accelerate")
+torch = loaded_later("torch")
+loaded_later("transformers")
+loaded_later("accelerate")
 pytestmark = [
     pytest.mark.torch,
     pytest.mark.skipif(sys.platform != "linux", reason="process groups are found through /proc"),
@@ -118,7 +119,7 @@ def test_two_processes_shard_and_the_winner_trains(
     configuration: str,
 ) -> None:
     if configuration == "deepspeed.json":
-        pytest.importorskip("deepspeed")
+        loaded_later("deepspeed")
         monkeypatch.setenv("PYTHONPATH", QUIET_DEEPSPEED, prepend=os.pathsep)
     code, events = run(
         tmp_path,

@@ -43,5 +43,5 @@ printf 'AutoDetect=off\nNodeName=n[1-2] Name=gpu Type=h100 File=%s/nvidia[0-1] F
 export SLURM_CONF=$S/slurm.conf
 slurmctld -c >"$S/log/start" 2>&1 </dev/null          # without the redirections a pipe on stdout never closes
 for n in n1 n2; do slurmd -N $n >>"$S/log/start" 2>&1 </dev/null; done
-for _ in $(seq 50); do [ "$(sinfo -h -N -o %T | grep -c idle)" = 2 ] && exit 0; sleep 0.2; done
+for _ in $(seq 300); do [ "$(sinfo -h -N -o %T | grep -c idle)" = 2 ] && exit 0; sleep 0.2; done
 echo "not up: see $S/log" >&2; exit 1
