@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,13 @@ import pytest
 
 from advisor.cli.main import main
 from advisor.prediction.fit.fitted_from import fingerprint
+from advisor.prediction.fit.later_times import report, taken_from
 from advisor.prediction.fit.observations import load_evidence
 from advisor.prediction.fit.told_widths import GOALS, UNMEASURED, told_widths
 from advisor.prediction.fitted import VERSION
 from advisor.prediction.shipped_predictions import predicted_rows, shipped_fit
 from advisor.store import Store
+from bench_runner.published import load_published
 from bench_runner.recipes import load_recipes
 from price_catalog.load import load_catalog
 from tests.store_for_tests import look
@@ -34,6 +37,17 @@ def test_the_report_is_of_the_shipped_evidence() -> None:
         "the evidence has changed: "
         "python -m advisor.prediction.fit.accuracy_page --out docs/prediction.md"
     )
+
+
+def test_no_time_from_a_day_on_is_fitted_when_it_is_left_out() -> None:
+    day = date(2026, 11, 23)
+    later = {r.measurement_id for r in load_published() if r.measured_on and r.measured_on >= day}
+    fold = taken_from(day)
+    assert fold.asked and {o.observation_id for o in fold.asked} <= later
+    assert not {o.observation_id for o in fold.seen} & later
+    nobody = date(2100, 1, 1)
+    assert not taken_from(nobody).asked
+    assert report(nobody, []) == "None of our own times is of 2100-01-01 or later."
 
 
 def test_every_prediction_has_an_interval_and_stays_below_the_peak() -> None:
