@@ -25,12 +25,28 @@ ROUNDS = ((4, 10), (2, STEPS), (1, 2 * STEPS))
 """Of the best choices, how many are dealt again, with how many steps for each run."""
 NUMBERS_TIME = 0.3
 TRYING = 0.6
-"""Shares of the time that is left."""
+TRYING_NEAR = 0.3
+"""Where the first choice is a good one already: the longer are runs dealt to it ..."""
+"""... shares of the time that is left."""
 RUNS_GAP = 0.002
 LESS = 0.005
 """Dollars."""
 Numbers = dict[int, float]
 """How many machines and parts of machines there are, by column."""
+NamedNumbers = dict[tuple[str, int, bool], float]
+"""The same by machine and order, and by whether machines that have parts are used whole."""
+
+
+def named_numbers(program: Program, x: Sequence[float]) -> NamedNumbers:
+    """What a solution has of them."""
+    numbers = numbers_of(program, x)
+    return {name: numbers[column] for name, column in _columns(program)}
+
+
+def _columns(program: Program) -> Iterator[tuple[tuple[str, int, bool], int]]:
+    for used_whole, columns in ((False, program.count), (True, program.wholes)):
+        for (machine_id, order), column in columns.items():
+            yield (machine_id, order, used_whole), column
 
 
 class Divided:
@@ -57,14 +73,19 @@ class Divided:
         self._ranked: list[tuple[float, Any]] = []
         """Costs of choices that were tried, and the columns of runs on parts of machines."""
 
-    def search(self, clock: Clock) -> Found | None:
-        """The best plan until the time is over."""
+    def search(self, clock: Clock, first: NamedNumbers | None = None) -> Found | None:
+        """The best plan until the time is over; ``first`` is the choice to begin with."""
         program = self.program
         limit = clock.left * NUMBERS_TIME
-        answer = program.solve(self.costs, limit, gap=RUNS_GAP, whole=program.numbers)
+        answer: Any = None
+        if first is not None:
+            fixed = {column: first.get(name, 0.0) for name, column in _columns(program)}
+            answer = program.solve(self.costs, limit, whole=(), fixed=fixed)
+        if answer is None or answer.x is None:
+            answer = program.solve(self.costs, limit, gap=RUNS_GAP, whole=program.numbers)
         if answer.x is None:
             return None
-        trying = clock.within(clock.left * TRYING)
+        trying = clock.within(clock.left * (TRYING if first is None else TRYING_NEAR))
         here = numbers_of(program, answer.x)
         cost = self._tried(answer.x, clock)
         seen = [here]

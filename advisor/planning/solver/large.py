@@ -11,9 +11,10 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from math import inf
+from typing import Any
 
 from advisor.planning.solver.assemble import place, plan_of
-from advisor.planning.solver.dividing import Divided
+from advisor.planning.solver.dividing import Divided, NamedNumbers, named_numbers
 from advisor.planning.solver.first_plans import (
     INFEASIBLE,
     LARGE,
@@ -36,6 +37,8 @@ HUGE = 5000
 ROOT_ROUNDS = 8
 ENOUGH = 2e-4
 """Rows that raise the relaxation by less than this share are the last that are looked for."""
+NEARBY = 0.06
+"""Where windows are widened, what is dearer than the best by more than this share is left out."""
 FAR = 0.2
 """A first plan further from the bound than this share is not worth beginning with."""
 MACHINES_GAP = 0.002
@@ -44,6 +47,7 @@ ROUNDS = 4
 DEALS = 3
 STRENGTHENING = 0.15
 WIDE_TIME = 0.4
+WIDE_PARTS_TIME = 0.2
 WIDE_MOMENTS = 4
 """Releases, and due days, that are left where windows are widened."""
 FILLING_TIME = 0.9
@@ -131,9 +135,12 @@ def large_plan(
             raise NoPlan
         bound = None if wide.mip_dual_bound is None else float(wide.mip_dual_bound)
         if wide.x is not None:
-            keys = {key for key in set(few.block.values()) if wide.x[few.count[key]] > EPSILON}
+            tell("which parts machines are divided into then")
+            x, most = with_parts(few, wide, clock.within(clock.left * WIDE_PARTS_TIME))
+            bound = max(most, -inf if bound is None else bound)
             tell("which runs go on the machines that suffice then")
-            _filled(program, costs, keys, clock.within(clock.left * FILLING_TIME), better)
+            filling = clock.within(clock.left * FILLING_TIME)
+            _filled(program, costs, _bought(few, x), filling, better, named_numbers(few, x))
         if _near(best, bound) or (best is not None and len(program.cost) > HUGE):
             return best, bound
     tell("what runs cost on parts of machines")
@@ -189,17 +196,44 @@ def large_plan(
     return best, bound
 
 
+def with_parts(few: Program, wide: Any, clock: Clock) -> tuple[Sequence[float], float]:
+    """The answer with whole parts of machines, too, or the one that there is; and dollars that no
+    plan is below."""
+    few.learn(list(broken_rows(few.rooms, wide.x)))
+    # What is dearer is not looked at: no plan is below that, or below the bound of the rest.
+    dear = float(wide.fun) + NEARBY * abs(float(wide.fun))
+    only = Relaxation(few, few.judged, clock).promising(dear, clock)
+    answer = few.solve(
+        few.judged, clock.left, only=only, below=dear, gap=MACHINES_GAP, whole=few.numbers
+    )
+    if answer.status == INFEASIBLE:
+        return wide.x, dear
+    least = answer.mip_dual_bound
+    if least is None:  # nothing counts whole things, or the time was over
+        least = answer.fun if answer.status == 0 else -inf
+    return wide.x if answer.x is None else answer.x, min(float(least), dear)
+
+
+def _bought(program: Program, x: Sequence[float]) -> set[tuple[str, int]]:
+    """The groups that are bought from, if only a little."""
+    return {key for key in set(program.block.values()) if x[program.count[key]] > EPSILON}
+
+
 def _filled(
     program: Program,
     costs: Sequence[float],
     keys: Collection[tuple[str, int]],
     clock: Clock,
     hear: Callable[[Found], None],
+    first: NamedNumbers | None = None,
 ) -> Found | None:
-    """A plan that buys from these groups alone; None where years have money of their own."""
+    """A plan that buys from these groups alone; None where years have money of their own.
+
+    ``first``: how many machines and parts of them there are in the choice that is tried first.
+    """
     if program.problem.year_budget_cents is not None:
         return None
-    return Divided(program, costs, keys, hear).search(clock)
+    return Divided(program, costs, keys, hear).search(clock, first)
 
 
 def _near(best: Found | None, bound: float | None) -> bool:
