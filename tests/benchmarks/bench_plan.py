@@ -109,6 +109,8 @@ overhead = "service"
 YEARS = """per_year = ["1.2M", "200k", "100k", "100k", "100k"]
 carry_over = true
 """
+YEARS_THAT_BIND = YEARS.replace("1.2M", "420k").replace("200k", "80k").replace("100k", "80k")
+YEARS_TOO_SMALL = YEARS.replace("1.2M", "340k").replace("200k", "100k")
 OWNED = """
 [[owned]]
 gpu = "RTX A6000"
@@ -142,6 +144,8 @@ CASES = (
     Case(name="shared windows again", experiments=60, seed=11),
     Case(name="own windows again", experiments=RUNS, seed=14),
     Case(name="budgets by year", experiments=60, budget=YEARS, seed=5),
+    Case(name="years that bind", experiments=60, budget=YEARS_THAT_BIND, seed=5),
+    Case(name="years too small", experiments=60, budget=YEARS_TOO_SMALL, seed=5),
     Case(name="owned, upgrades", experiments=60, more=OWNED, seed=6),
 )
 
@@ -197,8 +201,11 @@ def catalogue(store: Path, limit: float) -> None:
             if said.plan is not None and not first[0]:
                 first[0] = process_time() - began
 
-        plan = solve(problem, clock=clock_of(limit, hear=hear))
-        gap = "proven" if plan.proven else f"{plan.gap or 0:.2%}"
+        try:
+            plan = solve(problem, clock=clock_of(limit, hear=hear))
+            gap = "proven" if plan.proven else f"{plan.gap or 0:.2%}"
+        except (NoPlan, OutOfTime) as problem_found:
+            gap = type(problem_found).__name__
         print(
             f"{case.name:<20}  {len(Program(problem).cost):>7}  {first[0]:>11.1f}  "
             f"{process_time() - began:>5.1f}  {gap}",
