@@ -72,7 +72,12 @@ def survivors(folder: Path) -> list[int]:
 
 
 def test_one_process_measures_naive_settings_and_the_winner_is_written(tmp_path: Path) -> None:
-    code, events = run(tmp_path, "trial", "--settings", "naive", "--validate-steps", "2")
+    """Out of memory ends the climb, and the size below is timed."""
+    code, events = run(
+        tmp_path,
+        *("trial", "--settings", "naive", "--validate-steps", "2", "--search", "exhaustive"),
+        *("--fault", '{"oom_above": 2}'),
+    )
     assert code == 0
     (record,) = journal.read(tmp_path / "records.jsonl")
     assert record.status == "ok"
@@ -80,9 +85,9 @@ def test_one_process_measures_naive_settings_and_the_winner_is_written(tmp_path:
     assert record.environment["not_a_gpu"] is True
     assert record.timing == "synchronised"
     assert record.settings is not None
-    assert record.settings.micro_batch_size is not None
-    assert record.settings.gradient_accumulation_steps is not None
-    assert record.settings.micro_batch_size * record.settings.gradient_accumulation_steps == 16
+    assert record.settings.micro_batch_size == 2
+    assert [probe["fits"] for probe in record.environment["probes"]] == [True, True, False]
+    assert record.settings.gradient_accumulation_steps == 8
     assert record.sync_pass_s
     assert record.update_s
     assert record.step_s is not None
@@ -101,13 +106,13 @@ def test_one_process_measures_naive_settings_and_the_winner_is_written(tmp_path:
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
-    ("recipe", "sharding", "configuration"),
+    ("recipe", "sharding", "configuration", "out_of_memory"),
     # Compilation of a sharded model takes longer than all the rest together, hence naive. The
     # other ways to share take their real steps in test_exact_ranks.
     [
-        (TINY, "fsdp-shard-grad-op,offloading,checkpointing,fused,trimmed", "fsdp.json"),
+        (TINY, "fsdp-shard-grad-op,offloading,checkpointing,fused,trimmed", "fsdp.json", True),
         # Its initialisation cannot be done in shards.
-        (TINY_SSM, "zero-3", "deepspeed.json"),
+        (TINY_SSM, "zero-3", "deepspeed.json", False),
     ],
     ids=lambda value: value.stem if isinstance(value, Path) else value,
 )
@@ -117,19 +122,27 @@ def test_two_processes_shard_and_the_winner_trains(
     recipe: Path,
     sharding: str,
     configuration: str,
+    out_of_memory: bool,
 ) -> None:
+    """Also where one rank of the two has no memory for what the other has: both begin again."""
+    fault = ["--fault", '{"oom_above": 1, "oom_rank": 1}'] if out_of_memory else []
     if configuration == "deepspeed.json":
         loaded_later("deepspeed")
         monkeypatch.setenv("PYTHONPATH", QUIET_DEEPSPEED, prepend=os.pathsep)
     code, events = run(
         tmp_path,
         *("trial", "--gpus", "2", "--settings", f"naive,{sharding}"),
-        *("--largest-micro-batch", "2", "--recipe", str(recipe)),
+        *("--largest-micro-batch", "2", "--recipe", str(recipe), "--search", "exhaustive", *fault),
     )
     assert code == 0, events
+    assert survivors(tmp_path) == []
     (record,) = journal.read(tmp_path / "records.jsonl")
     assert record.status == "ok"
     assert record.gpu_count == 2
+    assert record.settings is not None
+    assert record.settings.micro_batch_size == (1 if out_of_memory else 2)
+    again = [e["micro_batch_size"] for e in events if e.get("phase") == "again"]
+    assert again == ([1] if out_of_memory else [])
     assert record.pass_s
     assert record.sync_pass_s
     assert record.environment["about"]["devices"] == ["cpu", "cpu"]
@@ -210,33 +223,6 @@ def test_checkpointing_that_would_find_nothing_is_an_error(tmp_path: Path) -> No
     file.write_text(text + '[support]\nfsdp_wrap = ["ConvNextLayer"]\n')
     recipe = load_recipe(file)
     assert checkpoint_by_hand(build_model(recipe, None), recipe)
-
-
-def test_out_of_memory_alone_ends_the_climb_and_the_size_below_is_timed(tmp_path: Path) -> None:
-    code, _ = run(
-        tmp_path,
-        *("trial", "--search", "exhaustive", "--settings", "naive"),
-        *("--fault", '{"oom_above": 2}'),
-    )
-    assert code == 0
-    (record,) = journal.read(tmp_path / "records.jsonl")
-    assert record.settings is not None
-    assert record.settings.micro_batch_size == 2
-    assert [probe["fits"] for probe in record.environment["probes"]] == [True, True, False]
-
-
-def test_out_of_memory_on_one_rank_of_two_is_agreed_and_nobody_hangs(tmp_path: Path) -> None:
-    code, events = run(
-        tmp_path,
-        *("trial", "--gpus", "2", "--search", "exhaustive", "--settings", "naive"),
-        *("--fault", '{"oom_above": 1, "oom_rank": 1}'),
-    )
-    assert code == 0
-    (record,) = journal.read(tmp_path / "records.jsonl")
-    assert record.settings is not None
-    assert record.settings.micro_batch_size == 1
-    assert [e["micro_batch_size"] for e in events if e.get("phase") == "again"] == [1]
-    assert survivors(tmp_path) == []
 
 
 def test_what_does_not_fit_at_all_is_infeasible_with_its_reason(tmp_path: Path) -> None:
