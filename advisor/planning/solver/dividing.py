@@ -26,8 +26,8 @@ ROUNDS = ((4, 10), (2, STEPS), (1, 2 * STEPS))
 NUMBERS_TIME = 0.3
 TRYING = 0.6
 TRYING_NEAR = 0.3
-"""Where the first choice is a good one already: the longer are runs dealt to it ..."""
-"""... shares of the time that is left."""
+"""Shares of the time that is left; the second where the first choice is a good one already, so that
+runs are dealt to it for longer."""
 RUNS_GAP = 0.002
 LESS = 0.005
 """Dollars."""
