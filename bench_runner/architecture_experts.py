@@ -186,7 +186,28 @@ class DeepseekV3(DeepseekV2):
     n_routed_experts: int = 256
     n_shared_experts: int = at_least(0, 1)
     num_experts_per_tok: int = 8
+    n_group: int = 8
+    topk_group: int = 4
     first_k_dense_replace: int = at_least(0, 3)
+
+    def contradiction(self) -> tuple[str, str] | None:
+        """The router chooses groups by their two best experts, and experts from these groups."""
+        each, rest = divmod(self.n_routed_experts, self.n_group)
+        if rest or each < 2:
+            return (
+                "n_routed_experts",
+                f"is {self.n_routed_experts}, which {self.n_group} groups of two or more do not "
+                "share evenly",
+            )
+        if self.topk_group > self.n_group:
+            return "topk_group", f"is {self.topk_group}, more than the {self.n_group} groups"
+        if self.num_experts_per_tok > self.topk_group * each:
+            return (
+                "num_experts_per_tok",
+                f"is {self.num_experts_per_tok}, more than the {self.topk_group * each} experts "
+                "of the groups that are chosen",
+            )
+        return super(DeepseekV3, self).contradiction()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

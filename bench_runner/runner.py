@@ -319,9 +319,11 @@ def next_size(outcome: Outcome) -> int | None:
         half = int(misfits[-1]) // 2
         return half if half >= 1 else None
     if outcome.status == "failed" and climbed is not None:
-        # The climb went well and its group then broke: once more, in a group of its own.
+        # The climb went well and its group then broke: once more, in a group of its own, unless it
+        # said what is wrong with what was asked for.
         restarted = sum(event["event"] == "started" for event in outcome.events) > 1
-        return None if restarted else int(climbed["micro_batch_size"])
+        told = (outcome.reason or "").startswith("ValueError")
+        return None if restarted or told else int(climbed["micro_batch_size"])
     return None
 
 

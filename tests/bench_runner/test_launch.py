@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -180,6 +181,9 @@ def test_a_broken_group_is_started_again_once_after_its_climb() -> None:
     assert next_size(outcome("failed", started, climbed, started)) is None
     assert next_size(outcome("timed-out", started, climbed)) is None
     assert next_size(outcome("ok", started, climbed)) is None
+    # What says what is wrong with what was asked for would say it again.
+    told = replace(outcome("failed", started, climbed), reason="ValueError: too short")
+    assert next_size(told) is None
 
 
 @pytest.mark.parametrize(

@@ -239,7 +239,8 @@ def test_a_training_shorter_than_the_warm_up_says_so(tmp_path: Path) -> None:
     short = tmp_path / "short.toml"
     text = TINY.read_text().replace("training_steps = 1000", "training_steps = 2")
     short.write_text(text.replace("warmup_steps = 10", "warmup_steps = 1"))
-    code, _ = run(tmp_path, "trial", "--settings", "naive", recipe=short)
+    code, events = run(tmp_path, "trial", "--settings", "naive", recipe=short)
+    assert [event for event in events if event.get("phase") == "again"] == []
     assert code == 1
     (record,) = journal.read(tmp_path / "records.jsonl")
     assert record.status == "failed"

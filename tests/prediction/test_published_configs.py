@@ -439,6 +439,26 @@ def test_what_the_count_would_pass_over_is_refused(
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"n_routed_experts": 100}, "is 100, which 8 groups of two or more do"),
+        ({"n_routed_experts": 8}, "is 8, which 8 groups of two or more do"),
+        ({"topk_group": 9}, "is 9, more than the 8 groups"),
+        ({"topk_group": 1, "n_routed_experts": 32}, "more than the 4 experts of the groups that"),
+    ],
+)
+def test_experts_that_cannot_be_chosen_by_groups_are_refused(
+    change: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    plain = dict(PUBLISHED["deepseek-v3"])
+    plain.pop("quantization_config", None)
+    with pytest.raises(ValueError, match=words):
+        target(tmp_path, {**plain, **change})
+    recipe = target(tmp_path, {**plain, "n_group": 16}).recipe
+    assert recipe is not None and recipe.model.arguments["n_group"] == 16
+
+
 def test_another_output_than_the_one_counted_is_said(tmp_path: Path) -> None:
     plain = PUBLISHED["gemma-2-9b"]
     found = target(tmp_path, {**plain, "architectures": ["Gemma2ForSequenceClassification"]})
