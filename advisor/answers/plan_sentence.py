@@ -14,7 +14,7 @@ from advisor.planning.report.asked_amounts import asked_amounts
 from advisor.planning.solver.problem import Objective, Plan, Rental
 from price_catalog.providers import written_provider
 
-MOST_DONE = 2
+MOST_DONE = 3
 """Things to buy and rent that the sentence names."""
 _BEST: Mapping[Objective, str] = {
     "cheapest": "the cheapest",
@@ -86,15 +86,15 @@ def _does(loaded: Loaded, plan: Plan) -> str:
         for verb, things in groupby(does[:MOST_DONE], key=itemgetter(0))
     ]
     if more > 0:
-        done.append(f"do {more} more thing{'s' if more > 1 else ''}")
+        done.append(f"{more} more as listed below")
     said = " and ".join(filter(None, (", ".join(done[:-1]), done[-1])))
     return said[:1].upper() + said[1:]
 
 
 def _hired(rental: Rental) -> tuple[str, str]:
-    """``("rent", "4 × H100 from Lambda")``; of an allocation its own name."""
+    """``("rent", "4 × H100 from Lambda")``; of an allocation ``("use", "1 × A100 at Campus")``."""
     if rental.allocation is not None:
-        return "use", rental.label
+        return "use", f"{rental.label.removesuffix(f', {rental.provider}')} at {rental.provider}"
     gpus = rental.label.removesuffix(f", {rental.provider}").removesuffix(f", {rental.kind}")
     kind = "" if rental.kind == "on-demand" else f" ({rental.kind})"
     return "rent", f"{gpus} from {written_provider(rental.provider)}{kind}"

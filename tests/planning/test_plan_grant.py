@@ -35,7 +35,7 @@ from advisor.planning.sensitivity.infeasible import relax
 from advisor.planning.solver.arithmetic import PLAIN
 from advisor.planning.solver.charges import kept_value_usd, purchase_cents, run_cents
 from advisor.planning.solver.prices import equipment_base, price_lines
-from advisor.planning.solver.problem import PlanningProblem, Rules
+from advisor.planning.solver.problem import Allocation, PlanningProblem, Rules
 from advisor.planning.solver.search_clock import NoPlan
 from advisor.planning.solver.solve import is_feasible, solve
 from advisor.planning.solver_process import Cancelled, Search
@@ -396,6 +396,13 @@ def test_a_threshold_lies_between_two_decisions() -> None:
     assert 2400 < number.value < 2400 + 1500 / 32 + 1
     assert explanation.ask[0].text().startswith("a quote for buy")
     assert explanation.alternatives[0].label == "buy nothing, rent instead"
+    # Hours that are granted are no rent.
+    (rental,) = problem.rentals
+    granted = replace(rental, allocation="allocation:1", provider="Campus")
+    hours = Allocation(allocation_id="allocation:1", name="Campus", gpu_hours_a_year=None)
+    problem = replace(problem, rentals=(granted,), allocations=(hours,))
+    other = explain(problem, solve(problem), thresholds=False).alternatives[0]
+    assert other.label == "buy nothing, use Campus instead"
 
 
 def test_rent_over_the_budget_is_compared_however_many_machines_there_are() -> None:
@@ -644,7 +651,7 @@ def test_granted_hours_are_used_and_not_rented(
     path = grant_file(tmp_path, SMALL + hours)
     code, out, _ = run(capsys, str(path), "--quick", "--store", str(store_path))
     assert code == 0
-    assert re.match(r"Use \d × H100.*, Campus: the one run for \$0", " ".join(out.split()))
+    assert re.match(r"Use \d × H100.* at Campus: the one run for \$0", " ".join(out.split()))
     (row,) = [line for line in out.splitlines() if line.startswith("use ")]
     assert row.rstrip().endswith(" -") and "ent " not in row
 

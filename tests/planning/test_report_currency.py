@@ -50,9 +50,9 @@ def test_another_currency_stands_in_table_and_note(planned: Planned) -> None:
     assert not isinstance(total, str | None) and not isinstance(in_dollars, str | None)
     assert total.unit == "EUR"
     assert abs(total.value * Decimal("1.25") - in_dollars.value) < Decimal("0.2")
-    assert "$1.25 a EUR, the rate of 1 November 2026 (a bank)" in to_markdown(report.parts()[0])
+    assert "EUR 1 = $1.25, the rate of 1 November 2026 (a bank)" in to_markdown(report.parts()[0])
     funder, annex = report_for(planned, currency=replace(euro, source=None)).parts()
-    assert "$1.25 a EUR, the rate of 1 November 2026." in to_markdown(funder)
+    assert "EUR 1 = $1.25, the rate of 1 November 2026." in to_markdown(funder)
     assert "does not say whose rate that is" in to_markdown(annex)
 
 
@@ -98,7 +98,7 @@ def test_what_is_read_is_in_the_currency_of_the_grant(planned: Planned) -> None:
     asked = re.search(r"We ask for (EUR [\d,.]+)", text)
     assert asked is not None and text.count(asked[1].rstrip(",.:")) >= 2  # in the table, too
     before, _, quotes = text.partition("## Quotes")
-    assert "$" not in re.sub(r"\$1\.25 a EUR|from \$10,000", "", before)
+    assert "$" not in re.sub(r"EUR 1 = \$1\.25|from \$10,000", "", before)
     assert "$" in quotes and "each, EUR" in quotes  # as the vendor quotes it, and converted
 
 
@@ -125,14 +125,14 @@ def test_every_table_adds_up_in_the_currency_of_the_grant(planned: Planned, code
     # As a spreadsheet reads it where 1,50 is one and a half.
     cells = list(csv.DictReader(io.StringIO(to_csv_text(report)), delimiter=";"))[-1]
     assert (Decimal(cells["all years"].replace(",", ".")), cells["currency"]) == (total[-1], code)
-    told = f"${usd} a {code}, the rate of 25 September 2026 (ECB)"
+    told = f"{code} 1 = ${usd}, the rate of 25 September 2026 (ECB)"
     assert (told in cells.get("converted", "")) is (code != "USD")
     found = json.loads(to_json_text(report), parse_float=Decimal)
     assert Decimal(str(found["budget"]["lines"][-1]["total"]["value"])) == total[-1]
     assert ("exchange_rate" in found) is (code != "USD")
     annex = to_markdown(report.parts()[1]).partition("## Ledger")[0]
     left = re.sub(
-        rf"\${usd} a {code}|## Rules and settings.*?## Limits", "", annex, flags=re.DOTALL
+        rf"{code} 1 = \${usd}|## Rules and settings.*?## Limits", "", annex, flags=re.DOTALL
     )
     assert ("$" in left) is (code == "USD")
     if code == "JPY":

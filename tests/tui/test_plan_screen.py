@@ -98,7 +98,7 @@ async def test_a_grant_is_planned_and_its_report_written(
         await pilot.pause()
         assert isinstance(app.screen, RecordScreen), "a terminal without a desktop"
         read = page(app.screen.query_one(LinesView))
-        assert read.startswith("Small  Made on 2026-11-21.")
+        assert read.startswith("Small  Made on 21 November 2026.")
         assert "\\" not in read
 
 

@@ -72,9 +72,8 @@ class Currency:
             return None
         of = "" if self.on is None else f", the rate of {self.on.day} {self.on:%B %Y}"
         source = "" if self.source is None else f" ({self.source})"
-        return (
-            f"Prices in US dollars are converted at ${self.usd_per_unit} a {self.code}{of}{source}."
-        )
+        rate = f"{self.code} 1 = ${self.usd_per_unit}"
+        return f"Prices in US dollars are converted at {rate}{of}{source}."
 
 
 DOLLARS = Currency(code="USD", usd_per_unit=Decimal(1))

@@ -20,6 +20,8 @@ _NUMBERS = (
     "overhead_rate_electricity",
     "use_share",
 )
+_EACH_HOUSE = {"life_months", "use_share", "fiscal_year_start"}
+"""What a funder's rules leave to each house: with these the rules are still the funder's."""
 _AS_THEY_ARE = ("cloud_as", "equipment_in_base", "electricity_in_base", "life_months")
 
 
@@ -59,10 +61,11 @@ def with_own_rules(file: str, house: Institution, own: OwnRules, currency: Curre
         problem = 'is for equipment that is written off: write rules = "horizon-europe" as well'
         raise wrong(file, "institution.life_months", problem)
     source = own.source or "the grant's own word"
+    theirs = house.name if changes.keys() <= _EACH_HOUSE else "our institution"
     return replace(
         house,
         **changes,
-        name=own.name or "our institution",
+        name=own.name or theirs,
         note=None,
         sources={**house.sources, **dict.fromkeys(changes, source)},
     )

@@ -38,7 +38,7 @@ def quotes_sections(given: Material, to: InCurrency) -> list[Section]:
                 *([to.num(p.price)] if foreign else []),
                 p.line.vendor,
                 KINDS_OF_PRICE.get(p.line.quote_kind, p.line.quote_kind.replace("-", " ")),
-                str(p.line.quoted_on),
+                day_words(p.line.quoted_on),
                 age_words(p.line.quoted_on, today),
             )
             for e in given.costs.equipment
@@ -100,7 +100,7 @@ def _rates(given: Material, to: InCurrency, rented: list[RunningCost]) -> list[B
                 given.ledger.total(hours, f"hours of {mine[0].label}", "hours"),
                 to.num(rate[1]),
                 to.num(given.ledger.total([r.charge.direct for r in mine], mine[0].label)),
-                str(day) if day else "the award",
+                day_words(day) if day else "as agreed",
                 age_words(day, given.loaded.today) if day else "",
             )
         )

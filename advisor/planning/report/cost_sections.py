@@ -8,7 +8,14 @@ from typing import NamedTuple
 from advisor.costs.amounts import age_words
 from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num
-from advisor.planning.report.report import Block, Cell, Paragraph, ReportTable, Section
+from advisor.planning.report.report import (
+    Block,
+    Cell,
+    Paragraph,
+    ReportTable,
+    Section,
+    day_words,
+)
 from price_catalog.builds import rack_units_of
 
 
@@ -33,7 +40,7 @@ def money_section(given: Material) -> Section:
                     amount,
                     KINDS_OF_PRICE.get(line.quote_kind, line.quote_kind.replace("-", " ")),
                     line.vendor,
-                    str(line.quoted_on),
+                    day_words(line.quoted_on),
                 )
             )
             for n, (role, detail, usd, day) in enumerate(line.parts):
@@ -45,7 +52,7 @@ def money_section(given: Material) -> Section:
                     host_id=line.item_id,
                     position=n,
                 )
-                parts.append((line.label, role, detail, cost, str(day)))
+                parts.append((line.label, role, detail, cost, day_words(day)))
     if equipment:
         total = given.ledger.total(
             [row[3] for row in equipment if isinstance(row[3], Num)], "machines, direct"
@@ -198,7 +205,7 @@ def asked_of(given: Material) -> dict[str, Asked]:
             else asked("newer price, not used, of", newer.price_usd, "newer_usd"),
             ""
             if newer is None
-            else f"{newer.label}, {newer.kind.replace('-', ' ')}, {newer.quoted_on}",
+            else f"{newer.label}, {newer.kind.replace('-', ' ')}, {day_words(newer.quoted_on)}",
         )
     return found
 

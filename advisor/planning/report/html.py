@@ -18,6 +18,7 @@ from advisor.planning.report.report import (
     Report,
     ReportTable,
     Words,
+    day_words,
     shown,
 )
 
@@ -74,7 +75,8 @@ def to_html(report: Report) -> str:
         f"<title>{escape(report.title)}</title>",
         f"<style>{_STYLE % SIZES[report.paper]}</style></head><body>",
         f"<h1>{escape(report.title)}</h1>",
-        f'<p class="made">Made on {report.made_on}.{f" {MARKS}" if report.rows else ""}</p>',
+        f'<p class="made">Made on {day_words(report.made_on)}.'
+        f"{f' {MARKS}' if report.rows else ''}</p>",
     ]
     cite = bool(report.rows)
     for section in report.sections:

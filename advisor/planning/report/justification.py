@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 from advisor.planning.grant.cost_lines import line_words
 from advisor.planning.grant.funder import funder_form
+from advisor.planning.grant.grant_file import GrantExperiment
 from advisor.planning.report.award_years import is_equipment
 from advisor.planning.report.cost_book import EquipmentCost, RunningCost
 from advisor.planning.report.material import Material
@@ -50,14 +52,19 @@ def _trimmed(words: Words) -> Words:
 
 def _need(given: Material) -> Words:
     wanted = given.loaded.grant.experiments
-    models = {m.recipe_id: m for m in (given.loaded.snapshot.model(e.model) for e in wanted)}
-    groups = dict.fromkeys(each.who for each in wanted if each.who is not None)
+    found = {each.model: given.loaded.snapshot.model(each.model) for each in wanted}
+    models = {m.recipe_id: m for m in found.values()}
+    models_of = {name: m.recipe_id for name, m in found.items()}
+    groups = {each.who for each in wanted}
     words: list[str | Num] = ["Need. The project trains "]
     for n, model in enumerate(models.values(), start=1):
         mark = "" if n == 1 else " and " if n == len(models) else ", "
         words += [f"{mark}{model.name} (", *_work(given, model), ")"]
-    if groups:
-        words.append(f" for {listed(groups)}")
+        # A group is not said to want what others, or nobody in particular, asked for.
+        if None in groups:
+            words.append(_for_whom(w for w in wanted if models_of[w.model] == model.recipe_id))
+    if None not in groups:
+        words.append(_for_whom(wanted))
     words += [": ", runs_done(given), " in all"]
     if given.plan.left_out:
         left = given.ledger.leaf(
@@ -67,6 +74,12 @@ def _need(given: Material) -> Words:
     each = "Each run" if given.plan.runs != 1 else "It"
     words.append(f". {each} trains the whole model once, from random weights.")
     return tuple(words)
+
+
+def _for_whom(wanted: Iterable[GrantExperiment]) -> str:
+    """`` for the vision group``; nothing where one of them is for nobody in particular."""
+    groups = [each.who for each in wanted]
+    return "" if None in groups else f" for {listed(filter(None, groups))}"
 
 
 def _work(given: Material, model: Model) -> Words:
@@ -81,7 +94,7 @@ def _work(given: Material, model: Model) -> Words:
         of = leaf(seen * model.sequence_length, "tokens", "tokens")
     else:
         of = leaf(seen, "images", "images")
-    return (leaf(model.parameters, "parameters", "parameters"), " on ", of)
+    return (leaf(model.parameters, "parameters", "parameters"), ", ", of)
 
 
 def _choices(given: Material) -> list[Words]:
@@ -110,7 +123,7 @@ def _choices(given: Material) -> list[Words]:
             label = options[longest.machine_id].label
             words += [
                 f"The longest of these runs ({model}) takes ",
-                given.book.time(time, f"{model} on {label}"),
+                _as_estimated(given.book.time(time, f"{model} on {label}"), time),
                 *_how_sure(given, time, f"{model} on {label}"),
                 ". ",
             ]
@@ -129,7 +142,7 @@ def _how_sure(given: Material, time: RunTime, label: str) -> Words:
         return (" (an estimate)",)
 
     def end(value: float, column: str) -> Num:
-        return given.ledger.leaf(
+        num = given.ledger.leaf(
             "time",
             value,
             "days",
@@ -137,9 +150,15 @@ def _how_sure(given: Material, time: RunTime, label: str) -> Words:
             measurement_id=time.measurement_id,
             column=column,
         )
+        return _as_estimated(num, time)
 
     low = end(time.days_low, "training_days_low")
     return (" (an estimate: ", low, " to ", end(time.days_high, "training_days_high"), ")")
+
+
+def _as_estimated(num: Num, time: RunTime) -> Num:
+    """Days of a run with no more digits than they are worth."""
+    return replace(num, estimate=time.basis == "predicted")
 
 
 def asked_for(e: EquipmentCost) -> Words:

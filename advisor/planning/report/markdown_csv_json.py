@@ -20,6 +20,7 @@ from advisor.planning.report.report import (
     Report,
     ReportTable,
     Section,
+    day_words,
     shown,
 )
 from advisor.tables import markdown_text, to_csv, to_json
@@ -102,7 +103,7 @@ def ledger_value(row: LedgerRow) -> str:
 def to_markdown(report: Report, figures: str | None = None) -> str:
     """Markdown; its pictures lie beside it in the folder ``figures``, or are only named."""
     cite = bool(report.rows)
-    lines = [f"# {_safe(report.title)}", "", f"Made on {report.made_on}."]
+    lines = [f"# {_safe(report.title)}", "", f"Made on {day_words(report.made_on)}."]
     if cite:
         lines[-1] += " A number in brackets is the row of the ledger at the end that the"
         lines.append("number before it comes from.")

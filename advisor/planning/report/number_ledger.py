@@ -25,6 +25,8 @@ class Num:
     unit: str
     row: int
     """The row that it comes from, from 1."""
+    estimate: bool = False
+    """Whether it is shown with as many digits as an estimate is worth; its row has them all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

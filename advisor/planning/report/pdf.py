@@ -17,6 +17,7 @@ from advisor.planning.report.report import (
     Report,
     ReportTable,
     Words,
+    day_words,
     shown,
 )
 from bench_runner.leftovers import in_use, sweep
@@ -114,7 +115,7 @@ def to_typst(report: Report) -> str:
     head = _HEAD.format(
         title=quoted(report.title),
         date=f"year: {made.year}, month: {made.month}, day: {made.day}",
-        made_on=made,
+        made_on=day_words(made),
         paper=report.paper,
         marks=f" {MARKS}" if report.rows else "",
         cells=ANNEX_POINTS if report.rows else FUNDER_POINTS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
+from decimal import Decimal
 from typing import Any
 
 from advisor.costs.amounts import usd_and_cents
@@ -137,7 +138,11 @@ def shown(cell: Cell) -> str:
     """A cell as a person reads it, without its row."""
     if cell is None:
         return "no data"
-    return cell if isinstance(cell, str) else number_words(cell.value, cell.unit)
+    if isinstance(cell, str):
+        return cell
+    digits = max(cell.value.adjusted() + 1, 2) if cell.estimate else None
+    value = cell.value if digits is None else Decimal(f"{cell.value:.{digits}g}")
+    return number_words(value, cell.unit)
 
 
 def day_words(day: date) -> str:

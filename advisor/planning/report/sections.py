@@ -30,6 +30,7 @@ from advisor.planning.report.report import (
     ReportTable,
     Section,
     Words,
+    day_words,
 )
 from advisor.planning.report.sentences import (
     alternative_words,
@@ -103,7 +104,7 @@ def question_section(given: Material) -> Section:
     words: list[str | Num] = [
         f"Goal: {OBJECTIVE_WORDS[grant.objective]}, over ",
         given.book.setting("grant.years", grant.years, "years", "years of the grant"),
-        f" {'year' if grant.years == 1 else 'years'} from {grant.start} on",
+        f" {'year' if grant.years == 1 else 'years'} from {day_words(grant.start)} on",
     ]
     budget = _budget(given)
     if budget is not None:
@@ -121,8 +122,8 @@ def question_section(given: Material) -> Section:
             given.book.setting(
                 f"experiments[{n}].runs", wanted.runs, "runs", f"{wanted.name}: runs"
             ),
-            "every year" if wanted.each_year else str(wanted.not_before or grant.start),
-            "each year's end" if wanted.each_year else str(wanted.by or grant.year_dates[-1]),
+            "every year" if wanted.each_year else day_words(wanted.not_before or grant.start),
+            "each year's end" if wanted.each_year else day_words(wanted.by or grant.year_dates[-1]),
             wanted.who or "not said",
         )
         for n, wanted in enumerate(grant.experiments, start=1)
@@ -173,7 +174,13 @@ def recommendation_section(given: Material) -> Section:
     for e in given.costs.equipment:
         do = "Buy " if e.machine.upgrade_of is None else "Upgrade "
         items.append(
-            (do, e.count, f" on {e.bought_on}: {e.machine.label}, ", e.charge.each, " each.")
+            (
+                do,
+                e.count,
+                f" on {day_words(e.bought_on)}: {e.machine.label}, ",
+                e.charge.each,
+                " each.",
+            )
         )
     by_label: dict[str, list[Any]] = {}
     for r in given.costs.running:
@@ -197,7 +204,7 @@ def recommendation_section(given: Material) -> Section:
     )
     words: list[str | Num] = [_runs(given), " for ", given.costs.total]
     words.append(", overhead included" if given.loaded.grant.charges_overhead else ", no overhead")
-    words += [f". The last run ends on {given.book.day(plan.finish_day)}, after ", end, ". "]
+    words += [f". The last run ends on {_when(given, plan)}, after ", end, ". "]
     if plan.proven:
         words.append("No better plan exists under these settings: optimality is proven.")
     elif plan.gap is not None:
@@ -224,9 +231,9 @@ def schedule_section(given: Material, pictures: bool) -> Section:
             (
                 e.name,
                 option.label,
-                str(given.book.day(p.pieces[0][0])),
-                str(given.book.day(p.pieces[-1][1])),
-                str(given.book.day(given.loaded.problem.due(e))),
+                day_words(given.book.day(p.pieces[0][0])),
+                day_words(given.book.day(p.pieces[-1][1])),
+                day_words(given.book.day(given.loaded.problem.due(e))),
                 given.book.time(
                     option.times[e.model], f"{e.model_name or e.model} on {option.label}"
                 ),
@@ -275,7 +282,7 @@ def alternatives_section(given: Material, pictures: bool, total: Decimal) -> Sec
 
 
 def _when(given: Material, plan: Plan) -> str:
-    return str(given.book.day(plan.finish_day))
+    return day_words(given.book.day(plan.finish_day))
 
 
 def _figures(given: Material, other: Alternative) -> tuple[Cell, Cell, Cell]:
@@ -306,7 +313,7 @@ def _takes(given: Material, other: Alternative) -> Words:
             machine_id=p.machine_id,
             order=p.order,
         )
-        day = given.book.day(given.loaded.problem.orders[p.order])
+        day = day_words(given.book.day(given.loaded.problem.orders[p.order]))
         words += ["; " if words else "It buys ", count, f" ({label}) on {day}"]
     hired = [given.book.rentals[name] for name in dict.fromkeys(r.rental_id for r in plan.rented)]
     for verb, labels in (

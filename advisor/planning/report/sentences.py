@@ -10,7 +10,7 @@ from advisor.planning.grant.cost_lines import not_asked_for
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.cost_book import CostBook, Costs
 from advisor.planning.report.number_ledger import Num, NumberLedger
-from advisor.planning.report.report import Words
+from advisor.planning.report.report import Words, day_words
 from advisor.planning.sensitivity.changes import Change
 from advisor.planning.sensitivity.explain import Alternative
 from advisor.planning.sensitivity.solved_amounts import Finding, Value
@@ -186,7 +186,9 @@ def limits(book: CostBook, plan: Plan, costs: Costs) -> list[Words]:
         found.append(("All ", number, told) if every else (number, " of ", whole, told))
     days = [each.line.quoted_on for e in costs.equipment for each in e.lines]
     if days:
-        found.append((f"The oldest quote is of {min(days)}; ask for a new one before the order.",))
+        found.append(
+            (f"The oldest quote is of {day_words(min(days))}; ask for a new one before the order.",)
+        )
     found += [(words,) for words in _how_runs_lie(book)]
     if any(e.machine.upgrade_of is not None for e in costs.equipment):
         found.append(

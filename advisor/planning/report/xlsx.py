@@ -20,6 +20,7 @@ from advisor.planning.report.report import (
     Paragraph,
     Report,
     ReportTable,
+    day_words,
     joined,
     shown,
 )
@@ -150,8 +151,8 @@ def _text_sheet(book: Any, formats: _Formats, report: Report) -> None:
     sheet.write_string(
         1,
         0,
-        f"Made on {report.made_on}. Prices and settings on the sheet {LEDGER} (yellow) may be "
-        "changed: every total follows. Sentences on this sheet stay as they were written.",
+        f"Made on {day_words(report.made_on)}. Prices and settings on the sheet {LEDGER} (yellow) "
+        "may be changed: every total follows. Sentences on this sheet stay as they were written.",
         formats.wrap,
     )
     at = 3

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -13,13 +13,14 @@ from advisor.planning.sensitivity.thresholds import find_thresholds
 from advisor.planning.sensitivity.trials import Trials
 from advisor.planning.solver.groups import undominated
 from advisor.planning.solver.milp import Program
-from advisor.planning.solver.problem import Plan, PlanningProblem
+from advisor.planning.solver.problem import Plan, PlanningProblem, Rental
 from advisor.planning.solver.relaxation import Relaxation
 from advisor.planning.solver.search_clock import Clock, clock_of
 
 MOST_COLUMNS = 4000
 """Larger programs are not explained, which takes dozens of solves."""
 ALTERNATIVES = 4
+NOTHING = "buy nothing"
 MOST_GPUS = 6
 """How many other GPUs are tried where no bound says that the rest are worse."""
 NO_SPARE = 0.02
@@ -99,7 +100,7 @@ def _alternatives(trials: Trials) -> list[Alternative]:
         if a.allocation_id in counted
     ]
     if plan.purchases and problem.rentals:
-        kinds.append(("buy nothing, rent instead", {"no_purchases": True}))
+        kinds.append((NOTHING, {"no_purchases": True}))
     if any(rentals[r.rental_id].allocation is None for r in plan.rented):
         kinds.append(("rent nothing", {"no_rentals": True}))
     for purchase in plan.purchases:
@@ -109,7 +110,8 @@ def _alternatives(trials: Trials) -> list[Alternative]:
     def affordable(kind: tuple[str, Change]) -> Alternative | None:
         label, change = kind
         other = trials.solve(change)
-        return Alternative(label=label, change=change, plan=other, over_budget=False)
+        called = _buys_nothing(rentals, other) if label == NOTHING else label
+        return Alternative(label=called, change=change, plan=other, over_budget=False)
 
     def dearer(alternative: Alternative) -> Alternative | None:
         free: dict[str, Any] = {"budget_cents": None, "no_year_budget": True}
@@ -119,7 +121,10 @@ def _alternatives(trials: Trials) -> list[Alternative]:
         other = trials.solve(change)
         if other is None:
             return alternative
-        return Alternative(label=alternative.label, change=change, plan=other, over_budget=True)
+        label = alternative.label
+        if "no_purchases" in change:
+            label = _buys_nothing(rentals, other)
+        return Alternative(label=label, change=change, plan=other, over_budget=True)
 
     tried = [a for a in trials.each(affordable, kinds, "alternatives") if a is not None]
     others = _other_gpus(trials, {machines[p.machine_id].gpu_id for p in plan.purchases})
@@ -145,6 +150,15 @@ def _alternatives(trials: Trials) -> list[Alternative]:
 
     ordered = sorted(unique.values(), key=lambda other: not asked(other))
     return ordered[: max(ALTERNATIVES, sum(map(asked, ordered)) + 2)]
+
+
+def _buys_nothing(rentals: Mapping[str, Rental], plan: Plan | None) -> str:
+    """What a plan without purchases does instead; where there is none, that it was tried."""
+    used = [rentals[each.rental_id] for each in plan.rented] if plan is not None else []
+    if plan is None or any(each.allocation is None for each in used):
+        return f"{NOTHING}, rent instead"
+    hours = dict.fromkeys(each.provider for each in used)
+    return f"{NOTHING}, use {' and '.join(hours)} instead" if hours else NOTHING
 
 
 def _other_gpus(trials: Trials, chosen: set[str]) -> list[tuple[str, Change]]:
@@ -226,8 +240,9 @@ def _full_years(problem: PlanningProblem, plan: Plan) -> list[Finding]:
         for start, end in pairwise(problem.year_days):
             days = sum(max(min(b, end) - max(a, start), 0.0) for a, b in pieces)
             if days >= (end - start) * (1 - NO_SPARE):
-                first = str(problem.start + timedelta(days=start))
-                full.setdefault(labels[machine_id], []).append(first)
+                first = problem.start + timedelta(days=start)
+                called = f"{first.day} {first:%B %Y}"
+                full.setdefault(labels[machine_id], []).append(called)
     return [
         Finding(
             words=(

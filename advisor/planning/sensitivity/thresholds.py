@@ -185,7 +185,7 @@ def _prices(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> lis
             here=line.unit_usd,
             far=line.unit_usd * 2 if line.quote_id in mine else line.unit_usd / 2,
             unit="usd",
-            after=f" ({line.vendor}, {line.quoted_on})",
+            after=f" ({line.vendor}, {line.quoted_on.day} {line.quoted_on:%B %Y})",
             line=line,
         )
         for line in lines.values()
@@ -205,7 +205,7 @@ def _rents(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> list
             far=rental.usd_per_hour * 2 if rental.rental_id in mine else rental.usd_per_hour / 2,
             unit="usd-per-hour",
             quantum=FINE,
-            after=f" ({rental.priced_on})",
+            after=f" ({rental.priced_on.day} {rental.priced_on:%B %Y})",
         )
         for rental in problem.rentals
         if rental.rental_id in wanted
