@@ -39,7 +39,7 @@ def plan_sentence(loaded: Loaded, plan: Plan) -> str:
     shared = ""
     if loaded.grant.shared_by is not None:
         theirs = loaded.grant.currency.written(loaded.grant.shared_usd)
-        shared = f" ({theirs} of it from {loaded.grant.shared_by})"
+        shared = f" (up to {theirs} of it from {loaded.grant.shared_by})"
     return (
         f"{_does(loaded, plan)}: {runs} for {cost}{of} {overhead_words(loaded.grant)}"
         f"{shared}, done by {over.day} {over:%B %Y}; {_sure(loaded, plan)}."

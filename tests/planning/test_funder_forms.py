@@ -253,16 +253,45 @@ def test_a_sum_that_others_pay_is_not_asked_for(planned: Planned, tmp_path: Path
     assert f"The faculty pays $1,000 of the total, and {asked} is asked for." in text
     # More than all of it is not asked back.
     rich = to_markdown(report_for(planned, **changes | {"shared_usd": Decimal(10**7)}).parts()[0])
-    assert f"We ask for $0, which is the full cost of {told} less {told} that" in rich
+    assert f"We ask for no money: the faculty pays the full cost of {told}: " in rich
+    assert f"The faculty pays {told} of the total, and nothing is asked for." in rich
+    budget = json.loads(to_json_text(report))["budget"]
+    assert budget["asked"]["value"] == float(total.value - 1000)
+    theirs = budget["paid_by_others"]
+    assert (theirs["by"], theirs["amount"]["value"]) == ("the faculty", 1000)
+
+    def dollars(amount: float) -> str:
+        return f"${amount:,.2f}".removesuffix(".00")
+
+    # UKRI pays its share of all of it whoever pays the rest; the DFG adds to its own part alone.
+    ukri = to_markdown(report_for(planned, funder="ukri", **changes).parts()[0])
+    assert re.search(r"We ask for \S+, which is 80 % of the full cost", ukri)
+    assert re.search(r"remainder the faculty pays \$1,000 and the institution \$[\d,.]+\.", ukri)
+    dfg = to_markdown(report_for(planned, funder="dfg", **changes).parts()[0])
+    direct = budget["lines"][-3]["total"]["value"]
+    added = budget["lines"][-2]["total"]["value"] * (direct - 1000) / direct
+    assert f"We ask for {dollars(direct - 1000)}, which is the direct cost of" in dfg
+    assert f"which the funder adds, it is {dollars(direct - 1000 + added)}." in dfg
     path = tmp_path / "grant.toml"
     for funder, lines, problem in (
-        ("nsf", 'shared = 9\nshared_by = "B"', "nsf is not asked for the whole cost"),
-        ("plain", "shared = 9", "somebody must pay it: write shared_by"),
+        ("nsf", 'shared = 9\nshared_by = "B"', "nsf prohibits voluntary cost sharing"),
+        ("plain", "shared = 9", "must say who pays the sum in shared"),
+        ("plain", 'shared_by = ""', "is empty: write a text between the quotes"),
+        ("plain", 'shared_by = "B"', "is there without a sum: write shared"),
+        (
+            "plain",
+            'per_year = [5, 5, 5]\nshared = 9\nshared_by = "B"',
+            "write shared_per_year, one sum",
+        ),
+        ("plain", 'shared = 9\nshared_per_year = [9]\nshared_by = "B"', "remove one of the two"),
+        ("plain", 'shared_per_year = [9]\nshared_by = "B"', "has 1 amount for "),
         ("plain", 'total = 50\nshared = 9\nshared_by = "B"', None),
     ):
         path.write_text(f"{GRANT.format(funder=funder)}[budget]\n{lines}\n", encoding="utf-8")
         if problem is None:
-            assert (read_grant(path).budget_usd, read_grant(path).shared_usd) == (50, 9)
+            grant = read_grant(path)
+            assert (grant.budget_usd, grant.shared_usd, grant.shared_reach) == (50, 9, 1)
+            assert replace(grant, funder="ukri").shared_reach == 0
             continue
         with pytest.raises(InputError, match=rf"budget\.shared.*: .*{problem}"):
             read_grant(path)

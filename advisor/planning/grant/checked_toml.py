@@ -31,8 +31,10 @@ class Line(str):
     @classmethod
     def read(cls, value: Any) -> Line:
         """Without blanks around it. Raises ValueError."""
-        if not isinstance(value, str) or not value.strip():
+        if not isinstance(value, str):
             raise ValueError('must be text: write it between quotes, like "Pythia 1B"')
+        if not value.strip():
+            raise ValueError("is empty: write a text between the quotes, or remove this key")
         if len(value) > 500 or not value.isprintable():
             raise ValueError("must be one printable line of at most 500 characters")
         return cls(value.strip())

@@ -104,6 +104,8 @@ class Grant:
     shared_usd: Decimal = Decimal(0)
     """What ``shared_by`` pays of all costs."""
     shared_by: str | None = None
+    shared_year_usd: tuple[Decimal, ...] | None = None
+    """The same of each award year, where the years have money of their own."""
     stated: Mapping[str, Decimal] = field(default_factory=dict)
     """Amounts and the price of a kWh as the file has them, in the grant's currency, by their place:
     in US dollars and back they could be another."""
@@ -112,6 +114,15 @@ class Grant:
     def charges_overhead(self) -> bool:
         """Whether anything of it bears overhead, by the institution's rates or a line's own."""
         return self.institution.charges_overhead or any(c.overhead.rate for c in self.costs)
+
+    @property
+    def shared_reach(self) -> Decimal:
+        """How much further the budget reaches with each dollar that others pay: not where they pay
+        the institution's part, and further where the funder adds to what it pays."""
+        form = funder_form(self.funder)
+        if form.pays is not None:
+            return Decimal(0)
+        return 1 + self.institution.overhead_rate if form.adds_indirect else Decimal(1)
 
     @property
     def end(self) -> date:
@@ -220,7 +231,10 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
         network_gbit=None if running.network_gbit is None else exact(running.network_gbit),
         costs=file.costs,
         pays_electricity=power.paid_by != "institution" and power != ElectricityTable(),
-        shared_usd=currency.to_usd(file.budget.shared or Decimal(0)),
+        shared_usd=_shared_usd(path.name, file.budget, currency),
+        shared_year_usd=None
+        if file.budget.shared_per_year is None
+        else tuple(currency.to_usd(amount) for amount in file.budget.shared_per_year),
         shared_by=file.budget.shared_by,
         stated={} if currency.code == "USD" else _stated(file),
     )
@@ -231,6 +245,16 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
     found = replace(found, allocations=allocations, allocation_values=values)
     _check_terms(found)
     return replace(found, utilisation=_mean_utilisation(found))
+
+
+def _shared_usd(file: str, budget: BudgetTable, currency: Currency) -> Decimal:
+    """What others pay in all years. Raises InputError."""
+    by_year = budget.shared_per_year
+    if by_year is None:
+        return currency.to_usd(budget.shared or Decimal(0))
+    if budget.shared is not None:
+        raise wrong(file, "budget.shared_per_year", "is there with shared: remove one of the two")
+    return sum((currency.to_usd(amount) for amount in by_year), Decimal(0))
 
 
 def _mean_utilisation(grant: Grant) -> Decimal:
@@ -273,10 +297,12 @@ def _check_signs(name: str, file: GrantFile, currency: Currency) -> None:
 def _amounts(file: GrantFile) -> list[tuple[str, Amount]]:
     """What is in the grant's currency, each with its place."""
     years = enumerate(file.budget.per_year or (), start=1)
+    theirs = enumerate(file.budget.shared_per_year or (), start=1)
     amounts = [
         ("budget.total", file.budget.total),
         ("budget.shared", file.budget.shared),
         *((f"budget.per_year[{n}]", amount) for n, amount in years),
+        *((f"budget.shared_per_year[{n}]", amount) for n, amount in theirs),
         *((f"costs[{n}].amount", cost.amount) for n, cost in enumerate(file.costs, start=1)),
         ("institution.equipment_threshold", file.institution.equipment_threshold),
     ]
@@ -389,19 +415,28 @@ def _check_orders(grant: Grant) -> None:
 def _check_shared(grant: Grant) -> None:
     """A sum that others pay stands against the whole cost. Raises InputError."""
     if grant.shared_by is not None and not grant.shared_usd:
-        problem = "pays nothing: write shared, the sum that they pay"
+        problem = "is there without a sum: write shared, what they pay in all"
         raise wrong(grant.file, "budget.shared_by", problem)
     if not grant.shared_usd:
         return
     if grant.shared_by is None:
-        problem = "somebody must pay it: write shared_by with their name"
+        problem = "must say who pays the sum in shared: write their name"
         raise wrong(grant.file, "budget.shared_by", problem)
-    form = funder_form(grant.funder)
-    if not form.names_cost_share or form.adds_indirect or form.pays is not None:
-        problem = f"{grant.funder} is not asked for the whole cost: write purchases.cost_share"
+    if not funder_form(grant.funder).names_cost_share:
+        problem = (
+            f"{grant.funder} prohibits voluntary cost sharing, so no budget of it may name this "
+            "sum: remove it, or write purchases.cost_share, which stays out of what is sent"
+        )
         raise wrong(grant.file, "budget.shared", problem)
-    if grant.year_budget_usd is not None:
-        problem = "is there with per_year: add it to the year in which it is paid"
+    years = len(grant.year_dates) - 1
+    if grant.shared_year_usd is not None and len(grant.shared_year_usd) != years:
+        problem = _one_for_each(len(grant.shared_year_usd), "amount", years)
+        raise wrong(grant.file, "budget.shared_per_year", problem)
+    if grant.year_budget_usd is not None and grant.shared_year_usd is None:
+        problem = (
+            "does not say in which year it is paid, and per_year gives each year money of its "
+            "own: write shared_per_year, one sum for each year"
+        )
         raise wrong(grant.file, "budget.shared", problem)
 
 

@@ -165,6 +165,8 @@ class BudgetTable(_Table, frozen=True):
     total: AmountOrZero | None = None
     shared: AmountOrZero | None = None
     """What somebody else pays of all costs, as a sum."""
+    shared_per_year: tuple[AmountOrZero, ...] | None = None
+    """The same, of each award year."""
     shared_by: Line | None = None
     currency: Line | None = None
     usd_per_unit: UsdPerUnit | None = None

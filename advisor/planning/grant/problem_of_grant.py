@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from decimal import Decimal
 from itertools import chain
 
 from advisor.parse import InputError
@@ -116,10 +117,10 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
         objective=grant.objective,
         budget_cents=None
         if grant.budget_usd is None
-        else int((grant.budget_usd + grant.shared_usd) * 100),
+        else int((grant.budget_usd + grant.shared_usd * grant.shared_reach) * 100),
         year_budget_cents=None
         if grant.year_budget_usd is None
-        else tuple(int(usd * 100) for usd in grant.year_budget_usd),
+        else tuple(int(usd * 100) for usd in years_reach(grant)),
         carry_over=grant.carry_over,
         buy_years=grant.buy_years,
         max_machines=grant.max_machines,
@@ -175,6 +176,13 @@ def rules_of(grant: Grant) -> Rules:
         grant_months=grant.years * 12,
         first_day=grant.start,
     )
+
+
+def years_reach(grant: Grant) -> list[Decimal]:
+    """How far the money of each award year reaches, with what others pay in it."""
+    theirs = grant.shared_year_usd or (Decimal(0),) * len(grant.year_budget_usd or ())
+    both = zip(grant.year_budget_usd or (), theirs, strict=True)
+    return [own + their * grant.shared_reach for own, their in both]
 
 
 def _first_days(grant: Grant) -> list[int]:

@@ -32,7 +32,14 @@ from advisor.planning.report.report import (
     day_words,
     joined,
 )
-from advisor.planning.report.sentences import listed, shared_num
+from advisor.planning.report.sentences import listed
+from advisor.planning.report.who_pays import (
+    WhoPays,
+    added_words,
+    asked_words,
+    note_words,
+    who_pays,
+)
 from advisor.planning.solver.charges import BY_YEAR, Charge
 from price_catalog.model import OWN_QUOTE
 
@@ -56,15 +63,14 @@ def funder_sections(given: Material, form: FunderForm, to: InCurrency) -> tuple[
         for row in budget.rows
         if isinstance(row[0], str) and row[0] in names and isinstance(row[-1], Num)
     }
-    total = budget.rows[-1][-1]
-    assert total is not None and not isinstance(total, str)  # a sum, always
+    paid = who_pays(given, form, budget, to)
     sections = (
         Section(
             title="Request",
             blocks=(
-                local(_request(given, form, budget, to)),
+                local(_request(given, form, paid)),
                 budget,
-                *(local(words) for words in _budget_notes(given, form, total, to)),
+                *(local(words) for words in _budget_notes(given, paid, to)),
             ),
         ),
         Section(
@@ -175,9 +181,8 @@ def _called_total(given: Material, form: FunderForm) -> str:
     return "Total cost" if shared and "request" in name.lower() else name
 
 
-def _budget_notes(given: Material, form: FunderForm, total: Num, to: InCurrency) -> list[Words]:
+def _budget_notes(given: Material, paid: WhoPays, to: InCurrency) -> list[Words]:
     words: list[str | Num] = [_award_years(year_spans(given))]
-    grant = given.loaded.grant
     rules = given.loaded.problem.rules
     rentals = given.book.rentals
     bare = any(
@@ -191,28 +196,12 @@ def _budget_notes(given: Material, form: FunderForm, total: Num, to: InCurrency)
         life = given.book.setting("institution.life_months", rules.life_months, "months", "life")
         words += [" Machines are written off over ", life, " months, and the months within the "]
         words.append("project are charged.")
-    if form.pays is not None and total.value:
-        share, paid = _paid(given, form, total)
-        rest = given.ledger.compute("difference", [total, paid], total.unit, "the remainder")
-        words += [" The funder pays ", share, " of the total: ", paid, ". The remainder, ", rest]
-        words.append(", is the institution's.")
-    if grant.shared_by is not None and total.value:
-        theirs, asked = _shared(given, to, total)
-        by = f"{grant.shared_by[:1].upper()}{grant.shared_by[1:]}"
-        words += [f" {by} pays ", theirs, " of the total, and ", asked, " is asked for."]
+    words += note_words(given, paid)
     if given.costs.indirect.value:
         words += _indirect(given, to)
     if given.loaded.grant.currency.note is not None and _is_converted(given):
         words.append(f" {given.loaded.grant.currency.note}")
     return [tuple(words)]
-
-
-def _shared(given: Material, to: InCurrency, total: Num) -> tuple[Num, Num]:
-    """What others pay of the total, and what is left to ask for."""
-    ledger = given.ledger
-    theirs = to.num(shared_num(given.loaded, ledger))
-    theirs = ledger.compute("least", [theirs, total], total.unit, "paid by others, at most all")
-    return theirs, ledger.compute("difference", [total, theirs], total.unit, "asked for")
 
 
 def _is_converted(given: Material) -> bool:
@@ -238,19 +227,6 @@ def _award_years(spans: list[tuple[date, date]]) -> str:
         return f"Year 1 is {whole}, and each later year begins on {first.day} {first:%B}."
     told = [f"year {n} is {day_words(a)} to {day_words(b)}" for n, (a, b) in enumerate(spans, 1)]
     return f"Award years: {'; '.join(told)}."
-
-
-def _paid(given: Material, form: FunderForm, total: Num) -> tuple[Num, Num]:
-    """The share of the total that the funder pays, and how much that is."""
-    assert form.pays is not None
-    share = given.ledger.leaf(
-        "setting", form.pays, "share", "what the funder pays", key="form.pays"
-    )
-    decimals = given.loaded.grant.currency.decimals
-    words = "paid by the funder"
-    return share, given.ledger.compute(
-        "product", [total, share], total.unit, words, decimals=decimals
-    )
 
 
 def _indirect(given: Material, to: InCurrency) -> Words:
@@ -305,11 +281,9 @@ def _house(given: Material) -> str:
     return f"the rules of {'our institution' if shipped_for_many else name.partition(' (')[0]}"
 
 
-def _request(given: Material, form: FunderForm, budget: ReportTable, to: InCurrency) -> Words:
+def _request(given: Material, form: FunderForm, paid: WhoPays) -> Words:
     grant = given.loaded.grant
     between = f" between {day_words(grant.start)} and {day_words(year_spans(given)[-1][1])}."
-    direct, _, total = (row[-1] for row in budget.rows[-3:])
-    assert isinstance(direct, Num) and isinstance(total, Num)
     items = [asked_for(e) for e in given.costs.equipment]
     running = given.costs.running
     rented = [rented_name(given, r) for r in running if r.rented and r.charge.direct.value]
@@ -322,19 +296,10 @@ def _request(given: Material, form: FunderForm, budget: ReportTable, to: InCurre
     where = _where(given)
     if not parts and not given.plan.runs:
         return (f"No run can be done with this money{between}",)
-    if not parts and not total.value:
+    if not parts and not paid.total.value:
         done = runs_done(given)
         return ("We ask for no money. We do ", done, f" of training on {where}{between}")
-    words: list[str | Num] = ["We ask for ", total]
-    if form.pays is not None:
-        share, paid = _paid(given, form, total)
-        words = ["We ask for ", paid, ", which is ", share, " of the full cost of ", total]
-    elif form.adds_indirect:
-        words = ["We ask for ", direct]
-    elif grant.shared_by is not None:
-        theirs, asked = _shared(given, to, total)
-        words = ["We ask for ", asked, ", which is the full cost of ", total, " less ", theirs]
-        words.append(f" that {grant.shared_by} pays")
+    words: list[str | Num] = [*asked_words(given, paid)]
     joined_by = [" and " in joined(part) for part in parts]
     for n, part in enumerate(parts):
         last = " and " if len(parts) == 2 and not any(joined_by) else "; and "
@@ -345,11 +310,7 @@ def _request(given: Material, form: FunderForm, budget: ReportTable, to: InCurre
     if own and where:
         words.append(f" on {where}")
     words.append(between)
-    if form.adds_indirect and total.value != direct.value:
-        name = str(form.lines.indirect)
-        words += [f" With the {name[0].lower()}{name[1:]}, which the funder adds, it is ", total]
-        words.append(".")
-    return tuple(words)
+    return (*words, *added_words(form, paid))
 
 
 def _where(given: Material) -> str:

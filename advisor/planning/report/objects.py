@@ -8,9 +8,10 @@ from advisor.planning.report.award_years import year_spans
 from advisor.planning.report.cost_sections import asked_of
 from advisor.planning.report.material import Material
 from advisor.planning.report.report import ReportTable
+from advisor.planning.report.who_pays import WhoPays
 
 
-def objects(given: Material, budget: ReportTable) -> dict[str, Any]:
+def objects(given: Material, budget: ReportTable, paid: WhoPays) -> dict[str, Any]:
     """What a script wants of a plan."""
     problem, book = given.loaded.problem, given.book
     options = problem.options()
@@ -78,6 +79,10 @@ def objects(given: Material, budget: ReportTable) -> dict[str, Any]:
                 {"line": row[0], "by_year": list(row[1:-1]), "total": row[-1]}
                 for row in budget.rows
             ],
+            "asked": paid.asked,
+            "paid_by_others": None
+            if paid.theirs is None
+            else {"by": given.loaded.grant.shared_by, "amount": paid.theirs},
         },
     }
 

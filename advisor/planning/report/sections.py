@@ -38,6 +38,7 @@ from advisor.planning.report.sentences import (
     cost_of_other,
     solve_num,
 )
+from advisor.planning.report.who_pays import who_pays
 from advisor.planning.sensitivity.explain import Alternative, Explanation
 from advisor.planning.solver.problem import Plan
 
@@ -71,7 +72,7 @@ def build_report(
         sources_section(given),
     ]
     in_it = tuple(map(to.section, sections))
-    data = to.objects(objects(given, budget))
+    data = to.objects(objects(given, budget, who_pays(given, funder, budget, to)))
     return Report(
         title=loaded.grant.title,
         made_on=loaded.today,

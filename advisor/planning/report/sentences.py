@@ -95,14 +95,31 @@ def budget_num(loaded: Loaded, ledger: NumberLedger) -> Num:
     usd = loaded.grant.budget_usd
     assert usd is not None
     budget = ledger.leaf("setting", usd, "usd", "budget", key="budget.total")
-    if not loaded.grant.shared_usd:
+    reach = loaded.grant.shared_reach
+    if not loaded.grant.shared_usd or not reach:
         return budget
-    return ledger.total([budget, shared_num(loaded, ledger)], "budget, with what others pay")
+    shared = shared_num(loaded, ledger)
+    if reach != 1:
+        factor = ledger.leaf("unit", reach, "factor", "with what the funder adds", name="reach")
+        shared = ledger.compute("product", [shared, factor], "usd", "as far as that reaches")
+    return ledger.total([budget, shared], "budget, with what others pay")
 
 
 def shared_num(loaded: Loaded, ledger: NumberLedger) -> Num:
     """What others pay of all costs."""
-    usd = loaded.grant.shared_usd
+    usd, by_year = loaded.grant.shared_usd, loaded.grant.shared_year_usd
+    if by_year is not None:
+        sums = [
+            ledger.leaf(
+                "setting",
+                amount,
+                "usd",
+                f"paid by others, award year {n}",
+                key=f"budget.shared_per_year[{n}]",
+            )
+            for n, amount in enumerate(by_year, start=1)
+        ]
+        return ledger.total(sums, "paid by others")
     return ledger.leaf("setting", usd, "usd", "paid by others", key="budget.shared")
 
 

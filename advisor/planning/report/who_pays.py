@@ -1,0 +1,133 @@
+"""What of a budget the funder is asked for, and what others pay of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from advisor.planning.grant.funder import FunderForm
+from advisor.planning.report.in_currency import InCurrency
+from advisor.planning.report.material import Material
+from advisor.planning.report.number_ledger import Num
+from advisor.planning.report.report import ReportTable, Words
+from advisor.planning.report.sentences import shared_num
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhoPays:
+    """The amounts of a budget, in the currency of the grant."""
+
+    direct: Num
+    total: Num
+    asked: Num
+    """Of the funder, as its form asks for it: without what it adds by itself."""
+    theirs: Num | None = None
+    """What ``shared_by`` pays, at most what there is to pay."""
+    share: Num | None = None
+    """The share of the total that the funder pays, where it does not pay all."""
+    rest: Num | None = None
+    """What the institution pays then."""
+    added: Num | None = None
+    """With what the funder adds by itself to what is asked for."""
+
+
+def who_pays(given: Material, form: FunderForm, budget: ReportTable, to: InCurrency) -> WhoPays:
+    """Of a budget whose last rows are direct costs, indirect costs and their total."""
+    ledger = given.ledger
+    direct, indirect, total = (row[-1] for row in budget.rows[-3:])
+    assert isinstance(direct, Num) and isinstance(indirect, Num) and isinstance(total, Num)
+
+    def less(a: Num, b: Num, words: str) -> Num:
+        return ledger.compute("difference", [a, b], a.unit, words)
+
+    def by_others(most: Num) -> Num | None:
+        if given.loaded.grant.shared_by is None:
+            return None
+        sums = [to.num(shared_num(given.loaded, ledger)), most]
+        return ledger.compute("least", sums, most.unit, "paid by others, at most all")
+
+    if form.pays is not None:
+        share = ledger.leaf("setting", form.pays, "share", "what the funder pays", key="form.pays")
+        decimals = given.loaded.grant.currency.decimals
+        asked = ledger.compute(
+            "product", [total, share], total.unit, "paid by the funder", decimals=decimals
+        )
+        rest = less(total, asked, "the remainder")
+        theirs = by_others(rest)
+        if theirs is not None:
+            rest = less(rest, theirs, "the remainder that the institution pays")
+        return WhoPays(
+            direct=direct, total=total, asked=asked, theirs=theirs, share=share, rest=rest
+        )
+    if not form.adds_indirect:
+        theirs = by_others(total)
+        asked = total if theirs is None else less(total, theirs, "asked for")
+        return WhoPays(direct=direct, total=total, asked=asked, theirs=theirs)
+    theirs = by_others(direct)
+    if theirs is None or not direct.value:
+        return WhoPays(direct=direct, total=total, asked=direct, theirs=theirs, added=total)
+    # The funder adds to what it pays, not to what others do.
+    asked = less(direct, theirs, "asked for")
+    part = ledger.compute("ratio", [asked, direct], "share", "asked for, of direct costs")
+    added = ledger.compute(
+        "product",
+        [indirect, part],
+        total.unit,
+        "added by the funder",
+        decimals=given.loaded.grant.currency.decimals,
+    )
+    whole = ledger.total([asked, added], "asked for, with what the funder adds", total.unit)
+    return WhoPays(direct=direct, total=total, asked=asked, theirs=theirs, added=whole)
+
+
+def note_words(given: Material, paid: WhoPays) -> Words:
+    """Who pays what, for the notes below a budget."""
+    by = given.loaded.grant.shared_by
+    if not paid.total.value:
+        return ()
+    if paid.share is not None and paid.rest is not None:
+        words: list[str | Num] = [" The funder pays ", paid.share, " of the total: ", paid.asked]
+        words.append(". ")
+        if paid.theirs is not None:
+            words += [f"Of the remainder {by} pays ", paid.theirs, " and the institution "]
+        else:
+            words.append("The institution pays the remainder, ")
+        return (*words, paid.rest, ".")
+    if paid.theirs is None or by is None:
+        return ()
+    of = "direct costs" if paid.added is not None else "the total"
+    words = [f" {by[:1].upper()}{by[1:]} pays ", paid.theirs, f" of {of}"]
+    if not paid.asked.value:
+        return (*words, ", and nothing is asked for.")
+    return (*words, ", and ", paid.asked, " is asked for.")
+
+
+def asked_words(given: Material, paid: WhoPays) -> Words:
+    """How a request begins: what is asked for, and what that is of."""
+    by = given.loaded.grant.shared_by
+    if paid.share is not None:
+        return (
+            "We ask for ",
+            paid.asked,
+            ", which is ",
+            paid.share,
+            " of the full cost of ",
+            paid.total,
+        )
+    if paid.theirs is None or by is None:
+        return ("We ask for ", paid.asked)
+    full, what = paid.total, "full cost"
+    if paid.added is not None:
+        full, what = paid.direct, "direct cost"
+    if not paid.asked.value:
+        return (f"We ask for no money: {by} pays the {what} of ", full)
+    start: Words = ("We ask for ", paid.asked, f", which is the {what} of ", full, " less ")
+    return (*start, paid.theirs, f" that {by} pays")
+
+
+def added_words(form: FunderForm, paid: WhoPays) -> Words:
+    """What the request comes to with what the funder adds by itself."""
+    if paid.added is None or paid.added.value == paid.asked.value:
+        return ()
+    name = str(form.lines.indirect)
+    start = f" With the {name[0].lower()}{name[1:]}, which the funder adds, it is "
+    return (start, paid.added, ".")
