@@ -10,19 +10,15 @@ same call again goes on where it stopped. At the end the fast search's answer an
 the others take turns --rounds times, since one trial's noise may choose either.
 
 --kept FILE: records of an earlier day, of the same recipe, kind of GPU and library versions, stand
-for their settings, and its fast search for this one. What was not finished on one H100
-goes on with
-
-    python tests/benchmarks/whole_space.py tests/benchmarks/recipes/vit-22m-short.toml \
-        --out DIR --minutes 9 --micro-batch 256 --kept docs/measurements/h100-image-space.jsonl
+for their settings, and its fast search for this one.
 
 --first "checkpointing;zero-2,offloading,regional" names settings, as `--settings` takes them, that
 come before the others where there is no time for all.
 
 --together 15: the same settings in a fraction of the time, by tests/benchmarks/turns.py: processes
 get ready side by side and time their steps one after the other, each alone. Three settings that
---kept holds are measured again so (DIR/controls.jsonl), and the rounds at the end, too. On an H100
-with 16 cores, from the root of the repository, for those that are left:
+--kept holds are measured again so (DIR/controls.jsonl), and the rounds at the end, too. An image
+model's space on an H100 with 16 cores was finished so, from the root of the repository:
 
     export HF_HUB_OFFLINE=1 TORCH_CUDA_ARCH_LIST=9.0 OMP_NUM_THREADS=8 PYTHONPATH=/tmp/site:$PWD
     python tests/benchmarks/whole_space.py tests/benchmarks/recipes/vit-22m-short.toml --out $OUT \
