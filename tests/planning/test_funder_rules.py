@@ -20,6 +20,8 @@ from advisor.planning.grant.institution import read_institution
 from advisor.planning.grant.problem_of_grant import rules_of
 from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
 from advisor.planning.report.markdown_csv_json import to_markdown
+from advisor.planning.solver.arithmetic import PLAIN
+from advisor.planning.solver.charges import fixed_amount
 from advisor.store import Store
 from tests.planning.forms_for_tests import GRANT, TODAY, cautions_of, report_for
 
@@ -104,7 +106,7 @@ def test_a_yearly_line_is_paid_once_for_two_halves_of_a_year() -> None:
     grant = read_grant(EXAMPLE)
     storage = CostLine(name="Disks", kind="storage", amount=AmountOrZero(1200), per="year")
     grant = replace(grant, costs=(storage,), award_years="fiscal")  # from July
-    paid = [each.usd for each in fixed_costs(grant)]
+    paid = [fixed_amount(PLAIN, each) for each in fixed_costs(grant)]
     assert len(paid) == grant.years + 1 and sum(paid) == 1200 * grant.years
     assert paid[0] == (Decimal(1200) * 181 / 365).quantize(Decimal("0.01"))
 

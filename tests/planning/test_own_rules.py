@@ -18,7 +18,9 @@ from advisor.planning.grant.grant import Grant, read_grant
 from advisor.planning.grant.grant_file import GrantFile
 from advisor.planning.grant.problem_of_grant import rules_of
 from advisor.planning.plan_grant import EXAMPLE, load_grant
-from advisor.planning.solver.charges import purchase_cents, rental_cents
+from advisor.planning.report.number_ledger import NumberLedger
+from advisor.planning.solver.arithmetic import PLAIN
+from advisor.planning.solver.charges import fixed_amount, purchase_cents, rental_cents
 from advisor.planning.solver.solve import solve
 from advisor.store import Store
 from tests.plans_for_tests import make_machine, make_rental
@@ -76,7 +78,14 @@ def test_a_rate_of_each_year_is_charged_on_what_is_paid_in_it(tmp_path: Path) ->
     assert [rental_cents(rental, "a", rules, day) for day in (0, 366)] == [36_00, 38_40]
     assert grant.institution.overhead_rate == Decimal("0.549932")  # by 366 and 365 days
     first, second, rack = fixed_costs(grant)
-    assert (first.usd, second.usd, second.rate) == (1000, 1100, None)
+    assert [fixed_amount(PLAIN, each) for each in (first, second)] == [1000, 1100]
+    # A sheet follows where the first year's amount is changed.
+    ledger = NumberLedger()
+    later = ledger.rows[fixed_amount(ledger, second).row - 1]
+    assert later.operation == "product" and ledger.rows[later.of[0] - 1].origin == {
+        "key": "costs[1].amount"
+    }
+    assert second.rate is None
     assert (rack.usd, rack.rate, rack.rate_key) == (1000, Decimal("0.26"), "costs[2].overhead")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from itertools import pairwise
 
 from advisor.planning.grant.checked_toml import exact
@@ -43,21 +43,20 @@ def fixed_costs(grant: Grant) -> tuple[FixedCost, ...]:
     for n, cost in enumerate(grant.costs, start=1):
         if cost.per == "machine" or cost.amount is None:
             continue
-        cent = Decimal(1).scaleb(-grant.currency.decimals)
+        amount = Decimal(cost.amount)
         for year in range(years) if cost.per == "year" else [cost.year - 1]:
-            # An amount of every year is that of the first; it changes by the year, not by the day.
-            change = (1 + exact(cost.price_change)) ** year
-            part = (Decimal(cost.amount) * change).quantize(cent, ROUND_HALF_UP)
-            if cost.per == "year" and days[year] < DAYS_PER_YEAR:
-                part = (part * days[year] / DAYS_PER_YEAR).quantize(cent)
+            cut = cost.per == "year" and days[year] < DAYS_PER_YEAR
             found.append(
                 FixedCost(
                     key=f"costs[{n}].amount",
                     name=cost.name,
                     kind=cost.kind,
                     year=year,
-                    usd=grant.currency.to_usd(part),
-                    stated=part,
+                    usd=grant.currency.to_usd(amount),
+                    stated=amount,
+                    # An amount of every year changes by the year, not by the day.
+                    change=exact(cost.price_change),
+                    days=days[year] if cut else None,
                     in_base=cost.overhead.charged,
                     rate=cost.overhead.rate,
                     rate_key=f"costs[{n}].overhead" if cost.overhead.rate is not None else "",

@@ -87,6 +87,13 @@ def note_words(given: Material, paid: WhoPays) -> Words:
     if paid.share is not None and paid.rest is not None:
         words: list[str | Num] = [" The funder pays ", paid.share, " of the total: ", paid.asked]
         words.append(". ")
+        if paid.theirs is not None and not paid.rest.value:
+            return (
+                *words,
+                f"{str(by)[:1].upper()}{str(by)[1:]} pays the remainder, ",
+                paid.theirs,
+                ".",
+            )
         if paid.theirs is not None:
             words += [f"Of the remainder {by} pays ", paid.theirs, " and the institution "]
         else:

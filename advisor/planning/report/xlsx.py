@@ -100,6 +100,8 @@ class _Formats:
         # Said, or programs take no indent beside an alignment to the top.
         left = {"align": "left", "indent": 1}
         self.beside = book.add_format({"text_wrap": True, "valign": "top", **left})
+        # Of a row of several lines each cell stands at the first.
+        self.count = book.add_format({"valign": "top", "align": "left"})
         self._book = book
         self._known: dict[tuple[str, bool, bool, bool], Any] = {}
 
@@ -220,16 +222,17 @@ def _ledger_sheet(book: Any, formats: _Formats, report: Report) -> None:
     sheet, rows = book.add_worksheet(LEDGER), report.rows
     _to_print(sheet, report, head=1)
     sheet.freeze_panes(2, 0)
-    sheet.write_string(0, 0, "Yellow: prices and settings that may be changed.", formats.wrap)
+    sheet.write_string(0, 0, "Yellow: prices and settings that may be changed.")
     for at, (column, width) in enumerate(
         (("row", 6), ("what", 60), ("value", 16), ("unit", 12), ("from", 50), ("record", 40))
     ):
-        sheet.write_string(1, at, column, formats.head)
+        heads = {"value": formats.head_right, "unit": formats.head_beside}
+        sheet.write_string(1, at, column, heads.get(column, formats.head))
         sheet.set_column(at, at, width)
     for row in rows:
         line = row.number + _FIRST - 2
-        sheet.write_number(line, 0, row.number)
-        sheet.write_string(line, 1, row.label, formats.wrap if len(row.label) > 60 else None)
+        sheet.write_number(line, 0, row.number, formats.count)
+        sheet.write_string(line, 1, row.label, formats.wrap)
         if row.operation is None:
             editable = row.kind in ("quote", "rental", "setting")
             style = formats.number(row.unit, editable=editable)
@@ -237,13 +240,13 @@ def _ledger_sheet(book: Any, formats: _Formats, report: Report) -> None:
         else:
             style = formats.number(row.unit)
             sheet.write_formula(line, 2, _formula(row), style, float(row.value))
-        sheet.write_string(line, 3, unit_words(row.unit))
+        sheet.write_string(line, 3, unit_words(row.unit), formats.beside)
         origin, record = origin_words(row), record_of(row)
         most = max(_lines_high(row.label, 60), _lines_high(origin, 50), _lines_high(record, 40))
         if most > 1:
             sheet.set_row(line, LINE_POINTS * most)
-        sheet.write_string(line, 4, origin, formats.wrap if len(origin) > 50 else None)
-        sheet.write_string(line, 5, record, formats.wrap if len(record) > 40 else None)
+        sheet.write_string(line, 4, origin, formats.wrap)
+        sheet.write_string(line, 5, record, formats.wrap)
 
 
 def _formula(row: LedgerRow) -> str:

@@ -147,7 +147,7 @@ def purchase_charge(
 def fixed_charge(on: Arithmetic[N], fixed: FixedCost, rules: Rules) -> Charge[N]:
     """What is paid whatever is bought."""
     label = f"{fixed.name}, year {fixed.year + 1}"
-    usd = on.leaf("setting", fixed.usd, "usd", label, key=fixed.key)
+    usd = fixed_amount(on, fixed)
     none = indirect = on.compute("sum", [], "usd", "nothing")
     rate: N | None = None
     if fixed.in_base and fixed.rate is not None:
@@ -158,6 +158,44 @@ def fixed_charge(on: Arithmetic[N], fixed: FixedCost, rules: Rules) -> Charge[N]
         indirect = on.compute("product", [usd, rate], "usd", f"overhead on {label}", decimals=2)
     base = usd if fixed.in_base else none
     return Charge(each=usd, direct=usd, base=base, indirect=indirect, rate=rate)
+
+
+def fixed_amount(on: Arithmetic[N], fixed: FixedCost) -> N:
+    """What a line costs in its year: what its file says, changed from year to year, and of a year
+    cut short its share."""
+    label = f"{fixed.name}, year {fixed.year + 1}"
+    changes = bool(fixed.change and fixed.year)
+    first = label if not changes and fixed.days is None else f"{fixed.name}, a year"
+    usd = on.leaf("setting", fixed.usd, "usd", first, key=fixed.key)
+    if changes:
+        key = f"{fixed.key.removesuffix('.amount')}.price_change"
+        words = f"{fixed.name}, change a year"
+        change = on.leaf("setting", fixed.change, "share", words, key=key)
+        days = on.leaf(
+            "unit",
+            DAYS_PER_YEAR * fixed.year,
+            "days",
+            f"days in the years before year {fixed.year + 1}",
+            name="days in the years before",
+        )
+        words = f"{fixed.name}, change until year {fixed.year + 1}"
+        factor = on.compute("growth", [change, days], "factor", words)
+        words = label if fixed.days is None else f"{label}, a whole year"
+        usd = on.compute("product", [usd, factor], "usd", words, decimals=2)
+    if fixed.days is None:
+        return usd
+    share = on.compute(
+        "ratio",
+        [
+            on.leaf(
+                "unit", fixed.days, "days", f"days of year {fixed.year + 1}", name="days of it"
+            ),
+            on.leaf("unit", DAYS_PER_YEAR, "days", "days in a year", name="days in a year"),
+        ],
+        "share",
+        f"year {fixed.year + 1} of a whole year",
+    )
+    return on.compute("product", [usd, share], "usd", label, decimals=2)
 
 
 def hours_in_a_day(on: Arithmetic[N]) -> N:

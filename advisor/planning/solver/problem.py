@@ -193,8 +193,13 @@ class FixedCost:
     year: int
     """Of the grant, 0 is the first."""
     usd: Decimal
+    """Of a whole year, before it changes: what the file says."""
     stated: Decimal | None = None
     """The same in the grant's currency, as its file has it."""
+    change: Decimal = Decimal(0)
+    """By which an amount of every year rises from one year to the next."""
+    days: int | None = None
+    """Of a year that the turn of a calendar or fiscal year cuts short: its share is paid."""
     in_base: bool
     """Whether overhead is charged on it."""
     rate: Decimal | None = None
