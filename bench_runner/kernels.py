@@ -50,6 +50,17 @@ def canonical(settings: Settings) -> Settings:
     return plain if explicit(plain) == explicit(settings) else settings
 
 
+def as_searched(recipe: Recipe, settings: Settings, *, flash: bool) -> Settings:
+    """The same settings as a search of this recipe writes them, so that a trial asked for by name
+    and the search's have one key. ``flash``: whether this machine has a FlashAttention."""
+    own = recipe.support.attention or "sdpa"
+    if own == "sdpa" and flash and recipe.training.precision in ("fp16", "bf16"):
+        own = "flash"  # as bench_runner.configure takes it
+    if settings.free_lunch and settings.attention == own:
+        settings = replace(settings, attention=None)
+    return canonical(settings)
+
+
 def kernels_of(settings: Settings) -> Kernels:
     """What of the settings is a kernel; naive settings have those of no free lunch."""
     said = explicit(settings)

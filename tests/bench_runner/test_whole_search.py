@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench_runner import configure, journal, kernels, search, space, whole_search
-from bench_runner.arguments import find_recipe, parse_settings
+from bench_runner.arguments import find_recipe, parse_settings, settings_words
 from bench_runner.kernels import Kernels
 from bench_runner.recipes import ModelSource
 from bench_runner.records import Measurement, Settings
@@ -79,6 +79,20 @@ def test_what_a_model_has_decides_its_kernels() -> None:
 )
 def test_what_a_model_cannot_do_is_said(recipe, words: str, said: str) -> None:
     assert said in str(kernels.why_not(recipe, parse_settings(words)))
+
+
+@pytest.mark.parametrize("flash", [False, True])
+@pytest.mark.parametrize("recipe", [DECODER, ENCODER, IMAGES, CONVNET])
+def test_a_trial_by_name_has_the_key_of_the_searchs(recipe, flash: bool) -> None:
+    """None of the space is said in another way, and the words for what is usual add nothing."""
+    for settings in kernels.whole_space(recipe, 1, flash=flash):
+        named = parse_settings(settings_words(kernels.explicit(settings)))
+        assert kernels.as_searched(recipe, named, flash=flash) == settings
+    half = recipe.training.precision != "fp32"
+    own = recipe.support.attention or "sdpa"
+    own = "flash" if flash and half and own == "sdpa" else own
+    named = parse_settings(f"whole,{own}")
+    assert kernels.as_searched(recipe, named, flash=flash) == parse_settings("free-lunch")
 
 
 @pytest.mark.parametrize(

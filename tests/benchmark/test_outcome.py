@@ -40,6 +40,8 @@ def test_the_winner_stands_first_with_its_gains_and_the_rest_is_folded() -> None
     assert words.startswith(f"{LEAN}: ")
     assert "2.00 × as fast as naive" in words
     assert "1.44 × as fast as the paper's best (free lunch)" in words
+    more = gains(progress, PAPERS | {"zero-3 + offloading"})
+    assert more is not None and "the paper's fastest of 1 tried (free lunch)" in more
 
 
 def test_a_winner_of_the_papers_own_space_is_compared_with_naive_alone() -> None:
