@@ -85,9 +85,9 @@ def test_what_a_model_cannot_do_is_said(recipe, words: str, said: str) -> None:
 @pytest.mark.parametrize("recipe", [DECODER, ENCODER, IMAGES, CONVNET])
 def test_a_trial_by_name_has_the_key_of_the_searchs(recipe, flash: bool) -> None:
     """None of the space is said in another way, and the words for what is usual add nothing."""
-    for settings in kernels.whole_space(recipe, 1, flash=flash):
-        named = parse_settings(settings_words(kernels.explicit(settings)))
-        assert kernels.as_searched(recipe, named, flash=flash) == settings
+    for searched in kernels.whole_space(recipe, 1, flash=flash):
+        named = parse_settings(settings_words(kernels.explicit(searched)))
+        assert kernels.as_searched(recipe, named, flash=flash) == searched
     half = recipe.training.precision != "fp32"
     own = recipe.support.attention or "sdpa"
     own = "flash" if flash and half and own == "sdpa" else own
