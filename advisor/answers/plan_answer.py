@@ -15,12 +15,14 @@ from advisor.answers.plan_lines import ways_out_text, what_to_do
 from advisor.answers.plan_sentence import plan_sentence, written_cost
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.problem_of_grant import Loaded
-from advisor.planning.solver.problem import Machine, Plan
+from advisor.planning.solver.problem import BUY_IN, Machine, Plan
 
 if TYPE_CHECKING:
     from advisor.planning.plan_grant import Planned
 
 NOT_QUOTED = "nobody quoted"
+SHARES = "advisor plan --allocations condo"
+"""Lists what is known of shares of condos."""
 """How a price is told that its seller never named."""
 MOST_CALENDAR = 14
 """Lines of a calendar that the short answer prints; a longer one waits for ``--details``."""
@@ -103,9 +105,13 @@ def _price(machine: Machine, asks: Iterable[str]) -> Doubt:
     if line.quote_kind == "parts-list" and len(machine.lines) == 1:
         age = f"{NOT_QUOTED} {machine.label}: a sum of {line.vendor}'s options of "
         age += f"{line.quoted_on:%B %Y}; ask for a quote"
+    if line.quote_kind == BUY_IN:
+        age = f"{line.vendor} named the price of a share in {line.quoted_on:%B %Y}: ask again"
     flip = next((text for text in asks if text.startswith(f"a quote for {machine.label}:")), "")
     words = f"{age}; {flip.partition('it costs nothing, and ')[2]}" if flip else age
     command = f"advisor prices list --item {quoted(line.item_id)}"
+    if line.quote_kind == BUY_IN:
+        command = SHARES
     return Doubt(about="price", words=words.rstrip("; "), command=command)
 
 

@@ -11,12 +11,13 @@ from textwrap import fill
 from typing import Any
 
 from advisor.answers.before import WIDTH, Doubt, doubt_block, doubt_objects, quoted
+from advisor.answers.plan_answer import SHARES
 from advisor.answers.plan_sentence import overhead_words
 from advisor.answers.wording import PREDICTED_MARK
 from advisor.parse import InputError
 from advisor.planning.capacity import MOST_RUNS, Reach, ReachTask, problems_of, timed_models
 from advisor.planning.grant.grant import Grant, read_grant
-from advisor.planning.solver.problem import Machine, Plan, PlanningProblem, Rental
+from advisor.planning.solver.problem import BUY_IN, Machine, Plan, PlanningProblem, Rental
 from advisor.planning.solver_process import Search
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
@@ -149,6 +150,8 @@ def reach_doubts(answer: Reached, command: str) -> list[Doubt]:
         whom = f"ask {line.vendor} again" if machine.on_sale else "nobody is known to sell it new"
         words = f"{machine.label} has a price of {line.quoted_on:%B %Y}: {whom}"
         listed = f"advisor prices list --item {quoted(line.item_id)}"
+        if line.quote_kind == BUY_IN:
+            listed = SHARES
         doubts.append(Doubt(about="price", words=words, command=listed))
     if isinstance(way, Rental) and way.allocation is None:
         units = [each.unit for each in plan.placed if each.machine_id == way.rental_id]

@@ -59,6 +59,8 @@ def _sure(loaded: Loaded, plan: Plan) -> str:
 
 def _called(label: str, count: int) -> str:
     """``the Puget workstation, 1 x RTX 5090``, ``2 × A6000 in Desktop``, ``3 × (…)``."""
+    if label.startswith("share of ") and count == 1:
+        return f"a {label}"
     if count > 1:
         return f"{count} × ({label})"
     return label if label[:1].isdigit() else f"the {label}"

@@ -167,6 +167,8 @@ WANT_MORE = (
     "is there twice",
     "in dollars, and the grant",
     "must pay it",
+    "must say who pays",
+    "is there without a sum",
     "pays nothing",
     "written off",
     "needs a currency",

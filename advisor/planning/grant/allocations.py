@@ -23,6 +23,8 @@ def allocations_of(
     allocations: list[Allocation] = []
     rentals: list[Rental] = []
     for n, asked in enumerate(grant.allocations, start=1):
+        if asked.buy_in is not None:
+            continue  # a machine
         gpu_id, gpu_name = _gpu(snapshot, grant, n, asked)
         key = f"allocation:{n}"
         usable = [

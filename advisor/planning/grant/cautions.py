@@ -44,6 +44,7 @@ def told(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
     return [
         *_not_on_sale(grant, problem, plan),
         *_not_quoted(problem, plan),
+        *_condo(problem, plan),
         *_allocations(grant, problem, plan),
         *_not_asked(grant, problem, plan),
         *_shared(grant),
@@ -95,6 +96,21 @@ def _not_quoted(problem: PlanningProblem, plan: Plan) -> list[Caution]:
             "quoted it. Ask for a quote before you submit."
         )
         for line in dict.fromkeys(lines)
+    ]
+
+
+def _condo(problem: PlanningProblem, plan: Plan) -> list[Caution]:
+    """Shares that are bought: what only the campus can say."""
+    bought = {p.machine_id for p in plan.purchases}
+    return [
+        Caution(
+            f"The {m.label} stands at the price of {line.quoted_on.day} {line.quoted_on:%B %Y}. "
+            "Ask the campus for a written quote, when the next shares are sold, and whether your "
+            "office charges them as equipment or as a service."
+        )
+        for m in problem.machines
+        if m.machine_id in bought and m.share_of is not None
+        for line in m.lines
     ]
 
 

@@ -298,12 +298,14 @@ def _amounts(file: GrantFile) -> list[tuple[str, Amount]]:
     """What is in the grant's currency, each with its place."""
     years = enumerate(file.budget.per_year or (), start=1)
     theirs = enumerate(file.budget.shared_per_year or (), start=1)
+    allocations = enumerate(file.allocations, start=1)
     amounts = [
         ("budget.total", file.budget.total),
         ("budget.shared", file.budget.shared),
         *((f"budget.per_year[{n}]", amount) for n, amount in years),
         *((f"budget.shared_per_year[{n}]", amount) for n, amount in theirs),
         *((f"costs[{n}].amount", cost.amount) for n, cost in enumerate(file.costs, start=1)),
+        *((f"allocations[{n}].buy_in", each.buy_in) for n, each in allocations),
         ("institution.equipment_threshold", file.institution.equipment_threshold),
     ]
     return [(place, amount) for place, amount in amounts if amount is not None]
@@ -483,6 +485,10 @@ def _check_terms(grant: Grant) -> None:
             problem = f"'{allocation.name}' is there twice: give each its own name"
             raise wrong(grant.file, f"{place}.name", problem)
         names.add(allocation.name)
+        lasts = allocation.lasts_years
+        if lasts is not None and lasts < grant.years:
+            problem = f"must be at least {grant.years}: a share that ends before the grant is not "
+            raise wrong(grant.file, f"{place}.lasts_years", f"{problem}planned with")
         first, last = allocation.starts, allocation.ends
         for key, day in (("starts", first), ("ends", last)):
             if day is not None and not grant.start <= day <= grant.end:

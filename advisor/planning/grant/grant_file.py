@@ -39,6 +39,7 @@ _Hours = Annotated[float, Meta(gt=0, le=1e9)]
 _HourlyUsd = Annotated[float, Meta(ge=0, le=1000)]
 _JobDays = Annotated[float, Meta(gt=0, le=365)]
 _WaitDays = Annotated[float, Meta(ge=0, le=365)]
+_LastsYears = Annotated[float, Meta(gt=0, le=30)]
 _Odds = Annotated[float, Meta(gt=0, le=1)]
 LONGEST_RUN_DAYS = 90.0
 SLACK = 0.15
@@ -129,6 +130,12 @@ class AllocationTable(_Table, frozen=True):
     """... in the grant's currency."""
     credit: Amount | None = None
     """Of a cloud: what is given, in the money of the price of an hour; the grant pays nothing."""
+    buy_in: Amount | None = None
+    """Of a condo: what one share of it costs once, in the grant's currency ..."""
+    buy_in_on: date | None = None
+    """... on which day ..."""
+    lasts_years: _LastsYears | None = None
+    """... and for how long it is served."""
     max_job_days: _JobDays | None = None
     queue_days: _WaitDays | None = None
     odds: _Odds | None = None
@@ -150,6 +157,10 @@ class GrantAllocation(_Table, frozen=True):
     usd_per_gpu_hour: _HourlyUsd = 0.0
     price_per_gpu_hour: _HourlyUsd | None = None
     """In the grant's currency, instead."""
+    buy_in: Amount | None = None
+    """What one share of a condo costs once: it is bought as a machine is."""
+    buy_in_on: date | None = None
+    lasts_years: _LastsYears | None = None
     max_job_days: _JobDays | None = None
     queue_days: _WaitDays = 0.0
     """Before each job."""

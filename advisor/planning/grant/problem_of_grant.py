@@ -11,6 +11,7 @@ from itertools import chain
 from advisor.parse import InputError
 from advisor.planning.grant.allocations import allocations_of
 from advisor.planning.grant.checked_toml import wrong
+from advisor.planning.grant.condo import shares
 from advisor.planning.grant.cost_lines import fixed_costs, machine_extras, order_days
 from advisor.planning.grant.grant import Grant
 from advisor.planning.grant.grant_file import GrantExperiment
@@ -97,6 +98,9 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
     named = gpu_ids_of(snapshot, grant, "purchases", grant.buy_gpus)
     bought, told = orderable([*more, *machines], named)
     left_out += [LeftOut(label=machine.label, reason=ONLY_TOLD) for machine in told]
+    condo, quotes_of_condo = shares(snapshot, grant, best, today, left_out)
+    bought += condo
+    told += condo if told else []
     lab = [*chain.from_iterable(owned)]
 
     def with_parts(bought: Sequence[Machine]) -> tuple[Machine, ...]:
@@ -130,7 +134,7 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
         problem=problem,
         snapshot=snapshot,
         models=by_recipe,
-        quotes={**quotes, **quotes_of_more},
+        quotes={**quotes, **quotes_of_more, **quotes_of_condo},
         rentals=prices,
         builds=builds,
         left_out=tuple(left_out),

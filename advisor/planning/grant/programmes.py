@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from advisor.parse import shown
+from advisor.planning.grant.buy_in import KEYS as BUY_IN_KEYS
+from advisor.planning.grant.buy_in import check_buy_in
 from advisor.planning.grant.checked_toml import convert, wrong
 from advisor.planning.grant.grant_file import AllocationTable, GrantAllocation
 from price_catalog.csv_table import nearest
@@ -97,6 +99,7 @@ def resolved(
     if "price_per_gpu_hour" in own:
         for told in (values, known):
             told.pop("usd_per_gpu_hour", None)
+    values |= check_buy_in(file, place, own)
     if "credit" in values:
         known |= _credit(file, place, values, _years(values, year_dates))
         values |= {key: float(known[key].value) for key in (HOURS, PRICE)}
@@ -120,6 +123,8 @@ def _said(
     for key in VALUES:
         value = getattr(allocation, key)
         if key == "name" or value is None:
+            continue
+        if allocation.buy_in is not None and key not in BUY_IN_KEYS:
             continue
         if key == PRICE and allocation.price_per_gpu_hour is not None:
             continue

@@ -51,6 +51,8 @@ def parts_of(
                 found.append(_part(whole, count, label, timed[key]))
         if grant.network_gbit is None or whole.upgrade_of is not None or whole.owned == 1:
             continue
+        if whole.share_of is not None:
+            continue  # its network is the campus's
         pair = {
             recipe: joined
             for recipe, time in whole.times.items()

@@ -21,6 +21,7 @@ from advisor.planning.report.report import (
     day_words,
 )
 from advisor.planning.report.sentences import listed
+from advisor.planning.solver.problem import BUY_IN
 
 
 def quotes_sections(given: Material, to: InCurrency) -> list[Section]:
@@ -34,7 +35,7 @@ def quotes_sections(given: Material, to: InCurrency) -> list[Section]:
             (
                 p.line.label,
                 p.quantity,
-                p.price,
+                to.num(p.price) if p.line.quote_kind == BUY_IN else p.price,
                 *([to.num(p.price)] if foreign else []),
                 p.line.vendor,
                 KINDS_OF_PRICE.get(p.line.quote_kind, p.line.quote_kind.replace("-", " ")),

@@ -60,6 +60,8 @@ def entries(given: Material) -> list[Entry]:
 def is_equipment(given: Material, e: EquipmentCost) -> bool:
     """Whether a machine counts as equipment, by the threshold and what it costs its buyers:
     discount, tax and what belongs to it counted, as overhead is charged."""
+    if e.machine.in_base is not None:
+        return False  # a service
     rules = given.loaded.problem.rules
     day = given.loaded.problem.orders[e.order]
     price = machine_price(given.ledger, e.machine, e.lines)
@@ -72,6 +74,15 @@ def _bought(given: Material, e: EquipmentCost) -> Iterator[Entry]:
     year = given.loaded.problem.year_of(given.loaded.problem.orders[e.order])
     label = e.machine.label
     none = given.ledger.total([], "nothing")
+    if e.machine.in_base is not None:
+        yield Entry(
+            line="computer_services",
+            item=label,
+            year=year,
+            direct=charge.direct,
+            indirect=charge.indirect,
+        )
+        return
     if rules.fabrication_is_equipment or rules.equipment_in_base or not charge.base.value:
         line = "equipment" if is_equipment(given, e) else "supplies"
         if not rules.fabrication_is_equipment and not charge.base.value:

@@ -32,6 +32,11 @@ def _not_compared(given: Material) -> list[str]:
             "Buying was not compared, because your grant rules it out, so the justification does "
             "not say why you rent: allow it, or write your reason."
         )
+    if not grant.buy and any(e.machine.share_of is not None for e in given.costs.equipment):
+        found.append(
+            "A machine of your own was not compared with the share, because your grant rules it "
+            "out: allow it, or write your reason."
+        )
     if not grant.rent:
         found.append(
             "Renting was not compared, because your grant rules it out, so the justification does "

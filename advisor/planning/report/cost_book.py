@@ -175,6 +175,8 @@ class CostBook:
         for (experiment_id, option_id, rented, fiscal, year), runs in sorted(starts.items()):
             if not rented and self.problem.rules.usd_per_kwh is None:
                 continue
+            if not rented and self.machines[option_id].share_of is not None:
+                continue  # powered by the campus
             found.append(self._run_cost(experiment_id, option_id, rented, fiscal, runs, year))
         return found
 

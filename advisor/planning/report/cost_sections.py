@@ -16,6 +16,7 @@ from advisor.planning.report.report import (
     Section,
     day_words,
 )
+from advisor.planning.solver.problem import BUY_IN
 from price_catalog.builds import rack_units_of
 
 
@@ -215,6 +216,7 @@ KINDS_OF_PRICE = {
     "street": "street price",
     "secondary": "told by others",
     "parts-list": "added up, not quoted",
+    BUY_IN: "price of a share",
 }
 """Where the kind's own name does not say it."""
 NOT_STATED = "not stated"

@@ -188,11 +188,13 @@ def _budget_notes(given: Material, paid: WhoPays, to: InCurrency) -> list[Words]
     bare = any(
         r.rented and rentals[r.placed[0].machine_id].allocation is None for r in given.costs.running
     )
-    taxed = ["machines"] * bool(given.costs.equipment) + ["rented computers"] * bare
+    own = any(e.machine.share_of is None for e in given.costs.equipment)
+    taxed = ["machines"] * own + ["rented computers"] * bare
     if rules.vat and taxed:
         vat = given.book.setting("budget.vat", rules.vat, "share", "value-added tax")
         words += [f" Prices of {listed(taxed)} include ", vat, " value-added tax."]
-    if rules.life_months is not None and given.costs.equipment:
+    written_off = any(e.machine.in_base is None for e in given.costs.equipment)
+    if rules.life_months is not None and written_off:
         life = given.book.setting("institution.life_months", rules.life_months, "months", "life")
         words += [" Machines are written off over ", life, " months, and the months within the "]
         words.append("project are charged.")
@@ -209,7 +211,7 @@ def _is_converted(given: Material) -> bool:
     grant = given.loaded.grant
     power = "electricity.usd_per_kwh" not in grant.stated
     own = {each.name for each in grant.allocations if each.price_per_gpu_hour is not None}
-    return bool(given.costs.equipment) or any(
+    return any(e.machine.share_of is None for e in given.costs.equipment) or any(
         given.book.rentals[r.placed[0].machine_id].provider not in own if r.rented else power
         for r in given.costs.running
         if r.charge.direct.value

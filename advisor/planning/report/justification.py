@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
+from advisor.planning.grant.checked_toml import exact
 from advisor.planning.grant.cost_lines import line_words
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_file import GrantExperiment
@@ -17,7 +18,7 @@ from advisor.planning.report.other_costs import data_words, other_words, upkeep_
 from advisor.planning.report.report import Words
 from advisor.planning.report.sentences import listed, solve_num
 from advisor.planning.sensitivity.explain import Alternative
-from advisor.planning.solver.charges import gpus_of_a_job, hours_in_a_day
+from advisor.planning.solver.charges import gpus_of_a_job, hours_in_a_day, rules_on
 from advisor.planning.solver.groups import groups, runs_that_fit
 from advisor.planning.solver.prices import machine_price, months_charged, paid_price, share_of_use
 from advisor.planning.solver.problem import Allocation, Rental, RunTime
@@ -110,8 +111,12 @@ def _choices(given: Material) -> list[Words]:
         names = listed(given.loaded.models[model].name for model in models)
         words: list[str | Num] = ["Choice. We ask for ", *asked_for(e), *_price(given, e)]
         kind = "equipment" if is_equipment(given, e) else "supplies, below the threshold"
+        if e.machine.in_base is not None:
+            kind = "a service"
         of = "It counts" if e.count.value == 1 else "Each counts"
         words.append(f". {of} as {kind}. ")
+        if e.machine.share_of is not None:
+            words += _served(given, e)
         if names:
             words.append(f"{'It trains' if e.count.value == 1 else 'They train'} {names}. ")
             times = [
@@ -127,11 +132,18 @@ def _choices(given: Material) -> list[Words]:
                 *_how_sure(given, time, f"{model} on {label}"),
                 ". ",
             ]
-        if _cheapest(given):
+        if _cheapest(given) and _others(given, e):
             rented = " or rented computer" if given.loaded.grant.rent else ""
             words.append(f"No other machine{rented} that we compared does this work for less.")
         found.append(tuple(words))
     return found
+
+
+def _others(given: Material, e: EquipmentCost) -> bool:
+    """Whether anything else was compared that could be bought or rented."""
+    problem = given.loaded.problem
+    bought = any(m.lines and m.machine_id != e.machine.machine_id for m in problem.machines)
+    return bought or bool(problem.rentals)
 
 
 def _how_sure(given: Material, time: RunTime, label: str) -> Words:
@@ -161,15 +173,32 @@ def _as_estimated(num: Num, time: RunTime) -> Num:
     return replace(num, estimate=time.basis == "predicted")
 
 
+def _served(given: Material, e: EquipmentCost) -> Words:
+    """What a share of a condo is, and for how long."""
+    number, years = next(
+        (n, asked.lasts_years)
+        for n, asked in enumerate(given.loaded.grant.allocations, start=1)
+        if asked.name == e.machine.share_of
+    )
+    assert years is not None
+    key = f"allocations[{number}].lasts_years"
+    lasts = given.book.setting(key, exact(years), "years", f"years of {e.machine.label}")
+    it = "It stands" if e.count.value == 1 else "They stand"
+    unit = "year" if years == 1 else "years"
+    return (f"{it} in {e.machine.share_of}, which runs and powers it for ", lasts, f" {unit}. ")
+
+
 def asked_for(e: EquipmentCost) -> Words:
     """Machines, or GPUs that go into machines of the lab."""
+    if e.machine.share_of is not None and e.count.value == 1:
+        return (f"a share of {e.machine.share_of} ({e.machine.gpu_count} × {e.machine.gpu_name})",)
     added = "" if e.machine.upgrade_of is None else "GPUs for "
     return (added, e.count, f" ({e.machine.label})")
 
 
 def _price(given: Material, e: EquipmentCost) -> list[str | Num]:
     """What one machine costs, and how what is charged follows from it."""
-    rules = given.loaded.problem.rules
+    rules = rules_on(e.machine, given.loaded.problem.rules)
     day = given.loaded.problem.orders[e.order]
     quoted = machine_price(given.ledger, e.machine, e.lines)
     paid, changed = paid_price(given.ledger, e.machine, quoted, rules, day)
@@ -187,7 +216,7 @@ def _price(given: Material, e: EquipmentCost) -> list[str | Num]:
             "purchases.cost_share", rules.cost_share, "share", "paid by others"
         )
         words += [f", of which {given.loaded.grant.cost_share_by} pays ", share]
-    if rules.life_months is not None:
+    if rules.life_months is not None and e.machine.in_base is None:
         within, life = months_charged(given.ledger, rules, day)
         use = share_of_use(given.ledger, rules)
         words += [". We ask for its depreciation, ", within, " of ", life, " months at ", use]
@@ -240,6 +269,14 @@ def _granted(given: Material) -> list[Words]:
             continue
         found.append(_unused(given, each))
     known = {each.name for each in given.loaded.problem.allocations}
+    bought = {e.machine.share_of for e in given.costs.equipment}
+    for name in {m.share_of: None for m in given.loaded.problem.machines if m.share_of is not None}:
+        known.add(str(name))
+        if name not in bought:
+            why = "The plan does not need a share of it."
+            if _cheapest(given):
+                why = "A share of it would not make this work cheaper."
+            found.append((f"Why not {name}. {why}",))
     found += [
         (f"Why not {asked.name}. No training time of these models on its GPUs is known.",)
         for asked in given.loaded.grant.allocations
@@ -394,7 +431,11 @@ def _renting(given: Material, by_line: Mapping[str, Num]) -> Words:
             given.ledger.compute("product", [r.runs, r.charge.amount], "hours", "hours rented")
             for r in rented
         ]
-        words: list[str | Num] = ["Rented computers. ", by_line["computer_services"], " pays for "]
+        paid = by_line["computer_services"]
+        if any(e.machine.in_base is not None for e in given.costs.equipment):
+            # A share of a condo that is charged as a service stands on that line, too.
+            paid = given.ledger.total([r.charge.direct for r in rented], "rent, in all")
+        words: list[str | Num] = ["Rented computers. ", paid, " pays for "]
         words.append(given.ledger.total(hours, "hours rented, in all", "hours"))
         words.append(f" on {listed(rented_name(given, r) for r in rented)}, at the rates below.")
         return (*words, *_not_bought(given))

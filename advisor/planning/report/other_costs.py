@@ -23,7 +23,7 @@ def upkeep_words(given: Material, by_line: Mapping[str, Num]) -> Words:
     extras = given.loaded.problem.rules.machine_extras
     if any(r.rented and r.charge.direct.value for r in given.costs.running):
         words.append("The providers maintain the rented computers. ")
-    if given.costs.equipment and extras:
+    if extras and any(e.machine.share_of is None for e in given.costs.equipment):
         names = listed(line_words(each.kind, each.name) for each in extras)
         words.append(f"In the price of each machine: {names}.")
     elif not kept:

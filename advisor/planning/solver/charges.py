@@ -6,7 +6,7 @@ once, where an invoice would be, so that sums are exact.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Generic, Literal
 
@@ -117,7 +117,12 @@ def purchase_charge(
     lines = price_lines(on, machine)
     price = machine_price(on, machine, lines)
     unit, changed = paid_price(on, machine, price, rules, day)
-    if changed and rules.fabrication_is_equipment and not rules.equipment_in_base:
+    service = machine.in_base is not None
+    if machine.in_base is False:
+        base = on.compute("sum", [], "usd", "nothing")
+    elif service:
+        base = unit
+    elif changed and rules.fabrication_is_equipment and not rules.equipment_in_base:
         base = on.compute(
             "below", [unit, threshold_usd(on, rules)], "usd", f"overhead base of {label}, day {day}"
         )
@@ -125,15 +130,15 @@ def purchase_charge(
         base = unit
     else:
         base = equipment_base(on, machine, lines, rules)
-        terms = price_terms(on, rules, day)
+        terms = price_terms(on, rules, day) if machine.share_of is None else []
         if terms:
             base = on.compute("product", [base, *terms], "usd", f"base of {label}, day {day}")
-    shares = charged_share(on, rules, day)
+    shares = [] if service else charged_share(on, rules_on(machine, rules), day)
     if shares:
         words = f"{label}, charged, day {day}"
         unit = on.compute("product", [unit, *shares], "usd", words, decimals=2)
         base = on.compute("product", [base, *shares], "usd", f"base of {words}", decimals=2)
-    rate = overhead_rate(on, rules, day=day)
+    rate = overhead_rate(on, rules, "cloud" if service else "equipment", day)
     one = on.compute("product", [base, rate], "usd", f"overhead on {label}", decimals=2)
     return Charge(
         each=unit,
@@ -142,6 +147,13 @@ def purchase_charge(
         indirect=on.compute("product", [count, one], "usd", f"overhead on {label}, all"),
         rate=rate,
     )
+
+
+def rules_on(machine: Machine, rules: Rules) -> Rules:
+    """Those of a machine: nobody shares the cost of a share of a condo, which is stated."""
+    if machine.share_of is None or not rules.cost_share:
+        return rules
+    return replace(rules, cost_share=Decimal(0))
 
 
 def fixed_charge(on: Arithmetic[N], fixed: FixedCost, rules: Rules) -> Charge[N]:
@@ -402,5 +414,7 @@ def kept_value_usd(machine: Machine, order: int, problem: PlanningProblem) -> De
     if lifetime is None:
         return Decimal(0)
     used = problem.year_days[-1] - problem.orders[order] - problem.rules.lead_days
+    if machine.share_of is not None:
+        return Decimal(0)  # it stays the campus's
     left = 1 - Decimal(used) / (lifetime * DAYS_PER_YEAR)
     return (machine.price_usd * max(left, Decimal(0))).quantize(CENT, rounding=ROUND_HALF_UP)

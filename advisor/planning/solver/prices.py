@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Generic
 
 from advisor.planning.solver.arithmetic import Arithmetic, N
-from advisor.planning.solver.problem import Machine, PriceLine, Rules
+from advisor.planning.solver.problem import BUY_IN, Machine, PriceLine, Rules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,13 +28,11 @@ def price_lines(on: Arithmetic[N], machine: Machine) -> list[PricedLine[N]]:
     """What a machine is bought from."""
     found = []
     for line in machine.lines:
-        price = on.leaf(
-            "quote",
-            line.unit_usd,
-            "usd",
-            f"price of {line.label}, {line.vendor}, {line.quoted_on}",
-            quote_id=line.quote_id,
-        )
+        words = f"price of {line.label}, {line.vendor}, {line.quoted_on}"
+        if line.quote_kind == BUY_IN:
+            price = on.leaf("setting", line.unit_usd, "usd", words, key=line.quote_id)
+        else:
+            price = on.leaf("quote", line.unit_usd, "usd", words, quote_id=line.quote_id)
         quantity = on.leaf(
             "unit",
             line.quantity,
@@ -94,6 +92,8 @@ def paid_price(
 ) -> tuple[N, bool]:
     """What one machine that is ordered on ``day`` of the grant costs its buyers, extras and tax
     included, and whether that is another amount than ``price``."""
+    if machine.share_of is not None:
+        return price, False
     label, terms = machine.label, price_terms(on, rules, day)
     if terms:
         price = on.compute(

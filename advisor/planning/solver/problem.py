@@ -20,6 +20,8 @@ from price_catalog.power import PowerFigures
 Objective = Literal["cheapest", "most-runs", "soonest"]
 """Everything in time for the least money; the most runs, or the earliest end, within the budget."""
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
+BUY_IN = "buy-in"
+"""The kind of price of a share of a condo, whose ``quote_id`` is the grant's key."""
 EPSILON = 1e-6
 """Days and dollars below this are rounding."""
 
@@ -89,6 +91,11 @@ class Machine:
     part_of: str | None = None
     """The machine that this one is some of the GPUs of, or two of; it is neither bought nor
     owned by itself, and runs on it share the GPUs of those machines."""
+    share_of: str | None = None
+    """The campus condo that it is bought into: housed, run and powered there, and paid as stated,
+    without tax, discount or anything beside."""
+    in_base: bool | None = None
+    """Of such a share, whether overhead is charged on it as on a service; None: as on equipment."""
     whole_gpus: int = 0
     """How many GPUs that machine has; ``power`` is that of the whole machine too."""
 

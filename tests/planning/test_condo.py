@@ -1,0 +1,104 @@
+"""A share of a campus condo that grant money buys: its charge, its words, its refusals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from advisor.answers.plan_sentence import plan_sentence
+from advisor.parse import InputError
+from advisor.planning.grant.grant import read_grant
+from advisor.planning.plan_grant import load_grant, plan_loaded
+from advisor.planning.report.markdown_csv_json import to_markdown
+from advisor.planning.solver.charges import kept_value_usd, purchase_cents, run_cents
+from advisor.planning.solver.problem import BUY_IN, MachineExtra, Rules
+from advisor.store import Store
+from price_catalog.power import PowerFigures
+from tests.planning.forms_for_tests import GRANT, TODAY, report_for
+from tests.plans_for_tests import make_machine, make_problem
+
+SHARE = """
+[[allocations]]
+name = "Campus condo"
+gpu = "RTX A6000"
+max_gpus = 8
+buy_in = "$40,000"
+buy_in_on = 2026-11-02
+lasts_years = 5
+"""
+ALONE = "[purchases]\nallowed = false\n[rentals]\nallowed = false\n"
+
+
+def test_a_share_is_paid_as_stated_and_powered_by_the_campus() -> None:
+    machine = make_machine("m", "40000", {"a": 10.0})
+    line = replace(machine.lines[0], quote_kind=BUY_IN)
+    no_power = PowerFigures(gpu_w=None, gpu_count=8, stated_w=Decimal(0))
+    share = replace(machine, lines=(line,), power=no_power, share_of="Campus condo")
+    rules = Rules(
+        equipment_threshold_usd=Decimal(10_000),
+        overhead_rate=Decimal("0.5"),
+        overhead_rate_cloud=Decimal("0.25"),
+        discount=Decimal("0.1"),
+        vat=Decimal("0.2"),
+        price_change=Decimal("-0.1"),
+        cost_share=Decimal("0.5"),
+        usd_per_kwh=Decimal("0.15"),
+        machine_extras=(MachineExtra(key="costs[1]", name="Rack", usd=Decimal(500)),),
+    )
+    charged = [(None, 40_000_00), (True, 50_000_00), (False, 40_000_00)]
+    for in_base, cents in charged:
+        bought = replace(share, in_base=in_base)
+        assert purchase_cents(bought, rules, 365) == cents
+        # A service is paid when it is bought, equipment as it is written off.
+        months = replace(rules, life_months=80, grant_months=40)
+        half = 2 if in_base is None else 1
+        assert purchase_cents(bought, months, 0) == cents // half
+    assert run_cents(share, "a", rules) == 0
+    problem = make_problem(rules=replace(rules, lifetime_years=Decimal(9)))
+    assert kept_value_usd(machine, 0, problem) > kept_value_usd(share, 0, problem) == 0
+
+
+def test_a_share_is_planned_with_and_told_as_what_it_is(store_path: Path, tmp_path: Path) -> None:
+    path = tmp_path / "grant.toml"
+    service = 'overhead = "service"\n[institution]\nrules = "us-equipment-10000"\n'
+    path.write_text(GRANT.format(funder="nih") + ALONE + SHARE + service, encoding="utf-8")
+    planned = plan_loaded(load_grant(Store(store_path), read_grant(path), TODAY), 60, quick=True)
+    assert planned.plan is not None
+    said = plan_sentence(planned.loaded, planned.plan)
+    assert said.startswith("Buy a share of Campus condo, 8 × A6000: the one run for $46,000 with")
+    text, annex = map(to_markdown, report_for(planned).parts())
+    assert "We ask for $46,000: a share of Campus condo (8 × A6000). It pays for" in text
+    assert "| F4. ADP/computer services | $40,000 | $0 | $0 | $40,000 |" in text
+    assert (
+        "It counts as a service. It stands in Campus condo, which runs and powers it for 5" in text
+    )
+    assert "| Campus condo | price of a share | 2 November 2026 | 20 days |" in text
+    assert "No other machine" not in text, "nothing else was compared"
+    assert "A machine of your own was not compared with the share" in annex
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("buy_in_on = 2026-11-02\n", "", "buy_in_on: must be the day of that price"),
+        ("lasts_years = 5\n", "", "lasts_years: must be the years that the share is served"),
+        ("lasts_years = 5", "lasts_years = 2", "lasts_years: must be at least 3: a share that"),
+        ("max_gpus = 8\n", "", "max_gpus: must be the GPUs in one share"),
+        ('buy_in = "$40,000"\n', "", "buy_in_on: belongs to a share that is bought"),
+        ("max_gpus", 'kind = "campus"\nmax_gpus', 'kind: must be "condo"'),
+        ("max_gpus", "odds = 0.5\nmax_gpus", "odds: is there with buy_in, which buys machines"),
+        ("max_gpus", "gpu_hours_a_year = 9\nmax_gpus", "gpu_hours_a_year: is there with buy_in"),
+        ('"$40,000"', "-1", "buy_in: "),
+    ],
+)
+def test_what_is_wrong_with_a_share_is_one_line(
+    tmp_path: Path, old: str, new: str, words: str
+) -> None:
+    path = tmp_path / "grant.toml"
+    path.write_text(GRANT.format(funder="nsf") + SHARE.replace(old, new), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_grant(path)
+    assert "\n" not in str(caught.value) and f"allocations[1].{words}" in str(caught.value)
