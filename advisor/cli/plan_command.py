@@ -179,9 +179,12 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
     """
     from advisor.answers.plan_progress import progress_text
     from advisor.cli.progress_line import progress_line
+    from advisor.planning.grant.grant import read_grant
     from advisor.planning.plan_grant import explained_so_far, grant_at, search_for, stopped
 
     path = Path(options.grant)
+    # What is wrong with the file is said alone, before the store is opened or brought up to date.
+    read_grant(path, date.today())
     printed = False
     best: Plan | None = None
     explained: Explanation | None = None
@@ -245,15 +248,18 @@ _NARROW = {"usd_per_gpu_hour": "$/GPU-h"}
 
 def _reach(options: argparse.Namespace, seconds: float) -> int:
     from advisor.answers.plan_reach import reach_rows, reach_text, reach_verdict, reached
+    from advisor.planning.grant.grant import read_grant
     from advisor.tables import render_rows, to_json
 
     if options.out:
         raise InputError("--out writes the report of a plan: leave it out here")
     if options.how_many is not None and options.largest:
         raise InputError("--how-many asks for one model and --largest for all: choose one")
+    path = Path(options.grant)
+    read_grant(path, date.today())
     answer = reached(
         open_store(options),
-        Path(options.grant),
+        path,
         model=options.how_many,
         by=_day(options.by),
         today=date.today(),

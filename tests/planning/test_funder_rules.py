@@ -59,6 +59,8 @@ def test_the_flat_rate_of_a_funder_counts_where_no_rules_are_named(
     if funder == "dfg":  # a rate of a day that is not yet is nobody's
         with pytest.raises(InputError, match=r"usd_per_unit_on: 2026-11-01 is in the future"):
             load_grant(Store(store_path), read_grant(path), date(2026, 10, 31))
+        with pytest.raises(InputError, match=r"usd_per_unit_on: 2026-11-01 is in the future"):
+            read_grant(path, date(2026, 10, 31))  # before a store is opened
     rules = '[institution]\nrules = "us-equipment-10000"\n'
     path.write_text(GRANT.format(funder=funder) + rules, encoding="utf-8")
     assert read_grant(path).institution.overhead_rate == Decimal("0.15")

@@ -10,7 +10,7 @@ from typing import Any
 
 from advisor.parse import InputError
 from advisor.planning.grant.checked_toml import MAX_BYTES, convert
-from advisor.planning.grant.grant import Grant, grant_of
+from advisor.planning.grant.grant import Grant, check_days, grant_of
 from advisor.planning.grant.grant_file import GrantFile
 from advisor.ranking.snapshot import Snapshot
 from bench_runner.outside import OutsideError, check_toml
@@ -38,7 +38,7 @@ class GrantCheck:
     whole has the empty name. Empty where there is a grant."""
 
 
-def check_grant(text: str, path: Path) -> GrantCheck:
+def check_grant(text: str, path: Path, today: date | None = None) -> GrantCheck:
     """The grant that a text is, or an error for each field that is wrong.
 
     ``path`` is where it would be kept: rules of an institution are looked for beside it.
@@ -67,7 +67,10 @@ def check_grant(text: str, path: Path) -> GrantCheck:
     if errors or file is None:
         return GrantCheck(grant=None, errors=errors)
     try:
-        return GrantCheck(grant=grant_of(file, path), errors={})
+        grant = grant_of(file, path)
+        if today is not None:
+            check_days(grant, today)
+        return GrantCheck(grant=grant, errors={})
     except InputError as error:
         return _wrong(*_parted(str(error), path.name))
 

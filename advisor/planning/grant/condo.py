@@ -8,7 +8,6 @@ and rules: ``advisor plan --allocations condo``.
 
 from __future__ import annotations
 
-from datetime import date
 from decimal import Decimal
 
 from advisor.parse import InputError
@@ -26,7 +25,7 @@ NOT_IN_BASE = ("none", "rental")
 
 
 def shares(
-    snapshot: Snapshot, grant: Grant, best: Best, today: date, left_out: list[LeftOut]
+    snapshot: Snapshot, grant: Grant, best: Best, left_out: list[LeftOut]
 ) -> tuple[list[Machine], dict[str, Quote]]:
     """What each ``buy_in`` of the grant buys, and its price. Raises InputError."""
     machines: list[Machine] = []
@@ -36,9 +35,6 @@ def shares(
             continue
         priced_on = asked.buy_in_on
         assert priced_on is not None
-        if priced_on > today:
-            problem = f"{priced_on} is in the future: write the day of a price that is known"
-            raise wrong(grant.file, f"allocations[{n}].buy_in_on", problem)
         try:
             (gpu_id,) = snapshot.gpu_ids([asked.gpu])
         except InputError as error:

@@ -153,10 +153,25 @@ def _later(day: date, years: int) -> date:
         return date(day.year + years, 3, 1)
 
 
-def read_grant(path: Path) -> Grant:
-    """A grant from its file. Raises InputError, in one line with file and key."""
+def read_grant(path: Path, today: date | None = None) -> Grant:
+    """A grant from its file; with ``today``, none whose prices or rates are of a day to come.
+    Raises InputError, in one line with file and key."""
     instead = "give the path of a grant file, or write one: advisor plan --example > grant.toml"
-    return grant_of(read_toml(path, GrantFile, instead), path)
+    grant = grant_of(read_toml(path, GrantFile, instead), path)
+    if today is not None:
+        check_days(grant, today)
+    return grant
+
+
+def check_days(grant: Grant, today: date) -> None:
+    """Nobody knows a rate or a price of a day to come. Raises InputError."""
+    days = [("budget.usd_per_unit_on", grant.currency.on, "rate")]
+    for n, asked in enumerate(grant.allocations, start=1):
+        days.append((f"allocations[{n}].buy_in_on", asked.buy_in_on, "price"))
+    for place, day, what in days:
+        if day is not None and day > today:
+            problem = f"{day} is in the future: write the day of a {what} that is known"
+            raise wrong(grant.file, place, problem)
 
 
 def grant_of(file: GrantFile, path: Path) -> Grant:

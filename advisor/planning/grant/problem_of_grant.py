@@ -13,7 +13,7 @@ from advisor.planning.grant.allocations import allocations_of
 from advisor.planning.grant.checked_toml import wrong
 from advisor.planning.grant.condo import shares
 from advisor.planning.grant.cost_lines import fixed_costs, machine_extras, order_days
-from advisor.planning.grant.grant import Grant
+from advisor.planning.grant.grant import Grant, check_days
 from advisor.planning.grant.grant_file import GrantExperiment
 from advisor.planning.grant.machines import (
     Best,
@@ -77,10 +77,7 @@ class Loaded:
 
 def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loaded:
     """Everything that a plan is made from. Raises InputError."""
-    rate_of = grant.currency.on
-    if rate_of is not None and rate_of > today:
-        not_yet = f"{rate_of} is in the future: write the day of a rate that is known"
-        raise wrong(grant.file, "budget.usd_per_unit_on", not_yet)
+    check_days(grant, today)
     models: dict[str, Model] = {
         each.model: _model(snapshot, grant, n) for n, each in enumerate(grant.experiments)
     }
@@ -98,7 +95,7 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
     named = gpu_ids_of(snapshot, grant, "purchases", grant.buy_gpus)
     bought, told = orderable([*more, *machines], named)
     left_out += [LeftOut(label=machine.label, reason=ONLY_TOLD) for machine in told]
-    condo, quotes_of_condo = shares(snapshot, grant, best, today, left_out)
+    condo, quotes_of_condo = shares(snapshot, grant, best, left_out)
     bought += condo
     told += condo if told else []
     lab = [*chain.from_iterable(owned)]

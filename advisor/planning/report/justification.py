@@ -435,10 +435,12 @@ def _renting(given: Material, by_line: Mapping[str, Num]) -> Words:
         if any(e.machine.in_base is not None for e in given.costs.equipment):
             # A share of a condo that is charged as a service stands on that line, too.
             paid = given.ledger.total([r.charge.direct for r in rented], "rent, in all")
-        words: list[str | Num] = ["Rented computers. ", paid, " pays for "]
+        market = any(_rental_of(given, r).allocation is None for r in rented)
+        what = "Rented computers" if market else "Paid hours"
+        words: list[str | Num] = [f"{what}. ", paid, " pays for "]
         words.append(given.ledger.total(hours, "hours rented, in all", "hours"))
         words.append(f" on {listed(rented_name(given, r) for r in rented)}, at the rates below.")
-        return (*words, *_not_bought(given))
+        return (*words, *(_not_bought(given) if market else _without_hours(given)))
     if not given.loaded.grant.rent:
         return ()  # hours that are granted were compared alone: that is no reason
     for other in given.explanation.alternatives:
@@ -457,6 +459,34 @@ def _not_bought(given: Material) -> Words:
     return ()
 
 
+def _without_hours(given: Material) -> Words:
+    """What the work would cost without hours that are paid for."""
+    for other in given.explanation.alternatives:
+        name = next(
+            (
+                each.name
+                for each in given.loaded.problem.allocations
+                if each.allocation_id == other.change.get("without_allocation")
+            ),
+            None,
+        )
+        if name is not None and other.plan is not None and other.plan.runs == given.plan.runs:
+            usd = Decimal(other.plan.cost_cents) / 100
+            words = f"cost, {other.label}"
+            cost = solve_num(given.ledger, other.change, usd, "usd", words, "cost")
+            return (f" Without {name} the same work costs ", cost, *_beside_this(given))
+    return ()
+
+
+def _beside_this(given: Material) -> Words:
+    """What this plan costs, beside what another does."""
+    form = funder_form(given.loaded.grant.funder)
+    whole = form.pays is None and not form.adds_indirect
+    whole = whole and not given.loaded.grant.shared_usd
+    this = "this request is" if whole else "this plan costs"
+    return (f" in all; {this} ", given.costs.total, ".")
+
+
 def _otherwise(given: Material, other: Alternative, on: str) -> Words:
     """What the same work costs on other computers alone, or how much of it they do."""
     alone = f"{on[0].upper()}{on[1:]} alone"
@@ -471,11 +501,7 @@ def _otherwise(given: Material, other: Alternative, on: str) -> Words:
     words: list[str | Num] = [f"Doing the same work on {on} costs ", usd]
     if other.plan.runs != given.plan.runs:
         words = [f"{alone} do ", solved(other.plan.runs, "runs", "runs"), ", for ", usd]
-    form = funder_form(given.loaded.grant.funder)
-    whole = form.pays is None and not form.adds_indirect
-    whole = whole and not given.loaded.grant.shared_usd
-    this = "this request is" if whole else "this plan costs"
-    return (*words, f" in all; {this} ", given.costs.total, ".")
+    return (*words, *_beside_this(given))
 
 
 def rented_name(given: Material, r: RunningCost) -> str:

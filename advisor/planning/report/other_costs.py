@@ -21,8 +21,13 @@ def upkeep_words(given: Material, by_line: Mapping[str, Num]) -> Words:
     for name, total in kept:
         words += [f"{name}: ", total, ". "]
     extras = given.loaded.problem.rules.machine_extras
-    if any(r.rented and r.charge.direct.value for r in given.costs.running):
+    paid = [r for r in given.costs.running if r.rented and r.charge.direct.value]
+    rentals = [given.book.rentals[r.placed[0].machine_id] for r in paid]
+    if any(each.allocation is None for each in rentals):
         words.append("The providers maintain the rented computers. ")
+    elif rentals:
+        who = list(dict.fromkeys(each.provider for each in rentals))
+        words.append(f"{listed(who)} maintain{'s' if len(who) == 1 else ''} the computers. ")
     if extras and any(e.machine.share_of is None for e in given.costs.equipment):
         names = listed(line_words(each.kind, each.name) for each in extras)
         words.append(f"In the price of each machine: {names}.")

@@ -134,7 +134,8 @@ cost to ask for it. What is wrong is said below as you type. `Ctrl+S` saves the 
         kept only later."""
         from advisor.planning.grant.check_grant import check_grant, unknown_names
 
-        found = check_grant(self.query_one("#text", TextArea).text, self._file())
+        text = self.query_one("#text", TextArea).text
+        found = check_grant(text, self._file(), self.app.today)
         errors, snapshot = found.errors, self.app.session.snapshot
         if found.grant is not None and snapshot is not None:
             errors = unknown_names(found.grant, snapshot)

@@ -166,7 +166,7 @@ class PlanScreen(PlanReport):
             self.post_message(self.Looked(number, "There is no such file yet.", False))
             return
         try:
-            grant = read_grant(path)
+            grant = read_grant(path, self.app.today)
         except (InputError, OSError) as error:
             self.post_message(self.Looked(number, str(error), True))
         else:
