@@ -16,7 +16,8 @@ from advisor.answers.plan_sentence import overhead_words
 from advisor.answers.wording import PREDICTED_MARK
 from advisor.parse import InputError
 from advisor.planning.capacity import MOST_RUNS, Reach, ReachTask, problems_of, timed_models
-from advisor.planning.grant.grant import Grant, read_grant
+from advisor.planning.grant.grant import read_grant
+from advisor.planning.grant.grant_record import Grant
 from advisor.planning.solver.problem import BUY_IN, Machine, Plan, PlanningProblem, Rental
 from advisor.planning.solver_process import Search
 from advisor.ranking.snapshot import take_snapshot

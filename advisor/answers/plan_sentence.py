@@ -8,7 +8,7 @@ from decimal import Decimal
 from itertools import groupby
 from operator import itemgetter
 
-from advisor.planning.grant.grant import Grant
+from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.asked_amounts import asked_amounts
 from advisor.planning.solver.problem import Objective, Plan, Rental

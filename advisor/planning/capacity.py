@@ -9,8 +9,8 @@ from typing import Any
 
 from advisor.parse import InputError
 from advisor.planning.grant.checked_toml import Line
-from advisor.planning.grant.grant import Grant
 from advisor.planning.grant.grant_file import GrantExperiment
+from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import load
 from advisor.planning.solver.problem import Plan, PlanningProblem
 from advisor.planning.solver.search_clock import NoPlan, OutOfTime, Progress

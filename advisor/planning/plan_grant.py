@@ -10,7 +10,8 @@ from itertools import accumulate
 from pathlib import Path
 
 from advisor.parse import InputError, parse_choice
-from advisor.planning.grant.grant import Grant, read_grant
+from advisor.planning.grant.grant import read_grant
+from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import Loaded, load
 from advisor.planning.sensitivity.explain import Explanation, explain
 from advisor.planning.sensitivity.infeasible import first_run, relax

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import date
 
 from advisor.planning.grant.cautions import cautions
-from advisor.planning.grant.grant import Grant
+from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import rules_of
 from advisor.planning.plan_grant import Planned
 from advisor.planning.report.report import Report

@@ -14,7 +14,8 @@ from msgspec import structs
 
 from advisor.costs.price_book import PriceBook
 from advisor.planning.grant.cautions import cautions
-from advisor.planning.grant.grant import Grant, read_grant
+from advisor.planning.grant.grant import read_grant
+from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.orderable import ONLY_TOLD, gone, orderable, sold
 from advisor.planning.plan_grant import EXAMPLE, Planned, load_grant, plan_loaded
 from advisor.planning.solver.search_clock import Progress

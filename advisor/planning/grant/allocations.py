@@ -6,8 +6,8 @@ from datetime import date
 
 from advisor.parse import InputError
 from advisor.planning.grant.checked_toml import exact, wrong
-from advisor.planning.grant.grant import Grant
 from advisor.planning.grant.grant_file import GrantAllocation
+from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.machines import Best, LeftOut, day_of, times_of
 from advisor.planning.grant.programmes import year_shares
 from advisor.planning.solver.problem import Allocation, Rental

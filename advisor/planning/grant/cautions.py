@@ -9,7 +9,7 @@ from pathlib import Path
 
 from advisor.planning.grant.cost_lines import not_asked_for
 from advisor.planning.grant.funder import funder_form
-from advisor.planning.grant.grant import Grant
+from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.institution import (
     NO_RULES,
     find_institution,

@@ -10,8 +10,10 @@ from typing import Any
 
 from advisor.parse import InputError
 from advisor.planning.grant.checked_toml import MAX_BYTES, convert
-from advisor.planning.grant.grant import Grant, check_days, grant_of
+from advisor.planning.grant.grant import grant_of
 from advisor.planning.grant.grant_file import GrantFile
+from advisor.planning.grant.grant_record import Grant
+from advisor.planning.grant.together import check_days
 from advisor.ranking.snapshot import Snapshot
 from bench_runner.outside import OutsideError, check_toml
 

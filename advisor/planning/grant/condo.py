@@ -12,8 +12,8 @@ from decimal import Decimal
 
 from advisor.parse import InputError
 from advisor.planning.grant.checked_toml import wrong
-from advisor.planning.grant.grant import Grant
 from advisor.planning.grant.grant_file import GrantAllocation
+from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.machines import Best, LeftOut, times_of
 from advisor.planning.solver.problem import BUY_IN, Machine, PriceLine
 from advisor.ranking.snapshot import Snapshot

@@ -9,8 +9,8 @@ from decimal import Decimal
 
 from advisor.parse import InputError
 from advisor.planning.grant.checked_toml import wrong
-from advisor.planning.grant.grant import Grant
 from advisor.planning.grant.grant_file import Owned
+from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.orderable import OVERTAKEN, gone, sold
 from advisor.planning.solver.problem import Machine, PriceLine, RunTime
 from advisor.ranking.candidates import Candidates

@@ -13,8 +13,8 @@ from advisor.planning.grant.allocations import allocations_of
 from advisor.planning.grant.checked_toml import wrong
 from advisor.planning.grant.condo import shares
 from advisor.planning.grant.cost_lines import fixed_costs, machine_extras, order_days
-from advisor.planning.grant.grant import Grant, check_days
 from advisor.planning.grant.grant_file import GrantExperiment
+from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.machines import (
     Best,
     LeftOut,
@@ -27,6 +27,7 @@ from advisor.planning.grant.machines import (
 )
 from advisor.planning.grant.orderable import ONLY_TOLD, orderable
 from advisor.planning.grant.split_machines import parts_of
+from advisor.planning.grant.together import check_days
 from advisor.planning.solver.problem import Experiment, Machine, PlanningProblem, Rental, Rules
 from advisor.planning.solver.search_clock import Progress
 from advisor.ranking.snapshot import Snapshot

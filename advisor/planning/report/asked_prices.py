@@ -8,8 +8,8 @@ from advisor.costs.amounts import age_words
 from advisor.planning.grant.problem_of_grant import STALE_DAYS
 from advisor.planning.report.cost_book import RunningCost
 from advisor.planning.report.cost_sections import KINDS_OF_PRICE
+from advisor.planning.report.hours_words import rented_name
 from advisor.planning.report.in_currency import InCurrency
-from advisor.planning.report.justification import rented_name
 from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.report import (

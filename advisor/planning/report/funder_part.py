@@ -13,11 +13,11 @@ from advisor.planning.grant.funder import FunderForm
 from advisor.planning.grant.institution import NO_RULES
 from advisor.planning.report.asked_prices import quotes_sections
 from advisor.planning.report.award_years import LINES, Entry, entries, year_spans
+from advisor.planning.report.hours_words import rented_name
 from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.justification import (
     asked_for,
     justification,
-    rented_name,
     runs_done,
 )
 from advisor.planning.report.material import Material

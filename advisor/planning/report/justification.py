@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from decimal import Decimal
 
 from advisor.planning.grant.checked_toml import exact
 from advisor.planning.grant.cost_lines import line_words
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_file import GrantExperiment
 from advisor.planning.report.award_years import is_equipment
-from advisor.planning.report.cost_book import EquipmentCost, RunningCost
+from advisor.planning.report.cost_book import EquipmentCost
+from advisor.planning.report.hours_words import hours_words, renting_words
 from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.other_costs import data_words, other_words, upkeep_words
 from advisor.planning.report.report import Words
-from advisor.planning.report.sentences import listed, solve_num
-from advisor.planning.sensitivity.explain import Alternative
-from advisor.planning.solver.charges import gpus_of_a_job, hours_in_a_day, rules_on
+from advisor.planning.report.sentences import listed
+from advisor.planning.solver.charges import rules_on
 from advisor.planning.solver.groups import groups, runs_that_fit
 from advisor.planning.solver.prices import machine_price, months_charged, paid_price, share_of_use
-from advisor.planning.solver.problem import Allocation, Rental, RunTime
-from advisor.planning.solver.rented import rented_ways
+from advisor.planning.solver.problem import RunTime
 from advisor.ranking.times import Model
-from price_catalog.providers import written_provider
 
 
 def justification(given: Material, by_line: Mapping[str, Num]) -> list[Words]:
@@ -36,8 +33,8 @@ def justification(given: Material, by_line: Mapping[str, Num]) -> list[Words]:
         _need(given),
         *_choices(given),
         _existing(given),
-        _renting(given, by_line),
-        *_granted(given),
+        renting_words(given, by_line),
+        *hours_words(given),
         upkeep_words(given, by_line),
         data_words(given),
         other_words(given),
@@ -132,7 +129,7 @@ def _choices(given: Material) -> list[Words]:
                 *_how_sure(given, time, f"{model} on {label}"),
                 ". ",
             ]
-        if _cheapest(given) and _others(given, e):
+        if given.cheapest and _others(given, e):
             rented = " or rented computer" if given.loaded.grant.rent else ""
             words.append(f"No other machine{rented} that we compared does this work for less.")
         found.append(tuple(words))
@@ -250,132 +247,6 @@ def _from_quoted_to_paid(given: Material, e: EquipmentCost) -> list[str | Num]:
     return words
 
 
-def _granted(given: Material) -> list[Words]:
-    """What each allocation does, or why it is left."""
-    found: list[Words] = []
-    used = {r.rental_id for r in given.plan.rented}
-    for each in given.loaded.problem.allocations:
-        own = {
-            r.rental_id for r in given.loaded.problem.rentals if r.allocation == each.allocation_id
-        }
-        if used & own:
-            free = [
-                r
-                for r in given.costs.running
-                if r.placed[0].machine_id in own and not r.charge.direct.value
-            ]
-            if free:  # what is paid for is among what is rented
-                found.append(_free(given, free, each))
-            continue
-        found.append(_unused(given, each))
-    known = {each.name for each in given.loaded.problem.allocations}
-    bought = {e.machine.share_of for e in given.costs.equipment}
-    for name in {m.share_of: None for m in given.loaded.problem.machines if m.share_of is not None}:
-        known.add(str(name))
-        if name not in bought:
-            why = "The plan does not need a share of it."
-            if _cheapest(given):
-                why = "A share of it would not make this work cheaper."
-            found.append((f"Why not {name}. {why}",))
-    found += [
-        (f"Why not {asked.name}. No training time of these models on its GPUs is known.",)
-        for asked in given.loaded.grant.allocations
-        if asked.name not in known
-    ]
-    return found
-
-
-def _unused(given: Material, allocation: Allocation) -> Words:
-    """Why the plan takes no hour of it: too few for any run, or nothing gained."""
-    why = f"Why not {allocation.name}. "
-    mine = [r for r in given.loaded.problem.rentals if r.allocation == allocation.allocation_id]
-    number = allocation.allocation_id.partition(":")[2]
-    granted = allocation.gpu_hours_a_year
-    if granted is not None:
-        fewest = min(
-            (
-                (time.days * r.gpu_count, r, model)
-                for r in mine
-                for model, time in r.times.items()
-                if model in {e.model for e in given.loaded.problem.experiments}
-            ),
-            default=None,
-            key=lambda each: each[0],
-        )
-        if fewest is not None and Decimal(str(fewest[0])) * 24 > granted:
-            _, rental, model = fewest
-            name = given.loaded.models[model].name
-            time = given.book.time(rental.times[model], f"{name} on {rental.label}")
-            gpus = gpus_of_a_job(given.ledger, rental)
-            takes = given.ledger.compute(
-                "product",
-                [time, hours_in_a_day(given.ledger), gpus],
-                "gpu-hours",
-                f"GPU-hours of {name} on {rental.label}",
-            )
-            hours = given.book.setting(
-                f"allocations[{number}].gpu_hours_a_year",
-                granted,
-                "gpu-hours",
-                f"hours of {allocation.name} a year",
-            )
-            return (f"{why}It grants ", hours, " a year, and one run takes ", takes, " or more.")
-    paid = min((r.usd_per_hour / r.gpu_count for r in mine), default=Decimal(0))
-    names = {r.rental_id for r in mine}
-    if all(way.rental.rental_id not in names for way in rented_ways(given.loaded.problem)):
-        return (f"{why}No run that starts on its hours ends in time.",)
-    if allocation.odds < 1:
-        odds = given.book.setting(
-            f"allocations[{number}].odds", allocation.odds, "share", f"odds of {allocation.name}"
-        )
-        return (f"{why}It is awarded with odds of ", odds, ", and the plan does not count on it.")
-    if not _cheapest(given):
-        return (f"{why}The plan does not need its hours.",)
-    if not paid:
-        return (f"{why}Its hours would not make this work cheaper.",)
-    price = given.book.setting(
-        f"allocations[{number}].usd_per_gpu_hour", paid, "usd-per-hour", "a GPU-hour"
-    )
-    return (f"{why}Its hours, at ", price, " and GPU, would not make this work cheaper.")
-
-
-def _free(given: Material, granted: Sequence[RunningCost], allocation: Allocation) -> Words:
-    """Runs on granted hours that cost nothing: how many, of which models, their GPU-hours."""
-    ledger = given.ledger
-    models = listed(
-        given.loaded.models[given.book.experiments[r.experiment_id].model].name for r in granted
-    )
-    spent = [
-        ledger.compute(
-            "product",
-            [r.runs, r.charge.amount, gpus_of_a_job(ledger, _rental_of(given, r))],
-            "gpu-hours",
-            f"GPU-hours of {given.book.experiments[r.experiment_id].name}",
-        )
-        for r in granted
-    ]
-    runs = ledger.total([r.runs for r in granted], f"runs on {allocation.name}", "runs")
-    hours = ledger.total(spent, f"GPU-hours of {allocation.name}, in all", "gpu-hours")
-    sizes = listed(rented_name(given, r) for r in granted)
-    return ("Granted hours. ", runs, f" ({models}) on {sizes}: ", hours, ", free of charge.")
-
-
-def _rental_of(given: Material, r: RunningCost) -> Rental:
-    return given.book.rentals[r.placed[0].machine_id]
-
-
-def _cheapest(given: Material) -> bool:
-    """Whether nothing that was compared costs less: not where plans are compared by anything but
-    what is paid, as the value that machines keep or the odds of an award."""
-    problem = given.loaded.problem
-    return (
-        given.plan.proven
-        and problem.objective == "cheapest"
-        and problem.rules.lifetime_years is None
-        and all(each.odds == 1 for each in problem.allocations)
-    )
-
-
 def _existing(given: Material) -> Words:
     owned = given.loaded.grant.owned
     if not owned:
@@ -414,103 +285,14 @@ def _existing(given: Material) -> Words:
         here = [group for group in groups(problem) if group.machine.machine_id in mine]
         if any(runs_that_fit(problem, group, e) for group in here for e in problem.experiments):
             why = ", which the plan does not need."
-            if _cheapest(given):
+            if given.cheapest:
                 why = ". Using it would not make this work cheaper."
         words = ["What exists. We have ", *have, why]
-    elif done < given.plan.runs and _cheapest(given):
+    elif done < given.plan.runs and given.cheapest:
         many = sum(own.machines for own in owned) > 1
         words.append(f" {'They' if many else 'It'} cannot take the others in time, or only at a ")
         words.append("higher cost.")
     return tuple(words)
-
-
-def _renting(given: Material, by_line: Mapping[str, Num]) -> Words:
-    rented = [r for r in given.costs.running if r.rented and r.charge.direct.value]
-    if rented:
-        hours = [
-            given.ledger.compute("product", [r.runs, r.charge.amount], "hours", "hours rented")
-            for r in rented
-        ]
-        paid = by_line["computer_services"]
-        if any(e.machine.in_base is not None for e in given.costs.equipment):
-            # A share of a condo that is charged as a service stands on that line, too.
-            paid = given.ledger.total([r.charge.direct for r in rented], "rent, in all")
-        market = any(_rental_of(given, r).allocation is None for r in rented)
-        what = "Rented computers" if market else "Paid hours"
-        words: list[str | Num] = [f"{what}. ", paid, " pays for "]
-        words.append(given.ledger.total(hours, "hours rented, in all", "hours"))
-        words.append(f" on {listed(rented_name(given, r) for r in rented)}, at the rates below.")
-        return (*words, *(_not_bought(given) if market else _without_hours(given)))
-    if not given.loaded.grant.rent:
-        return ()  # hours that are granted were compared alone: that is no reason
-    for other in given.explanation.alternatives:
-        if other.change.get("no_purchases"):
-            return ("Why not rent. ", *_otherwise(given, other, "rented computers"))
-    return ()
-
-
-def _not_bought(given: Material) -> Words:
-    """What rented work would cost on machines of one's own, where there may be any."""
-    if not given.loaded.grant.buy and not given.loaded.grant.owned:
-        return ()
-    for other in given.explanation.alternatives:
-        if other.change.get("no_rentals"):
-            return (" ", *_otherwise(given, other, "machines of our own"))
-    return ()
-
-
-def _without_hours(given: Material) -> Words:
-    """What the work would cost without hours that are paid for."""
-    for other in given.explanation.alternatives:
-        name = next(
-            (
-                each.name
-                for each in given.loaded.problem.allocations
-                if each.allocation_id == other.change.get("without_allocation")
-            ),
-            None,
-        )
-        if name is not None and other.plan is not None and other.plan.runs == given.plan.runs:
-            usd = Decimal(other.plan.cost_cents) / 100
-            words = f"cost, {other.label}"
-            cost = solve_num(given.ledger, other.change, usd, "usd", words, "cost")
-            return (f" Without {name} the same work costs ", cost, *_beside_this(given))
-    return ()
-
-
-def _beside_this(given: Material) -> Words:
-    """What this plan costs, beside what another does."""
-    form = funder_form(given.loaded.grant.funder)
-    whole = form.pays is None and not form.adds_indirect
-    whole = whole and not given.loaded.grant.shared_usd
-    this = "this request is" if whole else "this plan costs"
-    return (f" in all; {this} ", given.costs.total, ".")
-
-
-def _otherwise(given: Material, other: Alternative, on: str) -> Words:
-    """What the same work costs on other computers alone, or how much of it they do."""
-    alone = f"{on[0].upper()}{on[1:]} alone"
-    if other.plan is None:
-        return (f"{alone} do not do this work in time.",)
-
-    def solved(value: Decimal | int, unit: str, reads: str) -> Num:
-        label = f"{reads}, {other.label}"
-        return solve_num(given.ledger, other.change, value, unit, label, reads)
-
-    usd = solved(Decimal(other.plan.cost_cents) / 100, "usd", "cost")
-    words: list[str | Num] = [f"Doing the same work on {on} costs ", usd]
-    if other.plan.runs != given.plan.runs:
-        words = [f"{alone} do ", solved(other.plan.runs, "runs", "runs"), ", for ", usd]
-    return (*words, *_beside_this(given))
-
-
-def rented_name(given: Material, r: RunningCost) -> str:
-    """An instance as a reader says it: ``1 × H100 at lambda (on-demand)``."""
-    rental = _rental_of(given, r)
-    gpus = r.label.removesuffix(f", {rental.provider}").removesuffix(f", {rental.kind}")
-    if rental.allocation:
-        return f"{gpus} at {rental.provider}"
-    return f"{gpus} at {written_provider(rental.provider)} ({rental.kind})"
 
 
 def runs_done(given: Material) -> Num:

@@ -22,6 +22,18 @@ class Material:
     book: CostBook
     costs: Costs
 
+    @property
+    def cheapest(self) -> bool:
+        """Whether nothing that was compared costs less: not where plans are compared by anything
+        but what is paid, as the value that machines keep or the odds of an award."""
+        problem = self.loaded.problem
+        return (
+            self.plan.proven
+            and problem.objective == "cheapest"
+            and problem.rules.lifetime_years is None
+            and all(each.odds == 1 for each in problem.allocations)
+        )
+
 
 def material_of(loaded: Loaded, plan: Plan, explanation: Explanation) -> Material:
     """With an empty ledger, in which the costs come first."""
