@@ -19,7 +19,7 @@ from advisor.parse import InputError
 from advisor.planning.grant.funder import FOLDER, FUNDERS, funder_form
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE, Planned, load_grant, plan_loaded
-from advisor.planning.report.award_years import entries
+from advisor.planning.report.award_years import LINES, entries
 from advisor.planning.report.html import to_html
 from advisor.planning.report.markdown_csv_json import to_json_text, to_markdown
 from advisor.planning.report.material import material_of
@@ -45,6 +45,9 @@ def test_each_form_has_its_lines_its_paper_and_few_pages(planned: Planned, funde
     names = [str(row[0]) for row in table.rows]
     assert names[-3:] == [form.lines.direct, form.lines.indirect, form.lines.total]
     assert any(name.startswith(form.lines.equipment) for name in names)
+    if funder in ("nsf", "nih"):  # whose lines have letters
+        letters = [str(getattr(form.lines, kind)).partition(".")[0] for kind in LINES]
+        assert letters == sorted(letters)
     assert ("size: letter" if form.paper == "us-letter" else "size: A4") in to_html(part)
     pdf = to_pdf(part)
     assert len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 4

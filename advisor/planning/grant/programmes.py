@@ -57,9 +57,18 @@ def programmes() -> dict[tuple[str, str], dict[str, Fact]]:
     found: dict[tuple[str, str], dict[str, Fact]] = {}
     with FACTS.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            fact = Fact(value=row["value"], source=f"{row['source']}, {row['as_of']}")
+            fact = Fact(value=row["value"], source=f"{row['source']}, {_day_words(row['as_of'])}")
             found.setdefault((row["programme"], row["resource"]), {})[row["key"]] = fact
     return found
+
+
+def _day_words(as_of: str) -> str:
+    """A day or a month as a letter has it; a year, or that nobody says it, as it is."""
+    year, *rest = as_of.split("-")
+    if not rest or not year.isdigit():
+        return as_of
+    day = date(int(year), int(rest[0]), int(rest[1]) if len(rest) > 1 else 1)
+    return f"{day.day} {day:%B %Y}" if len(rest) > 1 else f"{day:%B %Y}"
 
 
 def programme_names() -> list[str]:

@@ -17,8 +17,10 @@ from advisor.planning.report.number_ledger import Num
 from advisor.planning.solver.by_year import shares_by_year
 from advisor.planning.solver.prices import machine_price, months_charged, paid_price
 
-LINES = ("equipment", "supplies", "computer_services", "electricity", *get_args(CostKind))
-"""The kinds of lines of a funder's budget, in their order."""
+_FIRST = ("staff", "equipment", "supplies", "computer_services", "storage", "electricity")
+LINES = (*_FIRST, *(kind for kind in get_args(CostKind) if kind not in _FIRST))
+"""The kinds of lines of a funder's budget, in the order of the forms: people, equipment, supplies,
+computer services with their storage, and what is itemised."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

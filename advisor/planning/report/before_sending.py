@@ -70,10 +70,12 @@ def _bought_at_once(given: Material) -> list[Words]:
         return []
     begins = f"Bought on {day_words(given.book.day(first))} instead, "
     if len(late) == 1 and late[0].count.value == 1:
-        does, why = f"{late[0].machine.label} costs ", "it is charged for more months of its life."
+        label = late[0].machine.label
+        does = f"{'' if label[:1].isdigit() else 'the '}{label} costs "
+        why = "it is charged for more months of its life, and less is left for others to pay."
     else:
         does = "the machines that this plan buys later cost "
-        why = "they are charged for more months of their life."
+        why = "they are charged for more months of their life, and less is left for others to pay."
     return [(begins + does, extra, f" more, overhead included: {why}")]
 
 

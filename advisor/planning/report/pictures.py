@@ -301,7 +301,7 @@ def draw_alternatives(
             axes.barh(at, amount, height=0.62, color=OKABE_ITO[0] if at == 0 else "#9db4c4")
             day = loaded.problem.start + timedelta(days=int(each.finish_day))
             axes.annotate(
-                f"{paid}, {runs}, done by {day}",
+                f"{paid}, {runs}, done by {day.day} {day:%b %Y}",
                 (amount, at),
                 xytext=(4, 0),
                 textcoords="offset points",

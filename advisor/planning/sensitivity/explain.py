@@ -221,7 +221,13 @@ def _binds(trials: Trials) -> list[Finding]:
         elif problem.objective == "cheapest" and other.judged_cents < plan.judged_cents:
             less = plan.judged_cents - other.judged_cents
             saves = usd(less, change, "saves")
-            found.append(Finding(words=(*words, ": ", saves, " less"), weight=-less))
+            # Not money where plans are compared by anything but what is paid.
+            by = ""
+            if any(each.odds < 1 for each in problem.allocations):
+                by = ", by the odds of award"
+            if problem.rules.lifetime_years is not None:
+                by += ", by what machines lose in value"
+            found.append(Finding(words=(*words, ": ", saves, f" less{by}"), weight=-less))
     found.sort(key=lambda finding: finding.weight)
     return found + _full_years(problem, plan)
 
