@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 from dataclasses import replace
@@ -21,7 +23,7 @@ from advisor.planning.grant.grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE, Planned, load_grant, plan_loaded
 from advisor.planning.report.award_years import LINES, entries
 from advisor.planning.report.html import to_html
-from advisor.planning.report.markdown_csv_json import to_json_text, to_markdown
+from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text, to_markdown
 from advisor.planning.report.material import material_of
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.pdf import to_pdf
@@ -261,6 +263,10 @@ def test_a_sum_that_others_pay_is_not_asked_for(planned: Planned, tmp_path: Path
     budget = json.loads(to_json_text(report))["budget"]
     assert budget["asked"]["value"] == float(total.value - 1000)
     theirs = budget["paid_by_others"]
+    *_, paid, rest = csv.DictReader(io.StringIO(to_csv_text(report)))
+    assert (paid["line"], paid["all years"]) == ("Paid by the faculty", "1000.00")
+    assert rest["line"] == "Asked of the funder"
+    assert float(rest["all years"]) == budget["asked"]["value"]
     assert (theirs["by"], theirs["amount"]["value"]) == ("the faculty", 1000)
 
     def dollars(amount: float) -> str:
