@@ -303,7 +303,8 @@ def _busy(problem: PlanningProblem, plan: Plan) -> list[Caution]:
                 found[labels[machine_id]] = (round(taken), end - start)
     return [
         Caution(
-            f"{label} trains on {taken} of {year} days of a year: no day is left for anything else."
+            f"{label} trains on {taken} of {year} days of an award year: no day is left for "
+            "anything else."
         )
         for label, (taken, year) in found.items()
     ]

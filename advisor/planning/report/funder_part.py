@@ -234,14 +234,14 @@ def _award_years(spans: list[tuple[date, date]]) -> str:
 def _indirect(given: Material, to: InCurrency) -> Words:
     """Each rate with the base that it is charged on."""
     costs, ledger = given.costs, given.ledger
+    rules, power = given.loaded.problem.rules, "electricity"
+    if rules.year_overhead is not None and rules.overhead_rate_electricity is None:
+        power += ", at the mean of the years' rates"
     bases: list[tuple[str, Charge[Num]]] = [
         *(("rented computers", r.charge) for r in costs.running if r.rented),
-        *(("electricity", r.charge) for r in costs.running if not r.rented),
+        *((power, r.charge) for r in costs.running if not r.rented),
         *(("the rest", e.charge) for e in costs.equipment),
-        *(
-            (line_words(f.fixed.kind, f.fixed.name) if f.fixed.rate_key else "the rest", f.charge)
-            for f in costs.fixed
-        ),
+        *((f.fixed.name if f.fixed.rate_key else "the rest", f.charge) for f in costs.fixed),
     ]
     by_rate: dict[Decimal, tuple[Num, list[str], list[Num]]] = {}
     for called, charge in bases:
