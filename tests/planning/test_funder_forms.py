@@ -92,7 +92,7 @@ def test_what_the_institution_pays_is_not_in_a_budget_of_the_nsf(store_path: Pat
     grant = replace(
         grant, experiments=grant.experiments[:1], pays_electricity=False, usd_per_kwh=None
     )
-    planned = plan_loaded(load_grant(Store(store_path), grant, TODAY), 60)
+    planned = plan_loaded(load_grant(Store(store_path), grant, TODAY), 60, quick=True)
     text = to_markdown(report_for(planned, funder="nsf").parts()[0])
     assert "lectricity" not in text
 

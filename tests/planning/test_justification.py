@@ -95,6 +95,7 @@ def test_depreciation_tax_and_the_share_of_the_funder_stand_as_arithmetic(
     house = replace(grant.institution, equipment_as="depreciated", life_months=60)
     house = replace(house, use_share=Decimal("0.8"), equipment_in_base=True)
     grant = replace(grant, experiments=grant.experiments[1:2], owned=(), rent=False)
+    grant = replace(grant, buy_gpus=("RTX 5090",), buy_years=(0,))  # few machines to choose from
     grant = replace(grant, institution=house, vat=Decimal("0.2"), usd_per_kwh=None)
     loaded = load_grant(Store(store_path), replace(grant, pays_electricity=False), TODAY)
     planned = plan_loaded(loaded, 60, quick=True)
