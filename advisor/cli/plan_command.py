@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -231,19 +231,27 @@ def _allocations(options: argparse.Namespace) -> int:
         word = shown(options.allocations)
         raise InputError(f"no known allocation has {word}: leave the word out to see all")
     if options.format == "table":
-        narrow = ("provider", "kind", "gpu", "usd_per_gpu_hour", "award", "wait", "date")
-        shown_rows = [{_NARROW.get(k, k): row[k][:28] or "-" for k in narrow} for row in rows]
+        narrow = ("provider", "kind", "gpu", "a GPU-hour", "award", "wait", "date")
+        priced = [{**row, "a GPU-hour": _price_of_hours(row)} for row in rows]
+        shown_rows = [{k: row[k][:28] or "-" for k in narrow} for row in priced]
         print(render_rows(shown_rows, "table", width=terminal_width()))
         word = f" {quoted(options.allocations)}" if options.allocations else ""
         words = f"\n{len(rows)} rows. Whole texts, limits, notes and sources:"
         print(f"{words}\n  advisor plan --allocations{word} --format csv")
         print(f"A grant's [[allocations]] may name a programme: {', '.join(programme_names())}.")
+        if any(row["kind"] == "condo" for row in rows):
+            print("A share of a condo is bought with buy_in: advisor plan --example shows how.")
     else:
         print(render_rows([{k: row[k] or None for k in COLUMNS} for row in rows], options.format))
     return ANSWERED
 
 
-_NARROW = {"usd_per_gpu_hour": "$/GPU-h"}
+def _price_of_hours(row: Mapping[str, str]) -> str:
+    """Of one GPU-hour; else that it is free, or what is paid for instead."""
+    rate = row["usd_per_gpu_hour"]
+    if rate:
+        return "free" if float(rate) == 0 else f"${rate}"
+    return row["units"] if row["free"] in ("no", "partly") else "free"
 
 
 def _reach(options: argparse.Namespace, seconds: float) -> int:
