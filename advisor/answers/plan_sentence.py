@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from decimal import Decimal
 from itertools import groupby
@@ -84,13 +84,26 @@ def _does(loaded: Loaded, plan: Plan) -> str:
     more = len(does) - MOST_DONE
     # One verb for all that it holds for: "rent 4 × H100 from Lambda and 1 × MI300X from Vultr".
     done = [
-        f"{verb} {' and '.join(thing for _, thing in things)}"
+        f"{verb} {' and '.join(from_one_place([thing for _, thing in things]))}"
         for verb, things in groupby(does[:MOST_DONE], key=itemgetter(0))
     ]
     if more > 0:
         done.append(f"{more} more as listed below")
     said = " and ".join(filter(None, (", ".join(done[:-1]), done[-1])))
     return said[:1].upper() + said[1:]
+
+
+def from_one_place(things: Sequence[str]) -> list[str]:
+    """``4 × A6000 and 1 × A6000 at Campus`` for two things that end alike."""
+    found: list[str] = []
+    for mark in (" at ", " from "):
+        if all(mark in thing for thing in things):
+            places: dict[str, list[str]] = {}
+            for thing in things:
+                gpus, _, place = thing.partition(mark)
+                places.setdefault(place, []).append(gpus)
+            found = [f"{' and '.join(gpus)}{mark}{place}" for place, gpus in places.items()]
+    return found or list(things)
 
 
 def _hired(rental: Rental) -> tuple[str, str]:
