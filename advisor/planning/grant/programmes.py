@@ -144,11 +144,20 @@ def _said(
             AllocationValue(
                 allocation=allocation.name,
                 key=key,
-                value=f"{value:,g}" if isinstance(value, float) else str(value),
+                value=_written(value),
                 source=where,
             )
         )
     return found
+
+
+def _written(value: Any) -> str:
+    """A value as a person reads it."""
+    if isinstance(value, date):
+        return f"{value.day} {value:%B %Y}"
+    if isinstance(value, Decimal):
+        return f"{value:,f}"
+    return f"{value:,g}" if isinstance(value, float) else str(value)
 
 
 def _many(facts: Facts) -> bool:

@@ -99,13 +99,16 @@ def times_section(given: Material, pictures: bool) -> Section:
 
 ALLOCATION_WORDS = {
     "gpu": "GPU",
-    "max_gpus": "most GPUs of a job",
+    "max_gpus": "most GPUs of a job, or those of a share",
     "gpu_hours_a_year": "GPU-hours a year",
     "usd_per_gpu_hour": "US dollars a GPU-hour",
     "price_per_gpu_hour": "price of a GPU-hour, in the grant's currency",
     "max_job_days": "most days of a job",
     "queue_days": "days before each job",
     "odds": "odds of its award",
+    "buy_in": "price of a share",
+    "buy_in_on": "day of that price",
+    "lasts_years": "years that it is served",
     "starts": "first day",
     "ends": "last day",
 }
