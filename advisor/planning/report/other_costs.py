@@ -20,6 +20,9 @@ def upkeep_words(given: Material, by_line: Mapping[str, Num]) -> Words:
         words += ["Electricity costs ", total, ", at ", power[0].charge.price, ". "]
     for name, total in kept:
         words += [f"{name}: ", total, ". "]
+    stated = _warranties(given)
+    if stated:
+        words.append(f"Warranty as the vendor states it: {'; '.join(stated)}. ")
     extras = given.loaded.problem.rules.machine_extras
     paid = [r for r in given.costs.running if r.rented and r.charge.direct.value]
     rentals = [given.book.rentals[r.placed[0].machine_id] for r in paid]
@@ -32,8 +35,23 @@ def upkeep_words(given: Material, by_line: Mapping[str, Num]) -> Words:
         names = listed(line_words(each.kind, each.name) for each in extras)
         words.append(f"In the price of each machine: {names}.")
     elif not kept:
-        words.append("No warranty, rack space or staff is asked for.")
+        more = "further warranty" if stated else "warranty"
+        words.append(f"No {more}, rack space or staff is asked for.")
     return tuple(words)
+
+
+def _warranties(given: Material) -> list[str]:
+    """What comes with each machine that is bought, in its vendor's words."""
+    found: dict[str, list[str]] = {}
+    for e in given.costs.equipment:
+        quotes = [
+            given.loaded.quotes[p.line.quote_id] for p in e.lines if p.line.item_kind != "gpu"
+        ]
+        for warranty in {q.warranty: None for q in quotes if q.warranty}:
+            found.setdefault(warranty, []).append(e.machine.label)
+    if len(found) == 1 and len(next(iter(found.values()))) == len(given.costs.equipment):
+        return list(found)
+    return [f"{warranty} ({listed(labels)})" for warranty, labels in found.items()]
 
 
 def data_words(given: Material) -> Words:
