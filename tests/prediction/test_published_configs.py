@@ -374,6 +374,9 @@ def test_the_count_is_the_library_s_own_and_so_is_what_a_benchmark_builds(
         own = getattr(transformers, auto).from_config(config)
         kept = build_model(found.recipe, None)
     assert found.workload.parameters == parameter_count(own) == parameter_count(kept)
+    # Every key that the library itself writes is counted or known to change no work.
+    whole = target(tmp_path, json.loads(config.to_json_string(use_diff=False)))
+    assert not [words for words in whole.assumptions if "unknown here" in words]
 
 
 @pytest.mark.torch
@@ -427,6 +430,8 @@ def test_how_much_of_a_mixture_a_token_uses_is_said(
         ({"model_type": "opt", "word_embed_proj_dim": 512}, "word_embed_proj_dim.*differs"),
         ({"model_type": "bert", "position_embedding_type": "relative_key"}, "relative positions"),
         ({"model_type": "llama", "num_experts": 8}, "num_experts.*not counted here"),
+        ({"use_bidirectional_attention": True}, "without a causal mask is other work"),
+        ({"attn_config": {"attn_type": "multiquery_attention"}}, "multiquery_attention.*not count"),
     ],
 )
 def test_what_the_count_would_pass_over_is_refused(
@@ -457,6 +462,34 @@ def test_experts_that_cannot_be_chosen_by_groups_are_refused(
         target(tmp_path, {**plain, **change})
     recipe = target(tmp_path, {**plain, "n_group": 16}).recipe
     assert recipe is not None and recipe.model.arguments["n_group"] == 16
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"mtp_depth": 2}, "that a key unknown here changes no work: 'mtp_depth'"),
+        (
+            {"layer_sharing": True, "frob\nnicate": [3]},
+            "that keys unknown here change no work: 'layer_sharing', 'frob?nicate'",
+        ),
+        ({f"zz{n}": 1 for n in range(9)}, "'zz4', 'zz5' and 3 more"),
+        ({"layerdrop": 0.1}, "no layer left out in training (layerdrop)"),
+        ({"attn_config": {"alibi": True}}, "attention as fast as without ALiBi's biases"),
+        # Switched off, of the program that stored it, or how single elements are computed.
+        ({"mtp_depth": 0, "layer_sharing": False, "rope_scaling": {"factor": 2}}, None),
+        ({"_name_or_path": "x", "eos_token_id": [1, 2], "hidden_act": "silu"}, None),
+    ],
+)
+def test_a_key_that_nobody_knows_is_never_passed_over_in_silence(
+    change: dict[str, Any], words: str | None, tmp_path: Path
+) -> None:
+    plain = target(tmp_path, PUBLISHED["olmo-1b"]).assumptions
+    said = target(tmp_path, PUBLISHED["olmo-1b"] | change).assumptions
+    further = [each for each in said if each not in plain]
+    assert [words is not None and words in each for each in further] == [True] * (words is not None)
+    images = target(tmp_path, {"model_type": "beit", "layer_sharing": True}).assumptions
+    assert "trained as a classifier, not on masked images" in images
+    assert any("'layer_sharing'" in each for each in images)
 
 
 def test_another_output_than_the_one_counted_is_said(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from advisor.parse import shown
 from advisor.prediction.model.config_kinds import KIN, LONGEST_BERT, Kin
+from advisor.prediction.model.known_keys import unknown_keys
 from advisor.prediction.model.targets import Run, Target, make_target
 from advisor.prediction.model.uncounted import adapter, of_several, said_of_windows, uncounted
 from bench_runner.architecture import Bert, Gpt2, Mamba, Vit, read_architecture, whole
@@ -92,7 +93,8 @@ def target_of_config(path: Path, run: Run) -> Target:
         shown = kind if len(kind) <= 40 else kind[:37] + "..."
         raise file.error(
             "model_type",
-            f"'{shown}' is not an architecture that can be predicted; {nearest(kind[:40], KIN)}",
+            f"'{shown}' is not an architecture that can be predicted, but by its size (--model "
+            f"decoder --parameters 7B); {nearest(kind[:40], KIN)}",
         )
     kin = KIN[kind]
     counted = {
@@ -101,6 +103,7 @@ def target_of_config(path: Path, run: Run) -> Target:
     counted |= set(_ALSO_READ)
     if (found := uncounted(file.content, counted, family=kin.kind.family)) is not None:
         raise file.error(*found)
+    strange = unknown_keys(file.content, counted | set(kin.longest.split()), family=kin.kind.family)
     if kind == "opt" and file.whole("word_embed_proj_dim", _WIDEST, 0) not in (
         0,
         file.whole("hidden_size", _WIDEST, 768),
@@ -138,7 +141,7 @@ def target_of_config(path: Path, run: Run) -> Target:
         # How a model of images was stored does not say how it was trained.
         precision=None if kin.kind.family in IMAGE_FAMILIES else _precision(file),
         positions_end=issubclass(kin.kind, Gpt2 | Bert | Deberta),
-        said=lambda length: _said(file, kin, length),
+        said=lambda length: [*_said(file, kin, length), *_passed_over(strange)],
         attention=_attention(file, kin),
     )
     return _with_active(target)
@@ -213,6 +216,12 @@ def _said(file: _File, kin: Kin, length: int) -> list[str]:
         )
     if file.content.get("attn_logit_softcapping"):
         said.append("attention as fast as without its soft cap, which not every fused kernel has")
+    if file.content.get("sparse_prediction"):
+        said.append("the output computed for every token, not for the masked alone")
+    if file.content.get("layerdrop"):
+        said.append("no layer left out in training (layerdrop)")
+    if file.content.get("alibi") or _attention_of_mpt(file.content).get("alibi"):
+        said.append("attention as fast as without ALiBi's biases")
     if file.content.get("auto_map"):
         said.append(
             f"counted as the plain {file.content['model_type']}; the code that auto_map names is "
@@ -223,6 +232,27 @@ def _said(file: _File, kin: Kin, length: int) -> list[str]:
     if (trained := _TRAINED_AS.get(str(file.content.get("model_type")))) is not None:
         said.append(trained)
     return said
+
+
+def _attention_of_mpt(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = content.get("attn_config")
+    return found if isinstance(found, dict) else {}
+
+
+def _passed_over(keys: tuple[str, ...]) -> list[str]:
+    """That keys which nobody knows here were not counted."""
+    if not keys:
+        return []
+    named = ", ".join(shown(key) for key in keys[:_MOST_NAMED])
+    more = f" and {len(keys) - _MOST_NAMED} more" if len(keys) > _MOST_NAMED else ""
+    one = len(keys) == 1
+    return [
+        f"that {'a key' if one else 'keys'} unknown here {'changes' if one else 'change'} no work: "
+        f"{named}{more}"
+    ]
+
+
+_MOST_NAMED = 6
 
 
 def _other_head(file: _File, kin: Kin) -> str | None:

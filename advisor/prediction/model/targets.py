@@ -99,12 +99,12 @@ def make_target(
             assumed.append(
                 f"sequences longer than the {longest:,} tokens that the model's file names"
             )
-        assumed += said(length)
     else:
         size = run.image_size or longest
         if size is None:
             size = DEFAULT_IMAGE_SIZE
             assumed.append(f"images of {size} x {size} pixels")
+    assumed += said(length or 0)
     chosen = run.precision or precision
     if chosen is None:
         chosen = "bf16"

@@ -72,6 +72,15 @@ def uncounted(
         return "position_embedding_type", (
             "relative positions in the scores are not counted; remove the key for learnt positions"
         )
+    if family == "decoder" and content.get("use_bidirectional_attention"):
+        return "use_bidirectional_attention", (
+            "attention without a causal mask is other work than a decoder's; remove the key for "
+            "the language model"
+        )
+    attention = content.get("attn_config")
+    kind = attention.get("attn_type") if isinstance(attention, dict) else None
+    if kind not in (None, "multihead_attention"):
+        return "attn_config", f"attention of the kind {str(kind)[:40]!r} is not counted here"
     if not _every_layer_routes(content):
         return "moe_layer_freq", "layers with experts and layers without in turn are not counted"
     for name in content.get("architectures") or ():
