@@ -106,6 +106,28 @@ class Gpt2(TextTransformer):
     def longest(self) -> int:
         return self.positions
 
+    @property
+    def shared_size(self) -> int:
+        """Elements of all keys of a token, and of all values."""
+        return self.hidden_size
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GptBigCode(Gpt2):
+    """Li et al. 2023 (StarCoder): GPT-2's, all heads sharing one of keys and values."""
+
+    config_class = "GPTBigCodeConfig"
+    model_type = "gpt_bigcode"
+    multi_query: bool = True
+
+    @property
+    def key_value_heads(self) -> int:
+        return 1 if self.multi_query else self.num_attention_heads
+
+    @property
+    def shared_size(self) -> int:
+        return self.head_size if self.multi_query else self.hidden_size
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bert(TextTransformer):
@@ -239,6 +261,7 @@ class Dinov2(Vit):
 KINDS: tuple[type[Architecture], ...] = (
     GptNeoX,
     Gpt2,
+    GptBigCode,
     Llama,
     Bert,
     Roberta,

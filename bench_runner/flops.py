@@ -192,8 +192,9 @@ def _gpt2(config: Gpt2, tokens: int) -> ModelCount:
     inner = config.intermediate_size
     vocabulary = config.vocab_size
     tables = 1 if config.tie_word_embeddings else 2
+    queried = hidden + 2 * config.shared_size
     layer = (
-        linear(hidden, 3 * hidden)
+        linear(hidden, queried)
         + linear(hidden, hidden)
         + linear(hidden, inner)
         + linear(inner, hidden)
@@ -202,7 +203,9 @@ def _gpt2(config: Gpt2, tokens: int) -> ModelCount:
     square = layers * 4 * tokens**2 * hidden
     return ModelCount(
         parameters=(tables * vocabulary + config.positions) * hidden + layers * layer + 2 * hidden,
-        matmul=2 * tokens * (layers * (4 * hidden**2 + 2 * hidden * inner) + hidden * vocabulary),
+        matmul=2
+        * tokens
+        * (layers * hidden * (queried + hidden + 2 * inner) + hidden * vocabulary),
         attention_full=square,
         attention_lowest=causal_half(square),
     )

@@ -285,6 +285,17 @@ PUBLISHED: dict[str, dict[str, Any]] = {
         "max_position_embeddings": 8192,
         "attention_bias": False,
     },
+    "starcoder": {
+        "model_type": "gpt_bigcode",
+        "n_embd": 6144,
+        "n_head": 48,
+        "n_inner": 24576,
+        "n_layer": 40,
+        "n_positions": 8192,
+        "vocab_size": 49152,
+        "multi_query": True,
+        "validate_runner_input": True,
+    },
     "falcon-mamba-7b": {
         "model_type": "falcon_mamba",
         "hidden_size": 4096,

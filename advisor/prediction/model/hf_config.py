@@ -227,6 +227,8 @@ def _said(file: _File, kin: Kin, length: int) -> list[str]:
             f"counted as the plain {file.content['model_type']}; the code that auto_map names is "
             "neither read nor run"
         )
+    if file.content.get("model_type") in _WITHOUT_FUSED:
+        said.append("fused attention, which the library's own code for it does not use")
     if (other := _other_head(file, kin)) is not None:
         said.append(other)
     if (trained := _TRAINED_AS.get(str(file.content.get("model_type")))) is not None:
@@ -272,6 +274,8 @@ _OTHER_HEADS = (
     *("ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering"),
     *("ForMultipleChoice", "ForNextSentencePrediction", "DoubleHeadsModel", "RewardModel"),
 )
+_WITHOUT_FUSED = ("bloom", "mpt", "gptj", "gpt_neo")
+"""Of transformers 5.17 (no ``_supports_sdpa``); counted and built as their kin that have it."""
 _TRAINED_AS = {
     "electra": "trained as a masked language model, without ELECTRA's generator",
     "beit": "trained as a classifier, not on masked images",
@@ -390,7 +394,7 @@ def _fill_in(given: dict[str, Any], content: Mapping[str, Any]) -> None:
         given["use_bias"] = content.get("no_bias") is False
     if model_type == "falcon":
         given["use_bias"] = bool(content.get("bias", False))
-    shared = model_type in ("falcon", "gpt_bigcode") and content.get("multi_query", True)
+    shared = model_type == "falcon" and content.get("multi_query", True)
     if shared and not content.get("new_decoder_architecture"):
         given["num_key_value_heads"] = 1
     elif model_type != "starcoder2":

@@ -123,4 +123,8 @@ def _implied(content: Mapping[str, Any]) -> frozenset[str]:
         implied.add("attention_head_size")
     if isinstance(hidden, int) and content.get("d_inner") == 2 * hidden:
         implied.add("d_inner")
+    if content.get("num_key_value_heads") == (
+        1 if content.get("multi_query") else content.get("n_head", heads)
+    ):
+        implied.add("num_key_value_heads")
     return frozenset(implied)
