@@ -14,7 +14,7 @@ _NEEDED = {
 }
 _OF_HOURS = (
     *("gpu_hours_a_year", "usd_per_gpu_hour", "price_per_gpu_hour", "credit", "odds"),
-    *("queue_days", "max_job_days", "starts", "ends", "programme"),
+    *("queue_days", "max_job_days", "starts", "ends"),
 )
 KEYS = ("gpu", "kind", "max_gpus", "buy_in", "buy_in_on", "lasts_years", "overhead")
 """What a share is planned with."""

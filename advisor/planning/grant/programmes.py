@@ -86,6 +86,9 @@ def resolved(
     on the ``year_dates`` (the last is the day after the grant). Raises InputError.
     """
     place = f"allocations[{number}]"
+    if asked.buy_in is not None and asked.programme is not None:
+        problem = "is there with buy_in, which buys machines, not hours: remove one of the two"
+        raise wrong(file, f"{place}.programme", problem)
     facts = _facts(file, place, asked)
     own: dict[str, Any] = {
         key: value
