@@ -116,6 +116,12 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
         wanted = _wanted(options, each)
         answer = predict(target, chip, each, load_fit(), method=options.method, wanted=wanted)
         answer = _named_as_asked(answer, _sharding(options))
+        if options.host_memory is not None:  # which is then not assumed
+            rest = tuple(words for words in answer.assumptions if " of host memory " not in words)
+            answer = replace(answer, assumptions=rest)
+        elif answer.reason.endswith(" of host memory a GPU"):
+            told = f"{answer.reason} (assumed; --host-memory says how much a machine has)"
+            answer = replace(answer, reason=told)
         if network is None:
             if not _settings_named(options):
                 measured = _measured(store, target, chip.gpu_id, count, options.method)
@@ -129,7 +135,9 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
         raise InputError(str(error)) from None
     bench = _bench_command(options, target, count)
     rank = _rank_command(options, target, chip.gpu_id)
-    said = _assumptions_said(options, target, answer.assumptions, wanted.host_gib * each)
+    said = _assumptions_said(
+        options, target, answer.assumptions, wanted.host_gib * min(each, _GPUS_A_MACHINE)
+    )
     name = answer.target if target.recipe is None else target.recipe.name
     if options.format == "json":
         from advisor.tables import to_json
@@ -167,8 +175,7 @@ def _assumptions_said(
         flags.append(f"--image-size {recipe.training.image_size}")
     if any(words.endswith(" mixed precision") for words in assumptions):
         flags.append(f"--precision {target.workload.precision}")
-    memory = any(" of host memory " in words for words in assumptions)
-    if memory and options.host_memory is None:
+    if any(" of host memory " in words for words in assumptions):
         flags.append(f"--host-memory {host_gib:g}GiB")
     if not flags:
         return None

@@ -137,9 +137,9 @@ def predict(
     micro_size = wanted.micro_batch_size
     if micro_size is not None and micro_size * count > workload.batch_size:
         raise ValueError(
-            f"a micro-batch of {micro_size:,} on {count} GPUs is more than the batch of "
-            f"{workload.batch_size:,}; give --micro-batch {max(1, workload.batch_size // count)} "
-            "or less"
+            f"a micro-batch of {micro_size:,} on {count} GPU{'s'[: count > 1]} is more than the "
+            f"batch of {workload.batch_size:,}; give --micro-batch "
+            f"{max(1, workload.batch_size // count)} or less"
         )
     asked = ([workload], [chip], zero, zero, counts, fitted)
     columns = WorkloadTable([workload], [chip]).columns(zero, zero, counts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -456,3 +457,20 @@ def test_relative_attention_is_read_as_a_text_or_as_the_list_that_the_library_wr
     assert not counted[0].fused_attention and not counted[0].fusible  # no fused kernel has it
     with pytest.raises(ValueError, match="pos_att_type"):
         target_of_config(write(tmp_path, {**plain, "pos_att_type": [1]}), TEXT)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"images": 5.0}, "the model is trained on text: give --tokens, not --images"),
+        ({"image_size": 224}, "the model is trained on text: leave --image-size out"),
+    ],
+)
+def test_what_is_said_of_images_is_never_passed_over_for_text_nor_the_reverse(
+    tmp_path: Path, change: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(ValueError, match=words):
+        target_of_config(write(tmp_path, LLAMA_32_1B), replace(TEXT, **change))
+    for told in ({"tokens": 5.0}, {"sequence_length": 512}):
+        with pytest.raises(ValueError, match="trained on images"):
+            target_of_timm("resnet50", replace(IMAGES, **told))

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 from advisor.files import typed_path
 from advisor.parse import shown, size_named
 from advisor.prediction.model.hf_config import target_of_config
-from advisor.prediction.model.targets import LARGEST, Run, Target, target_of_recipe, target_of_timm
+from advisor.prediction.model.targets import (
+    LARGEST,
+    Run,
+    Target,
+    refuse_the_other,
+    target_of_recipe,
+    target_of_timm,
+)
 from advisor.prediction.model.workload import sized
 from bench_runner.architecture import TextTransformer
 from bench_runner.recipes import PRECISIONS, TEXT_FAMILIES, Precision, Recipe, load_recipe
@@ -127,11 +134,9 @@ def _of_recipe(recipe: Recipe, ask: Ask) -> Target:
     """A recipe, trained on another amount of data or with another batch where that is asked."""
     training = recipe.training
     text = recipe.family in TEXT_FAMILIES
-    amount, wrong = (ask.tokens, ask.images) if text else (ask.images, ask.tokens)
-    if wrong is not None:
-        right, other = ("--tokens", "--images") if text else ("--images", "--tokens")
-        raise ValueError(f"{recipe.name} is trained on {right[2:]}: give {right}, not {other}")
+    amount = ask.tokens if text else ask.images
     batch = ask.batch_size or training.batch_size
+    refuse_the_other(text, ask)
     length = ask.sequence_length or training.sequence_length
     architecture = recipe.architecture
     ends = architecture.longest if isinstance(architecture, TextTransformer) else None

@@ -60,6 +60,20 @@ def target_of_recipe(recipe: Recipe) -> Target:
     return Target(workload=workload_of(recipe), recipe=recipe)
 
 
+def refuse_the_other(text: bool, asked: Any) -> None:
+    """ValueError where a model of text is asked about with what is said of images, or the reverse:
+    ``asked`` is a `Run` or what has the same four numbers."""
+    of_text = (("tokens", "--tokens"), ("sequence_length", "--sequence-length"))
+    of_images = (("images", "--images"), ("image_size", "--image-size"))
+    for (right, _), (wrong, flag) in zip(
+        *((of_text, of_images) if text else (of_images, of_text)), strict=True
+    ):
+        if getattr(asked, wrong) is not None:
+            what, instead = ("text", "tokens") if text else ("images", "images")
+            hint = f"give --{instead}, not {flag}" if right == instead else f"leave {flag} out"
+            raise ValueError(f"the model is trained on {what}: {hint}")
+
+
 def make_target(
     *,
     name: str,
@@ -84,6 +98,7 @@ def make_target(
     assumed = list(assumptions)
     text = kind.family in TEXT_FAMILIES
     length = size = None
+    refuse_the_other(text, run)
     if text:
         length = run.sequence_length
         if length is None:
