@@ -18,7 +18,7 @@ from advisor.prediction.physics.memory import LEAN_OPTIONS, sample_bytes
 from advisor.prediction.physics.step_time import work_terms
 from advisor.prediction.shipped_predictions import shipped_fit
 
-RUN = Run(batch_size=512, tokens=300e9, images=1e9)
+TEXT, OF_IMAGES = Run(batch_size=512, tokens=300e9), Run(batch_size=512, images=1e9)
 PUBLISHED: dict[str, dict[str, Any]] = {
     "deepseek-v2-lite": {
         "model_type": "deepseek_v2",
@@ -364,7 +364,8 @@ DEEPSEEK_MOE: dict[str, Any] = {
 def target(folder: Path, content: dict[str, Any]) -> Target:
     path = folder / "config.json"
     path.write_text(json.dumps(content))
-    return target_of_config(path, RUN)
+    images = content.get("model_type") in ("dinov2", "convnextv2", "beit")
+    return target_of_config(path, OF_IMAGES if images else TEXT)
 
 
 @pytest.mark.torch

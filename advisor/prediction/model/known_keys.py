@@ -53,7 +53,7 @@ _SMALL = (
     "task_type_vocab_size use_mask_token use_absolute_position_embeddings "
     "use_relative_position_bias use_mean_pooling use_shared_relative_position_bias "
     "layer_scale_init_value layerscale_value relative_attention_num_buckets skip_bias_add "
-    "skip_bias_add_qkv"
+    "skip_bias_add_qkv path_norm"
 )
 """Norms, biases and the like, which are a few weights in ten thousand."""
 _ELSEWHERE = (
