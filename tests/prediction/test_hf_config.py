@@ -248,7 +248,7 @@ def test_any_content_is_a_target_or_one_line(
     tmp_path_factory: pytest.TempPathFactory, kind: str, content: dict[str, Any]
 ) -> None:
     path = write(tmp_path_factory.getbasetemp(), {**content, "model_type": kind})
-    run = Run(batch_size=512, tokens=1e11, images=1e9)
+    run = IMAGES if kind in ("vit", "convnext") else TEXT
     try:
         target = target_of_config(path, run)
     except ValueError as error:

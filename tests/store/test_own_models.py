@@ -384,9 +384,9 @@ def test_a_name_with_letters_of_both_cases_is_one_model(own_store: Path, config:
 def test_a_definition_holds_all_that_predicts(
     hidden: int, layers: int, tokens: float, batch: int
 ) -> None:
-    run = Run(batch_size=batch, tokens=tokens, images=tokens)
-    target = target_of_size("x", "decoder", 12 * layers * (64 * hidden) ** 2 + 1e8, run)
-    images = target_of_timm("vit_large_patch14_224", run)
+    size = 12 * layers * (64 * hidden) ** 2 + 1e8
+    target = target_of_size("x", "decoder", size, Run(batch_size=batch, tokens=tokens))
+    images = target_of_timm("vit_large_patch14_224", Run(batch_size=batch, images=tokens))
     for each in (target, images):
         own = own_model(each, "Mine")
         again = from_text(to_text(own))
