@@ -26,7 +26,7 @@ from advisor.planning.report.html import to_html
 from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text, to_markdown
 from advisor.planning.report.material import material_of
 from advisor.planning.report.number_ledger import Num
-from advisor.planning.report.pdf import to_pdf
+from advisor.planning.report.pdf import to_pdf, to_typst
 from advisor.planning.report.report import Paragraph, ReportTable, joined
 from advisor.planning.report.sections import build_report
 from advisor.planning.report.write import check_targets, write_report
@@ -45,7 +45,12 @@ def test_each_form_has_its_lines_its_paper_and_few_pages(planned: Planned, funde
     table = part.tables()[0]
     assert table.columns[0] == form.name
     names = [str(row[0]) for row in table.rows]
-    assert names[-3:] == [form.lines.direct, form.lines.indirect, form.lines.total]
+    end = [form.lines.direct, form.lines.indirect, form.lines.total]
+    if funder == "ukri":
+        end += ["Paid by the institution", "Asked of the funder"]
+    elif funder == "dfg":
+        end.append("Asked of the funder")
+    assert names[-len(end) :] == end
     assert any(name.startswith(form.lines.equipment) for name in names)
     if funder in ("nsf", "nih"):  # whose lines have letters
         letters = [str(getattr(form.lines, kind)).partition(".")[0] for kind in LINES]
@@ -156,7 +161,7 @@ def test_the_dfg_is_not_asked_for_the_allowance_that_it_adds(planned: Planned) -
     loaded = replace(planned.loaded, problem=replace(planned.loaded.problem, rules=rules))
     report = report_for(replace(planned, loaded=loaded), funder="dfg")
     table = report.tables()[0]
-    direct, _, total = (table.shown(row[-1]).removesuffix(".00") for row in table.rows[-3:])
+    direct, _, total = (table.shown(row[-1]).removesuffix(".00") for row in table.rows[-4:-1])
     text = to_markdown(report.parts()[0])
     assert f"We ask for {direct}: 1 machine (" in text
     assert f"With the programme allowance, which the funder adds, it is {total}." in text
@@ -249,8 +254,16 @@ def test_the_nsf_is_not_told_what_others_pay(planned: Planned) -> None:
 def test_a_sum_that_others_pay_is_not_asked_for(planned: Planned, tmp_path: Path) -> None:
     changes = {"shared_usd": Decimal(1000), "shared_by": "the faculty"}
     report = report_for(planned, funder="nih", **changes)
-    total = report.tables()[0].rows[-1][-1]
-    assert isinstance(total, Num)
+    table = report.tables()[0]
+    total, theirs, left = (row[-1] for row in table.rows[-3:])
+    assert isinstance(total, Num) and isinstance(theirs, Num) and isinstance(left, Num)
+    # The table of every form says it, and in the sheet it follows from the total.
+    ledger = {row.number: row for row in report.rows}
+    assert (left.value, ledger[left.row].of) == (total.value - 1000, (total.row, theirs.row))
+    part = report.parts()[0]
+    for written in (to_markdown(part), to_html(part), to_typst(part)):
+        row = re.search(r"Paid by the faculty(.+?)Asked of the funder(.+)", written, re.DOTALL)
+        assert row and "$1,000" in row[1] and f"${total.value - 1000:,.2f}" in row[2]
     asked = f"${total.value - 1000:,.2f}".removesuffix(".00")
     text = to_markdown(report.parts()[0])
     told = f"${total.value:,.2f}".removesuffix(".00")

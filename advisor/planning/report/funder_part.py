@@ -38,7 +38,7 @@ from advisor.planning.report.who_pays import (
     added_words,
     asked_words,
     note_words,
-    who_pays,
+    with_payers,
 )
 from advisor.planning.solver.charges import BY_YEAR, Charge
 from price_catalog.model import OWN_QUOTE
@@ -48,28 +48,27 @@ BY_PARTS = ", by parts"
 """In the name of a machine that is put together: how it is priced is said beside its price."""
 
 
-def funder_sections(given: Material, form: FunderForm, to: InCurrency) -> tuple[Section, ...]:
+def funder_sections(
+    given: Material, form: FunderForm, to: InCurrency, budget: ReportTable, paid: WhoPays
+) -> tuple[Section, ...]:
     """Request and budget, justification, quotes."""
-    found = entries(given)
 
     def local(words: Words) -> Paragraph:
         """In the currency of the grant, as the table is."""
         return Paragraph(words=to.words(words))
 
-    budget = budget_table(given, form, found, to)
     names = {line: kind for kind, line in _lines(given, form).items()}
     by_line = {
         names[row[0]]: row[-1]
         for row in budget.rows
         if isinstance(row[0], str) and row[0] in names and isinstance(row[-1], Num)
     }
-    paid = who_pays(given, form, budget, to)
     sections = (
         Section(
             title="Request",
             blocks=(
                 local(_request(given, form, paid)),
-                budget,
+                with_payers(budget, paid, given.loaded.grant.shared_by),
                 *(local(words) for words in _budget_notes(given, paid, to)),
             ),
         ),
@@ -82,20 +81,22 @@ def funder_sections(given: Material, form: FunderForm, to: InCurrency) -> tuple[
     return tuple(map(_as_theirs, sections))
 
 
+def _theirs(word: Any) -> Any:
+    """Text without those marks; a number as it is."""
+    if not isinstance(word, str):
+        return word
+    return word.replace(f" ({OWN_QUOTE})", "").replace(BY_PARTS, "")
+
+
 def _as_theirs(section: Section) -> Section:
     """Without what marks an item for its user alone: a funder asks whose quote yours is."""
-
-    def text(word: Any) -> Any:
-        if not isinstance(word, str):
-            return word
-        return word.replace(f" ({OWN_QUOTE})", "").replace(BY_PARTS, "")
 
     blocks: list[Block] = []
     for block in section.blocks:
         if isinstance(block, Paragraph):
-            blocks.append(Paragraph(words=tuple(map(text, block.words))))
+            blocks.append(Paragraph(words=tuple(map(_theirs, block.words))))
         elif isinstance(block, ReportTable):
-            rows = tuple(tuple(map(text, row)) for row in block.rows)
+            rows = tuple(tuple(map(_theirs, row)) for row in block.rows)
             blocks.append(replace(block, rows=rows))
         else:
             blocks.append(block)
@@ -112,10 +113,9 @@ def _lines(given: Material, form: FunderForm) -> dict[str, str]:
     return names
 
 
-def budget_table(
-    given: Material, form: FunderForm, found: list[Entry], to: InCurrency
-) -> ReportTable:
+def budget_table(given: Material, form: FunderForm, to: InCurrency) -> ReportTable:
     """A row a line, equipment a row an item; a column an award year."""
+    found: list[Entry] = entries(given)
     names = _lines(given, form)
     years = range(len(year_spans(given)))
     rows: list[tuple[Cell, ...]] = []
@@ -169,7 +169,7 @@ def budget_table(
     return ReportTable(
         name="Budget",
         columns=(form.name, *(f"year {year + 1}" for year in years), "all years"),
-        rows=tuple(rows),
+        rows=tuple(tuple(map(_theirs, row)) for row in rows),
         total=True,
     )
 

@@ -135,7 +135,7 @@ def _table(table: ReportTable, *, cite: bool) -> str:
     head = "".join(f"<th{m}>{escape(c)}</th>" for m, c in zip(marks, table.columns, strict=True))
     lines = []
     for number, row in enumerate(table.rows, start=1):
-        total = ' class="total"' if table.total and number == len(table.rows) else ""
+        total = ' class="total"' if table.strong(number) else ""
         cells = "".join(
             f"<td{_DATE if _is_short(cell) else m}>"
             f"{_cited(cell, table.shown(cell), cite=cite)}</td>"

@@ -172,24 +172,8 @@ def to_csv_text(report: Report) -> str:
         dict(zip(columns, (*(_plain(cell) for cell in row), *told.values()), strict=True))
         for row in table.rows
     ]
-    for line, num in _asked_lines(report, table):
-        rows.append(
-            {**dict.fromkeys(columns, None), "line": line, columns[-1 - len(told)]: num, **told}
-        )
     text = to_csv(rows, columns) + "\n"
     return _semicolons(text) if report.decimal_comma else text
-
-
-def _asked_lines(report: Report, table: ReportTable) -> list[tuple[str, Any]]:
-    """What others pay and what the funder is asked for, where that is not the total."""
-    budget, total = report.objects.get("budget"), table.rows[-1][-1]
-    if budget is None or not isinstance(total, Num):
-        return []
-    asked, theirs = budget["asked"], budget["paid_by_others"]
-    if asked.value == total.value:
-        return []
-    found = [] if theirs is None else [(f"Paid by {theirs['by']}", _plain(theirs["amount"]))]
-    return [*found, ("Asked of the funder", _plain(asked))]
 
 
 def _plain(cell: Cell) -> Any:

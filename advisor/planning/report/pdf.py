@@ -221,7 +221,7 @@ def _piece(table: ReportTable, *, cite: bool) -> str:
     head = ", ".join(map(quoted, table.columns))
     lines = []
     for number, row in enumerate(table.rows, start=1):
-        strong = table.total and number == len(table.rows)
+        strong = table.strong(number)
         for cell in row:
             text = _cell(cell, table, cite=cite)
             lines.append(f"strong({text})" if strong else text)

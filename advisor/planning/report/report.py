@@ -41,8 +41,14 @@ class ReportTable:
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     total: bool = False
+    after: int = 0
+    """Rows behind the total, of who pays it; the last of them is strong as the total is."""
     as_written: bool = False
     """Its amounts stay in the currency that they were stated in."""
+
+    def strong(self, number: int) -> bool:
+        """Whether a row, from 1, is a total."""
+        return self.total and number in (len(self.rows), len(self.rows) - self.after)
 
     def shown(self, cell: Cell) -> str:
         """A cell as a person reads it; amounts have cents where one of the table has."""
@@ -62,12 +68,16 @@ class ReportTable:
         found = []
         for at in range(1, len(self.columns), most):
             cut = slice(at, at + most)
+            rows = tuple((row[0], *row[cut]) for row in self.rows)
+            # Who pays is said of all years together: of some of them those rows are empty.
+            told = tuple(row for row in rows if any(cell != "" for cell in row[1:]))
             found.append(
                 replace(
                     self,
                     name=f"{self.name}, {self.columns[cut][0]} to {self.columns[cut][-1]}",
                     columns=(self.columns[0], *self.columns[cut]),
-                    rows=tuple((row[0], *row[cut]) for row in self.rows),
+                    rows=told,
+                    after=self.after - (len(rows) - len(told)),
                 )
             )
         if len(found[-1].columns) == 2:

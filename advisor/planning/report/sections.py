@@ -16,7 +16,7 @@ from advisor.planning.report.evidence_sections import (
     sources_section,
     times_section,
 )
-from advisor.planning.report.funder_part import funder_sections
+from advisor.planning.report.funder_part import budget_table, funder_sections
 from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.material import Material, material_of
 from advisor.planning.report.number_ledger import Num
@@ -56,8 +56,9 @@ def build_report(
     given = material_of(loaded, plan, explanation)
     funder = funder_form(loaded.grant.funder)
     to = InCurrency(given)
-    form = funder_sections(given, funder, to)
-    budget = next(b for b in form[0].blocks if isinstance(b, ReportTable))
+    budget = budget_table(given, funder, to)
+    paid = who_pays(given, funder, budget, to)
+    form = funder_sections(given, funder, to, budget, paid)
     sections = [
         to_check_section(given, funder),
         question_section(given),
@@ -72,7 +73,7 @@ def build_report(
         sources_section(given),
     ]
     in_it = tuple(map(to.section, sections))
-    data = to.objects(objects(given, budget, who_pays(given, funder, budget, to)))
+    data = to.objects(objects(given, budget, paid))
     return Report(
         title=loaded.grant.title,
         made_on=loaded.today,

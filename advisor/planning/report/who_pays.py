@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from advisor.planning.grant.funder import FunderForm
 from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num
-from advisor.planning.report.report import ReportTable, Words
+from advisor.planning.report.report import Cell, ReportTable, Words
 from advisor.planning.report.sentences import shared_num
 
 
@@ -77,6 +77,26 @@ def who_pays(given: Material, form: FunderForm, budget: ReportTable, to: InCurre
     )
     whole = ledger.total([asked, added], "asked for, with what the funder adds", total.unit)
     return WhoPays(direct=direct, total=total, asked=asked, theirs=theirs, added=whole)
+
+
+def with_payers(budget: ReportTable, paid: WhoPays, by: str | None) -> ReportTable:
+    """The budget with who pays its total below it, where the funder is not asked for all of it."""
+    if paid.asked.value == paid.total.value:
+        return budget
+    told = [
+        (f"Paid by {by}", paid.theirs),
+        ("Paid by the institution", paid.rest),
+        ("Asked of the funder", paid.asked),
+    ]
+    if paid.theirs is not None and paid.added is not None:
+        told.append(("Asked of the funder, with what it adds", paid.added))
+    one_year = len(budget.columns) == 3
+    rows: list[tuple[Cell, ...]] = [
+        (name, *([num] if one_year else [""] * (len(budget.columns) - 2)), num)
+        for name, num in told
+        if num is not None and (num.value or num is paid.asked)
+    ]
+    return replace(budget, rows=(*budget.rows, *rows), after=len(rows))
 
 
 def note_words(given: Material, paid: WhoPays) -> Words:

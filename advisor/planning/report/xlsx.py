@@ -190,7 +190,7 @@ def _table_sheet(book: Any, formats: _Formats, report: Report, table: ReportTabl
         longest = max([len(column), *(_width(row[at]) for row in table.rows)])
         sheet.set_column(at, at, min(max(longest + 3, 8), WIDEST))
     for number, row in enumerate(table.rows, start=1):
-        total = table.total and number == len(table.rows)
+        total = table.strong(number)
         most = max(_lines_high(shown(cell), WIDEST) for cell in row)
         if most > 1:
             sheet.set_row(number, LINE_POINTS * most)
