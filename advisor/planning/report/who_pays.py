@@ -94,7 +94,7 @@ def with_payers(budget: ReportTable, paid: WhoPays, by: str | None) -> ReportTab
     rows: list[tuple[Cell, ...]] = [
         (name, *([num] if one_year else [""] * (len(budget.columns) - 2)), num)
         for name, num in told
-        if num is not None and (num.value or num is paid.asked)
+        if num is not None
     ]
     return replace(budget, rows=(*budget.rows, *rows), after=len(rows))
 
