@@ -319,6 +319,30 @@ def test_a_sum_that_others_pay_is_not_asked_for(planned: Planned, tmp_path: Path
             read_grant(path)
 
 
+def test_nih_takes_modules_and_asks_why_their_number_varies(planned: Planned) -> None:
+    """The same number each year, unless what is bought at first costs more than they pay for."""
+    for discount, vat, told, amounts in (
+        ("0.9", 0, "None is needed: every year has the same", ["$25,000"] * 3 + ["$75,000"]),
+        ("0", 0, "Year 1 has 4 modules, because we buy the BIZON ", ["$100,000"] + ["$25,000"] * 2),
+        ("0", 9, None, None),  # more than ten modules in a year
+    ):
+        rules = replace(planned.loaded.problem.rules, vat=Decimal(vat), discount=Decimal(discount))
+        loaded = replace(planned.loaded, problem=replace(planned.loaded.problem, rules=rules))
+        report = report_for(replace(planned, loaded=loaded), funder="nih")
+        part = to_markdown(report.parts()[0])
+        if told is None or amounts is None:
+            assert "Modules" not in part and "G. Direct costs" in part
+            continue
+        modular = part.partition("## Modular budget")[2].partition("## Justification")[0]
+        narrative = modular.partition("Additional narrative justification. ")[2]
+        assert narrative.startswith(told) and "$" not in narrative
+        assert re.search(
+            r"\| ".join(map(re.escape, amounts)).replace(r"\| ", r"(\.00)? \| "), modular
+        )
+    changes = {"shared_usd": Decimal(9), "shared_by": "the faculty"}
+    assert "Modules" not in to_markdown(report_for(planned, funder="nih", **changes).parts()[0])
+
+
 def test_fifteen_years_stand_in_tables_that_fit_on_paper() -> None:
     nums = tuple(Num(value=Decimal(n), unit="usd", row=n) for n in range(1, 17))
     years = tuple(f"year {n}" for n in range(1, 16))

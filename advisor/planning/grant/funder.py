@@ -35,6 +35,15 @@ class BudgetLines(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     total: Line
 
 
+class Modules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A form that takes direct costs in modules instead of lines, in US dollars."""
+
+    usd: Annotated[float, Meta(gt=0)]
+    """Of one module."""
+    most_direct_usd: Annotated[float, Meta(gt=0)]
+    """Direct costs of a year, at most; above it the lines count."""
+
+
 class FunderForm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A file of the folder ``funders``."""
 
@@ -52,6 +61,7 @@ class FunderForm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Whether budget and justification may say what others pay."""
     rules: Line | None = None
     """The shipped money rules that count where the grant names none: the funder's own flat rate."""
+    modular: Modules | None = None
     lines: BudgetLines
     before_you_send: dict[str, Line] = {}
     """What to check, a sentence or two each."""

@@ -21,6 +21,7 @@ from advisor.planning.report.justification import (
     runs_done,
 )
 from advisor.planning.report.material import Material
+from advisor.planning.report.modular import modular_section
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.report import (
     Block,
@@ -72,6 +73,7 @@ def funder_sections(
                 *(local(words) for words in _budget_notes(given, paid, to)),
             ),
         ),
+        *modular_section(given, form, budget, paid),
         Section(
             title="Justification",
             blocks=tuple(local(words) for words in justification(given, by_line) if words),

@@ -7,7 +7,7 @@ report hands it its ledger, and gets numbers each of which is a row.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_CEILING, ROUND_HALF_UP, Decimal
 from functools import cache, reduce
 from operator import mul
 from typing import Any, Protocol, TypeVar
@@ -22,6 +22,8 @@ OPERATIONS: Mapping[str, Callable[[Sequence[Decimal]], Decimal]] = {
     "product": lambda values: reduce(mul, values),
     "difference": lambda values: values[0] - values[1],
     "ratio": lambda values: values[0] / values[1],
+    # How many pieces of a size hold an amount.
+    "up": lambda values: (values[0] / values[1]).to_integral_value(ROUND_CEILING),
     # Price and threshold: the price is in the overhead base where it stays below the threshold.
     "below": lambda values: values[0] if values[0] < values[1] else Decimal(0),
     # A share a year and days: what a price of the first day has become by then.
