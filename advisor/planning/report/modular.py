@@ -53,8 +53,8 @@ def modular_section(
     begins = (
         "NIH's modular form takes the direct costs of the whole application in modules of ",
         size,
-        f". Those of this budget alone, rounded up {over}, come to the modules below. The modular "
-        " form has no detailed budget, and its justification names no amounts: the budget "
+        f". Those of this budget alone, rounded up {over}, come to the modules below. The "
+        "modular form has no detailed budget, and its justification names no amounts: the budget "
         "above, the justification and the quotes below stay in our office.",
     )
     paragraphs = (begins, _narrative(given, by_year))
