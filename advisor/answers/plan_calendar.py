@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import date, timedelta
 from string import ascii_lowercase, ascii_uppercase
 
 from advisor.planning.grant.split_machines import PREDICTED
 from advisor.planning.solver.problem import Machine, Plan, PlanningProblem, Rental
 
 GLYPHS = ascii_lowercase + ascii_uppercase
+DAY = len("31 Jan 2027  ")
+"""Characters of a day in a table, with the room behind it."""
 DELIVERY, IDLE, OUTSIDE, DUE = "░", "·", " ", "!"
 
 
@@ -30,11 +32,12 @@ def calendar_lines(problem: PlanningProblem, plan: Plan, width: int = 100) -> li
 
     header = [" "] * room
     free = 0
-    narrow = room < 11 * (len(problem.year_days) - 1)
+    narrow = room < DAY * (len(problem.year_days) - 1)
     for day in problem.year_days[:-1]:
         if column(day) < free:
             continue
-        text = str(problem.start + timedelta(days=day))[: 4 if narrow else 10]
+        starts = problem.start + timedelta(days=day)
+        text = f"{starts:%Y}" if narrow else short_day(starts)
         text = text[: max(room - column(day), 0)]
         free = column(day) + len(text) + 1
         header[column(day) : column(day) + len(text)] = text
@@ -51,6 +54,11 @@ def calendar_lines(problem: PlanningProblem, plan: Plan, width: int = 100) -> li
         lines.append(f"{cut(name, left - len(tail)) + tail:{left}}  {cells}")
     lines += _legend(problem, names, glyphs, width, bool(dates), any(y >= 0 for _, y, _ in lanes))
     return lines
+
+
+def short_day(day: date) -> str:
+    """A day in a table: ``1 Jan 2027``."""
+    return f"{day.day} {day:%b %Y}"
 
 
 def lanes_of(problem: PlanningProblem, plan: Plan) -> list[tuple[str, int, int]]:

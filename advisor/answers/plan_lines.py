@@ -8,7 +8,7 @@ from decimal import Decimal
 from textwrap import fill
 from typing import Any
 
-from advisor.answers.plan_calendar import calendar_lines, cut
+from advisor.answers.plan_calendar import DAY, calendar_lines, cut, short_day
 from advisor.answers.plan_sentence import plan_sentence, written_cost
 from advisor.answers.price_told import PriceTold, newer_words, told_words
 from advisor.answers.wording import is_own_price
@@ -109,7 +109,7 @@ def explained_text(planned: Planned, width: int = WIDTH, ways: Ways = BY_COMMAND
             if each.plan is None
             else written_cost(loaded, each.plan.cost_cents),
             "runs": "" if each.plan is None else str(each.plan.runs),
-            "over by": "" if each.plan is None else str(_day(loaded, each.plan.finish_day)),
+            "done by": "" if each.plan is None else short_day(_day(loaded, each.plan.finish_day)),
             "note": "over the budget" if each.over_budget else "",
         }
         for each in planned.explanation.alternatives
@@ -197,7 +197,7 @@ def what_to_do(loaded: Loaded, plan: Plan, width: int) -> str:
         # The day where it is not the first of a year.
         when = f"in year {problem.year_of(problem.orders[p.order]) + 1}"
         if problem.order_days is not None:
-            when = f"on {_day(loaded, problem.orders[p.order])}"
+            when = f"on {short_day(_day(loaded, problem.orders[p.order]))}"
         own = any(is_own_price(loaded.quotes[line.quote_id]) for line in machine.lines)
         rows.append(
             {
@@ -211,7 +211,7 @@ def what_to_do(loaded: Loaded, plan: Plan, width: int) -> str:
                     if (problem.whole(w.machine_id), w.order) == (p.machine_id, p.order)
                 ),
                 "cost": written(amounts.bought[p.machine_id, p.order]),
-                "prices of": f"{min(line.quoted_on for line in machine.lines)}"
+                "prices of": short_day(min(line.quoted_on for line in machine.lines))
                 + (f", {OWN_QUOTE}" if own else ""),
             }
         )
@@ -226,7 +226,7 @@ def what_to_do(loaded: Loaded, plan: Plan, width: int) -> str:
                 "what": rental.label,
                 "runs": runs,
                 "cost": written(amounts.rented[rental_id]),
-                "prices of": str(rental.priced_on) if rental.allocation is None else "-",
+                "prices of": short_day(rental.priced_on) if rental.allocation is None else "-",
             }
         )
     used = {w.machine_id for w in plan.work}
@@ -271,7 +271,7 @@ def what_to_do(loaded: Loaded, plan: Plan, width: int) -> str:
     room = width - (around - longest) + 2
     if room < longest:  # on a narrow screen the dates are left to the report
         columns.remove("prices of")
-        room += len("2027-01-31  ")
+        room += DAY
     for row in rows:
         row["what"] = cut(row["what"], max(room, 20))
     return to_table(rows, columns, frozenset({"runs", "cost"}))

@@ -31,7 +31,7 @@ def plan_sentence(loaded: Loaded, plan: Plan) -> str:
     of = "" if budget is None else f" of {written_cost(loaded, budget)}"
     runs = f"{plan.runs} of {asked} runs"
     if plan.runs == asked:
-        runs = f"all {asked} runs" if asked > 1 else "the one run"
+        runs = {1: "the one run", 2: "both runs"}.get(asked, f"all {asked} runs")
     if not plan.placed and not plan.purchases:
         return f"No run can be done in time with this money: {_sure(loaded, plan)}."
     over = problem.start + timedelta(days=int(plan.finish_day))
@@ -50,6 +50,8 @@ def _sure(loaded: Loaded, plan: Plan) -> str:
     best = _BEST[loaded.grant.objective]
     if loaded.grant.lifetime_years is not None and loaded.grant.objective == "cheapest":
         best += ", less what its machines are still worth after it"
+    if any(each.odds < 1 for each in loaded.problem.allocations) and best == _BEST["cheapest"]:
+        best += " by the odds of award"
     if plan.proven:
         return f"proven {best}"
     if plan.gap is not None:

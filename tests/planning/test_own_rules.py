@@ -265,7 +265,7 @@ def test_a_purchase_on_a_day_that_is_named_says_the_day(tmp_path: Path, store_pa
     terms = "[purchases]\norder_on = [2027-05-15]\n[rentals]\nallowed = false\n"
     loaded = load_grant(Store(store_path), read(tmp_path, terms), date(2026, 11, 22))
     plan = solve(loaded.problem)
-    assert "buy on 2027-05-15" in what_to_do(loaded, plan, 120)
+    assert "buy on 15 May 2027" in what_to_do(loaded, plan, 120)
 
 
 def test_what_the_grant_is_not_charged_of_a_machine_is_told(

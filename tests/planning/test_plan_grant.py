@@ -427,7 +427,7 @@ def test_the_calendar_shows_machines_delivery_and_due_days() -> None:
         rules=Rules(lead_days=10),
     )
     lines = calendar_lines(problem, solve(problem), width=60)
-    assert lines[0].strip() == "2027-01-01"
+    assert lines[0].strip() == "1 Jan 2027"
     assert lines[1].strip() == "!"
     assert lines[2].split()[0] == "buy"
     assert lines[2].count("░") == 5

@@ -22,8 +22,9 @@ from advisor.planning.grant.institution import NO_RULES
 from advisor.planning.plan_grant import Planned
 from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text, to_markdown
 from advisor.planning.report.number_ledger import Num, NumberLedger
-from advisor.planning.report.report import Picture, ReportTable
+from advisor.planning.report.report import Picture, ReportTable, joined
 from advisor.planning.report.sections import build_report
+from advisor.planning.report.sentences import times_words
 from advisor.planning.report.xlsx import to_xlsx
 from advisor.planning.sensitivity.explain import Alternative
 from advisor.planning.sensitivity.solved_amounts import Finding, Solved
@@ -163,3 +164,23 @@ def test_a_rate_that_the_grant_states_is_told_in_its_currency() -> None:
 
     assert told("allocation:1:2") == "at €1.14 an hour"
     assert told("shelf-2026:9") == "at $2.28 an hour"
+    price = Solved(
+        value=Decimal(20),
+        unit="usd",
+        change={"price": ("allocations[1].buy_in", "20")},
+        reads="threshold",
+    )
+    assert Finding(words=("at ", price)).text(lambda usd: f"€{usd / 2}") == "at €10"
+
+
+def test_of_two_times_both_are_told_and_one_alone_is() -> None:
+    ledger = NumberLedger()
+    one, two, three = (ledger.leaf("plan", n, "times", "", what=f"{n} times") for n in (1, 2, 3))
+    for number, whole, told in (
+        (one, one, "The training time is short."),
+        (two, two, "Both training times are long."),
+        (three, three, "All 3 training times are long."),
+        (one, three, "1 of 3 training times is short."),
+        (two, three, "2 of 3 training times are long."),
+    ):
+        assert joined(times_words(number, whole, " short.", " long.")) == told

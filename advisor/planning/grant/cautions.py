@@ -151,7 +151,7 @@ def _shared(grant: Grant) -> list[Caution]:
         return []
     by = f"{grant.shared_by[:1].upper()}{grant.shared_by[1:]}"
     money = grant.currency.exactly(grant.shared_usd)
-    return [Caution(f"{by} pays {money} of all costs: have it in writing before you submit.")]
+    return [Caution(f"{by} pays up to {money} of all costs: have it in writing before you submit.")]
 
 
 def _rules(grant: Grant) -> list[Caution]:

@@ -157,6 +157,18 @@ def _how_runs_lie(book: CostBook) -> list[str]:
     ]
 
 
+def times_words(number: Num, whole: Num, one: str, more: str) -> Words:
+    """How many of the training times are something, as a person counts."""
+    if number.value == whole.value == 1:
+        return (f"The training time is{one}",)
+    if number.value == whole.value == 2:
+        return (f"Both training times are{more}",)
+    if number.value == whole.value:
+        return ("All ", number, f" training times are{more}")
+    told = f"is{one}" if number.value == 1 else f"are{more}"
+    return (number, " of ", whole, f" training times {told}")
+
+
 def limits(book: CostBook, plan: Plan, costs: Costs) -> list[Words]:
     """What the evidence cannot say, counted from the rows that are used."""
     loaded, ledger = book.loaded, book.ledger
@@ -183,24 +195,17 @@ def limits(book: CostBook, plan: Plan, costs: Costs) -> list[Words]:
             )
         )
     if doubtful:
-        found.append(
-            (
-                counted(doubtful, "doubtful times"),
-                " of ",
-                whole,
-                " training times are doubtful: they imply a share of the GPU's peak that hardly "
-                "any training reaches.",
-            )
+        number = counted(doubtful, "doubtful times")
+        one, more = (
+            f" doubtful: {they} a share of the GPU's peak that hardly any training reaches."
+            for they in ("it implies", "they imply")
         )
-    told = " training times are predictions, not measurements; their intervals are in the table."
-    if len(predicted) == len(times) == 1:
-        found.append(
-            ("The training time is a prediction, not a measurement; its interval is in the table.",)
-        )
-    elif predicted:
+        found.append(times_words(number, whole, one, more))
+    if predicted:
         number = counted(predicted, "predicted times")
-        every = len(predicted) == len(times)
-        found.append(("All ", number, told) if every else (number, " of ", whole, told))
+        one = " a prediction, not a measurement; its interval is in the table."
+        more = " predictions, not measurements; their intervals are in the table."
+        found.append(times_words(number, whole, one, more))
     days = [each.line.quoted_on for e in costs.equipment for each in e.lines]
     if days:
         found.append(

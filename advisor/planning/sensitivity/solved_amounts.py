@@ -56,7 +56,7 @@ class Finding:
             w
             if isinstance(w, str)
             else money(Decimal(str(w.value)))
-            if w.unit == "usd" and w.reads in OF_PLANS
+            if w.unit == "usd" and (w.reads in OF_PLANS or _granted(w.change))
             else f"{money(Decimal(str(w.value)))} an hour"
             if w.unit == "usd-per-hour" and _granted(w.change)
             else number_words(w.value, w.unit)
@@ -65,9 +65,10 @@ class Finding:
 
 
 def _granted(change: Change) -> bool:
-    """Whether a rate is an allocation's, which the grant states in its own currency."""
+    """Whether it is an allocation's rate or the price of its share, which the grant states in its
+    own currency."""
     rows = (value[0] if isinstance(value, tuple) else value for value in change.values())
-    return any(str(row).startswith("allocation:") for row in rows)
+    return any(str(row).startswith(("allocation:", "allocations[")) for row in rows)
 
 
 def number_words(value: Value, unit: str) -> str:
