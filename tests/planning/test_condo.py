@@ -89,10 +89,10 @@ def test_a_share_is_planned_with_and_told_as_what_it_is(store_path: Path, tmp_pa
         ("max_gpus = 8\n", "", "max_gpus: must be the GPUs in one share"),
         ('buy_in = "$40,000"\n', "", "buy_in_on: belongs to a share that is bought"),
         ("max_gpus", 'kind = "campus"\nmax_gpus', 'kind: must be "condo"'),
-        ("max_gpus", "odds = 0.5\nmax_gpus", "odds: is there with buy_in, which buys machines"),
-        ("max_gpus", "gpu_hours_a_year = 9\nmax_gpus", "gpu_hours_a_year: is there with buy_in"),
+        ("max_gpus", "odds = 0.5\nmax_gpus", "odds: stands beside buy_in, which buys machines"),
+        ("max_gpus", "gpu_hours_a_year = 9\nmax_gpus", "gpu_hours_a_year: stands beside buy_in"),
         ('"$40,000"', "-1", "buy_in: "),
-        ("max_gpus", 'programme = "caltech-hpc"\nmax_gpus', "programme: is there with buy_in"),
+        ("max_gpus", 'programme = "caltech-hpc"\nmax_gpus', "programme: stands beside buy_in"),
     ],
 )
 def test_what_is_wrong_with_a_share_is_one_line(

@@ -297,9 +297,9 @@ def test_a_sum_that_others_pay_is_not_asked_for(planned: Planned, tmp_path: Path
     path = tmp_path / "grant.toml"
     for funder, lines, problem in (
         ("nsf", 'shared = 9\nshared_by = "B"', "nsf prohibits voluntary cost sharing"),
-        ("plain", "shared = 9", "must say who pays the sum in shared"),
+        ("plain", "shared = 9", "must say who pays the shared sum"),
         ("plain", 'shared_by = ""', "is empty: write a text between the quotes"),
-        ("plain", 'shared_by = "B"', "is there without a sum: write shared"),
+        ("plain", 'shared_by = "B"', "names who pays, but no sum is there: write shared"),
         (
             "plain",
             'per_year = [5, 5, 5]\nshared = 9\nshared_by = "B"',

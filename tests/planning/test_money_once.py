@@ -166,7 +166,7 @@ def test_solver_report_lines_and_years_are_one_sum(
     found = entries(material)
     assert sum(e.direct.value + e.indirect.value for e in found) * 100 == cents
     to = InCurrency(material)
-    table = budget_table(material, funder_form(funder), found, to)
+    table = budget_table(material, funder_form(funder), to)
     rows = [[c.value for c in row if isinstance(c, Num)] for row in table.rows]
     *each, direct, indirect, total = rows
     if each:

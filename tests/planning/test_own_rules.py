@@ -169,7 +169,7 @@ WANT_MORE = (
     "in dollars, and the grant",
     "must pay it",
     "must say who pays",
-    "is there without a sum",
+    "names who pays, but no sum is there",
     "pays nothing",
     "written off",
     "needs a currency",

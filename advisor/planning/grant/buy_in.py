@@ -33,7 +33,7 @@ def check_buy_in(file: str, place: str, own: Mapping[str, Any]) -> dict[str, Any
     for key in _OF_HOURS:
         if key in own:
             problem = (
-                "is there with buy_in, which buys machines and not hours: remove one of the two"
+                "stands beside buy_in, which buys machines and not hours: remove one of the two"
             )
             raise wrong(file, f"{place}.{key}", problem)
     if own.get("kind", "condo") != "condo":

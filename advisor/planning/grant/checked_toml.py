@@ -22,6 +22,9 @@ UsdPerUnit = Annotated[float, msgspec.Meta(ge=1e-6, le=1_000_000)]
 S = TypeVar("S", bound=msgspec.Struct)
 _SAID = re.compile(r"(.*?)(?: - at `\$((?:\.\w+|\[\d+\])*)`)?", re.DOTALL)
 """An error of msgspec: the problem and the path to it."""
+OR_NONE = ", or remove this key"
+"""Said of a key that is not needed."""
+_EXAMPLES = {"model": "pythia-1b", "gpu": "H100"}
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
 
 
@@ -34,7 +37,7 @@ class Line(str):
         if not isinstance(value, str):
             raise ValueError('must be text: write it between quotes, like "Pythia 1B"')
         if not value.strip():
-            raise ValueError("is empty: write a text between the quotes, or remove this key")
+            raise ValueError(f"is empty: write a text between the quotes{OR_NONE}")
         if len(value) > 500 or not value.isprintable():
             raise ValueError("must be one printable line of at most 500 characters")
         return cls(value.strip())
@@ -200,6 +203,15 @@ def wrong(file: str, place: str, problem: str) -> InputError:
     return InputError(f"{file}, {place}: {problem}")
 
 
+def missing(file: str, place: str, must: str | None = None, hint: str = "") -> InputError:
+    """An InputError of a key that is needed and not there; ``must`` says what it takes, where that
+    is no text, and ``hint`` why it is needed."""
+    key = place.rpartition(".")[2]
+    example = f'write {key} = "{_EXAMPLES.get(key, "a name of yours")}"'
+    told = must is None or must.startswith("must be text")
+    return wrong(file, place, f"is missing{hint}: {example}" if told else f"is missing; it {must}")
+
+
 def _explained(
     file: str, value: Any, kind: type[msgspec.Struct], error: msgspec.ValidationError
 ) -> InputError:
@@ -214,18 +226,22 @@ def _explained(
     if key is not None and problem.startswith("Object missing"):
         steps.append(key[1])
     node: Any = inspect.type_info(kind)
-    place = ""
+    place, needed = "", False
     for step in steps:
         if isinstance(step, int):
             node, value, place = node.item_type, value[step], f"{place}[{step + 1}]"
         else:
-            node = next(field.type for field in node.fields if field.name == step)
+            field = next(field for field in node.fields if field.name == step)
+            node, needed = field.type, field.required
             value = value.get(step)
             place = f"{place}.{step}" if place else step
         if isinstance(node, inspect.UnionType):
             node = next(each for each in node.types if not isinstance(each, inspect.NoneType))
     if error.__cause__ is not None:  # a type of our own, which has said it
-        return wrong(file, place, str(error.__cause__))
+        why = str(error.__cause__)
+        return wrong(file, place, why.replace(OR_NONE, "") if needed else why)
+    if value is None:
+        return missing(file, place, _what_to_write(node, value, place))
     if key is not None and problem.startswith("Object contains"):
         known = [field.name for field in node.fields]
         place = f"{place}.{key[1]}" if place else key[1]

@@ -128,7 +128,11 @@ def _shared_usd(file: str, budget: BudgetTable, currency: Currency) -> Decimal:
     if by_year is None:
         return currency.to_usd(budget.shared or Decimal(0))
     if budget.shared is not None:
-        raise wrong(file, "budget.shared_per_year", "is there with shared: remove one of the two")
+        raise wrong(
+            file,
+            "budget.shared_per_year",
+            "stands beside shared, and only one can count: remove one of the two",
+        )
     return sum((currency.to_usd(amount) for amount in by_year), Decimal(0))
 
 
@@ -201,7 +205,7 @@ def _electricity(file: str, power: ElectricityTable, currency: Currency) -> Deci
         return None
     if power.price_per_kwh is not None:
         if power.usd_per_kwh is not None:
-            problem = "is there with usd_per_kwh: remove one of the two"
+            problem = "stands beside usd_per_kwh, and only one can count: remove one of the two"
             raise wrong(file, "electricity.price_per_kwh", problem)
         return currency.rate_usd(power.price_per_kwh)
     if power.usd_per_kwh is None:

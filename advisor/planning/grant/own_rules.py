@@ -39,7 +39,7 @@ def with_own_rules(file: str, house: Institution, own: OwnRules, currency: Curre
         changes["fiscal_year_start"] = month_and_day(file, key, own.fiscal_year_start)
     if own.overhead_rate_by_year is not None:
         if own.overhead_rate is not None:
-            problem = "is there with overhead_rate: remove one of the two"
+            problem = "stands beside overhead_rate, and only one can count: remove one of the two"
             raise wrong(file, "institution.overhead_rate_by_year", problem)
         if house.equipment_as == "depreciated":
             problem = "a machine that is written off over years has one rate: write overhead_rate"

@@ -16,7 +16,7 @@ from typing import Any
 from advisor.parse import shown
 from advisor.planning.grant.buy_in import KEYS as BUY_IN_KEYS
 from advisor.planning.grant.buy_in import check_buy_in
-from advisor.planning.grant.checked_toml import convert, wrong
+from advisor.planning.grant.checked_toml import convert, missing, wrong
 from advisor.planning.grant.grant_file import AllocationTable, GrantAllocation
 from price_catalog.csv_table import nearest
 
@@ -87,7 +87,7 @@ def resolved(
     """
     place = f"allocations[{number}]"
     if asked.buy_in is not None and asked.programme is not None:
-        problem = "is there with buy_in, which buys machines, not hours: remove one of the two"
+        problem = "stands beside buy_in, which buys machines, not hours: remove one of the two"
         raise wrong(file, f"{place}.programme", problem)
     facts = _facts(file, place, asked)
     own: dict[str, Any] = {
@@ -106,7 +106,7 @@ def resolved(
         if "gpu_hours_a_year" in known:
             values["gpu_hours_a_year"] = float(known["gpu_hours_a_year"].value)
     if "price_per_gpu_hour" in own and "usd_per_gpu_hour" in own:
-        problem = "is there with usd_per_gpu_hour: remove one of the two"
+        problem = "stands beside usd_per_gpu_hour, and only one can count: remove one of the two"
         raise wrong(file, f"{place}.price_per_gpu_hour", problem)
     if "price_per_gpu_hour" in own:
         for told in (values, known):
@@ -118,9 +118,8 @@ def resolved(
         own = {key: value for key, value in own.items() if key not in CREDIT}
     for key in ("name", "gpu"):
         if key not in values:
-            hint = "" if asked.programme is None else f": {asked.programme} does not say it"
-            problem = f'must be text: write it between quotes, like "H100"{hint}'
-            raise wrong(file, f"{place}.{key}", problem)
+            hint = "" if asked.programme is None else f", and {asked.programme} does not say it"
+            raise missing(file, f"{place}.{key}", hint=hint)
     allocation = convert(values, GrantAllocation, file)
     return allocation, _said(allocation, own, known, asked.source)
 
@@ -260,7 +259,7 @@ def _hours(file: str, place: str, facts: Facts, years: Decimal) -> dict[str, Fac
 def _credit(file: str, place: str, values: dict[str, Any], years: Decimal) -> dict[str, Fact]:
     """The hours of a credit, which the grant does not pay. Raises InputError."""
     if HOURS in values:
-        problem = f"is there with {HOURS}: remove one of the two"
+        problem = f"stands beside {HOURS}, and only one can count: remove one of the two"
         raise wrong(file, f"{place}.credit", problem)
     credit = values.pop("credit")
     mine, dollars = values.pop("price_per_gpu_hour", 0), values.pop(PRICE, 0)

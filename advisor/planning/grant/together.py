@@ -89,7 +89,7 @@ def _check_orders(grant: Grant) -> None:
             problem = f"{day} is outside the grant, from {grant.start} to {grant.end}"
             raise wrong(grant.file, "purchases.order_on", problem)
     if grant.order_on is not None and grant.order_every_months != 12:
-        problem = "is there with order_every_months: remove one of the two"
+        problem = "stands beside order_every_months, and only one can count: remove one of the two"
         raise wrong(grant.file, "purchases.order_on", problem)
     since = grant.institution.threshold_valid_from
     first = grant.start if grant.order_on is None else grant.order_on[0]
@@ -105,12 +105,12 @@ def _check_orders(grant: Grant) -> None:
 def _check_shared(grant: Grant) -> None:
     """A sum that others pay stands against the whole cost. Raises InputError."""
     if grant.shared_by is not None and not grant.shared_usd:
-        problem = "is there without a sum: write shared, what they pay in all"
+        problem = "names who pays, but no sum is there: write shared, what they pay in all"
         raise wrong(grant.file, "budget.shared_by", problem)
     if not grant.shared_usd:
         return
     if grant.shared_by is None:
-        problem = "must say who pays the sum in shared: write their name"
+        problem = "must say who pays the shared sum: write their name"
         raise wrong(grant.file, "budget.shared_by", problem)
     if not funder_form(grant.funder).names_cost_share:
         problem = (
@@ -139,7 +139,7 @@ def check_terms(grant: Grant) -> None:
         problem = _one_for_each(len(by_year), "share", years)
         raise wrong(grant.file, "running.utilisation_by_year", problem)
     if by_year is not None and grant.utilisation != 1:
-        problem = "is there with utilisation: remove one of the two"
+        problem = "stands beside utilisation, and only one can count: remove one of the two"
         raise wrong(grant.file, "running.utilisation_by_year", problem)
     if grant.cost_share_by is not None and not grant.cost_share:
         problem = "pays nothing: write cost_share, as 0.5 for half of every machine"

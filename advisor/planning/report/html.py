@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from calendar import month_name
 from html import escape
 
 from advisor.planning.grant.funder import Paper
@@ -24,8 +25,8 @@ from advisor.planning.report.report import (
 
 MOST_COLUMNS = 6
 """Columns of amounts that are printed beside each other."""
-DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")
-"""A date in a sentence: not broken at its hyphens."""
+DAY = re.compile(rf"\b\d{{1,2}} (?:{'|'.join(month_name[1:])}) \d{{4}}\b")
+"""A date in a sentence or a cell: not broken at its spaces."""
 _STYLE = """
 :root { color-scheme: light; }
 body { font: 15px/1.5 "Segoe UI", system-ui, "DejaVu Sans", sans-serif; color: #1a1a1a;
@@ -152,5 +153,5 @@ _DATE = ' class="d"'
 
 
 def _is_short(cell: Cell) -> bool:
-    """Dates and the like are not broken at their hyphens."""
-    return isinstance(cell, str) and len(cell) <= len("2027-01-31")
+    """Dates and the like are not broken."""
+    return isinstance(cell, str) and (len(cell) <= 10 or DAY.fullmatch(cell) is not None)

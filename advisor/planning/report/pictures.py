@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from datetime import timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from math import inf
 from typing import Any
@@ -32,6 +32,11 @@ MOST_DATES = 6
 """Beside each other under the calendar."""
 BEHIND_WORDS = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none"}
 """No line goes through words."""
+
+
+def _short(day: date) -> str:
+    """A day beneath a picture."""
+    return f"{day.day} {day:%b %Y}"
 
 
 def told_apart(days: Sequence[int]) -> list[int]:
@@ -132,7 +137,7 @@ def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
             top = max(top, high)
             axes.axvline(day, color="#D55E00", linewidth=1, linestyle="--")
             axes.annotate(
-                f"due {problem.start + timedelta(days=day)}",
+                f"due {_short(problem.start + timedelta(days=day))}",
                 (day, -0.7 - 0.35 * high),
                 fontsize=6,
                 color="#D55E00",
@@ -147,7 +152,8 @@ def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
         axes.set_yticks(range(len(lanes)), labels, fontsize=7)
         axes.set_ylim(len(lanes) - 0.4, -0.9 - 0.35 * top)
         ticks = told_apart(problem.year_days)
-        axes.set_xticks(ticks, [str(problem.start + timedelta(days=d)) for d in ticks])
+        days = [problem.start + timedelta(days=d) for d in ticks]
+        axes.set_xticks(ticks, [_short(day) for day in days])
         axes.grid(False)
         shown = [
             m for m in models if any(experiments[p.experiment_id].model == m for p in plan.placed)

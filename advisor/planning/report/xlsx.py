@@ -167,8 +167,11 @@ def _text_sheet(book: Any, formats: _Formats, report: Report) -> None:
                 texts += [f"• {joined(words)}" for words in block.items]
         if not texts:
             continue
-        sheet.write_string(at, 0, section.title, formats.bold)
-        for text in texts:
+        # In one cell, which no end of a page parts: a heading never stands last on one.
+        first, *others = texts
+        sheet.set_row(at, LINE_POINTS * (1 + _lines_high(first, TEXT_WIDE)))
+        sheet.write_rich_string(at, 0, formats.bold, section.title, f"\n{first}", formats.wrap)
+        for text in others:
             at += 1
             sheet.set_row(at, LINE_POINTS * _lines_high(text, TEXT_WIDE))
             sheet.write_string(at, 0, text, formats.wrap)
