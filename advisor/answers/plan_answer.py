@@ -56,10 +56,10 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
     """What to settle first; ``command`` is the one that was typed, with its file."""
     loaded, plan, found = planned.loaded, planned.plan, planned.explanation
     assert plan is not None and found is not None
-    doubts = []
+    doubts, money = [], loaded.grant.currency.exactly
     bought = _bought(loaded, plan)
     if bought is not None:
-        doubts.append(_price(bought, [each.text() for each in found.ask]))
+        doubts.append(_price(bought, [each.text(money) for each in found.ask]))
     worked = _most_worked(loaded, plan)
     if worked is not None and worked[0].times[worked[1]].basis == "predicted":
         machine, model = worked
@@ -76,9 +76,9 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
         words = "not tried yet: which price, time or rule would change the decision"
         doubts.append(Doubt(about="change", words=words, command=command))
     elif found.thresholds:
-        flips = [each.text() for each in found.thresholds if len(each.words) > 1]
+        flips = [each.text(money) for each in found.thresholds if len(each.words) > 1]
         others = [text for text in flips if not text.startswith("price of ")]
-        words = found.thresholds[0].text()  # why there is none, where nothing flips
+        words = found.thresholds[0].text(money)  # why there is none, where nothing flips
         if flips:
             words = f"the decision changes with {(others or flips)[0]}"
         doubts.append(Doubt(about="change", words=words, command=f"{command} --details"))

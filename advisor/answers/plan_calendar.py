@@ -38,7 +38,10 @@ def calendar_lines(problem: PlanningProblem, plan: Plan, width: int = 100) -> li
             continue
         starts = problem.start + timedelta(days=day)
         text = f"{starts:%Y}" if narrow else short_day(starts)
-        text = text[: max(room - column(day), 0)]
+        if column(day) + len(text) > room:  # the last days of a grant that ends soon after
+            text = f"{starts:%Y}"
+        if column(day) + len(text) > room:
+            continue
         free = column(day) + len(text) + 1
         header[column(day) : column(day) + len(text)] = text
     marks = [" "] * room
