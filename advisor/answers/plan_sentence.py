@@ -28,6 +28,8 @@ def plan_sentence(loaded: Loaded, plan: Plan) -> str:
     problem = loaded.problem
     asked = sum(each.runs for each in problem.experiments)
     budget = problem.budget_cents
+    if budget is None and problem.year_budget_cents is not None:
+        budget = sum(problem.year_budget_cents)
     of = "" if budget is None else f" of {written_cost(loaded, budget)}"
     runs = f"{plan.runs} of {asked} runs"
     if plan.runs == asked:

@@ -25,6 +25,7 @@ from advisor.planning.report.award_years import LINES, entries
 from advisor.planning.report.html import to_html
 from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text, to_markdown
 from advisor.planning.report.material import material_of
+from advisor.planning.report.modular import modules_of
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.pdf import to_pdf, to_typst
 from advisor.planning.report.report import Paragraph, ReportTable, joined
@@ -294,6 +295,22 @@ def test_a_sum_that_others_pay_is_not_asked_for(planned: Planned, tmp_path: Path
     added = budget["lines"][-2]["total"]["value"] * (direct - 1000) / direct
     assert f"We ask for {dollars(direct - 1000)}, which is the direct cost of" in dfg
     assert f"which the funder adds, it is {dollars(direct - 1000 + added)}." in dfg
+    # What is paid in a later year is not there for an earlier one; what is left over is.
+    sums = (Decimal(0), Decimal(10**5), Decimal(0))
+    later = changes | {"shared_usd": sum(sums), "shared_year_usd": sums}
+    report = report_for(planned, funder="nih", **later)
+    *_, whole, theirs_row, asked_row = report.tables()[0].rows
+    costs, paid_by, asked_by = (
+        [cell.value for cell in row if isinstance(cell, Num)]
+        for row in (whole, theirs_row, asked_row)
+    )
+    there = Decimal(0)
+    for cost, paid, sum_of_year in zip(costs[:-1], paid_by[:-1], sums, strict=True):
+        there += sum_of_year
+        assert paid == min(there, cost)
+        there -= paid
+    assert 0 < paid_by[-1] == sum(costs[1:-1]) < costs[0]
+    assert [a - b for a, b in zip(costs, paid_by, strict=True)] == asked_by
     path = tmp_path / "grant.toml"
     for funder, lines, problem in (
         ("nsf", 'shared = 9\nshared_by = "B"', "nsf prohibits voluntary cost sharing"),
@@ -320,27 +337,47 @@ def test_a_sum_that_others_pay_is_not_asked_for(planned: Planned, tmp_path: Path
 
 
 def test_nih_takes_modules_and_asks_why_their_number_varies(planned: Planned) -> None:
-    """The same number each year, unless what is bought at first costs more than they pay for."""
-    for discount, vat, told, amounts in (
-        ("0.9", 0, "None is needed: every year has the same", ["$25,000"] * 3 + ["$75,000"]),
-        ("0", 0, "Year 1 has 4 modules, because we buy the BIZON ", ["$100,000"] + ["$25,000"] * 2),
-        ("0", 9, None, None),  # more than ten modules in a year
+    for discount, vat, told in (
+        ("0.9", 0, "This budget is less than one of them in every year"),
+        ("0", 0, "Year 1 has 4 modules, because we buy the BIZON "),
+        ("0", 9, None),  # more than ten modules in a year
     ):
-        rules = replace(planned.loaded.problem.rules, vat=Decimal(vat), discount=Decimal(discount))
+        rules = planned.loaded.problem.rules
+        rules = replace(rules, vat=Decimal(vat), discount=Decimal(discount))
         loaded = replace(planned.loaded, problem=replace(planned.loaded.problem, rules=rules))
         report = report_for(replace(planned, loaded=loaded), funder="nih")
         part = to_markdown(report.parts()[0])
-        if told is None or amounts is None:
-            assert "Modules" not in part and "G. Direct costs" in part
-            continue
         modular = part.partition("## Modular budget")[2].partition("## Justification")[0]
-        narrative = modular.partition("Additional narrative justification. ")[2]
-        assert narrative.startswith(told) and "$" not in narrative
-        assert re.search(
-            r"\| ".join(map(re.escape, amounts)).replace(r"\| ", r"(\.00)? \| "), modular
-        )
+        assert (told or "") in modular and bool(modular) is (told is not None)
+        _, found, narrative = modular.partition("Additional narrative justification. ")
+        assert "$" not in narrative
+        if found:
+            assert re.search(r"Modules \| 4 \| 1 \| 1 \| 6 \|", modular)
+            assert re.search(r"in modules \| \$100,000\S* \| \$25,000\S* \| ", modular)
     changes = {"shared_usd": Decimal(9), "shared_by": "the faculty"}
-    assert "Modules" not in to_markdown(report_for(planned, funder="nih", **changes).parts()[0])
+    assert "Modul" not in to_markdown(report_for(planned, funder="nih", **changes).parts()[0])
+
+
+@pytest.mark.parametrize(
+    ("directs", "modules"),
+    [
+        ((30_000, 10_000, 20_000), (2, 1, 1)),  # the mean pays for the first year too late
+        ((20_000, 30_000, 25_000), (1, 1, 1)),
+        ((20_000, 30_001, 25_000), (2, 2, 2)),
+        ((25_000, 25_000, 25_000), (1, 1, 1)),
+    ],
+)
+def test_every_year_has_the_same_modules_unless_costs_come_before_them(
+    planned: Planned, directs: tuple[int, ...], modules: tuple[int, ...]
+) -> None:
+    assert planned.plan is not None and planned.explanation is not None
+    given = material_of(planned.loaded, planned.plan, planned.explanation)
+
+    def num(usd: int) -> Num:
+        return given.ledger.leaf("setting", usd, "usd", "direct costs", key=str(usd))
+
+    found = modules_of(given, [num(usd) for usd in directs], num(sum(directs)), num(25_000))
+    assert tuple(each.value for each in found) == modules
 
 
 def test_fifteen_years_stand_in_tables_that_fit_on_paper() -> None:

@@ -147,11 +147,12 @@ def test_warranty_within_a_price_is_named_and_no_paragraph_is_empty(planned: Pla
     text = to_markdown(report_for(replace(planned, loaded=loaded)).parts()[0])
     # Each line with its own amount; within a sentence a name is told by its kind, and what costs
     # nothing is not asked for.
-    assert " Help: $99. Warranty as the vendor states it: 3 years labour, 1 year" in text
+    assert "Staff. Help: $99.\n" in text
+    assert "Upkeep. Electricity" in text and " Warranty as the vendor states it: 3 years l" in text
     assert " In the price of each machine: warranty and support (Three years" in text
     assert "; staff (Help); storage, 20 TB; and other costs (Globus). It pays" in text
     assert "Other costs. Globus: $8." in text and "switch" not in text
-    assert not re.search(r"^(Upkeep|Data|Need|Choice)\.\s*$", text, re.MULTILINE)
+    assert not re.search(r"^(Upkeep|Staff|Data|Need|Choice)\.\s*$", text, re.MULTILINE)
 
 
 def test_another_plan_that_does_less_is_not_said_to_do_the_same_work(planned: Planned) -> None:

@@ -14,7 +14,7 @@ from advisor.planning.report.cost_book import EquipmentCost
 from advisor.planning.report.hours_words import hours_words, renting_words
 from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num
-from advisor.planning.report.other_costs import data_words, other_words, upkeep_words
+from advisor.planning.report.other_costs import data_words, other_words, staff_words, upkeep_words
 from advisor.planning.report.report import Words
 from advisor.planning.report.sentences import listed
 from advisor.planning.solver.charges import rules_on
@@ -35,6 +35,7 @@ def justification(given: Material, by_line: Mapping[str, Num]) -> list[Words]:
         _existing(given),
         renting_words(given, by_line),
         *hours_words(given),
+        staff_words(given),
         upkeep_words(given, by_line),
         data_words(given),
         other_words(given),

@@ -28,7 +28,7 @@ def modular_section(
     if paid.theirs is not None or max(num.value for num in directs) > rule.most_direct_usd:
         return ()
     size = ledger.leaf("setting", exact(rule.usd), "usd", "a module", key="form.modular.usd")
-    by_year = _modules(given, directs, whole, size)
+    by_year = modules_of(given, directs, whole, size)
 
     def amount(modules: Num, when: str) -> Num:
         return ledger.compute("product", [modules, size], "usd", f"in modules, {when}")
@@ -50,6 +50,8 @@ def modular_section(
         total=True,
     )
     over = "year by year" if len({num.value for num in by_year}) > 1 else "over all years"
+    if whole.value and max(num.value for num in directs) < size.value:
+        return (Section(title="Modular budget", blocks=(Paragraph(words=_part_of_one(size)),)),)
     begins = (
         "NIH's modular form takes the direct costs of the whole application in modules of ",
         size,
@@ -62,7 +64,7 @@ def modular_section(
     return (Section(title="Modular budget", blocks=(first, table, last)),)
 
 
-def _modules(given: Material, directs: list[Num], whole: Num, size: Num) -> list[Num]:
+def modules_of(given: Material, directs: list[Num], whole: Num, size: Num) -> list[Num]:
     """The same number each year, unless an early year's costs come before the modules that would
     pay for them."""
     ledger = given.ledger
@@ -98,6 +100,18 @@ def _narrative(given: Material, by_year: list[Num]) -> Words:
     base = next(num for num in by_year if num.value == least)
     others = "Each other year has " if len(by_year) - len(more) > 1 else "The other year has "
     return (*words, others, base, f" {_called(base)}.")
+
+
+def _part_of_one(size: Num) -> Words:
+    """Where a budget alone fills no module."""
+    return (
+        "NIH's modular form takes the direct costs of the whole application in modules of ",
+        size,
+        ". This budget is less than one of them in every year: add it to the other direct costs "
+        "before you count modules. The modular form has no detailed budget, and its justification "
+        "names no amounts: the budget above, the justification and the quotes below stay in our "
+        "office.",
+    )
 
 
 def _called(num: Num) -> str:

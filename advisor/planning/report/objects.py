@@ -82,7 +82,11 @@ def objects(given: Material, budget: ReportTable, paid: WhoPays) -> dict[str, An
             "asked": paid.asked,
             "paid_by_others": None
             if paid.theirs is None
-            else {"by": given.loaded.grant.shared_by, "amount": paid.theirs},
+            else {
+                "by": given.loaded.grant.shared_by,
+                "amount": paid.theirs,
+                "by_year": [theirs for theirs, _ in paid.by_year] or None,
+            },
         },
     }
 

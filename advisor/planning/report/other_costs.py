@@ -12,7 +12,7 @@ from advisor.planning.report.sentences import listed
 
 
 def upkeep_words(given: Material, by_line: Mapping[str, Num]) -> Words:
-    kept = [*_lines(given, "warranty"), *_lines(given, "staff"), *_lines(given, "racks")]
+    kept = [*_lines(given, "warranty"), *_lines(given, "racks")]
     words: list[str | Num] = ["Upkeep. "]
     power = [r for r in given.costs.running if not r.rented]
     if power:
@@ -36,8 +36,17 @@ def upkeep_words(given: Material, by_line: Mapping[str, Num]) -> Words:
         words.append(f"In the price of each machine: {names}.")
     elif not kept:
         more = "further warranty" if stated else "warranty"
-        words.append(f"No {more}, rack space or staff is asked for.")
+        what = ", rack space or staff" if not _lines(given, "staff") else " or rack space"
+        words.append(f"No {more}{what} is asked for.")
     return tuple(words)
+
+
+def staff_words(given: Material) -> Words:
+    """People whom the grant pays, each line with its amount."""
+    kept = _lines(given, "staff")
+    if not kept:
+        return ()
+    return ("Staff.", *(word for name, total in kept for word in (f" {name}: ", total, ".")))
 
 
 def _warranties(given: Material) -> list[str]:

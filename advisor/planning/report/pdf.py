@@ -213,7 +213,7 @@ def _piece(table: ReportTable, *, cite: bool) -> str:
     widths = [
         # Where all of it fits in a line, no column needs to be wider than its text.
         "auto"
-        if right or wide <= TEXT_POINTS or length <= (24 if at == 0 else 12)
+        if right or wide <= TEXT_POINTS or length <= (24 if at == 0 else len("30 September 2026"))
         else f"{min(length, 60)}fr"
         for at, (right, length) in enumerate(zip(numeric, lengths, strict=True))
     ]

@@ -121,20 +121,25 @@ def budget_num(loaded: Loaded, ledger: NumberLedger) -> Num:
 
 def shared_num(loaded: Loaded, ledger: NumberLedger) -> Num:
     """What others pay of all costs."""
-    usd, by_year = loaded.grant.shared_usd, loaded.grant.shared_year_usd
-    if by_year is not None:
-        sums = [
-            ledger.leaf(
-                "setting",
-                amount,
-                "usd",
-                f"paid by others, award year {n}",
-                key=f"budget.shared_per_year[{n}]",
-            )
-            for n, amount in enumerate(by_year, start=1)
-        ]
-        return ledger.total(sums, "paid by others")
+    by_year = shared_by_year(loaded, ledger)
+    if by_year:
+        return ledger.total(by_year, "paid by others")
+    usd = loaded.grant.shared_usd
     return ledger.leaf("setting", usd, "usd", "paid by others", key="budget.shared")
+
+
+def shared_by_year(loaded: Loaded, ledger: NumberLedger) -> list[Num]:
+    """The same in each award year; empty where the grant has one sum for all of them."""
+    return [
+        ledger.leaf(
+            "setting",
+            amount,
+            "usd",
+            f"paid by others, award year {n}",
+            key=f"budget.shared_per_year[{n}]",
+        )
+        for n, amount in enumerate(loaded.grant.shared_year_usd or (), start=1)
+    ]
 
 
 def used_times(loaded: Loaded, plan: Plan) -> list[tuple[str, str, RunTime]]:

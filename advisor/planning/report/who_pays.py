@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from advisor.planning.grant.funder import FunderForm
@@ -9,7 +10,7 @@ from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.report import Cell, ReportTable, Words
-from advisor.planning.report.sentences import shared_num
+from advisor.planning.report.sentences import shared_by_year, shared_num
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +23,8 @@ class WhoPays:
     """Of the funder, as its form asks for it: without what it adds by itself."""
     theirs: Num | None = None
     """What ``shared_by`` pays, at most what there is to pay."""
+    by_year: tuple[tuple[Num, Num], ...] = ()
+    """Of each award year, what they pay and what is asked for, where the grant says when."""
     share: Num | None = None
     """The share of the total that the funder pays, where it does not pay all."""
     rest: Num | None = None
@@ -33,17 +36,38 @@ class WhoPays:
 def who_pays(given: Material, form: FunderForm, budget: ReportTable, to: InCurrency) -> WhoPays:
     """Of a budget whose last rows are direct costs, indirect costs and their total."""
     ledger = given.ledger
-    direct, indirect, total = (row[-1] for row in budget.rows[-3:])
-    assert isinstance(direct, Num) and isinstance(indirect, Num) and isinstance(total, Num)
+    *directs, direct = _nums(budget.rows[-3])
+    *_, indirect = _nums(budget.rows[-2])
+    *totals, total = _nums(budget.rows[-1])
 
     def less(a: Num, b: Num, words: str) -> Num:
         return ledger.compute("difference", [a, b], a.unit, words)
 
-    def by_others(most: Num) -> Num | None:
-        if given.loaded.grant.shared_by is None:
-            return None
-        sums = [to.num(shared_num(given.loaded, ledger)), most]
-        return ledger.compute("least", sums, most.unit, "paid by others, at most all")
+    def by_others(most: Num, years: list[Num]) -> tuple[Num | None, list[Num]]:
+        """In all and, where the grant says when they pay, in each year: what they pay later is
+        not there for an earlier year's costs."""
+        grant, found = given.loaded.grant, []
+        if grant.shared_by is None:
+            return None, []
+        left: Num | None = None
+        sums = shared_by_year(given.loaded, ledger)
+        for n, (usd, cost) in enumerate(zip(sums, years, strict=bool(sums)), start=1):
+            there = to.num(usd)
+            if left is not None and grant.carry_over:
+                there = ledger.total([left, there], f"of others, until year {n}", most.unit)
+            words = f"paid by others, year {n}"
+            found.append(ledger.compute("least", [there, cost], most.unit, words))
+            left = less(there, found[-1], f"of others, left after year {n}")
+        if found:
+            paid = ledger.total(found, "paid by others, in their years", most.unit)
+        else:
+            paid = to.num(shared_num(given.loaded, ledger))
+        words = "paid by others, at most all"
+        return ledger.compute("least", [paid, most], most.unit, words), found
+
+    def asked_of(years: list[Num], theirs: list[Num]) -> tuple[tuple[Num, Num], ...]:
+        pairs = enumerate(zip(years, theirs, strict=bool(theirs)), start=1)
+        return tuple((paid, less(cost, paid, f"asked for, year {n}")) for n, (cost, paid) in pairs)
 
     if form.pays is not None:
         share = ledger.leaf("setting", form.pays, "share", "what the funder pays", key="form.pays")
@@ -52,17 +76,29 @@ def who_pays(given: Material, form: FunderForm, budget: ReportTable, to: InCurre
             "product", [total, share], total.unit, "paid by the funder", decimals=decimals
         )
         rest = less(total, asked, "the remainder")
-        theirs = by_others(rest)
+        rests = [
+            less(
+                num,
+                ledger.compute("product", [num, share], num.unit, words, decimals=decimals),
+                rest_words,
+            )
+            for num, words, rest_words in (
+                (num, f"paid by the funder, year {n}", f"the remainder, year {n}")
+                for n, num in enumerate(totals, start=1)
+            )
+        ]
+        theirs, _ = by_others(rest, rests)
         if theirs is not None:
             rest = less(rest, theirs, "the remainder that the institution pays")
         return WhoPays(
             direct=direct, total=total, asked=asked, theirs=theirs, share=share, rest=rest
         )
     if not form.adds_indirect:
-        theirs = by_others(total)
+        theirs, when = by_others(total, totals)
         asked = total if theirs is None else less(total, theirs, "asked for")
-        return WhoPays(direct=direct, total=total, asked=asked, theirs=theirs)
-    theirs = by_others(direct)
+        years = asked_of(totals, when)
+        return WhoPays(direct=direct, total=total, asked=asked, theirs=theirs, by_year=years)
+    theirs, when = by_others(direct, directs)
     if theirs is None or not direct.value:
         return WhoPays(direct=direct, total=total, asked=direct, theirs=theirs, added=total)
     # The funder adds to what it pays, not to what others do.
@@ -76,7 +112,19 @@ def who_pays(given: Material, form: FunderForm, budget: ReportTable, to: InCurre
         decimals=given.loaded.grant.currency.decimals,
     )
     whole = ledger.total([asked, added], "asked for, with what the funder adds", total.unit)
-    return WhoPays(direct=direct, total=total, asked=asked, theirs=theirs, added=whole)
+    return WhoPays(
+        direct=direct,
+        total=total,
+        asked=asked,
+        theirs=theirs,
+        added=whole,
+        by_year=asked_of(directs, when),
+    )
+
+
+def _nums(row: tuple[Cell, ...]) -> list[Num]:
+    """Of a row of a budget, years and all of them."""
+    return [cell for cell in row if isinstance(cell, Num)]
 
 
 def with_payers(budget: ReportTable, paid: WhoPays, by: str | None) -> ReportTable:
@@ -90,11 +138,16 @@ def with_payers(budget: ReportTable, paid: WhoPays, by: str | None) -> ReportTab
     ]
     if paid.theirs is not None and paid.added is not None:
         told.append(("Asked of the funder, with what it adds", paid.added))
-    one_year = len(budget.columns) == 3
+    years = len(budget.columns) - 2
+    paid_by, asked_by = zip(*paid.by_year, strict=True) if paid.by_year else ((), ())
+
+    def in_years(num: Num) -> Sequence[Cell]:
+        if num in (paid.theirs, paid.asked) and paid.by_year:
+            return paid_by if num is paid.theirs else asked_by
+        return [num] if years == 1 else [""] * years
+
     rows: list[tuple[Cell, ...]] = [
-        (name, *([num] if one_year else [""] * (len(budget.columns) - 2)), num)
-        for name, num in told
-        if num is not None
+        (name, *in_years(num), num) for name, num in told if num is not None
     ]
     return replace(budget, rows=(*budget.rows, *rows), after=len(rows))
 
