@@ -19,7 +19,7 @@ pytest.importorskip("xlsxwriter")
 from advisor.planning.plan_grant import Planned
 from advisor.planning.report.drawing import columns_that_fit, styled
 from advisor.planning.report.number_ledger import Num
-from advisor.planning.report.pictures import lanes_of, told_apart
+from advisor.planning.report.pictures import lanes_of, told_apart, told_once
 from advisor.planning.report.report import ReportTable
 from advisor.planning.report.write import write_report
 from advisor.planning.report.xlsx import to_xlsx
@@ -71,6 +71,11 @@ def test_runs_rented_year_after_year_share_a_line_of_the_calendar() -> None:
     runs += [placed("m", 1, 0, 9), placed("m", 1, 400, 409)]
     lines = [(name, len(line)) for name, _, line in lanes_of(runs, {"m"})]
     assert lines == [("m", 1), ("m", 1), ("r", 2), ("r", 1)]
+    # What looks the same is drawn once, and says how often it is there.
+    alike = [placed("r", unit, 0, 70) for unit in range(1, 31)] + [placed("r", 31, 0, 71)]
+    once = told_once(lanes_of(alike, set()), {"a": "model"})
+    assert [count for *_, count in once] == [30, 1]
+    assert once[0][2] == alike[:1] and once[1][2] == alike[30:]
 
 
 def test_dates_under_the_calendar_are_written_where_there_is_room() -> None:

@@ -72,7 +72,7 @@ def times_section(given: Material, pictures: bool) -> Section:
                 how.get(time.basis, time.basis)
                 + ("" if time.basis == "predicted" else f", {time.timing}"),
                 sources.get(time.source_id, time.source_id),
-                str(time.measured_on or ""),
+                "" if time.measured_on is None else day_words(time.measured_on),
                 time.verdict or "not checked",
             )
         )

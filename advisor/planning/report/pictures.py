@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from datetime import date, timedelta
 from decimal import Decimal
 from math import inf
@@ -32,6 +32,10 @@ MOST_DATES = 6
 """Beside each other under the calendar."""
 BEHIND_WORDS = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none"}
 """No line goes through words."""
+
+
+LANE_IN, AROUND_IN, MOST_HIGH_IN = 0.38, 1.3, 8.4
+"""Inches of a line of the calendar, of what stands around all, and of a page's height at most."""
 
 
 def _short(day: date) -> str:
@@ -69,6 +73,22 @@ def lanes_of(placed: Sequence[Placed], machines: Set[str]) -> list[tuple[str, in
     return found + [(name, -1, line) for name, lines in rented.items() for line in lines]
 
 
+Lane = tuple[str, int, list[Placed], int]
+"""A line, and how many machines it stands for."""
+
+
+def told_once(
+    lanes: Sequence[tuple[str, int, list[Placed]]], models: Mapping[str, str]
+) -> list[Lane]:
+    """Lines that look the same are one: thirty instances rented at once fill no page."""
+    found: dict[object, Lane] = {}
+    for name, order, runs in lanes:
+        look = tuple((models[p.experiment_id], p.pieces) for p in runs)
+        *_, first, count = found.get((name, order, look), (runs, 0))
+        found[name, order, look] = (name, order, first, count + 1)
+    return list(found.values())
+
+
 def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
     """Machines against time, with runs, delivery and due days."""
     problem = loaded.problem
@@ -81,13 +101,15 @@ def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
         if problem.whole(m.machine_id).startswith("owned:") and m.upgrade_of is None
     }
     bought = {m.machine_id for m in problem.machines} - owned
-    lanes = lanes_of(plan.placed, owned | bought)
+    of = {e.experiment_id: e.model for e in problem.experiments}
+    lanes = told_once(lanes_of(plan.placed, owned | bought), of)
+    each_in = min(LANE_IN, (MOST_HIGH_IN - AROUND_IN) / max(len(lanes), 1))
     delivered = bool(problem.rules.lead_days) and any(lane[0] in bought for lane in lanes)
     lanes.sort(key=lambda lane: (lane[0] not in owned, lane[0] not in bought, lane[:2]))
 
     def draw(figure: Any) -> None:
         axes = figure.add_subplot()
-        for at, (option_id, year, runs) in enumerate(lanes):
+        for at, (option_id, year, runs, _) in enumerate(lanes):
             if option_id in bought:
                 start = problem.orders[year]
                 axes.barh(
@@ -113,7 +135,8 @@ def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
                         edgecolor="white",
                         linewidth=0.8,
                     )
-                    if end_day - start_day > problem.year_days[-1] / 14:
+                    wide = end_day - start_day > problem.year_days[-1] / 14
+                    if wide and each_in > 0.7 * LANE_IN:
                         axes.text(
                             (start_day + end_day) / 2,
                             at,
@@ -145,11 +168,12 @@ def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
                 bbox=BEHIND_WORDS,
             )
         labels = []
-        for at, (option_id, year, _) in enumerate(lanes):
+        for at, (option_id, year, _, count) in enumerate(lanes):
+            label = options[option_id].label
             alike = [n for n, lane in enumerate(lanes) if lane[:2] == (option_id, year)]
             number = f" #{alike.index(at) + 1}" if len(alike) > 1 else ""
-            labels.append(in_two_lines(options[option_id].label) + number)
-        axes.set_yticks(range(len(lanes)), labels, fontsize=7)
+            labels.append(in_two_lines(f"{count} × ({label})" if count > 1 else label) + number)
+        axes.set_yticks(range(len(lanes)), labels, fontsize=7 * each_in / LANE_IN)
         axes.set_ylim(len(lanes) - 0.4, -0.9 - 0.35 * top)
         ticks = told_apart(problem.year_days)
         days = [problem.start + timedelta(days=d) for d in ticks]
@@ -177,7 +201,7 @@ def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
     return Picture(
         name="plan",
         caption="Machines against time." + " Hatched: from the order to the first run." * delivered,
-        svg=svg_of(draw, 7.2, 1.3 + 0.38 * max(len(lanes), 1)),
+        svg=svg_of(draw, 7.2, AROUND_IN + each_in * max(len(lanes), 1)),
     )
 
 
