@@ -103,6 +103,7 @@ def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
     bought = {m.machine_id for m in problem.machines} - owned
     of = {e.experiment_id: e.model for e in problem.experiments}
     lanes = told_once(lanes_of(plan.placed, owned | bought), of)
+    days_wide = problem.year_days[-1]
     each_in = min(LANE_IN, (MOST_HIGH_IN - AROUND_IN) / max(len(lanes), 1))
     delivered = bool(problem.rules.lead_days) and any(lane[0] in bought for lane in lanes)
     lanes.sort(key=lambda lane: (lane[0] not in owned, lane[0] not in bought, lane[:2]))
@@ -132,10 +133,11 @@ def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
                         left=start_day,
                         height=0.8,
                         color=colour,
-                        edgecolor="white",
+                        # A run of days in a grant of years is all edge: it keeps its colour.
+                        edgecolor="white" if end_day - start_day > days_wide / 100 else colour,
                         linewidth=0.8,
                     )
-                    wide = end_day - start_day > problem.year_days[-1] / 14
+                    wide = end_day - start_day > days_wide / 14
                     if wide and each_in > 0.7 * LANE_IN:
                         axes.text(
                             (start_day + end_day) / 2,
