@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from itertools import groupby
 from string import ascii_lowercase, ascii_uppercase
 
 from advisor.planning.grant.split_machines import PREDICTED
@@ -11,6 +12,8 @@ from advisor.planning.solver.problem import Machine, Plan, PlanningProblem, Rent
 GLYPHS = ascii_lowercase + ascii_uppercase
 DAY = len("31 Jan 2027  ")
 """Characters of a day in a table, with the room behind it."""
+Lane = tuple[str, int, int]
+"""A machine or an instance, its order, and which of several it is."""
 DELIVERY, IDLE, OUTSIDE, DUE = "░", "·", " ", "!"
 
 
@@ -20,7 +23,9 @@ def calendar_lines(problem: PlanningProblem, plan: Plan, width: int = 100) -> li
     lanes = lanes_of(problem, plan)
     if not lanes:
         return ["no run is placed on any machine"]
-    labels = [_label(options[option_id], unit) for option_id, _, unit in lanes]
+    alike = _alike(plan, lanes)
+    lanes = list(alike)
+    labels = [_label(options[lane[0]], lane[2], count) for lane, count in alike.items()]
     left = min(max(len(name + tail) for name, tail in labels), max(width // 3, 12))
     room = max(width - left - 2, 10)
     days = problem.year_days[-1]
@@ -74,6 +79,20 @@ def lanes_of(problem: PlanningProblem, plan: Plan) -> list[tuple[str, int, int]]
     return sorted(lanes, key=lambda lane: (rank.get(lane[0], 2), lane))
 
 
+def _alike(plan: Plan, lanes: list[Lane]) -> dict[Lane, int]:
+    """The first of the lanes beside each other that have the same runs on the same days, and how
+    many those are."""
+    runs: dict[Lane, list[object]] = {lane: [] for lane in lanes}
+    for p in plan.placed:
+        runs[p.machine_id, p.order, p.unit].append((p.experiment_id, p.pieces))
+    numbered = enumerate(lanes)
+    groups = [
+        [lane for _, lane in group]
+        for _, group in groupby(numbered, lambda n: (n[1][:2], n[1][2] - n[0], runs[n[1]]))
+    ]
+    return {group[0]: len(group) for group in groups}
+
+
 def end_of(problem: PlanningProblem, plan: Plan, machine: Machine) -> int:
     """The day after a machine's last: that of the grant, or on which it becomes another one."""
     into = {m.machine_id for m in problem.machines if m.upgrade_of == machine.machine_id}
@@ -85,9 +104,12 @@ def end_of(problem: PlanningProblem, plan: Plan, machine: Machine) -> int:
     return min([*days, problem.year_days[-1]])
 
 
-def _label(option: Machine | Rental, unit: int) -> tuple[str, str]:
-    """A name that may be cut, and what must stay: that it is predicted, and which of several."""
+def _label(option: Machine | Rental, unit: int, count: int) -> tuple[str, str]:
+    """A name that may be cut, and what must stay: that it is predicted, and which of several or
+    how many."""
     number = f" #{unit}" if unit > 1 else ""
+    if count > 1:
+        number = f" #{unit}-{unit + count - 1}"
     if option.label.endswith(PREDICTED):
         return option.label.removesuffix(PREDICTED), f" (predicted){number}"
     return option.label, number

@@ -8,7 +8,7 @@ from decimal import Decimal
 from textwrap import fill
 from typing import Any
 
-from advisor.answers.plan_calendar import DAY, calendar_lines, cut, short_day
+from advisor.answers.plan_calendar import calendar_lines, cut, short_day
 from advisor.answers.plan_sentence import plan_sentence, written_cost
 from advisor.answers.price_told import PriceTold, newer_words, told_words
 from advisor.answers.wording import is_own_price
@@ -271,7 +271,7 @@ def what_to_do(loaded: Loaded, plan: Plan, width: int) -> str:
     room = width - (around - longest) + 2
     if room < longest:  # on a narrow screen the dates are left to the report
         columns.remove("prices of")
-        room += DAY
+        room += 2 + max(len("prices of"), *(len(row["prices of"]) for row in rows))
     for row in rows:
         row["what"] = cut(row["what"], max(room, 20))
     return to_table(rows, columns, frozenset({"runs", "cost"}))

@@ -438,6 +438,16 @@ def test_the_calendar_shows_machines_delivery_and_due_days() -> None:
     assert max(map(len, lines)) <= 60
 
 
+def test_instances_that_do_the_same_are_one_line_of_the_calendar() -> None:
+    problem = make_problem(
+        experiments=(make_experiment("first", "a", 3, 0, 365),),
+        machines=(),
+        rentals=(make_rental("rent", "1.00", {"a": 60.0}),),
+    )
+    lines = calendar_lines(problem, solve(problem), width=60)
+    assert [line.split("  ")[0] for line in lines if line[0] != " "] == ["rent #1-3", "a first"]
+
+
 def test_random_calendars_fit_their_width() -> None:
     for seed in range(40):
         problem = random_problem(seed)
