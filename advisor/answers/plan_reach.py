@@ -12,6 +12,7 @@ from typing import Any
 
 from advisor.answers.before import WIDTH, Doubt, doubt_block, doubt_objects, quoted
 from advisor.answers.plan_answer import SHARES
+from advisor.answers.plan_calendar import short_day
 from advisor.answers.plan_sentence import overhead_words
 from advisor.answers.wording import PREDICTED_MARK
 from advisor.parse import InputError
@@ -123,7 +124,7 @@ def reach_sentence(answer: Reached) -> str:
     over = _over_by(grant, plan)
     estimated = ", by estimated times" if _is_estimated(first, plan) else ""
     what = (
-        f"for {grant.currency.exactly(Decimal(plan.cost_cents) / 100)} {overhead_words(grant)}, "
+        f"for {grant.currency.written(Decimal(plan.cost_cents) / 100)} {overhead_words(grant)}, "
         f"done by {over.day} {over:%B %Y}{estimated}: {_takes(first.problem, plan)}."
     )
     if answer.of_all:
@@ -182,7 +183,7 @@ def _short_row(grant: Grant, found: Reach) -> dict[str, str]:
         "model": found.model.name,
         "runs": f"{mark}{found.runs}{' or more' if found.runs == MOST_RUNS else ''}",
         "cost": grant.currency.written(Decimal(plan.cost_cents) / 100),
-        "done by": str(_over_by(grant, plan)),
+        "done by": short_day(_over_by(grant, plan)),
         "with": _takes(found.problem, plan, short=True),
     }
 
