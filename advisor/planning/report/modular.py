@@ -70,12 +70,12 @@ def modules_of(given: Material, directs: list[Num], whole: Num, size: Num) -> li
     ledger = given.ledger
     years = ledger.compute("count", directs, "years", "award years with modules")
     mean = ledger.compute("ratio", [whole, years], "usd", "direct costs a year, mean")
-    same = ledger.compute("up", [mean, size], "modules", "modules a year")
+    same = ledger.compute("rounded-up ratio", [mean, size], "modules", "modules a year")
     spent = accumulate(num.value for num in directs)
     if all(cost <= n * same.value * size.value for n, cost in enumerate(spent, start=1)):
         return [same] * len(directs)
     return [
-        ledger.compute("up", [num, size], "modules", f"modules, year {n}")
+        ledger.compute("rounded-up ratio", [num, size], "modules", f"modules, year {n}")
         for n, num in enumerate(directs, start=1)
     ]
 

@@ -262,7 +262,7 @@ def _formula(row: LedgerRow) -> str:
         text = "-".join(cells)
     elif row.operation == "ratio":
         text = "/".join(cells)
-    elif row.operation == "up":  # a sum of cents may be a hair more than it is
+    elif row.operation == "rounded-up ratio":  # a sum of cents may be a hair more than it is
         text = f"ROUNDUP(ROUND({'/'.join(cells)},9),0)"
     elif row.operation == "growth":
         text = f"(1+{cells[0]})^({cells[1]}/365)"

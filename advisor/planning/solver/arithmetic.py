@@ -23,7 +23,7 @@ OPERATIONS: Mapping[str, Callable[[Sequence[Decimal]], Decimal]] = {
     "difference": lambda values: values[0] - values[1],
     "ratio": lambda values: values[0] / values[1],
     # How many pieces of a size hold an amount.
-    "up": lambda values: (values[0] / values[1]).to_integral_value(ROUND_CEILING),
+    "rounded-up ratio": lambda values: (values[0] / values[1]).to_integral_value(ROUND_CEILING),
     # Price and threshold: the price is in the overhead base where it stays below the threshold.
     "below": lambda values: values[0] if values[0] < values[1] else Decimal(0),
     # A share a year and days: what a price of the first day has become by then.
