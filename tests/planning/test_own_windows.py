@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from itertools import product
+from math import inf
 from random import Random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from advisor.planning.solver.large import Learnt, large_plan, with_parts
 from advisor.planning.solver.milp import Program
 from advisor.planning.solver.problem import Allocation, PlanningProblem, Rules
-from advisor.planning.solver.refilling import Refilling
+from advisor.planning.solver.refilling import NOWHERE, Key, Refilling
+from advisor.planning.solver.repacking import Repacking
 from advisor.planning.solver.schedule import Job, schedule
 from advisor.planning.solver.search_clock import NoPlan, Progress, clock_of
 from advisor.planning.solver.solve import solve
@@ -124,15 +129,17 @@ class _Machine:
     jobs: list[Job] = field(default_factory=list)
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_what_is_dealt_better_is_cheaper_and_still_fits(seed: int) -> None:
+@pytest.mark.parametrize("kind", [Refilling, Repacking])
+def test_what_is_dealt_better_is_cheaper_and_still_fits(
+    kind: type[Refilling[_Machine]] | type[Repacking[_Machine]],
+) -> None:
     """Runs dealt in the worst order, to two machines that hold about half of them."""
-    random = Random(seed)
+    random = Random(1)
     places = [_Machine(), _Machine()]
     ways: dict[tuple[str, int], list[tuple[_Machine, Job, float]]] = {}
     elsewhere: dict[tuple[str, int], float] = {}
-    for run in range(40):
-        low, days = random.uniform(0, 600), random.uniform(20, 60)
+    for run in range(20):
+        low, days = random.uniform(0, 300), random.uniform(20, 60)
         key = ("e", run)
         job = Job(low=low, due=low + 4 * days, days=days, experiment_id="e", run=run)
         ways[key] = [(place, job, 10.0 + number) for number, place in enumerate(places)]
@@ -152,13 +159,51 @@ def test_what_is_dealt_better_is_cheaper_and_still_fits(seed: int) -> None:
         return dealt + sum(elsewhere[key] for key in left)
 
     before = paid(left)
-    search = Refilling(places, ways, elsewhere, left)
+    search = kind(places, ways, elsewhere, left)
     search.search(clock_of(60))
     assert paid(search.left) < before
     assert all(schedule(place.jobs) is not None for place in places)
     on = [("e", job.run) for place in places for job in place.jobs]
     assert sorted([*on, *search.left]) == sorted(ways), "each run is once somewhere"
-    none = Refilling(places, ways, elsewhere, search.left)
+    none = kind(places, ways, elsewhere, search.left)
     after = paid(search.left)
     none.search(clock_of(0))
     assert paid(none.left) == after, "without time nothing changes"
+
+
+@given(
+    runs=st.lists(
+        st.tuples(st.integers(0, 40), st.integers(1, 6), st.integers(5, 30), st.integers(1, 90)),
+        min_size=1,
+        max_size=7,
+    )
+)
+@settings(max_examples=12, deadline=None)
+def test_packed_anew_on_two_machines_is_the_best_of_all_ways(
+    runs: list[tuple[int, int, int, int]],
+) -> None:
+    """Against every way to put each run on one of two machines or on none; one that nobody rents
+    out has a place before all others."""
+    places = [_Machine(), _Machine()]
+    ways: dict[Key, list[tuple[_Machine, Job, float]]] = {}
+    elsewhere: dict[Key, float] = {}
+    for run, (low, slack, days, saved) in enumerate(runs):
+        job = Job(low=low, due=low + days + slack, days=days, experiment_id="e", run=run)
+        # The second machine is slower, and dearer to run.
+        slow = replace(job, days=days * 1.25)
+        ways["e", run] = [(places[0], job, 1.0), (places[1], slow, 1.5)]
+        elsewhere["e", run] = NOWHERE if saved > 80 else 1.0 + saved
+    search = Repacking(places, ways, elsewhere, list(ways))
+    search.search(clock_of(60))
+    cost = sum(elsewhere[key] for key in search.left)
+    cost += sum(1.0 + 0.5 * n for n, place in enumerate(places) for _ in place.jobs)
+    best = inf
+    for choice in product((0, 1, 2), repeat=len(runs)):
+        on = [
+            [ways[key][n][1] for key, at in zip(ways, choice, strict=True) if at == n]
+            for n in (0, 1)
+        ]
+        if all(schedule(jobs) is not None for jobs in on):
+            rest = sum(elsewhere[key] for key, at in zip(ways, choice, strict=True) if at == 2)
+            best = min(best, rest + sum(1.0 + 0.5 * n for n in (0, 1) for _ in on[n]))
+    assert cost == pytest.approx(best, abs=0.02)

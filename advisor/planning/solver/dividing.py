@@ -13,19 +13,20 @@ from dataclasses import replace
 from itertools import combinations_with_replacement
 from typing import Any
 
-from advisor.planning.solver.filling import filled_plan, numbers_of
+from advisor.planning.solver.filling import Deal, dealing, numbers_of
 from advisor.planning.solver.first_plans import Found, same_columns
 from advisor.planning.solver.milp import Program
-from advisor.planning.solver.refilling import STEPS
 from advisor.planning.solver.search_clock import Clock
 
 FEW_STEPS = 3
 """For each run, to compare one choice with another."""
-ROUNDS = ((4, 10), (2, STEPS), (1, 2 * STEPS))
-"""Of the best choices, how many are dealt again, with how many steps for each run."""
+ROUNDS = ((4, 8), (2, 16))
+"""Of the best choices, how many are dealt again, with how many steps for each run; runs of the best
+are then packed anew."""
+ROUNDS_TIME = 0.4
 NUMBERS_TIME = 0.3
 TRYING = 0.6
-TRYING_NEAR = 0.3
+TRYING_NEAR = 0.2
 """Shares of the time that is left; the second where the first choice is a good one already, so that
 runs are dealt to it for longer."""
 RUNS_GAP = 0.002
@@ -70,8 +71,9 @@ class Divided:
         self.costs = [costs[same[column]] if column in same else 0.0 for column in columns]
         self._hear = hear
         self.best: Found | None = None
-        self._ranked: list[tuple[float, Any]] = []
-        """Costs of choices that were tried, and the columns of runs on parts of machines."""
+        self._ranked: list[tuple[float, Any, Deal]] = []
+        """Costs of choices that were tried, the columns of runs on parts of machines, and how they
+        were dealt."""
 
     def search(self, clock: Clock, first: NamedNumbers | None = None) -> Found | None:
         """The best plan until the time is over; ``first`` is the choice to begin with."""
@@ -101,19 +103,30 @@ class Divided:
             found = self._tried(answer.x, trying)
             if found is not None and (cost is None or found < cost - LESS):
                 here, cost = other, found
+        dealt = clock.within(clock.left * ROUNDS_TIME)
         for most, steps in ROUNDS:
-            ranked = sorted(self._ranked, key=lambda each: each[0])[:most]
+            ranked = self._best(most)
             self._ranked = []
-            for left, (_, x) in zip(range(len(ranked), 0, -1), ranked, strict=True):
-                self._tried(x, clock.within(clock.left / left), steps)
+            for left, (_, x, _) in zip(range(len(ranked), 0, -1), ranked, strict=True):
+                self._tried(x, dealt.within(dealt.left / left), steps)
+        for *_, deal in self._best(1):
+            deal.repack(clock)
+            self._keep(deal.plan())
         return self.best
 
+    def _best(self, most: int) -> list[tuple[float, Any, Deal]]:
+        return sorted(self._ranked, key=lambda each: each[0])[:most]
+
     def _tried(self, x: Any, clock: Clock, steps: int = FEW_STEPS) -> float | None:
-        found = filled_plan(self.program, self.costs, x, clock, steps)
+        deal = dealing(self.program, self.costs, x)
+        if deal is None:
+            return None
+        deal.refill(clock, steps)
+        found = deal.plan()
         self._keep(found)
         if found is None:
             return None
-        self._ranked.append((found[0], x))
+        self._ranked.append((found[0], x, deal))
         return found[0]
 
     def _keep(self, found: Found | None) -> None:

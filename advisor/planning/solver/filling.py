@@ -14,7 +14,8 @@ from advisor.planning.solver.first_plans import Found, dot, keeps_rows
 from advisor.planning.solver.groups import Group
 from advisor.planning.solver.milp import Program
 from advisor.planning.solver.problem import EPSILON, Placed
-from advisor.planning.solver.refilling import NOWHERE, Refilling
+from advisor.planning.solver.refilling import NOWHERE, Key, Refilling
+from advisor.planning.solver.repacking import Repacking
 from advisor.planning.solver.schedule import Job
 from advisor.planning.solver.search_clock import Clock
 
@@ -52,19 +53,16 @@ class _Run:
 
 _Places = dict[tuple[str, int], list[_Place]]
 """By the key of their group."""
-_Runs = dict[tuple[str, int], _Run]
-"""By experiment and number."""
+_Dealt = tuple[
+    list[_Place], dict[Key, list[tuple[_Place, Job, float]]], dict[Key, float], list[Key]
+]
+"""All places; for each run those that can take it, with what it costs there; what it costs
+elsewhere; and which have no place."""
 
 
-def filled_plan(
-    program: Program,
-    costs: Sequence[float],
-    x: Sequence[float],
-    clock: Clock,
-    steps: int,
-) -> Found | None:
-    """All runs dealt to the machines that ``x`` has, where years have no money of their own, with
-    so many steps for each run to deal them better."""
+def dealing(program: Program, costs: Sequence[float], x: Sequence[float]) -> Deal | None:
+    """Of all runs to the machines that ``x`` has; None where years have money of their own, or the
+    machines are too many or no whole number."""
     if program.days or program.problem.year_budget_cents is not None:
         return None
     numbers = numbers_of(program, x)
@@ -72,10 +70,9 @@ def filled_plan(
     if slots > MOST_PLACES or any(abs(x[c] - n) > EPSILON * 10 for c, n in numbers.items()):
         return None
     counts = [numbers.get(column, 0.0) for column in range(len(program.cost))]
-    runs = list(_runs(program, costs, x, ends_of_owned(program, counts)))
-    deal = _Deal(program, costs, counts, runs)
-    deal.refill(clock, steps)
-    return deal.plan()
+    return Deal(
+        program, costs, counts, list(_runs(program, costs, x, ends_of_owned(program, counts)))
+    )
 
 
 def numbers_of(program: Program, x: Sequence[float]) -> dict[int, float]:
@@ -142,7 +139,7 @@ def _first(
     return None
 
 
-class _Deal:
+class Deal:
     """Runs dealt to machines."""
 
     def __init__(
@@ -171,6 +168,22 @@ class _Deal:
 
     def refill(self, clock: Clock, steps: int) -> None:
         """Look for better places of all runs together, so many steps for each."""
+        first = {
+            key: self.places[run.first][0]
+            for key, run in self.runs.items()
+            if run.first is not None and self.places[run.first]
+        }
+        search = Refilling(*self._dealt(), first)
+        search.search(clock, steps)
+        self.left = [self.runs[key] for key in search.left]
+
+    def repack(self, clock: Clock) -> None:
+        """Look for better places of runs on two machines at a time."""
+        search = Repacking(*self._dealt())
+        search.search(clock)
+        self.left = [self.runs[key] for key in search.left]
+
+    def _dealt(self) -> _Dealt:
         ways = {}
         for key, run in self.runs.items():
             here = [
@@ -179,17 +192,12 @@ class _Deal:
                 for place in self.places.get(group.key, ())
             ]
             ways[key] = sorted(here, key=lambda each: each[2])
-        elsewhere = {key: self._dearest(run) for key, run in self.runs.items()}
-        every = [place for places in self.places.values() for place in places]
-        waiting = [(run.experiment_id, run.number) for run in self.left]
-        first = {
-            key: self.places[run.first][0]
-            for key, run in self.runs.items()
-            if run.first is not None and self.places[run.first]
-        }
-        search = Refilling(every, ways, elsewhere, waiting, first)
-        search.search(clock, steps)
-        self.left = [self.runs[key] for key in search.left]
+        return (
+            [place for places in self.places.values() for place in places],
+            ways,
+            {key: self._dearest(run) for key, run in self.runs.items()},
+            [(run.experiment_id, run.number) for run in self.left],
+        )
 
     def _dearest(self, run: _Run) -> float:
         """What a run without a place costs."""
@@ -218,6 +226,12 @@ class _Deal:
 
     def plan(self) -> Found | None:
         """With the rest rented; None where that cannot be, or breaks a rule."""
+        counts, used = list(self.counts), dict(self._used)
+        found = self._planned()
+        self.counts, self._used = counts, used  # the same deal may be made better
+        return found
+
+    def _planned(self) -> Found | None:
         program, found = self.program, self.counts
         placed: list[Placed] = []
         numbers: Counter[str] = Counter()

@@ -51,6 +51,7 @@ WIDE_PARTS_TIME = 0.2
 WIDE_MOMENTS = 4
 """Releases, and due days, that are left where windows are widened."""
 FILLING_TIME = 0.9
+FILLING_HUGE = 0.97
 FIRST_TIME = 0.1
 MACHINES_TIME = 0.4
 FILLING_BOUGHT = 0.8
@@ -139,7 +140,9 @@ def large_plan(
             x, most = with_parts(few, wide, clock.within(clock.left * WIDE_PARTS_TIME))
             bound = max(most, -inf if bound is None else bound)
             tell("which runs go on the machines that suffice then")
-            filling = clock.within(clock.left * FILLING_TIME)
+            # A huge program has no other step that needs time.
+            share = FILLING_HUGE if len(program.cost) > HUGE else FILLING_TIME
+            filling = clock.within(clock.left * share)
             _filled(program, costs, _bought(few, x), filling, better, named_numbers(few, x))
         if _near(best, bound) or (best is not None and len(program.cost) > HUGE):
             return best, bound
