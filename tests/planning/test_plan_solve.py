@@ -65,6 +65,8 @@ def check_placement(problem: PlanningProblem, plan: Plan) -> None:
         e = experiments[p.experiment_id]
         if p.machine_id in rentals:
             days = rentals[p.machine_id].times[e.model].days
+            assert p.pieces[0][0] >= problem.year_days[p.order] - 1e-6
+            assert p.pieces[0][0] < problem.year_days[p.order + 1] - 1e-3
         else:
             machine = options[p.machine_id]
             days = problem.elapsed(machine.times[e.model])

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -17,11 +18,11 @@ from advisor.planning import plan_grant
 from advisor.planning.plan_grant import EXAMPLE, grant_at, plan_loaded
 from advisor.planning.solver import year_money
 from advisor.planning.solver.by_year import cents_by_year, within_year_budgets
-from advisor.planning.solver.problem import Plan, PlanningProblem
+from advisor.planning.solver.problem import Plan, PlanningProblem, Rules
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, Progress, clock_of
 from advisor.planning.solver.solve import solve
 from advisor.store import Store
-from tests.plans_for_tests import random_problem
+from tests.plans_for_tests import make_experiment, make_problem, make_rental, random_problem
 
 
 def keeps(problem: PlanningProblem, plan: Plan) -> bool:
@@ -121,3 +122,21 @@ def test_the_year_that_lacks_money_is_named_where_no_plan_was_found(
             plan_loaded(loaded, 60)
         said = "no plan was found in 60 seconds: give it more with --seconds"
         assert str(caught.value) == said + words
+
+
+def test_a_rented_run_has_the_rate_of_a_year_in_which_it_is() -> None:
+    """Year 1 charges less overhead and has no money: a run waits for year 2, and for its rate."""
+    rates = ((0, Decimal("0.1")), (365, Decimal("0.6")))
+    problem = make_problem(
+        year_days=(0, 365, 730),
+        experiments=(make_experiment("e", "a", 2, 0, 730),),
+        machines=(),
+        rentals=(make_rental("r", "2", {"a": 40.0}),),
+        year_budget_cents=(100, 20_000_00),
+        carry_over=True,
+        rules=Rules(year_overhead=rates),
+    )
+    plan = solve(problem)
+    assert [placed.order for placed in plan.placed] == [1, 1]
+    assert all(placed.pieces[0][0] >= 365 for placed in plan.placed)
+    assert plan.cost_cents == 2 * 40 * 24 * 2_00 * 16 // 10

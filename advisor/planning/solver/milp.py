@@ -31,6 +31,8 @@ from advisor.planning.solver.problem import EPSILON, Experiment, PlanningProblem
 from advisor.planning.solver.rented import Way, rented_ways
 
 Row = tuple[dict[int, float], float, float]
+FIRST_DAYS = 1.0
+"""A rented run takes so many days at least of the year whose rate it is charged at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,6 +338,8 @@ class Program:
                 start = max(way.low, problem.year_days[year])
                 most = min(min(way.last, problem.year_days[year + 1]) - start, way.days)
                 self.rows.append(({days: 1.0, column: -most}, -inf, 0.0))
+                if year == way.year:
+                    self.rows.append(({days: -1.0, column: min(most, FIRST_DAYS)}, -inf, 0.0))
         granted = {a.allocation_id: a for a in problem.allocations}
         for (allocation, year), used in hours.items():
             limit = granted[allocation].hours_in(year)
