@@ -679,3 +679,22 @@ def test_progress_tells_the_plan_and_the_bound() -> None:
     assert [p for p in heard if p.plan is not None]
     assert all(p.plan.cost_cents >= plan.cost_cents for p in heard if p.plan is not None)
     assert all(p.trying for p in heard)
+
+
+@pytest.mark.parametrize(
+    ("odds", "how"),
+    [("1", "on granted, whose hours cost nothing"), ("0.5", "on buy, by somebody who has one")],
+)
+def test_nobody_is_told_to_measure_on_hours_that_may_not_be_awarded(odds: str, how: str) -> None:
+    """Campus has the GPU of the machine, whose time decides whether it is bought."""
+    rent, granted = allocated().rentals
+    machine = make_machine("buy", "200", {"a": 40.0}, gpu_id="gpu-granted")
+    problem = allocated(
+        machines=(machine,),
+        rentals=(rent, replace(granted, times={"a": make_time(99.0)})),
+        allocations=(replace(allocated().allocations[0], odds=Decimal(odds)),),
+    )
+    plan = solve(problem)
+    assert plan.purchases
+    asked = [found.text() for found in explain(problem, plan).ask]
+    assert any(f"a measurement of a {how}" in text for text in asked), asked

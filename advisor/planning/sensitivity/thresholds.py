@@ -277,8 +277,13 @@ def _ask(
     if isinstance(option, Machine) and option.owned:
         words = (f"a measurement of {model} on {option.label}, minutes with advisor bench: ", *why)
         return Decimal(0), Finding(words=words)
+    # Nobody measures on hours that may not be awarded.
+    hoped = {a.allocation_id for a in problem.allocations if a.odds < 1}
     same = [
-        r for r in problem.rentals if (r.gpu_id, r.gpu_count) == (option.gpu_id, option.gpu_count)
+        r
+        for r in problem.rentals
+        if (r.gpu_id, r.gpu_count) == (option.gpu_id, option.gpu_count)
+        and r.allocation not in hoped
     ]
     if not same:
         words = (
@@ -289,6 +294,13 @@ def _ask(
         # Whoever asks a favour pays nothing; it comes after what one can do alone.
         return Decimal("0.01"), Finding(words=words)
     rental = min(same, key=lambda r: (r.usd_per_hour, r.rental_id))
+    if not rental.usd_per_hour:
+        words = (
+            f"a measurement of {model} on {rental.label}, whose hours cost nothing (advisor bench "
+            "takes minutes): ",
+            *why,
+        )
+        return Decimal(0), Finding(words=words)
     price = Solved(
         value=rental.usd_per_hour,
         unit="usd-per-hour",
