@@ -63,6 +63,11 @@ class _Parser(argparse.ArgumentParser):
         parts = [name for name in names if word in name.split("-")]
         if word.endswith("gpus") and "count" in names and _numbered(unknown):
             return ": did you mean '--count'?"  # where --gpu names the one
+        if not parts and word in _of_predict(self.prog):
+            return (
+                f": advisor predict takes --{word} for a model of yours; keep the model there with "
+                "--keep NAME, and --model NAME is known here"
+            )
         meant = nearest(word, parts or names).replace(" '", " '--")
         return f": {meant}" if word and meant.startswith("did you mean") else ""
 
@@ -70,6 +75,15 @@ class _Parser(argparse.ArgumentParser):
         # argparse's own is silent where the help cannot be written.
         if message:
             (file or sys.stdout).write(message)
+
+
+def _of_predict(prog: str) -> set[str]:
+    """What says of a model how it is trained, where a command takes models as they are kept."""
+    if prog != "advisor rank":
+        return set()
+    predict = _Parser(prog="advisor predict")
+    command_module("predict").add_arguments(predict)
+    return {flag[2:] for flag in predict._option_string_actions if flag.startswith("--")}
 
 
 def _numbered(words: Sequence[str]) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from shlex import quote
 from typing import TYPE_CHECKING, Protocol
 
 from advisor.costs.parts import with_parts
@@ -62,9 +63,10 @@ class Snapshot:
         if not wanted:
             raise InputError("no model is named: choose one, such as pythia-1b")
         if wanted.endswith((".json", ".toml")) or "/" in wanted:
+            pasted = quote(name) if name.isprintable() and len(name) < 80 else "FILE"
             raise InputError(
                 f"the model {shown(name)} is a file: keep it under a name of your own first, with "
-                "advisor predict --model FILE --tokens 300B --keep NAME"
+                f"advisor predict --model {pasted} --tokens 300B --keep NAME"
             )
         known = [model.recipe_id for model in self.models]
         raise InputError(no_such_model(name, known))

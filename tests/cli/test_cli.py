@@ -62,6 +62,11 @@ WRONG = [
     (["--cheapest"], "unrecognized arguments"),
     (["--budget", "40", "000"], "needs quotes, as in --budget '40 000'"),
     (["--days", "60"], "did you mean '--max-days'?"),
+    (["--tokens", "3B"], "advisor predict takes --tokens for a model of yours"),
+    (
+        ["--model", "my model/config.json"],
+        "advisor predict --model 'my model/config.json' --tokens",
+    ),
     (["--experiments"], "see: advisor rank --help"),
 ]
 
@@ -89,6 +94,8 @@ def test_commands_that_do_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
     said = refused(capsys, "prices", "rent", "--model", "pythia-1b")
     assert "missing: --gpu, --count (see: advisor prices rent --help)" in said
     assert "times" in refused(capsys, "data", "tims")
+    sized = (*how_many[:2], "./mine/config.json", *how_many[3:], "--parameters", "7B")
+    assert "says how large the model is: leave --parameters out" in refused(capsys, *sized)
     refused(capsys, "rank")
     refused(capsys, "merge")
 

@@ -219,6 +219,11 @@ def target_of_size(name: str, family: str, parameters: float, run: Run) -> Targe
             "10T"
         )
     kind = _USUAL.get(family)
+    if kind is None and ("/" in family or "." in family):
+        raise ValueError(
+            f"'{family}' says how large the model is: leave --parameters out, or write --model "
+            "decoder, encoder or vit"
+        )
     if kind is None:
         raise ValueError(
             f"family '{family}' cannot be predicted from its size alone; give a config.json, or "
