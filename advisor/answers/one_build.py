@@ -249,7 +249,10 @@ def _price(one: OneBuild) -> list[Said]:
     if build.host_owned:
         return [Said("yours already: nothing to buy")]
     if build.host.gpu_id is not None:
-        parts = [f"{machine_words(build)} with its GPUs {_asked(host, one.today)}"]
+        asked = _asked(host, one.today)
+        if build.machines == 1:  # its price is the whole, which stands before it
+            asked = asked.partition(" ")[2]
+        parts = [f"{machine_words(build)} with its GPUs {asked}"]
     else:
         bought = build.gpu_count - build.gpus_owned
         parts = [f"{machine_words(build)} {_asked(host, one.today)}"]
@@ -427,7 +430,6 @@ def _order(one: OneBuild) -> list[Said]:
             said.append(Said(quote.note))
     if one.build.host.note:
         said.append(Said(f"the machine: {one.build.host.note}"))
-    said.append(Said("a keeps the quote that you get, and the ranking counts with it"))
     return said
 
 

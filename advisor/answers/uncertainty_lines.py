@@ -8,6 +8,7 @@ from typing import Any
 
 from advisor.answers.before import quoted
 from advisor.answers.price_told import newer_words, prices_told
+from advisor.answers.verdict import better_unsold
 from advisor.answers.wording import (
     bench_words,
     build_words,
@@ -15,7 +16,7 @@ from advisor.answers.wording import (
     limit_first,
     short_gpus_words,
 )
-from advisor.costs.amounts import are, days_exact, days_short, usd_whole
+from advisor.costs.amounts import are, days_exact, days_rounded, usd_whole
 from advisor.ranking.price_ranges import LOOKED_AT, rank_spans
 from advisor.ranking.rank import Ranking
 from advisor.ranking.uncertainty import PASSES_PER_TRIAL, Wanted
@@ -31,36 +32,37 @@ def uncertainty_line(ranking: Ranking) -> str | None:
     first = uncertainty.first
     if first is None or (len(ranking) == 1 and uncertainty.is_sure):
         return None
-    name = _with_interval(ranking, first)
     if uncertainty.is_sure:
         if ranking.question.rule == "cost":
             return "First place is sure: the price alone decides."
         if not uncertainty.by_time:
             return "First place is sure: it is yours already, however long it takes."
         caveat = _caveat(ranking, first)
-        reached = f"every other build is behind {name} by more than the doubt"
+        on_sale = " on sale" if better_unsold(ranking) else ""
+        reached = f"other GPUs{on_sale} are behind by more than the doubt"
         if caveat:
             return f"First place is sure if its time holds: {reached}, but that {caveat}."
         return f"First place is sure: {reached}."
     reasons = []
     if uncertainty.first_is_impossible:
-        reasons.append(f"the time of {name} is physically impossible")
+        reasons.append("its published time is physically impossible")
     if uncertainty.tied:
         count = len(uncertainty.tied)
         reasons.append(
             f"{'the build' if count == 1 else f'the {count} builds'} marked = "
-            f"{are(count)} too close to {name} to call"
+            f"{are(count)} too close to call"
         )
     if uncertainty.first_may_be_slow:
-        reasons.append(f"{name} may take longer than the limit")
+        reasons.append("it may take longer than the limit")
     if uncertainty.outside:
         reasons.append(
             f"{_named(ranking, uncertainty.outside)}, left out as too slow, may keep the limit"
         )
+    said = f"First place is not sure: {'; '.join(reasons)}."
     caveat = _caveat(ranking, first)
     if "unsynchronised" in caveat and not uncertainty.first_is_impossible:
-        reasons.append(f"and {build_words(ranking.candidates.builds[first])}'s {caveat}")
-    return f"First place is not sure: {'; '.join(reasons)}."
+        said += f" The time of first place {caveat.removeprefix('time ')}."
+    return said
 
 
 def limit_lines(ranking: Ranking) -> list[str]:
@@ -174,7 +176,7 @@ def _with_interval(ranking: Ranking, i: int, *, machines: int = 1) -> str:
     words = build_words(build)
     if machines > 1:
         words = f"{short_gpus_words(build)} in {machines} machines"
-    return words if low == high else f"{words} ({days_short(low)}–{days_short(high)} days)"
+    return words if low == high else f"{words} ({days_rounded(low)}–{days_rounded(high)} days)"
 
 
 def _named(ranking: Ranking, builds: list[int]) -> str:
@@ -197,7 +199,7 @@ def _caveat(ranking: Ranking, first: int) -> str:
     best = ranking.candidates.times[first]
     time = best.chosen if best is not None else None
     if time is not None and time.basis == "predicted":
-        return "time is an estimate, which holds for nine runs in ten"
+        return "time is an estimate: 9 in 10 runs stay within its interval"
     if time is None or time.timing != "unsynchronised":
         return ""
     doubt = f" and is {time.verdict}" if time.verdict in ("doubtful", "implausible") else ""

@@ -5,8 +5,10 @@ Every surface begins with `verdict`: the command line, JSON and the terminal pro
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from datetime import date
+from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from advisor.answers.wording import (
@@ -27,7 +29,7 @@ from advisor.answers.wording import (
     summed_words,
     supply_words,
 )
-from advisor.costs.amounts import days_rounded, usd_exact, usd_rounded
+from advisor.costs.amounts import days_rounded, usd_exact, usd_rounded, usd_whole
 from advisor.ranking.rank import RankedRow, Ranking
 from advisor.ranking.ties import chance_within
 from price_catalog.model import OWN_QUOTE
@@ -47,14 +49,16 @@ class Verdict(NamedTuple):
 
     sentence: str
     """Could stand alone in an e-mail."""
+    medium: str
+    """The same for two lines of a small terminal: without the model and a rival's price."""
     short: str
-    """The same for a line of a small terminal: without vendor, model and the price's age."""
+    """The same for one line of it: without machine and month too."""
     row: RankedRow | None
     """First place; None where no build answers."""
     chance: float | None
     """That first place keeps the limit of days, 0 to 1; None where none was asked for."""
     orderable: tuple[Offer, ...] = ()
-    """Where nobody is known to sell what answers: the best machine on sale that misses the days,
+    """Where nobody is known to sell what answers: the fastest machine on sale that misses the days,
     and the cheapest that misses the budget."""
 
 
@@ -71,7 +75,8 @@ class Offer(NamedTuple):
 def verdict(ranking: Ranking) -> Verdict:
     """The answer in one sentence, also where nothing fits."""
     if not len(ranking):
-        return Verdict(sentence=_nothing(ranking), short=_nothing(ranking), row=None, chance=None)
+        nothing = _nothing(ranking)
+        return Verdict(sentence=nothing, medium=nothing, short=nothing, row=None, chance=None)
     row = ranking.row(0)
     chance = chance_of(ranking, row)
     # What to do, at which price, how fast, how sure.
@@ -92,6 +97,8 @@ def verdict(ranking: Ranking) -> Verdict:
             sentence=_of_two_lines(
                 f"{start}{offer_words(ranking, offers[0], aged=aged)}." for aged in (True, False)
             ),
+            medium=f"Nothing on sale trains it{_asked(ranking)}; the nearest is "
+            f"{_sums_marked(offer_words(ranking, offers[0], aged=False))}.",
             short=f"No seller known for these; to order: {_short_offer(ranking, offers[0])}.",
             row=row,
             chance=chance,
@@ -106,6 +113,8 @@ def verdict(ranking: Ranking) -> Verdict:
                 f"{_price_words(ranking, row, aged=aged)}; it would train {done}"
                 for aged in (True, False)
             ),
+            medium=f"No seller is known for {_bought_words(row)}"
+            f"{_sums_marked(_price_words(ranking, row, aged=False))}; it would take {brief}.",
             short=f"No seller known: {_short_bought(row)}, {brief}.",
             row=row,
             chance=chance,
@@ -115,12 +124,15 @@ def verdict(ranking: Ranking) -> Verdict:
             f"{buy_words(row)}{_price_words(ranking, row, aged=aged)}: {done}"
             for aged in (True, False)
         ),
+        medium=f"{buy_words(row)}{_sums_marked(_price_words(ranking, row, aged=False))}: {brief}; "
+        f"{how_sure(ranking, priced=False)}.",
         short=f"{_short_words(row)}, {brief}; {how_sure(ranking, priced=False)}.",
         row=row,
         chance=chance,
     )
 
 
+SUMMED = re.compile(r"a sum of .*?'s options")
 TWO_LINES = 196
 """Characters that two lines of 100 columns hold, broken between words."""
 
@@ -181,6 +193,11 @@ def _short_words(row: RankedRow) -> str:
     return f"Buy {_short_bought(row)}"
 
 
+def _sums_marked(words: str) -> str:
+    """The same without whose options a price adds up: ``(a sum, January 2026)``."""
+    return SUMMED.sub("a sum", words)
+
+
 def _short_bought(row: RankedRow) -> str:
     summed = " (a sum)" if is_unquoted(row.build, row.host_quote) else ""
     return f"{named_gpus_words(row.build)}: {usd_rounded(row.overall_cost_usd)}{summed}"
@@ -215,8 +232,8 @@ def _asked_words(build: Build, gpu_quote: Quote, host_quote: Quote, *, aged: boo
 
 
 def orderable(ranking: Ranking) -> tuple[Offer, ...]:
-    """What somebody sells, where nobody is known to sell any of the answer: the best by the rule
-    within the budget, too slow though it is, and the cheapest that is fast enough."""
+    """What somebody sells, where nobody is known to sell any of the answer: the fastest within the
+    budget, too slow though it is, and the cheapest that is fast enough."""
     candidates, question = ranking.candidates, ranking.question
     if not len(ranking) or any(candidates.offered[i] for i in ranking.order):
         return ()
@@ -225,7 +242,9 @@ def orderable(ranking: Ranking) -> tuple[Offer, ...]:
     found = []
     inside = [i for i in on_sale if budget is None or candidates.cents[i] <= budget * 100]
     if limit is not None and inside:
-        found.append(Offer(position=inside[0], misses="days", chance=chance_at(ranking, inside[0])))
+        # By whichever rule: who asked for the days is told of the machine that comes nearest.
+        near = min(inside, key=lambda i: (candidates.days[i], candidates.cents[i]))
+        found.append(Offer(position=near, misses="days", chance=chance_at(ranking, near)))
     in_time = [i for i in on_sale if limit is None or candidates.days[i] <= limit]
     if budget is not None and in_time:
         best = min(in_time, key=lambda i: (candidates.cents[i], candidates.days[i]))
@@ -252,14 +271,24 @@ def offer_words(ranking: Ranking, offer: Offer, *, aged: bool = True) -> str:
     gpu_quote, host_quote = quotes
     assert cost is not None and gpu_quote is not None and host_quote is not None  # it is on sale
     age = _asked_words(candidates.builds[i], gpu_quote, host_quote, aged=aged)
-    words = f"{_sold_words(candidates.builds[i], host_quote)} for {usd_rounded(cost)} ({age}), "
-    words += days_at(ranking, i)
+    sold, days = _sold_words(candidates.builds[i], host_quote), days_at(ranking, i)
     if offer.misses == "budget":
         budget = ranking.question.budget_usd
         assert budget is not None  # else nothing misses it
-        return f"{words}, {usd_rounded(cost - budget)} over the budget"
+        price, over = over_budget_words(cost, budget)
+        return f"{sold} for {price} ({age}), {days}, {over}"
     assert offer.chance is not None  # it misses the days
-    return f"{words}, {chance_words(offer.chance)} to make {_limit(ranking)}"
+    chance = f"{chance_words(offer.chance)} to make {_limit(ranking)}"
+    return f"{sold} for {usd_rounded(cost)} ({age}), {days}, {chance}"
+
+
+def over_budget_words(cost: Decimal, budget: Decimal) -> tuple[str, str]:
+    """``$10,900`` and ``$900 over the budget``: the difference of what is printed; whole dollars
+    where three digits would hide it."""
+    rounded = Decimal(f"{cost:.3g}")
+    if rounded > budget:
+        return usd_rounded(cost), f"{usd_whole(rounded - budget)} over the budget"
+    return usd_whole(cost), f"{usd_whole(cost - budget)} over the budget"
 
 
 def _short_offer(ranking: Ranking, offer: Offer) -> str:

@@ -16,7 +16,7 @@ from advisor.answers.doubts import doubts_of
 from advisor.answers.rank_answer import rank_answer
 from advisor.answers.ranking import headline
 from advisor.answers.verdict import HARDLY, kinds_words, verdict
-from advisor.answers.wording import chance_words, counted_days, short_gpus_words
+from advisor.answers.wording import chance_words, counted_days, in_machine, short_gpus_words
 from advisor.costs.amounts import days_rounded, usd_rounded
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.question import RANK_RULES, Question
@@ -122,7 +122,9 @@ def test_the_cheapest_of_those_that_may_be_as_fast_is_named_with_its_price(
         price = usd_rounded(Decimal(min(cents)) / 100)
         assert f"({price})" in said or f"(from {price})" in said
         assert said.count("$") == 1
-        assert price not in found.short  # which stays one line
+        assert price not in found.medium  # which stays two lines of 80 columns
+        assert f"{in_machine(ranking.row(0).build)} for $" in found.medium
+        assert f"{ranking.row(0).host_quote.quoted_on:%Y}" in found.medium
     assert seen
 
 
@@ -164,9 +166,12 @@ def test_where_nothing_is_sold_that_keeps_the_limits_what_can_be_ordered_is_name
     price = next(doubt.words for doubt in doubts_of(told, (), None) if doubt.about == "price")
     both = f"{found.sentence} {price}"
     assert f"{short_gpus_words(pythia.builds[dear])} in the " in both
-    assert f"{usd_rounded(pythia.cents[dear] / 100 - budget)} over the budget" in both
+    printed = float(usd_rounded(pythia.cents[dear] / 100).replace(",", "").strip("$"))
+    if printed > budget:  # the difference of what is printed
+        assert f"${printed - budget:,.0f} over the budget" in both
     assert "to order: " in found.short
-    assert len(found.short) < len(found.sentence)
+    assert "the nearest is " in found.medium
+    assert len(found.short) < len(found.medium) < len(found.sentence)
 
 
 def test_who_may_be_first_is_named_by_its_gpus_not_counted_by_its_boxes(

@@ -385,7 +385,7 @@ class TestWelcome:
     async def test_a_predicted_sample_says_so(self, store_path: Path) -> None:
         async with running(store_path, state=State()) as pilot:
             text = page(pilot.app.screen.query_one("#welcome"))  # type: ignore[arg-type]
-            assert re.search(r"days \(predicted: [\d.]+ to [\d.]+\)", " ".join(text.split()))
+            assert re.search(r"Pythia 1B in ≈[\d.]+ days \([\d.]+–[\d.]+\)", " ".join(text.split()))
 
     async def test_the_second_run_does_not(self, paper_store: Path) -> None:
         async with running(paper_store) as pilot:

@@ -56,7 +56,7 @@ class TestAnswer:
             answer = ranking(pilot).session.answer
             assert answer is not None
             said = verdict(answer.ranking)
-            assert message(pilot) == (said.short if size == NARROW else said.sentence)
+            assert message(pilot) == (said.medium if size == NARROW else said.sentence)
             region = ranking(pilot).query_one("#message").region
             assert region.y < ranking(pilot).query_one("#note").region.y
             assert region.y < ranking(pilot).table.region.y

@@ -26,6 +26,8 @@ def source_lines(time: TrainingTime, source: Source | None) -> Iterable[Line]:
     if time.basis == "predicted":
         rests = f": {rests_on_words(time)}" if time.evidence_nearest is not None else ""
         yield f"predicted, not measured{rests}", PLAIN
+        yield "9 in 10 runs of our software should stay within the interval", FAINT
+        return
     else:
         place = {
             "measured-here": "measured here",
@@ -37,9 +39,7 @@ def source_lines(time: TrainingTime, source: Source | None) -> Iterable[Line]:
         return
     day = time.measured_on or source.published_on
     kind = "measured" if time.measured_on else "published"
-    # Which fit it is stands in the JSON: no words for a person.
-    title = source.title.partition(", fit ")[0]
-    yield title + (f", {kind} {day}" if day else ", no date"), PLAIN
+    yield source.title + (f", {kind} {day}" if day else ", no date"), PLAIN
     yield source.how_measured, FAINT
     if source.url:
         yield source.url, FAINT

@@ -12,10 +12,11 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
 
-from advisor.answers.wording import PREDICTED_MARK, experiment_line, gpus_words
-from advisor.costs.amounts import days_short, usd_exact, usd_whole
+from advisor.answers.verdict import verdict
+from advisor.answers.wording import experiment_line
+from advisor.costs.amounts import usd_whole
 from advisor.ranking.question import Question
-from advisor.ranking.rank import RankedRow, rank
+from advisor.ranking.rank import rank
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.sized_screen import SizedScreen
 from advisor.tui.program.actions import bindings_of
@@ -131,29 +132,13 @@ def sample_lines(reading: Reading) -> list[Line]:
     ranking = None if reading.candidates is None else rank(reading.candidates, question)
     if ranking is None or not len(ranking):
         return [*lines, ("No build in this store answers it.", PLAIN), ("", PLAIN)]
-    row = ranking.row(0)
     return [
         *lines,
-        (
-            f"Of {len(ranking)} builds inside the budget the fastest is "
-            f"{gpus_words(row.build)}: {usd_exact(row.overall_cost_usd)}, "
-            f"{_days(row)}.",
-            PLAIN,
-        ),
-        (f"One experiment on it: {experiment_line(row, question.lifetime_years)}", PLAIN),
+        (verdict(ranking).sentence, PLAIN),
+        (f"A run on it: {experiment_line(ranking.row(0), question.lifetime_years)}", PLAIN),
         ("Press Enter to open it.", STRONG),
         ("", PLAIN),
     ]
-
-
-def _days(row: RankedRow) -> str:
-    """``39 days``, or what is predicted with its interval."""
-    days, time = f"{days_short(row.training_days)} days", row.time
-    if time.basis != "predicted" or time.training_days_low is None:
-        return days
-    assert time.training_days_high is not None
-    low, high = days_short(time.training_days_low), days_short(time.training_days_high)
-    return f"{PREDICTED_MARK}{days} (predicted: {low} to {high})"
 
 
 def evidence_lines(

@@ -359,11 +359,12 @@ class RankingSession:
         return f"Nobody has measured {name} on these machines. Press x for the reasons."
 
     def sentence(self, *, short: bool) -> str | None:
-        """The answer in one sentence, as every surface begins with it."""
+        """The answer in one sentence, as every surface begins with it; ``short`` where a line has
+        80 cells."""
         if self.answer is None:
             return None
         found = verdict(self.answer.ranking)
-        return found.short if short else found.sentence
+        return found.medium if short else found.sentence
 
     def lines(self, width: int) -> str:
         """The answer in one line of so many cells, the doubt in the next; as a terminal with room

@@ -51,7 +51,7 @@ ACTS = {
     "rent": "Enter draws where owning and renting break even.",
     "running": "Type your own figures: they are kept, for every build.",
     "power": "Type your room's circuit, such as 208V/30A: what it cannot carry is left out.",
-    "order": "a keeps the quote that you get.",
+    "order": "a keeps the quote that you get, and the ranking counts with it.",
 }
 
 
