@@ -85,7 +85,9 @@ def parse_choice(text: str, choices: tuple[T, ...], what: str, last: str = " or 
     raise InputError(f"{what} {shown(text)} is not known: write {listed}")
 
 
-def parse_budget(text: str, what: str = "budget", hint: str = _BUDGET_HINT) -> Decimal:
+def parse_budget(
+    text: str, what: str = "budget", hint: str = _BUDGET_HINT, most: Decimal = MAX_BUDGET_USD
+) -> Decimal:
     """US dollars, exact to the cent; ``hint`` is how to write them. Raises InputError.
 
     ``40.000`` is refused: it is forty thousand to one reader and forty to another.
@@ -107,14 +109,14 @@ def parse_budget(text: str, what: str = "budget", hint: str = _BUDGET_HINT) -> D
     if number.could_be_thousands:
         whole, _, fraction = str(number.value).partition(".")
         raise InputError(
-            f"the {what} {shown(stripped)} could mean {whole} or {whole},{fraction} dollars: "
-            "write it without the dot"
+            f"the {what} {shown(stripped)} could mean {whole} or {whole},{fraction}: write it "
+            "without the dot"
         )
     amount = number.value * SUFFIXES[number.unit]
     if amount == 0:
         raise InputError(f"the {what} is zero: {hint}")
-    if amount > MAX_BUDGET_USD:
-        raise InputError(f"the {what} {shown(stripped)} is over ${MAX_BUDGET_USD:,}: {hint}")
+    if amount > most:
+        raise InputError(f"the {what} {shown(stripped)} is over ${most:,}: {hint}")
     if amount != round(amount, 2):
         raise InputError(f"the {what} {shown(stripped)} has parts of a cent: {hint}")
     # 4e4 and 40000 are written alike.

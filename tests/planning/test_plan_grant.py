@@ -105,7 +105,7 @@ def test_the_example_and_the_shipped_rules_are_read() -> None:
         ("[rentals]", "[rental]", ["rental", "did you mean 'rentals'"]),
         ('model = "pythia-410m"', "modle = 1", ["experiments[1].modle", "'model'"]),
         ('"$30,000"', '"40.000"', ["budget.total", "40", "40,000", "without the dot"]),
-        ('"$30,000"', '"€30,000"', ["budget.total", "the key currency"]),
+        ('"$30,000"', '"€30,000"', ["budget.total", "is in EUR, and the grant is in USD"]),
         ('"$30,000"', '"-5"', ["budget.total", "negative"]),
         ('"$30,000"', "true", ["budget.total", "must be an amount"]),
         ('"$30,000"', "nan", ["budget.total", "not an amount"]),
@@ -721,7 +721,7 @@ def test_ways_out_are_in_the_grant_s_currency_and_true(
         ("total = 100\n", "raise the budget by €"),
         ("total = 0\n", "raise the budget by €"),
         ('per_year = ["0", "1"]\n', "raise what all years have together to €"),
-        ('total = "£40,000"\n', "the key currency"),
+        ('total = "£40,000"\n', "is in GBP, and the grant is in EUR"),
     ):
         path = grant_file(tmp_path, EUROS + short + money)
         assert main(["plan", str(path), "--store", str(store_path), "--quick"]) in (1, 2)

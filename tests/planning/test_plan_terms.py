@@ -563,8 +563,30 @@ def test_award_years_are_cut_as_the_funder_counts_them(tmp_path: Path) -> None:
         date(2029, 1, 1),
         date(2029, 3, 1),
     )
-    with pytest.raises(InputError, match="2 amounts for 3 years"):
+    with pytest.raises(InputError, match=r"2 amounts for 3 calendar years \(award_years"):
         read(tmp_path, text + '[budget]\nper_year = ["1k", "1k"]\n')
+
+
+WON = 'currency = "KRW"\nusd_per_unit = 0.00068\nusd_per_unit_on = 2026-11-02\n'
+HOURLY = 'name = "campus"\ngpu = "H100"\nprice_per_gpu_hour = '
+
+
+@pytest.mark.parametrize(
+    ("written", "amount"),
+    [
+        ("1_500_000_000", 1_500_000_000),
+        ('"KRW 1,500,000,000"', 1_500_000_000),
+        ('"1500M KRW"', 1_500_000_000),
+        ('"₩40k"', 40_000),
+        ('"KRW 0"', 0),
+        ("0.0", 0),
+    ],
+)
+def test_an_amount_has_its_own_currency(tmp_path: Path, written: str, amount: int) -> None:
+    hours = f"[[allocations]]\n{HOURLY}4500\n[electricity]\nprice_per_kwh = 1200\n"
+    grant = read(tmp_path, f"{SMALL}[budget]\ntotal = {written}\n{WON}{hours}")
+    assert grant.budget_usd == Decimal(amount) * Decimal("0.00068")
+    assert grant.stated["budget.total"] == amount
 
 
 @pytest.mark.parametrize(
@@ -582,7 +604,21 @@ def test_award_years_are_cut_as_the_funder_counts_them(tmp_path: Path) -> None:
         ('[budget]\ncurrency = "EUR"\ntotal = "$40k"\n', "budget.total: is in dollars, and the"),
         ('[budget]\ncurrency = "GBP"\nper_year = ["1k", "$1k", 1]\n', "budget.per_year[2]: is in"),
         ('[budget]\ncurrency = "EUR"\ntotal = "-5"\n', "negative: write one such as 40000, 40k"),
-        ('[budget]\ntotal = "40k EUR"\n', "budget.total: must be a number: the key currency"),
+        ('[budget]\ntotal = "40k euros"\n', "budget.total: must be a number alone, or one with"),
+        (
+            '[budget]\ntotal = "40k EUR"\n',
+            "is in EUR, and the grant is in USD: write the",
+        ),
+        ('[budget]\ntotal = "€40,000"\n', ', or currency = "EUR" under [budget]'),
+        ('[budget]\ntotal = "USD 40k"\ncurrency = "CAD"\n', "is in USD, and the grant is in CAD"),
+        (f"[budget]\ntotal = 1_600_000_000_000\n{WON}", "budget.total: is over $1,000,000,000"),
+        (f"[budget]\ntotal = 1\n{WON}[[allocations]]\n{HOURLY}2e6\n", "is over $1,000: write it"),
+        (
+            f'[budget]\n{WON}[[allocations]]\n{HOURLY}1\ncredit = "€5"\n',
+            "allocations[1].credit: is in EUR, and the price of an hour in KRW: write both in one",
+        ),
+        ("[running]\n[running]\n", "a key or a table is there twice (at line"),
+        ("[running]\nslack = 0\nslack = 0\n", "column 10): remove one of the two"),
     ],
 )
 def test_what_is_wrong_with_a_term_is_said(tmp_path: Path, text: str, words: str) -> None:

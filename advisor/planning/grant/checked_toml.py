@@ -12,13 +12,15 @@ from typing import Annotated, Any, ClassVar, Self, TypeVar
 import msgspec
 from msgspec import inspect
 
-from advisor.parse import InputError, parse_budget, parse_positive, shown
+from advisor.parse import MAX_BUDGET_USD, InputError, parse_budget, parse_positive, shown
 from bench_runner.outside import OutsideError, TooLargeError, check_toml, read_outside
 from price_catalog.csv_table import nearest
 
 MAX_BYTES = 1_000_000
 UsdPerUnit = Annotated[float, msgspec.Meta(ge=1e-6, le=1_000_000)]
 """No currency is worth less."""
+_MOST = MAX_BUDGET_USD * 1_000_000
+"""Of any currency; in dollars it is compared once its rate is known."""
 S = TypeVar("S", bound=msgspec.Struct)
 _SAID = re.compile(r"(.*?)(?: - at `\$((?:\.\w+|\[\d+\])*)`)?", re.DOTALL)
 """An error of msgspec: the problem and the path to it."""
@@ -26,6 +28,13 @@ OR_NONE = ", or remove this key"
 """Said of a key that is not needed."""
 _EXAMPLES = {"model": "pythia-1b", "gpu": "H100"}
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
+_UNIT = r"[A-Z]{3}|eur|gbp|chf|usd|[€£¥₩]"
+_WITH_UNIT = re.compile(rf"({_UNIT})\s*(?=[\d.])(.*)|(.*\d\s?[kKmM]?)\s*({_UNIT})", re.DOTALL)
+"""An amount with the code or the sign of its currency, before it or behind it."""
+_CODES = {"€": ("EUR",), "£": ("GBP",), "¥": ("JPY", "CNY"), "₩": ("KRW",)}
+"""What a sign stands for."""
+_TWICE = re.compile(r"Cannot (?:overwrite|declare|mutate)[^(]*(?:\(.*\) twice )?(\(at .*\))?")
+"""What the reader of TOML says of a key or a table that is there twice."""
 
 
 class Line(str):
@@ -48,6 +57,8 @@ class Amount(Decimal):
 
     in_dollars = False
     """Whether it was typed with their sign."""
+    codes: tuple[str, ...] = ()
+    """What the code or the sign that it was typed with stands for; without one, nothing."""
 
     @classmethod
     def read(cls, value: Any) -> Self:
@@ -55,22 +66,31 @@ class Amount(Decimal):
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise ValueError('must be an amount, like "$40,000" or 40000')
         text = value if isinstance(value, str) else format(Decimal(str(value)), "f")
-        if re.search(r"[€£¥]|eur|gbp|chf", text, re.IGNORECASE):
-            raise ValueError('must be a number: the key currency says of what, like "GBP"')
-        found = cls(parse_budget(text, "amount", "write one such as 40000, 40k or 40,000"))
+        number = text
+        codes: tuple[str, ...] = ()
+        if (said := _WITH_UNIT.fullmatch(text.strip())) is not None:
+            number, unit = said[2] or said[3], (said[1] or said[4]).upper()
+            codes = _CODES.get(unit, (unit,))
+        if re.search(r"[€£¥]|eur|gbp|chf", number, re.IGNORECASE):
+            raise ValueError('must be a number alone, or one with its code, like "EUR 40,000"')
+        found = cls(cls.amount(number))
         found.in_dollars = bool(re.search(r"\$|usd|dollars", text, re.IGNORECASE))
+        found.codes = codes
         return found
+
+    @classmethod
+    def amount(cls, text: str) -> Decimal:
+        """The number alone. Raises ValueError."""
+        return parse_budget(text, "amount", "write one such as 40000, 40k or 40,000", _MOST)
 
 
 class AmountOrZero(Amount):
     """Money that may be 0."""
 
     @classmethod
-    def read(cls, value: Any) -> Self:
+    def amount(cls, text: str) -> Decimal:
         """Raises ValueError."""
-        nothing = value == 0 and value is not False
-        nothing |= isinstance(value, str) and value.strip().strip("$€£ ") in ("0", "0.00")
-        return cls(0) if nothing else super().read(value)
+        return Decimal(0) if re.fullmatch(r"[$ ]*0(\.0+)?", text) else super().amount(text)
 
 
 class OverheadOn:
@@ -180,7 +200,12 @@ def read_toml(path: Path, kind: type[S], instead: str) -> S:
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{path.name} is not valid TOML: {error}") from None
+        twice = _TWICE.fullmatch(str(error))
+        problem = str(error)
+        if twice is not None:
+            problem = f"a key or a table is there twice {twice[1] or ''}".rstrip()
+            problem += ": remove one of the two"
+        raise InputError(f"{path.name} is not valid TOML: {problem}") from None
     except OSError as error:
         raise InputError(
             f"{shown(str(path), 200)} cannot be read ({error.strerror}): {instead}"

@@ -8,7 +8,7 @@ from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 
-from advisor.parse import parse_price_rule
+from advisor.parse import MAX_BUDGET_USD, parse_price_rule
 from advisor.planning.grant.checked_toml import Amount, exact, read_toml, wrong
 from advisor.planning.grant.currency import CALLED_DOLLARS, DOLLARS, Currency, find_currency
 from advisor.planning.grant.funder import funder_form
@@ -49,7 +49,7 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
         threshold = currency.to_usd(institution.equipment_threshold)
         institution = replace(institution, equipment_threshold_usd=threshold)
     budget, per_year = file.budget.total, file.budget.per_year
-    _check_signs(path.name, file, currency)
+    _check_amounts(path.name, file, currency)
     running = file.running
     found = Grant(
         file=path.name,
@@ -114,7 +114,7 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
         stated={} if currency.code == "USD" else _stated(file),
     )
     check(found)
-    house = with_mean_rate(path.name, institution, found.year_dates)
+    house = with_mean_rate(path.name, institution, found.year_dates, found.award_years)
     found = replace(found, institution=house)
     allocations, values = values_of(path.name, file.allocations, found.year_dates)
     found = replace(found, allocations=allocations, allocation_values=values)
@@ -165,11 +165,29 @@ def _currency(file: str, budget: BudgetTable, institution: Institution) -> Curre
     )
 
 
-def _check_signs(name: str, file: GrantFile, currency: Currency) -> None:
+def _check_amounts(name: str, file: GrantFile, currency: Currency) -> None:
     """A dollar sign in a grant in euros is a mistake of somebody's. Raises InputError."""
     for place, amount in _amounts(file):
-        if amount.in_dollars and currency.code not in CALLED_DOLLARS:
-            problem = f"is in dollars, and the grant is in {currency.code}: write the number alone"
+        known = amount.codes or (CALLED_DOLLARS if amount.in_dollars else {currency.code})
+        if currency.code not in known:
+            said = " or ".join(amount.codes) or "dollars"
+            problem = f"is in {said}, and the grant is in {currency.code}: write the number alone"
+            if file.budget.currency is None and amount.codes:
+                problem += f', or currency = "{amount.codes[0]}" under [budget]'
+            raise wrong(name, place, problem)
+        if currency.to_usd(amount) > MAX_BUDGET_USD:
+            problem = f"is over ${MAX_BUDGET_USD:,}: write one such as 40000, 40k or 40,000"
+            raise wrong(name, place, problem)
+    rates = [("electricity.price_per_kwh", file.electricity.price_per_kwh, 10)]
+    for n, each in enumerate(file.allocations, start=1):
+        rates.append((f"allocations[{n}].price_per_gpu_hour", each.price_per_gpu_hour, 1000))
+        code = "USD" if each.price_per_gpu_hour is None else currency.code
+        if each.credit is not None and code not in (each.credit.codes or (code,)):
+            problem = f"is in {' or '.join(each.credit.codes)}, and the price of an hour in {code}"
+            raise wrong(name, f"allocations[{n}].credit", f"{problem}: write both in one")
+    for place, price, most in rates:
+        if price is not None and currency.rate_usd(price) > most:
+            problem = f"is over ${most:,}: write it in {currency.code}, as the grant is"
             raise wrong(name, place, problem)
 
 

@@ -37,6 +37,8 @@ Per = Literal["grant", "year", "machine"]
 _MaxGpus = Annotated[int, Meta(ge=1, le=1024)]
 _Hours = Annotated[float, Meta(gt=0, le=1e9)]
 _HourlyUsd = Annotated[float, Meta(ge=0, le=1000)]
+_Hourly = Annotated[float, Meta(ge=0, le=1e9)]
+"""Of any currency; in dollars it is compared once its rate is known."""
 _JobDays = Annotated[float, Meta(gt=0, le=365)]
 _WaitDays = Annotated[float, Meta(ge=0, le=365)]
 _LastsYears = Annotated[float, Meta(gt=0, le=30)]
@@ -126,7 +128,7 @@ class AllocationTable(_Table, frozen=True):
     gpu_hours_a_year: _Hours | None = None
     usd_per_gpu_hour: _HourlyUsd | None = None
     """In dollars, whatever the grant is in; or ..."""
-    price_per_gpu_hour: _HourlyUsd | None = None
+    price_per_gpu_hour: _Hourly | None = None
     """... in the grant's currency."""
     credit: Amount | None = None
     """Of a cloud: what is given, in the money of the price of an hour; the grant pays nothing."""
@@ -155,7 +157,7 @@ class GrantAllocation(_Table, frozen=True):
     """Of one job."""
     gpu_hours_a_year: _Hours | None = None
     usd_per_gpu_hour: _HourlyUsd = 0.0
-    price_per_gpu_hour: _HourlyUsd | None = None
+    price_per_gpu_hour: _Hourly | None = None
     """In the grant's currency, instead."""
     buy_in: Amount | None = None
     """What one share of a condo costs once: it is bought as a machine is."""
@@ -244,7 +246,7 @@ class ElectricityTable(_Table, frozen=True):
     """The grant, where the table says anything at all."""
     usd_per_kwh: Annotated[float, Meta(gt=0, le=10)] | None = None
     """In dollars, whatever the grant is in; or ..."""
-    price_per_kwh: Annotated[float, Meta(gt=0, le=1000)] | None = None
+    price_per_kwh: Annotated[float, Meta(gt=0, le=1e7)] | None = None
     """... in the grant's currency."""
     pue: Annotated[float, Meta(ge=1, le=5)] = 1.0
     host_watts: Annotated[float, Meta(ge=0, le=20_000)] = 0.0

@@ -11,8 +11,9 @@ from typing import Any
 
 from advisor.planning.grant.checked_toml import exact, wrong
 from advisor.planning.grant.currency import Currency
-from advisor.planning.grant.grant_file import OwnRules
+from advisor.planning.grant.grant_file import AwardYears, OwnRules
 from advisor.planning.grant.institution import Institution, month_and_day
+from advisor.planning.grant.together import one_for_each
 
 _NUMBERS = (
     "overhead_rate",
@@ -71,7 +72,9 @@ def with_own_rules(file: str, house: Institution, own: OwnRules, currency: Curre
     )
 
 
-def with_mean_rate(file: str, house: Institution, year_dates: Sequence[date]) -> Institution:
+def with_mean_rate(
+    file: str, house: Institution, year_dates: Sequence[date], cut: AwardYears
+) -> Institution:
     """``overhead_rate`` is the mean over the days of the years, where each year has its own; it
     counts for what has no year, electricity. Raises InputError."""
     rates = house.overhead_rate_by_year
@@ -79,9 +82,7 @@ def with_mean_rate(file: str, house: Institution, year_dates: Sequence[date]) ->
         return house
     spans = [(b - a).days for a, b in pairwise(year_dates)]
     if len(rates) != len(spans):
-        numbers = f"{len(rates)} rate{'' if len(rates) == 1 else 's'}"
-        years = f"{len(spans)} year{'' if len(spans) == 1 else 's'}"
-        problem = f"has {numbers} for {years}: write one for each"
+        problem = one_for_each(len(rates), "rate", len(spans), cut)
         raise wrong(file, "institution.overhead_rate_by_year", problem)
     total = sum((r * d for r, d in zip(rates, spans, strict=True)), Decimal(0))
     mean = (total / sum(spans)).quantize(Decimal("0.000001")).normalize()

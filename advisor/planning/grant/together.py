@@ -7,7 +7,7 @@ from datetime import date
 from advisor.parse import InputError
 from advisor.planning.grant.checked_toml import wrong
 from advisor.planning.grant.funder import funder_form
-from advisor.planning.grant.grant_file import GrantExperiment
+from advisor.planning.grant.grant_file import AwardYears, GrantExperiment
 from advisor.planning.grant.grant_record import Grant
 
 
@@ -34,7 +34,7 @@ def check(grant: Grant) -> None:
         raise wrong(
             grant.file,
             "budget.per_year",
-            _one_for_each(len(amounts), "amount", years),
+            one_for_each(len(amounts), "amount", years, grant.award_years),
         )
     if grant.buy_years and grant.buy_years[-1] >= years:
         raise wrong(
@@ -58,9 +58,14 @@ def check(grant: Grant) -> None:
         names.add(experiment.name)
 
 
-def _one_for_each(number: int, what: str, years: int) -> str:
+def one_for_each(number: int, what: str, years: int, cut: AwardYears) -> str:
+    """That a list has more or fewer than the award years, which may be cut into more than the
+    grant has."""
     has = f"{number} {what}{'' if number == 1 else 's'}"
-    return f"has {has} for {years} year{'' if years == 1 else 's'}: write one for each"
+    kind = "" if cut == "start" else f"{cut} "
+    told = "" if cut == "start" else f' (award_years = "{cut}")'
+    said = f"{years} {kind}year{'' if years == 1 else 's'}{told}"
+    return f"has {has} for {said}: write one for each"
 
 
 def _check_experiment(grant: Grant, place: str, experiment: GrantExperiment) -> None:
@@ -120,7 +125,7 @@ def _check_shared(grant: Grant) -> None:
         raise wrong(grant.file, "budget.shared", problem)
     years = len(grant.year_dates) - 1
     if grant.shared_year_usd is not None and len(grant.shared_year_usd) != years:
-        problem = _one_for_each(len(grant.shared_year_usd), "amount", years)
+        problem = one_for_each(len(grant.shared_year_usd), "amount", years, grant.award_years)
         raise wrong(grant.file, "budget.shared_per_year", problem)
     if grant.year_budget_usd is not None and grant.shared_year_usd is None:
         problem = (
@@ -136,7 +141,7 @@ def check_terms(grant: Grant) -> None:
     _check_orders(grant)
     by_year = grant.utilisation_by_year
     if by_year is not None and len(by_year) != years:
-        problem = _one_for_each(len(by_year), "share", years)
+        problem = one_for_each(len(by_year), "share", years, grant.award_years)
         raise wrong(grant.file, "running.utilisation_by_year", problem)
     if by_year is not None and grant.utilisation != 1:
         problem = "stands beside utilisation, and only one can count: remove one of the two"
