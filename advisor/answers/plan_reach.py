@@ -15,6 +15,7 @@ from advisor.answers.plan_answer import SHARES
 from advisor.answers.plan_calendar import short_day
 from advisor.answers.plan_sentence import overhead_words
 from advisor.answers.wording import PREDICTED_MARK
+from advisor.costs.amounts import day_words
 from advisor.parse import InputError
 from advisor.planning.capacity import MOST_RUNS, Reach, ReachTask, problems_of, timed_models
 from advisor.planning.grant.grant import read_grant
@@ -125,7 +126,7 @@ def reach_sentence(answer: Reached) -> str:
     estimated = ", by estimated times" if _is_estimated(first, plan) else ""
     what = (
         f"for {grant.currency.written(Decimal(plan.cost_cents) / 100)} {overhead_words(grant)}, "
-        f"done by {over.day} {over:%B %Y}{estimated}: {_takes(first.problem, plan)}."
+        f"done by {day_words(over)}{estimated}: {_takes(first.problem, plan)}."
     )
     if answer.of_all:
         return f"The largest model that this money trains is {name}: {runs} {what}"

@@ -8,6 +8,7 @@ from decimal import Decimal
 from itertools import groupby
 from operator import itemgetter
 
+from advisor.costs.amounts import day_words
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.asked_amounts import asked_amounts
@@ -44,7 +45,7 @@ def plan_sentence(loaded: Loaded, plan: Plan) -> str:
         shared = f" (up to {theirs} of it from {loaded.grant.shared_by})"
     return (
         f"{_does(loaded, plan)}: {runs} for {cost}{of} {overhead_words(loaded.grant)}"
-        f"{shared}, done by {over.day} {over:%B %Y}; {_sure(loaded, plan)}."
+        f"{shared}, done by {day_words(over)}; {_sure(loaded, plan)}."
     )
 
 

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from advisor.answers.wording import KIND_WORDS, is_own_price, price_marks
-from advisor.costs.amounts import age_words, usd_exact, usd_whole
+from advisor.costs.amounts import age_words, day_words, usd_exact, usd_whole
 from advisor.costs.price_book import PriceRange, kind_class
 from advisor.ranking.rank import RankedRow
 from price_catalog.builds import Build, rack_units_of
@@ -54,11 +54,13 @@ def prices_told(row: RankedRow, today: date) -> list[PriceTold]:
 
 
 def told_words(told: PriceTold, today: date) -> str:
-    """``$26,000 (list price, tiny corp, 2026-04-10, 7 months old); the only quote as good``."""
+    """``$26,000 (list price, tiny corp, 10 April 2026, 7 months old); the only quote as good``."""
     quote, span = told.quote, told.span
     kind = KIND_WORDS.get(quote.kind, quote.kind)
     age = age_words(quote.quoted_on, today)
-    words = f"{usd_exact(quote.price_usd)} ({kind}, {quote.label}, {quote.quoted_on}, {age} old)"
+    age = age if age == "today" else f"{age} old"
+    asked = f"{kind}, {quote.label}, {day_words(quote.quoted_on)}, {age}"
+    words = f"{usd_exact(quote.price_usd)} ({asked})"
     if span is None or span.quotes == 0:
         return words
     if span.quotes == 1:
@@ -74,16 +76,16 @@ def newer_words(told: PriceTold, today: date) -> str | None:
     newer = told.newer
     if newer is None:
         return None
-    kind = KIND_WORDS.get(newer.kind, newer.kind)
+    asked = f"{KIND_WORDS.get(newer.kind, newer.kind)}, {newer.label}, {day_words(newer.quoted_on)}"
     return (
-        f"a newer quote of {told.item} does not count: {usd_exact(newer.price_usd)} ({kind}, "
-        f"{newer.label}, {newer.quoted_on}), because {_why_not(told.quote, newer, today)}"
+        f"a newer quote of {told.item} does not count: {usd_exact(newer.price_usd)} ({asked}), "
+        f"because {_why_not(told.quote, newer, today)}"
     )
 
 
 def _why_not(chosen: Quote, newer: Quote, today: date) -> str:
     if newer.valid_until is not None and newer.valid_until < today:
-        return f"it expired on {newer.valid_until}"
+        return f"it expired on {day_words(newer.valid_until)}"
     if is_own_price(chosen) and not is_own_price(newer):
         return "yours comes before others'"
     if newer.kind == "secondary":

@@ -86,6 +86,11 @@ def are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
+def day_words(day: date) -> str:
+    """As a letter has it: ``1 January 2027``."""
+    return f"{day.day} {day:%B %Y}"
+
+
 def age_words(day: date, today: date) -> str:
     """How old a price is: ``12 days``, ``5 months``, ``2.2 years``."""
     days = (today - day).days

@@ -19,6 +19,7 @@ from advisor.answers.price_told import (
     told_words,
 )
 from advisor.answers.ranking import ranking_csv, ranking_object
+from advisor.costs.amounts import day_words
 from advisor.ranking.question import Question
 from advisor.ranking.rank import Ranking, rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
@@ -52,7 +53,7 @@ def test_every_price_lies_in_the_range_that_is_told(shipped: Ranking) -> None:
             assert span is not None
             assert span.low_usd <= told.quote.price_usd <= span.high_usd
             words = told_words(told, TODAY)
-            assert str(told.quote.quoted_on) in words
+            assert f", {day_words(told.quote.quoted_on)}, " in words and "-" not in words[-20:]
             assert told.quote.vendor in words
             several += f"{span.quotes} quotes as good ask" in words
     assert several >= 1

@@ -243,6 +243,16 @@ class Walk:
         if origin["what"] == "runs on owned machines":
             owned = {m for m in self.machines if self.problem.whole(m).startswith("owned:")}
             return sum(p.machine_id in owned for p in plan.placed)
+        if origin["what"] == "runs on the same days":
+            first, last = (
+                (date.fromisoformat(origin[key]) - self.problem.start).days
+                for key in ("starts", "ends")
+            )
+            return sum(
+                (p.experiment_id, p.machine_id) == (origin["experiment_id"], origin["option_id"])
+                and (int(p.pieces[0][0]), int(p.pieces[-1][1])) == (first, last)
+                for p in plan.placed
+            )
         if origin["what"] == "runs on upgraded machines":
             grown = {m for m in self.machines if self.machines[m].upgrade_of is not None}
             return sum(self.problem.whole(p.machine_id) in grown for p in plan.placed)

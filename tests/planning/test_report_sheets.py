@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from dataclasses import replace
+from datetime import date
 from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
@@ -18,9 +19,13 @@ pytest.importorskip("xlsxwriter")
 
 from advisor.planning.plan_grant import Planned
 from advisor.planning.report.drawing import columns_that_fit, styled
+from advisor.planning.report.html import to_html
+from advisor.planning.report.material import material_of
 from advisor.planning.report.number_ledger import Num
+from advisor.planning.report.pdf import to_typst
 from advisor.planning.report.pictures import lanes_of, told_apart, told_once
-from advisor.planning.report.report import ReportTable
+from advisor.planning.report.report import Paragraph, Report, ReportTable, Section
+from advisor.planning.report.sections import schedule_section
 from advisor.planning.report.write import write_report
 from advisor.planning.report.xlsx import to_xlsx
 from advisor.planning.sensitivity.solved_amounts import number_words
@@ -54,6 +59,18 @@ def test_a_legend_stays_inside_its_picture(longest: int) -> None:
         drawn = legend.get_window_extent()
     assert drawn.x0 >= 0 and drawn.x1 <= figure.bbox.x1
     assert (fit == 2) is (longest < 50)
+
+
+def test_runs_that_do_the_same_on_the_same_days_are_one_line(planned: Planned) -> None:
+    assert planned.plan is not None
+    first, *others = planned.plan.placed
+    beside = [replace(first, run=run, unit=run) for run in (70, 71)]
+    plan = replace(planned.plan, placed=(first, *beside, *others))
+    assert planned.explanation is not None
+    given = material_of(planned.loaded, plan, planned.explanation)
+    (table,) = (b for b in schedule_section(given, False).blocks if isinstance(b, ReportTable))
+    numbers = [n for _, _, n, *_ in table.rows]
+    assert sorted(table.shown(n) for n in numbers) == ["3 runs", *["one"] * len(others)]
 
 
 def test_runs_rented_year_after_year_share_a_line_of_the_calendar() -> None:
@@ -127,6 +144,17 @@ def test_a_sheet_shows_every_line_of_a_text_and_every_unit(planned: Planned) -> 
         # Without an alignment of its own a text has no indent, and touches the number before it.
         assert book[name].cell(2, 2).alignment.horizontal == "left"
         assert book[name].cell(2, head.column).number_format.endswith(f'"{unit}"')
+
+
+def test_an_amount_is_not_broken_between_two_lines() -> None:
+    asked = Num(value=Decimal(10000), unit="EUR", row=1)
+    words = ("We ask for ", asked, ", 25 % of it by 2 May 2027, of EUR 40,000.50.")
+    section = Section(title="Request", blocks=(Paragraph(words=words),))
+    form = Report(title="T", made_on=date(2026, 11, 22), sections=(section,), rows=())
+    html, typst = to_html(form), to_typst(form)
+    for kept in (number_words(asked.value, "EUR"), "25 %", "2 May 2027", "EUR 40,000.50"):
+        assert f'<span class="d">{kept}</span>' in html
+    assert f'#box("{number_words(asked.value, "EUR")}")' in typst
 
 
 def test_a_table_with_cents_has_them_everywhere_and_a_rate_is_short() -> None:

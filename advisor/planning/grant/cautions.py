@@ -7,6 +7,7 @@ from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 
+from advisor.costs.amounts import day_words
 from advisor.planning.grant.cost_lines import not_asked_for
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_record import Grant
@@ -104,7 +105,7 @@ def _condo(problem: PlanningProblem, plan: Plan) -> list[Caution]:
     bought = {p.machine_id for p in plan.purchases}
     return [
         Caution(
-            f"The {m.label} stands at the price of {line.quoted_on.day} {line.quoted_on:%B %Y}. "
+            f"The {m.label} stands at the price of {day_words(line.quoted_on)}. "
             "Ask the campus for a written quote, when the next shares are sold, and whether your "
             "office charges them as equipment or as a service."
         )

@@ -8,7 +8,11 @@ from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
-from advisor.costs.amounts import WHOLE, usd_exact
+from advisor.costs.amounts import (
+    WHOLE,
+    day_words,
+    usd_exact,
+)
 from advisor.parse import shown
 from advisor.planning.grant.checked_toml import exact, wrong
 
@@ -70,7 +74,7 @@ class Currency:
         """The rate in words; None for US dollars."""
         if self.code == "USD":
             return None
-        of = "" if self.on is None else f", the rate of {self.on.day} {self.on:%B %Y}"
+        of = "" if self.on is None else f", the rate of {day_words(self.on)}"
         source = "" if self.source is None else f" ({self.source})"
         rate = f"{self.code} 1 = ${self.usd_per_unit}"
         return f"Prices in US dollars are converted at {rate}{of}{source}."

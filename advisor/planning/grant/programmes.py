@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from advisor.costs.amounts import day_words
 from advisor.parse import shown
 from advisor.planning.grant.buy_in import KEYS as BUY_IN_KEYS
 from advisor.planning.grant.buy_in import check_buy_in
@@ -156,7 +157,7 @@ def _said(
 def _written(value: Any) -> str:
     """A value as a person reads it."""
     if isinstance(value, date):
-        return f"{value.day} {value:%B %Y}"
+        return day_words(value)
     if isinstance(value, Decimal):
         return f"{value:,f}"
     return f"{value:,g}" if isinstance(value, float) else str(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from advisor.costs.amounts import age_words
+from advisor.costs.amounts import age_words, day_words
 from advisor.planning.grant.problem_of_grant import STALE_DAYS
 from advisor.planning.report.cost_book import RunningCost
 from advisor.planning.report.cost_sections import KINDS_OF_PRICE
@@ -18,7 +18,6 @@ from advisor.planning.report.report import (
     Paragraph,
     ReportTable,
     Section,
-    day_words,
 )
 from advisor.planning.report.sentences import listed
 from advisor.planning.solver.problem import BUY_IN

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from advisor.costs.amounts import age_words
+from advisor.costs.amounts import age_words, day_words
 from advisor.planning.grant.cautions import told
 from advisor.planning.grant.funder import FunderForm
 from advisor.planning.grant.problem_of_grant import STALE_DAYS
 from advisor.planning.report.material import Material
-from advisor.planning.report.report import Bullets, Section, Words, day_words
+from advisor.planning.report.report import (
+    Bullets,
+    Section,
+    Words,
+)
 from advisor.planning.solver.charges import purchase_charge
 
 

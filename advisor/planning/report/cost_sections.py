@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import NamedTuple
 
-from advisor.costs.amounts import age_words
+from advisor.costs.amounts import age_words, day_words
 from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.report import (
@@ -14,7 +14,6 @@ from advisor.planning.report.report import (
     Paragraph,
     ReportTable,
     Section,
-    day_words,
 )
 from advisor.planning.solver.problem import BUY_IN
 from price_catalog.builds import rack_units_of

@@ -6,6 +6,7 @@ from datetime import date
 from decimal import Decimal
 
 import advisor
+from advisor.costs.amounts import day_words
 from advisor.planning.report.material import Material
 from advisor.planning.report.report import (
     Block,
@@ -14,7 +15,6 @@ from advisor.planning.report.report import (
     Paragraph,
     ReportTable,
     Section,
-    day_words,
 )
 from advisor.planning.report.sentences import finding_words, limits, used_times
 

@@ -8,6 +8,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
+from advisor.costs.amounts import day_words
 from advisor.planning.grant.cost_lines import line_words
 from advisor.planning.grant.funder import FunderForm
 from advisor.planning.grant.institution import NO_RULES
@@ -30,7 +31,6 @@ from advisor.planning.report.report import (
     ReportTable,
     Section,
     Words,
-    day_words,
     joined,
 )
 from advisor.planning.report.sentences import listed

@@ -6,6 +6,7 @@ import re
 from calendar import month_name
 from html import escape
 
+from advisor.costs.amounts import day_words
 from advisor.planning.grant.funder import Paper
 from advisor.planning.report.markdown_csv_json import ledger_value, origin_words, unit_words
 from advisor.planning.report.number_ledger import Num
@@ -19,14 +20,14 @@ from advisor.planning.report.report import (
     Report,
     ReportTable,
     Words,
-    day_words,
     shown,
 )
 
 MOST_COLUMNS = 6
 """Columns of amounts that are printed beside each other."""
 DAY = re.compile(rf"\b\d{{1,2}} (?:{'|'.join(month_name[1:])}) \d{{4}}\b")
-"""A date in a sentence or a cell: not broken at its spaces."""
+UNBROKEN = re.compile(rf"{DAY.pattern}|\b[A-Z]{{3}} -?\d[\d,.]*(?<=\d)|\b\d[\d,.]* %")
+"""A date, an amount or a share in a sentence or a cell: not broken at its spaces."""
 _STYLE = """
 :root { color-scheme: light; }
 body { font: 15px/1.5 "Segoe UI", system-ui, "DejaVu Sans", sans-serif; color: #1a1a1a;
@@ -101,15 +102,17 @@ def to_html(report: Report) -> str:
 
 def _words(words: Words, *, cite: bool) -> str:
     return "".join(
-        _cited(word, shown(word), cite=cite)
-        if isinstance(word, Num)
-        else DAY.sub(r'<span class="d">\g<0></span>', escape(word))
+        _cited(word, shown(word), cite=cite) if isinstance(word, Num) else _unbroken(escape(word))
         for word in words
     )
 
 
+def _unbroken(text: str) -> str:
+    return UNBROKEN.sub(r'<span class="d">\g<0></span>', text)
+
+
 def _cited(cell: Cell, shown_as: str, *, cite: bool) -> str:
-    text = escape(shown_as)
+    text = _unbroken(escape(shown_as))
     if not isinstance(cell, Num) or not cite:
         return text
     return f'{text} <a class="r" href="#r{cell.row}">[{cell.row}]</a>'

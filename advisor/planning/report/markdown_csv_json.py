@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
 
-from advisor.costs.amounts import WHOLE
+from advisor.costs.amounts import WHOLE, day_words
 from advisor.planning.report.number_ledger import LedgerRow, Num
 from advisor.planning.report.report import (
     Block,
@@ -20,7 +20,6 @@ from advisor.planning.report.report import (
     Report,
     ReportTable,
     Section,
-    day_words,
     shown,
 )
 from advisor.tables import markdown_text, to_csv, to_json

@@ -6,6 +6,7 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
+from advisor.costs.amounts import day_words
 from advisor.planning.report.markdown_csv_json import ledger_value, origin_words, unit_words
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.report import (
@@ -17,7 +18,6 @@ from advisor.planning.report.report import (
     Report,
     ReportTable,
     Words,
-    day_words,
     shown,
 )
 from bench_runner.leftovers import in_use, sweep
@@ -158,7 +158,8 @@ def _words(words: Words, *, cite: bool) -> str:
     return "".join(
         f"#{quoted(w)}"
         if isinstance(w, str)
-        else f"#{quoted(shown(w))}" + (f"#r({w.row})" if cite else "")
+        # An amount is not broken at its space.
+        else f"#box({quoted(shown(w))})" + (f"#r({w.row})" if cite else "")
         for w in words
     )
 

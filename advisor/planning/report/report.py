@@ -155,11 +155,6 @@ def shown(cell: Cell) -> str:
     return number_words(value, cell.unit)
 
 
-def day_words(day: date) -> str:
-    """A day as a letter has it: ``1 January 2027``."""
-    return f"{day.day} {day:%B %Y}"
-
-
 def joined(words: Words) -> str:
     """Words as plain text, without their rows."""
     return "".join(shown(word) for word in words)

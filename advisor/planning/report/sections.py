@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
+from advisor.costs.amounts import day_words
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.problem_of_grant import Loaded, called_by
 from advisor.planning.report.before_sending import to_check_section
@@ -30,7 +33,6 @@ from advisor.planning.report.report import (
     ReportTable,
     Section,
     Words,
-    day_words,
 )
 from advisor.planning.report.sentences import (
     alternative_words,
@@ -223,24 +225,32 @@ def recommendation_section(given: Material) -> Section:
 
 
 def schedule_section(given: Material, pictures: bool) -> Section:
-    """Which run goes where and when."""
-    options = given.loaded.problem.options()
-    rows: list[tuple[Cell, ...]] = []
+    """Which run goes where and when; runs that do the same on the same days are one line."""
+    book, options = given.book, given.loaded.problem.options()
+    alike: Counter[tuple[str, str, date, date]] = Counter()
     for p in sorted(given.plan.placed, key=lambda p: (p.pieces[0][0], p.experiment_id, p.run)):
-        e = given.book.experiments[p.experiment_id]
-        option = options[p.machine_id]
-        rows.append(
-            (
-                e.name,
-                option.label,
-                day_words(given.book.day(p.pieces[0][0])),
-                day_words(given.book.day(p.pieces[-1][1])),
-                day_words(given.book.day(given.loaded.problem.due(e))),
-                given.book.time(
-                    option.times[e.model], f"{e.model_name or e.model} on {option.label}"
-                ),
+        first, last = book.day(p.pieces[0][0]), book.day(p.pieces[-1][1])
+        alike[p.experiment_id, p.machine_id, first, last] += 1
+    rows: list[tuple[Cell, ...]] = []
+    for (experiment_id, option_id, first, last), runs in alike.items():
+        e, option = book.experiments[experiment_id], options[option_id]
+        number: Cell = "one"
+        if runs > 1:
+            number = given.ledger.leaf(
+                "plan",
+                runs,
+                "runs",
+                f"{e.name} on {option.label}, from {day_words(first)}",
+                what="runs on the same days",
+                experiment_id=experiment_id,
+                option_id=option_id,
+                starts=str(first),
+                ends=str(last),
             )
-        )
+        due = book.day(given.loaded.problem.due(e))
+        time = book.time(option.times[e.model], f"{e.model_name or e.model} on {option.label}")
+        days = (day_words(first), day_words(last), day_words(due))
+        rows.append((e.name, option.label, number, *days, time))
     blocks: list[Block] = []
     if pictures:
         from advisor.planning.report.pictures import draw_plan
@@ -249,7 +259,7 @@ def schedule_section(given: Material, pictures: bool) -> Section:
     blocks.append(
         ReportTable(
             name="Schedule",
-            columns=("experiment", "machine", "starts", "ends", "due", "training"),
+            columns=("experiment", "machine", "runs", "starts", "ends", "due", "training"),
             rows=tuple(rows),
         )
     )

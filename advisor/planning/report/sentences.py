@@ -6,11 +6,14 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
+from advisor.costs.amounts import day_words
 from advisor.planning.grant.cost_lines import not_asked_for
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.cost_book import CostBook, Costs
 from advisor.planning.report.number_ledger import Num, NumberLedger
-from advisor.planning.report.report import Words, day_words
+from advisor.planning.report.report import (
+    Words,
+)
 from advisor.planning.sensitivity.changes import Change
 from advisor.planning.sensitivity.explain import Alternative
 from advisor.planning.sensitivity.solved_amounts import Finding, Value

@@ -11,7 +11,7 @@ from datetime import datetime
 from textwrap import wrap
 from typing import Any
 
-from advisor.costs.amounts import WHOLE, usd_and_cents
+from advisor.costs.amounts import WHOLE, day_words, usd_and_cents
 from advisor.planning.report.markdown_csv_json import origin_words, record_of, unit_words
 from advisor.planning.report.number_ledger import LedgerRow, Num
 from advisor.planning.report.report import (
@@ -20,7 +20,6 @@ from advisor.planning.report.report import (
     Paragraph,
     Report,
     ReportTable,
-    day_words,
     joined,
     shown,
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
+from advisor.costs.amounts import day_words
 from advisor.planning.sensitivity.changes import Change, vary
 from advisor.planning.sensitivity.solved_amounts import Finding, Solved, usd
 from advisor.planning.sensitivity.thresholds import find_thresholds
@@ -247,7 +248,7 @@ def _full_years(problem: PlanningProblem, plan: Plan) -> list[Finding]:
             days = sum(max(min(b, end) - max(a, start), 0.0) for a, b in pieces)
             if days >= (end - start) * (1 - NO_SPARE):
                 first = problem.start + timedelta(days=start)
-                called = f"{first.day} {first:%B %Y}"
+                called = day_words(first)
                 full.setdefault(labels[machine_id], []).append(called)
     return [
         Finding(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from advisor.costs.amounts import day_words
 from advisor.planning.sensitivity.changes import Change, vary
 from advisor.planning.sensitivity.solved_amounts import Finding, Solved, Words
 from advisor.planning.sensitivity.trials import Trials, decision
@@ -185,7 +186,7 @@ def _prices(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> lis
             here=line.unit_usd,
             far=line.unit_usd * 2 if line.quote_id in mine else line.unit_usd / 2,
             unit="usd",
-            after=f" ({line.vendor}, {line.quoted_on.day} {line.quoted_on:%B %Y})",
+            after=f" ({line.vendor}, {day_words(line.quoted_on)})",
             line=line,
         )
         for line in lines.values()
@@ -205,7 +206,7 @@ def _rents(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> list
             far=rental.usd_per_hour * 2 if rental.rental_id in mine else rental.usd_per_hour / 2,
             unit="usd-per-hour",
             quantum=FINE,
-            after=f" ({rental.priced_on.day} {rental.priced_on:%B %Y})",
+            after=f" ({day_words(rental.priced_on)})",
         )
         for rental in problem.rentals
         if rental.rental_id in wanted
