@@ -444,6 +444,13 @@ def test_how_much_of_a_mixture_a_token_uses_is_said(
         ({"model_type": "llama", "num_experts": 8}, "num_experts.*not counted here"),
         ({"use_bidirectional_attention": True}, "without a causal mask is other work"),
         ({"attn_config": {"attn_type": "multiquery_attention"}}, "multiquery_attention.*not count"),
+        ({"is_causal": False}, "is_causal.*without a causal mask is other work"),
+        ({"architectures": ["LlamaBidirectionalModel"]}, "attends without a causal mask"),
+        ({"quantization": {"group_size": 64, "bits": 4}}, "stored in 4 bits"),
+        ({"_load_in_8bit": True}, "stored in 8 bits"),
+        ({"num_kv_heads": 8}, "num_kv_heads.*not counted here"),
+        ({"n_routed_experts": None}, "n_routed_experts.*is missing"),
+        ({"model_type": "phi3small", "auto_map": {"AutoConfig": "a.B"}}, "not an architecture"),
     ],
 )
 def test_what_the_count_would_pass_over_is_refused(
@@ -479,7 +486,9 @@ def test_experts_that_cannot_be_chosen_by_groups_are_refused(
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"mtp_depth": 2}, "that a key unknown here changes no work: 'mtp_depth'"),
+        ({"frob_depth": 2}, "that a key unknown here changes no work: 'frob_depth'"),
+        ({"num_mtp_modules": 2}, "one token predicted at a time, as the library trains it"),
+        ({"architectures": ["OlmoEncoderModel"]}, "not as 'OlmoEncoderModel'"),
         (
             {"layer_sharing": True, "frob\nnicate": [3]},
             "that keys unknown here change no work: 'layer_sharing', 'frob?nicate'",

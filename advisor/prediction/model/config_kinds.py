@@ -210,6 +210,13 @@ KIN: Mapping[str, Kin] = {
     },
     "gemma": replace(_LLAMA, defaults=_TIED | _WIDE_HEADS),
     "smollm3": replace(_LLAMA, defaults=_TIED),
+    # Its norms have shifts, which are a few weights in ten thousand.
+    "nemotron": replace(_LLAMA, kind=Arcee),
+    "ernie4_5": replace(
+        _LLAMA,
+        spelling={"attention_bias": "use_bias attention_bias", "mlp_bias": "use_bias mlp_bias"},
+        defaults=_TIED | {"head_dim": 128},
+    ),
     **dict.fromkeys(("opt", "gpt_neo"), _UNGATED),
     "gpt_bigcode": replace(
         _UNGATED,
@@ -220,7 +227,9 @@ KIN: Mapping[str, Kin] = {
     ),
     **dict.fromkeys(("bloom", "mpt", "falcon"), _UNPLACED),
     "starcoder2": replace(_UNPLACED, required=_UNPLACED.required + " intermediate_size"),
-    **dict.fromkeys(("gptj", "phi"), replace(_UNPLACED, defaults={"tie_word_embeddings": False})),
+    **dict.fromkeys(
+        ("gptj", "codegen", "phi"), replace(_UNPLACED, defaults={"tie_word_embeddings": False})
+    ),
     "mixtral": replace(_LLAMA, kind=Mixtral, kept=f"{_LLAMA.kept} {_ROUTED}"),
     "qwen2_moe": replace(
         _LLAMA,
@@ -250,8 +259,15 @@ KIN: Mapping[str, Kin] = {
         defaults={"first_k_dense_replace": 0},
         fixed={"use_qk_norm": False},
     ),
-    "deepseek_v2": replace(_LLAMA, kind=DeepseekV2, kept=_DEEPSEEK),
-    "deepseek_v3": replace(_LLAMA, kind=DeepseekV3, kept=_DEEPSEEK),
+    **{
+        kind.model_type: replace(
+            _LLAMA,
+            kind=kind,
+            kept=_DEEPSEEK,
+            required=f"{_LLAMA.required} n_routed_experts",
+        )
+        for kind in (DeepseekV2, DeepseekV3)
+    },
     "t5": _T5,
     "mt5": replace(_T5, kind=MT5),
     "modernbert": Kin(

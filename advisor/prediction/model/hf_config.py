@@ -11,7 +11,13 @@ from advisor.parse import shown
 from advisor.prediction.model.config_kinds import KIN, LONGEST_BERT, Kin
 from advisor.prediction.model.known_keys import unknown_keys
 from advisor.prediction.model.targets import Run, Target, make_target
-from advisor.prediction.model.uncounted import adapter, of_several, said_of_windows, uncounted
+from advisor.prediction.model.uncounted import (
+    adapter,
+    heads_of_later_tokens,
+    of_several,
+    said_of_windows,
+    uncounted,
+)
 from bench_runner.architecture import Bert, Gpt2, Mamba, Vit, read_architecture, whole
 from bench_runner.architecture_experts import Experts
 from bench_runner.architecture_text import T5, Deberta, Starcoder2, target_length
@@ -68,14 +74,6 @@ def target_of_config(path: Path, run: Run) -> Target:
     path = Path(path)
     file = _File(path.name, _one_spelling(_read(path)))
     kind = file.content.get("model_type")
-    for key in CODE_KEYS:
-        code = file.content.get(key)
-        if code and not (key == "auto_map" and _is_namesake(code, kind)):
-            raise file.error(
-                key,
-                "names code to run, which is never done here; remove the key if the model is a "
-                "plain one of its model_type",
-            )
     if adapter(file.content):
         raise ValueError(
             f"{file.name} describes an adapter (LoRA and its kin), and training one is other work "
@@ -96,6 +94,14 @@ def target_of_config(path: Path, run: Run) -> Target:
             f"'{shown}' is not an architecture that can be predicted, but by its size (--model "
             f"decoder --parameters 7B); {nearest(kind[:40], KIN)}",
         )
+    for key in CODE_KEYS:
+        code = file.content.get(key)
+        if code and not (key == "auto_map" and _is_namesake(code, kind)):
+            raise file.error(
+                key,
+                "names code to run, which is never done here; remove the key if the model is a "
+                "plain one of its model_type",
+            )
     kin = KIN[kind]
     counted = {
         word for key in kin.kind().arguments() for word in kin.spelling.get(key, key).split()
@@ -173,10 +179,18 @@ def _is_namesake(code: object, kind: object) -> bool:
         return False
     own = kind.replace("_", "").replace("-", "")
     expected = {own + ending for ending in _ENDINGS}
-    return all(str(name).rpartition(".")[2].casefold() in expected for name in code.values())
+    return all(
+        key in _OF_INPUTS or str(name).rpartition(".")[2].casefold() in expected
+        for key, name in code.items()
+    )
 
 
-_ENDINGS = ("config", "model", "forcausallm", "formaskedlm", "forsequenceclassification")
+_ENDINGS = (
+    *("config", "model", "forcausallm", "formaskedlm", "forsequenceclassification"),
+    *("fortokenclassification", "forquestionanswering"),
+)
+_OF_INPUTS = ("AutoTokenizer", "AutoProcessor", "AutoImageProcessor", "AutoFeatureExtractor")
+"""What prepares a model's inputs is no work of a step."""
 
 
 def _attention(file: _File, kin: Kin) -> str | None:
@@ -207,7 +221,7 @@ def _said(file: _File, kin: Kin, length: int) -> list[str]:
         said.append(f"the decoder writes {target_length(length):,} tokens a sample (masked spans)")
     if issubclass(kin.kind, Experts):
         said.append("no training of a mixture of experts is among the evidence")
-    if any(file.content.get(key) for key in ("num_nextn_predict_layers", "num_mtp_layers")):
+    if any(file.content.get(key) for key in heads_of_later_tokens(file.content)):
         said.append("one token predicted at a time, as the library trains it")
     if _attention(file, kin) == "eager":
         said.append(
@@ -260,21 +274,27 @@ _MOST_NAMED = 6
 def _other_head(file: _File, kin: Kin) -> str | None:
     """What is assumed where the file names a model with another output than the one counted."""
     names = file.content.get("architectures")
-    if kin.kind.family in IMAGE_FAMILIES or not isinstance(names, list):
+    if not isinstance(names, list):
         return None
-    other = next((str(n) for n in names if str(n).endswith(_OTHER_HEADS)), None)
+    images = kin.kind.family in IMAGE_FAMILIES
+    heads = _OTHER_HEADS_OF_IMAGES if images else _OTHER_HEADS
+    other = next((str(n) for n in names if str(n).endswith(heads)), None)
     if other is None:
         return None
     masked = kin.kind.family == "encoder" and not issubclass(kin.kind, T5)
     usual = "a masked language model" if masked else "a language model"
-    return f"trained as {usual}, not as {shown(other)}"
+    return f"trained as {'a classifier' if images else usual}, not as {shown(other)}"
 
 
 _OTHER_HEADS = (
     *("ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering"),
     *("ForMultipleChoice", "ForNextSentencePrediction", "DoubleHeadsModel", "RewardModel"),
+    *("BertForPreTraining", "EncoderModel"),
 )
-_WITHOUT_FUSED = ("bloom", "mpt", "gptj", "gpt_neo")
+_OTHER_HEADS_OF_IMAGES = (
+    *("WithTeacher", "Segmentation", "Detection", "DepthEstimation", "Backbone", "PoseEstimation"),
+)
+_WITHOUT_FUSED = ("bloom", "mpt", "gptj", "codegen", "gpt_neo")
 """Of transformers 5.17 (no ``_supports_sdpa``); counted and built as their kin that have it."""
 _TRAINED_AS = {
     "electra": "trained as a masked language model, without ELECTRA's generator",
@@ -356,6 +376,8 @@ def _arguments(file: _File, kin: Kin) -> dict[str, Any]:
         elif spelling[key] in file.content:
             given.setdefault(key, None)  # which is not always to leave it out
     given |= kin.fixed
+    if given.get("num_key_value_heads", 0) is None:  # null is to every class one for each head
+        given["num_key_value_heads"] = given.get("num_attention_heads")
     if kin.kind is Starcoder2:
         _fill_in(given, file.content)
     if kin.kind is Mamba and (inner := file.whole("intermediate_size", _WIDEST, 0)):

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from advisor.prediction.model.uncounted import heads_of_later_tokens
+
 _LIBRARY = (
     "architectures attn_implementation auto_map bad_words_ids begin_suppress_tokens "
     "chunk_size_feed_forward do_sample dtype early_stopping exponential_decay_length_penalty "
@@ -24,7 +26,7 @@ _LIBRARY = (
     "use_memory_efficient_attention ignore_index vocab_pad_to_multiple_of model_max_length "
     "max_sequence_length reference_compile repad_logits_with_grad is_llama_config tie_weights_ "
     "transformers.js_config inference_runner max_batch_size pad_key_length "
-    "pre_allocate_kv_cache validate_runner_input"
+    "pre_allocate_kv_cache validate_runner_input directionality tokenizer_name"
 )
 """Of every file: how it is stored, named, started, and how text is generated from it."""
 _ALIKE = (
@@ -42,7 +44,9 @@ _ALIKE = (
     "local_rope_theta global_rope_theta no_rope_layers no_rope_layer_interval head_type "
     "classifier_pooling sparse_pred_ignore_index deterministic_flash_attn n_special "
     "predict_special_tokens masked_softmax_fusion offset_alibi seq_length "
-    "bias_dropout_fusion"
+    "bias_dropout_fusion layer_switch order_of_interleaved_layers use_parallel_block "
+    "use_parallel_embedding use_embedding_sharing use_gated_activation full_attn_mod "
+    "interpolate_factor ff_factor"
 )
 """Functions of single elements, scales and positions without weights: a step's time does not show
 them."""
@@ -109,6 +113,7 @@ def unknown_keys(
         if value
         and key not in counted
         and key not in known
+        and key not in heads_of_later_tokens(content)
         and not key.startswith(_STARTS)
         and not key.endswith(_ENDS)
     )
@@ -127,4 +132,6 @@ def _implied(content: Mapping[str, Any]) -> frozenset[str]:
         1 if content.get("multi_query") else content.get("n_head", heads)
     ):
         implied.add("num_key_value_heads")
+    if content.get("mlp_type") == "default":
+        implied.add("mlp_type")
     return frozenset(implied)

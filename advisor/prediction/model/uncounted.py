@@ -20,6 +20,8 @@ _TELLING = (
     ),
     *("use_cla", "cla_share", "num_loops", "recurren", "num_repeats", "index_topk"),
     *("index_head", "attention_sink", "sparse_attention", "compression_ratio"),
+    *("kv_head", "head_kv", "ffn_config", "mixture_of_depths", "num_frames", "tubelet"),
+    *("register_tokens", "distill", "teacher", "encoder_layers", "decoder_layers"),
 )
 """Parts of keys that make a model another one where their value says so."""
 _PARTS = ("text_config", "vision_config", "audio_config", "encoder", "decoder", "backbone_config")
@@ -34,6 +36,18 @@ _HARMLESS = {
 }
 
 
+_STORED_IN_FEWER_BITS = (
+    *("quantization_config", "compression_config", "quantization"),
+    *("load_in_4bit", "_load_in_4bit", "load_in_8bit", "_load_in_8bit"),
+)
+_OF_LATER_TOKENS = ("mtp", "nextn", "future_tokens", "medusa")
+
+
+def heads_of_later_tokens(content: Mapping[str, Any]) -> tuple[str, ...]:
+    """Keys of layers that predict more than the next token, which the library does not train."""
+    return tuple(key for key in content if any(word in key for word in _OF_LATER_TOKENS))
+
+
 def adapter(content: Mapping[str, Any]) -> bool:
     """Whether the file describes an adapter, whose base model lies elsewhere."""
     return "peft_type" in content or ("base_model_name_or_path" in content and "r" in content)
@@ -44,9 +58,8 @@ def uncounted(
 ) -> tuple[str, str] | None:
     """A key of the file that says something of the work that would be passed over, and why it is
     refused; None where there is none. ``known`` are the keys that are counted."""
-    stored = next((k for k in ("quantization_config", "compression_config") if content.get(k)), "")
-    if stored:
-        quantized = content[stored]
+    if stored := next((key for key in _STORED_IN_FEWER_BITS if content.get(key)), ""):
+        quantized = {stored: True} if content[stored] is True else content[stored]
         how = quantized.get("quant_method", "") if isinstance(quantized, dict) else ""
         bits = _bits(quantized)
         return stored, (
@@ -72,8 +85,10 @@ def uncounted(
         return "position_embedding_type", (
             "relative positions in the scores are not counted; remove the key for learnt positions"
         )
-    if family == "decoder" and content.get("use_bidirectional_attention"):
-        return "use_bidirectional_attention", (
+    both_ways = content.get("use_bidirectional_attention") or content.get("is_causal") is False
+    if family == "decoder" and both_ways:
+        key = "use_bidirectional_attention"
+        return key if content.get(key) else "is_causal", (
             "attention without a causal mask is other work than a decoder's; remove the key for "
             "the language model"
         )
@@ -84,6 +99,11 @@ def uncounted(
     if not _every_layer_routes(content):
         return "moe_layer_freq", "layers with experts and layers without in turn are not counted"
     for name in content.get("architectures") or ():
+        if "Bidirectional" in str(name):
+            return "architectures", (
+                f"{str(name)[:60]} attends without a causal mask, which is not counted; remove the "
+                "key for the language model"
+            )
         if "ForMaskedImageModeling" in str(name) or str(name).endswith("MAEForPreTraining"):
             return "architectures", (
                 f"{str(name)[:60]} is trained on masked images, which is other work than a "
@@ -146,6 +166,8 @@ def said_of_windows(content: Mapping[str, Any], length: int) -> str | None:
     window = content.get("sliding_window") or content.get("local_attention")
     if content.get("model_type") == "gpt_neo":
         window = content.get("window_size", 256)
+    if content.get("model_type") == "mpt" and isinstance(content.get("attn_config"), dict):
+        window = content["attn_config"].get("sliding_window_size")
     if not isinstance(window, int) or isinstance(window, bool) or not 0 < window < length:
         return None
     if content.get("use_sliding_window") is False:
