@@ -13,12 +13,15 @@ from advisor.answers.wording import (
     PREDICTED_MARK,
     build_words,
     counted_days,
+    in_machine,
     mark_at,
+    named_gpus_words,
     owned_words,
+    price_day_words,
     rented_words,
     runs_words,
 )
-from advisor.costs.amounts import age_words, days_exact, usd_and_cents, usd_rounded
+from advisor.costs.amounts import age_words, usd_and_cents, usd_rounded
 from advisor.costs.price_book import add_command
 from advisor.costs.rental import (
     BreakEven,
@@ -93,15 +96,16 @@ class Ownership:
         gpu, host = candidates.gpu_quotes[i], candidates.host_quotes[i]
         assert gpu is not None and host is not None  # only builds with a price are asked about
         oldest = min(gpu.quoted_on, host.quoted_on)
-        days = "no time"
+        days = "no time for a run"
         if self.training_days is not None:
-            days = f"{self.mark}{days_exact(self.training_days)} days"
-        named = self.build.host.name in build_words(self.build)
-        where = "" if named else f" in a {self.build.host.name}"
-        return (
-            f"{candidates.model.name} on {build_words(self.build)}{where}: {days} a training run, "
-            f"prices of {oldest} (age: {age_words(oldest, self.as_of)})"
-        )
+            days = f"{self.mark}{counted_days(self.training_days)} a run"
+        build = self.build
+        if build.host_owned:
+            return f"{candidates.model.name} on {owned_words(build)}: {days}"
+        machine = f"{named_gpus_words(build)} {in_machine(build)}"
+        asked = price_day_words(oldest, self.as_of)
+        asked = asked if oldest >= self.as_of else f"price of {asked}"
+        return f"{candidates.model.name} on {machine}: {days}; {asked}"
 
 
 def cheapest_ownership(

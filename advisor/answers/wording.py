@@ -67,7 +67,7 @@ KIND_WORDS = {
     "list": "list price",
     "street": "street price",
     "used": "used, resale",
-    "secondary": "as reported by others",
+    "secondary": "told by others",
     "rounded": "rounded by the paper",
 }
 """The kinds of a quote."""
@@ -276,7 +276,7 @@ def named_gpus_words(build: Build) -> str:
 
 def rented_words(build: Build) -> str:
     """``4 × A6000``: as many of its GPUs, in a machine of whoever rents them out."""
-    return f"{build.gpu_count} × {build.gpu.name}"
+    return f"{build.gpu_count} × {short_gpu_words(build.gpu)}"
 
 
 def several_words(build: Build) -> str:

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 CPU = "cpu"
 CPU_REMARK = (
-    "a CPU run shows that the whole path works; its record is marked as a CPU's and never ranks "
-    "as a GPU"
+    "a CPU run shows that all of it works; its time is kept as a CPU's and never ranks as a GPU"
 )
 
 

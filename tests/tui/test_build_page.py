@@ -291,9 +291,9 @@ class TestKept:
             table = pilot.app.screen.query_one("RankTable")
             cells = [table.source.cells(i) for i in range(len(table.source))]  # type: ignore[attr-defined]
             assert [c[1] for c in cells][:3] == [
-                "pythia-1b for $40000",
+                "pythia-1b for $40,000",
                 "pythia-1b for $30k",
-                "pythia-1b for $12000",
+                "pythia-1b for $12,000",
             ]
             assert "Small lab" in [c[0] for c in cells]
             await pilot.press("end", "d")

@@ -262,7 +262,7 @@ async def test_a_grant_is_written_in_the_program(store_path: Path, tmp_path: Pat
         await pilot.press("f8", "n")
         await pilot.pause()
         text, wrong = app.screen.query_one(TextArea), "#wrong"
-        assert text_of(app, wrong) == "Nothing is wrong."
+        assert text_of(app, wrong) == "Nothing is wrong: ^s saves it and plans."
         text.text = SMALL.replace("years = 1", "years = 0").replace("total", "totl")
         await pilot.pause()
         assert "grant.years: must be a whole number from 1 to 15" in text_of(app, wrong)
@@ -303,7 +303,7 @@ async def test_the_common_fields_of_a_grant_write_its_text(
         assert 'total = "$40k"' in text.text and "# [[owned]]" in text.text
         (experiment,) = tomllib.loads(text.text)["experiments"]
         assert experiment == {"model": "pythia-1b", "runs": 5, "by": date(2027, 6, 1)}
-        assert text_of(app, "#wrong") == "Nothing is wrong."
+        assert text_of(app, "#wrong") == "Nothing is wrong: ^s saves it and plans."
         # A second experiment, then the first again, and a machine that the lab has.
         which = app.screen.query_one("#which", Input)
         which.focus()
@@ -325,14 +325,14 @@ async def test_the_common_fields_of_a_grant_write_its_text(
             await paste(pilot, typed)
         assert tomllib.loads(text.text)["owned"] == [{"gpu": "RTX A6000", "gpu_count": 3}]
         assert len(tomllib.loads(text.text)["experiments"]) == 2
-        assert text_of(app, "#wrong") == "Nothing is wrong."
+        assert text_of(app, "#wrong") == "Nothing is wrong: ^s saves it and plans."
         for key, typed in (("funder", "nsf"), ("overhead_rate", "55 %"), ("objective", "soonest")):
             fields[key].focus()
             await paste(pilot, typed)
         made = tomllib.loads(text.text)
         assert (made["grant"]["funder"], made["grant"]["objective"]) == ("nsf", "soonest")
         assert made["institution"] == {"rules": "us-equipment-10000", "overhead_rate": 0.55}
-        assert text_of(app, "#wrong") == "Nothing is wrong."
+        assert text_of(app, "#wrong") == "Nothing is wrong: ^s saves it and plans."
         fields["overhead_rate"].focus()
         await paste(pilot, "55")
         assert text_of(app, "#wrong").startswith("institution.overhead_rate: must be a number from")

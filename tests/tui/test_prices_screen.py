@@ -10,6 +10,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
+from advisor.answers.wording import short_gpus_words
 from advisor.costs.amounts import usd_exact, usd_rounded
 from advisor.costs.owned import own_machine
 from advisor.store import Store
@@ -251,7 +252,7 @@ async def test_own_or_rent_begins_with_the_selected_build(store_path: Path) -> N
         await settled(pilot)
         text = page(pilot.app.screen.query_one("#rent", LinesView))
         assert build is not None
-        assert text.startswith(f"Pythia 1B on {build.gpu_count} × {build.gpu.name}")
+        assert text.startswith(f"Pythia 1B on {short_gpus_words(build)} in the ")
         assert "the selected build · " in text
 
 

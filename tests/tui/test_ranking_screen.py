@@ -394,7 +394,9 @@ class TestSelection:
     ) -> None:
         async with running(paper_store) as pilot:
             await pilot.press("2", "asterisk", "end")
-            assert detail(pilot).startswith("8 × H100 left out: over budget costs $250,500")
+            assert detail(pilot).startswith(
+                "8 × H100, 2U server left out: over budget costs $250,500"
+            )
 
     async def test_with_a_limit_the_picture_begins_with_the_fastest_that_fits(
         self, store_path: Path

@@ -227,7 +227,7 @@ runs, and every finished setting is kept at once. Without a GPU here, `e` measur
             self.remove_class("-ended", "-bad", "-kept")
             lines: list[Line] = [("Press s to start: it asks first.", FAINT)]
             if not event.plan.here.gpus:
-                lines = [(f"s tries the path on this CPU: {CPU_REMARK}.", FAINT)]
+                lines = [(f"s tries it on this CPU: {CPU_REMARK}.", FAINT)]
             if jobs := jobs_under_way():
                 words = "1 job elsewhere is" if jobs == 1 else f"{jobs} jobs elsewhere are"
                 lines.insert(0, (f"{words} under way: press e.", STRONG))

@@ -77,9 +77,11 @@ on the main screen brings the question back that stood there.
 
 
 def asked_words(fields: Mapping[str, str]) -> str:
-    """A question as a person would say it: ``pythia-1b for $40k, within 60 days``."""
+    """A question as a person would say it: ``pythia-1b for $40,000, within 60 days``."""
     budget = fields["budget"].strip()
     amount = f"${budget}" if budget[:1].isdigit() else budget or "any budget"
+    if budget.isdecimal():
+        amount = f"${int(budget):,}"
     words = [f"{fields['model']} for {amount}"]
     limit = fields["max_days"].strip()
     words += [f"within {limit}{' days' if limit[-1].isdigit() else ''}"] if limit else []

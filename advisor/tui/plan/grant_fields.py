@@ -52,7 +52,7 @@ FIELDS = (
     GrantField("Overhead", "institution", "overhead_rate", float, "as the rules"),
     GrantField("Goal", "grant", "objective", str, "cheapest"),
     GrantField("Own GPU", OWNED, "gpu", str, "RTX A6000"),
-    GrantField("In each", OWNED, "gpu_count", int, "1"),
+    GrantField("GPUs each", OWNED, "gpu_count", int, "1"),
     GrantField("Machines", OWNED, "machines", int, "1"),
 )
 """An experiment's are those of the one that is chosen, a machine's those of the lab's first."""

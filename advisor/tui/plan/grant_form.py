@@ -142,7 +142,7 @@ cost to ask for it. What is wrong is said below as you type. `Ctrl+S` saves the 
         each = [f"{field}: {words}" if field else words for field, words in errors.items()]
         more = len(each) - SHOWN
         lines = each[:SHOWN] + ([f"and {more} more"] if more > 0 else [])
-        self._tell("\n".join(lines) or "Nothing is wrong.", wrong=bool(each))
+        self._tell("\n".join(lines) or "Nothing is wrong: ^s saves it and plans.", wrong=bool(each))
         return found.grant is not None
 
     def _tell(self, words: str, *, wrong: bool) -> None:

@@ -16,8 +16,8 @@ from advisor.answers.wording import (
     age_short,
     estimate_mark,
     experiment_line,
-    gpus_words,
     machine_words,
+    named_gpus_words,
     price_day,
     price_day_words,
     reason_words,
@@ -48,7 +48,7 @@ def ranked_lines(
     """Everything known about one ranked build, wrapped to ``width`` cells."""
     build = row.build
     lines: list[Line] = [
-        (gpus_words(build), STRONG),
+        (f"{named_gpus_words(build)}, {machine_words(build)}", STRONG),
         (
             f"rank {row.rank}" + (" · ★ on the Pareto front" if row.on_pareto_front else ""),
             FAINT,
@@ -56,7 +56,7 @@ def ranked_lines(
         (f"{usd_rounded(row.overall_cost_usd)} · {days_words(row)}", STRONG),
         *_uncertainty_lines(ranking, ranking.order[row.rank - 1]),
         ("", PLAIN),
-        ("COST PER EXPERIMENT", HEADING),
+        ("COST OF A RUN", HEADING),
         (experiment_line(row, lifetime_years), PLAIN),
         ("", PLAIN),
         (f"OVERALL COST  {usd_exact(row.overall_cost_usd)}", HEADING),
@@ -85,7 +85,7 @@ def excluded_lines(
     build_index = ranking.candidates.builds.index(build)
     best = ranking.candidates.times[build_index]
     lines: list[Line] = [
-        (gpus_words(build), STRONG),
+        (f"{named_gpus_words(build)}, {machine_words(build)}", STRONG),
         (f"left out: {reason_words(row.reason)}", WARNING),
         (row.detail, PLAIN),
     ]

@@ -41,7 +41,7 @@ class ExcludedScreen(Dialog[None]):
         self._ranking = ranking
         self._snapshot = snapshot
         impossible = len(ranking.refused)
-        beside = f" Beside them stand {impossible:,} times that no hardware could reach."
+        beside = f" Listed after them: {impossible:,} times that no hardware could reach."
         self._counts = counts + (beside if impossible else "")
 
     def compose(self) -> ComposeResult:
