@@ -217,7 +217,7 @@ def not_known(gpu: Gpu, count: int, host: Host) -> tuple[str, ...]:
         if gpu.gpu_id not in host.supported:
             gaps.append("power supply")
     elif host.base_w is None and gpu.tdp_w * count + rest_w(gpu, count) > host.psu_w:
-        gaps.append("what the processors draw")
+        gaps.append("processor power")
     if host.memory_gib is None:
         gaps.append("memory")
     return tuple(gaps)

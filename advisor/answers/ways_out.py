@@ -13,6 +13,7 @@ from advisor.answers.verdict import sold_first
 from advisor.answers.wording import (
     estimated_days,
     in_machine,
+    owned_words,
     rented_words,
     short_gpus_words,
 )
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from price_catalog.model import Rental
 
 TITLE = "What would help"
+YEAR_DAYS = 366.0
+"""Nobody rents a machine for longer than a year to train one model."""
 
 
 def ways_out(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) -> list[Doubt]:
@@ -55,14 +58,14 @@ def ways_out(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) ->
     if inside and limit is not None:
         i, unsold = sold_first(candidates, inside)
         build = candidates.builds[i]
-        words = f"{estimated_days(candidates, i)} on {short_gpus_words(build)} "
-        words += f"{in_machine(build)}{unsold}"
+        machine = f"{short_gpus_words(build)} {in_machine(build)}"
+        machine = owned_words(build) if build.host_owned else machine
+        words = f"{estimated_days(candidates, i)} on {machine}{unsold}"
         asked = None if budget is None else f"{budget.normalize():f}"
         days = f"{math.ceil(candidates.days[i])}"
         command = _asked_again(ranking, key, budget=asked, days=days)
         found.append(Doubt(about="days", words=words, command=command))
-    rent = None if in_time is None else _rent(ranking, in_time, rentals, key)
-    if rent is not None:
+    if (rent := _rent(ranking, rentals, key)) is not None:
         found.append(rent)
     most = 0.0 if limit is None else 2 * limit
     if in_time is None and key.network is None and inside and candidates.days[inside[0]] <= most:
@@ -81,16 +84,28 @@ def enough_fast(ranking: Ranking) -> int | None:
     return sold_first(candidates, in_time)[0] if in_time else None
 
 
-def _rent(ranking: Ranking, i: int, rentals: Iterable[Rental], key: CandidatesKey) -> Doubt | None:
-    candidates, build = ranking.candidates, ranking.candidates.builds[i]
-    if build.machines > 1:
-        return None  # offers are of one machine
+def _rent(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) -> Doubt | None:
+    """The cheapest run on rented GPUs that keeps the limit of days, and is over within a year;
+    rather in one machine than on several with a GPU each."""
+    candidates, limit = ranking.candidates, ranking.question.max_days
+    longest = YEAR_DAYS if limit is None else min(limit, YEAR_DAYS)
     day = key.prices if isinstance(key.prices, date) else date.today()
-    offers = rent_offers(rentals, build.gpu.gpu_id, build.gpu_count, today=day)
-    offer = next((offer for offer in offers if offer.kind == "on-demand"), None)
-    if offer is None:
+    known, found, seen = tuple(rentals), [], set()
+    for i in candidates.by_cost:
+        build = candidates.builds[i]
+        # Offers are of one machine; one time stands for all machines with the same GPUs.
+        if build.machines > 1 or build.cards in seen or candidates.days[i] > longest:
+            continue
+        seen.add(build.cards)
+        offers = rent_offers(known, build.gpu.gpu_id, build.gpu_count, today=day)
+        for offer in offers:
+            if offer.kind == "on-demand":
+                usd = rented_usd(offer.price_per_hour_usd, candidates.days[i], Decimal(1))
+                found.append((offer.times > 1, usd, i))
+    if not found:
         return None
-    usd = rented_usd(offer.price_per_hour_usd, candidates.days[i], Decimal(1))
+    _, usd, i = min(found)
+    build = candidates.builds[i]
     words = f"a run costs ≈{usd_rounded(usd)} on {rented_words(build)}, rented for "
     words += estimated_days(candidates, i)
     command = f"advisor prices rent --model {quoted(candidates.model.recipe_id)} "

@@ -149,7 +149,7 @@ def test_what_no_source_states_is_said_to_be_unknown(catalog: Catalog) -> None:
     assert "power supplies" in (find_obstacle(card, 2, replace(named, psu_w=400.0)) or "")
     # 2 x 350 W leave 100 W of 800 for processors that nobody states.
     tight = replace(named, psu_w=800.0, memory_gib=128.0)
-    assert not_known(card, 2, tight) == ("what the processors draw",)
+    assert not_known(card, 2, tight) == ("processor power",)
     assert not_known(card, 2, replace(tight, base_w=90.0)) == ()
     assert not_known(gpu(catalog, "h100-sxm5-80gb"), 8, host(catalog, "dgx-h100")) == ()
 

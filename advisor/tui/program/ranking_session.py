@@ -11,9 +11,9 @@ from contextlib import suppress
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from advisor.answers.verdict import sold_first, verdict
+from advisor.answers.verdict import verdict
 from advisor.answers.wording import count_words, gpus_words, short_gpus_words
-from advisor.costs.amounts import days_short, usd_rounded, usd_whole
+from advisor.costs.amounts import usd_whole
 from advisor.ranking.typed_question import (
     CandidatesKey,
     RankRequest,
@@ -51,6 +51,8 @@ def read_key(text: str) -> BuildKey | None:
 
 INTERVAL = re.compile(r" \([\d.,]+–[\d.,]+\)")
 """Of a sentence that is too long for its line."""
+WAY_KEYS = {"budget": "Press b", "days": "Press t", "price": "Press F7, a"}
+"""Where no build answers: which key helps."""
 MAX_KEPT_VIEWS = 16
 MAX_UNDO = 200
 SUNK = 10
@@ -333,28 +335,17 @@ class RankingSession:
         """Why the table has no rows, and which key changes that."""
         assert self.answer is not None
         ranking = self.answer.ranking
-        candidates, counts = ranking.candidates, ranking.excluded_counts
+        candidates = ranking.candidates
         if not candidates.builds:
             return "No machine has these GPUs: press g and change the filter."
-        budget = ranking.question.budget_usd
-        inside = [
-            i for i in candidates.rankable if budget is None or candidates.cents[i] <= budget * 100
-        ]
-        if inside:
-            fastest, _ = sold_first(candidates, sorted(inside, key=candidates.days.__getitem__))
-            low, high = candidates.interval(fastest)
-            interval = "" if low == high else f" ({days_short(low)} to {days_short(high)})"
-            return (
-                "Nothing inside the budget is as fast as that: the fastest takes "
-                f"{days_short(candidates.days[fastest])} days{interval}. Press t and allow more."
-            )
-        if "over-budget" in counts:
-            first, _ = sold_first(candidates, candidates.by_cost)
-            cheapest = candidates.cents[first] / 100
-            return (
-                f"Nothing fits this budget: the cheapest costs {usd_rounded(cheapest)}. "
-                "Press b and raise it."
-            )
+        if self.asked is None:
+            return "No answer yet."
+        from advisor.answers.ways_out import TITLE, ways_out  # late: most questions have an answer
+
+        helps = ways_out(ranking, self.rentals, self.asked.key)
+        if helps:
+            keyed = (f"{WAY_KEYS.get(each.about, 'Or')}: {each.words}" for each in helps)
+            return "\n".join((f"{TITLE}:", *keyed))
         name = candidates.model.name
         return f"Nobody has measured {name} on these machines. Press x for the reasons."
 

@@ -552,7 +552,9 @@ def with_key(name: str, problem: str) -> str:
     """What is wrong with a field; where a command would mend it, the key that does."""
     if name != "model":
         return problem
-    said = KEEP_COMMAND.sub("", problem)
+    said, listed, _ = KEEP_COMMAND.sub("", problem).partition("; known: ")
+    if listed:  # which the picker shows
+        return f"{said}. m: one of those that are here; n: a model of your own."
     return f"{said}{'' if said.endswith('?') else '.'} n: a model of your own."
 
 
