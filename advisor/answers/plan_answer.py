@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.answers.before import WIDTH, Doubt, doubt_block, doubt_objects, quoted
 from advisor.answers.plan_calendar import calendar_lines
-from advisor.answers.plan_lines import ways_out_text, what_to_do
+from advisor.answers.plan_lines import note_of, ways_out_text, what_to_do
 from advisor.answers.plan_sentence import plan_sentence, written_cost
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.problem_of_grant import Loaded
@@ -69,8 +69,9 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
         doubts.append(Doubt(about="time", words=words, command=bench))
     instead = next((each for each in found.alternatives if each.plan is not None), None)
     if instead is not None and instead.plan is not None:
-        over = ", over the budget" if instead.over_budget else ""
-        words = f"{instead.label}: {written_cost(loaded, instead.plan.cost_cents)}{over}"
+        note = note_of(loaded, plan, instead)
+        words = f"{instead.label}: {written_cost(loaded, instead.plan.cost_cents)}"
+        words += f", {note}" if note else ""
         doubts.append(Doubt(about="instead", words=words, command=f"{command} --details"))
     if quick:
         words = "not tried yet: which price, time or rule would change the decision"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
@@ -16,7 +17,7 @@ from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.plan_grant import Planned
 from advisor.planning.report.asked_amounts import asked_amounts
-from advisor.planning.sensitivity.explain import UNTRIED
+from advisor.planning.sensitivity.explain import UNTRIED, Alternative, worse_by
 from advisor.planning.sensitivity.solved_amounts import Finding, Money, lines
 from advisor.planning.sensitivity.thresholds import OUT_OF_TIME
 from advisor.planning.solver.problem import Plan
@@ -110,7 +111,7 @@ def explained_text(planned: Planned, width: int = WIDTH, ways: Ways = BY_COMMAND
             else written_cost(loaded, each.plan.cost_cents),
             "runs": "" if each.plan is None else str(each.plan.runs),
             "done by": "" if each.plan is None else short_day(_day(loaded, each.plan.finish_day)),
-            "note": "over the budget" if each.over_budget else "",
+            "note": note_of(loaded, planned.plan, each),
         }
         for each in planned.explanation.alternatives
     ]
@@ -151,6 +152,14 @@ def explained_text(planned: Planned, width: int = WIDTH, ways: Ways = BY_COMMAND
         )
     )
     return "\n\n".join(blocks)
+
+
+def note_of(loaded: Loaded, plan: Plan, other: Alternative) -> str:
+    """What speaks against another way, where its cost alone does not."""
+    if other.over_budget or other.plan is None:
+        return "over the budget" if other.over_budget else ""
+    by = worse_by(loaded.problem, plan, other.plan)
+    return f"dearer {' and '.join(by)}" if by and other.plan.cost_cents < plan.cost_cents else ""
 
 
 def _with_way_out(found: Finding, ways: Ways) -> Finding:
@@ -229,16 +238,19 @@ def what_to_do(loaded: Loaded, plan: Plan, width: int) -> str:
                 "prices of": short_day(rental.priced_on) if rental.allocation is None else "-",
             }
         )
-    used = {w.machine_id for w in plan.work}
-    for machine in problem.machines:
-        whole = problem.whole(machine.machine_id)
-        if machine.machine_id in used and whole in owned:
-            runs = sum(w.runs for w in plan.work if w.machine_id == machine.machine_id)
+    # Parts of two machines may have one name.
+    used: Counter[str] = Counter()
+    labels = {m.machine_id: m.label for m in problem.machines}
+    for work in plan.work:
+        if problem.whole(work.machine_id) in owned:
+            used[labels[work.machine_id]] += work.runs
+    for label in dict.fromkeys(labels.values()):
+        if label in used:
             rows.append(
                 {
                     "do": "use",
-                    "what": machine.label,
-                    "runs": runs,
+                    "what": label,
+                    "runs": used[label],
                     "cost": written(Decimal(0)),
                     "prices of": "-",
                 }

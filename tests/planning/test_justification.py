@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
+from advisor.answers.plan_answer import plan_doubts
+from advisor.answers.plan_lines import explained_text
 from advisor.answers.plan_sentence import plan_sentence
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE, Planned, load_grant, plan_loaded
@@ -42,6 +44,24 @@ def test_a_price_says_that_it_was_added_up_or_is_old(planned: Planned) -> None:
         text = to_markdown(report_for(replace(planned, loaded=loaded)).parts()[0])
         told = f"The oldest of these prices is of {quoted.day} {quoted:%B %Y}. {words}"
         assert told in text
+
+
+def test_what_costs_less_and_is_not_taken_says_why(planned: Planned) -> None:
+    problem, plan, found = planned.loaded.problem, planned.plan, planned.explanation
+    assert plan is not None and found is not None
+    rules = replace(problem.rules, lifetime_years=Decimal(4))
+    loaded = replace(planned.loaded, problem=replace(problem, rules=rules))
+    less = plan.cost_cents - 100_00
+    for judged, why in ((1, "dearer by what machines lose in value"), (-1, "")):
+        plan_b = replace(plan, cost_cents=less, judged_cents=plan.judged_cents + judged)
+        other = Alternative(label="rent it", change={}, plan=plan_b, over_budget=False)
+        told = replace(planned, loaded=loaded, explanation=replace(found, alternatives=(other,)))
+        line = next(x for x in explained_text(told).splitlines() if x.startswith("rent it"))
+        assert line.endswith(why or "-")
+        doubts = plan_doubts(told, "advisor plan", quick=True)
+        (short,) = (each.words for each in doubts if each.about == "instead")
+        assert short.partition(", d")[2] == why[1:]
+        assert (f", yet {why}" in to_markdown(report_for(told))) is bool(why)
 
 
 def test_what_is_rented_says_its_hours_its_rates_and_their_age(store_path: Path) -> None:

@@ -15,7 +15,7 @@ from advisor.planning.report.report import (
     Words,
 )
 from advisor.planning.sensitivity.changes import Change
-from advisor.planning.sensitivity.explain import Alternative
+from advisor.planning.sensitivity.explain import Alternative, worse_by
 from advisor.planning.sensitivity.solved_amounts import Finding, Value
 from advisor.planning.solver.problem import Plan, RunTime
 
@@ -74,7 +74,9 @@ def alternative_words(
         two = [cost_of_other(ledger, other), total]
         of = two if more > 0 else two[::-1]
         cost = ledger.compute("difference", of, "usd", f"{label}: difference in cost")
-        words += [cost, " more" if more > 0 else f" less{_yet_worse(loaded, plan, other.plan)}"]
+        by = worse_by(loaded.problem, plan, other.plan)
+        yet = f", yet dearer {' and '.join(by)}" if by else ""
+        words += [cost, " more" if more > 0 else f" less{yet}"]
     left = other.plan.runs - plan.runs
     if left < 0:
         fewer = solve_num(ledger, change, -left, "runs", f"{label}: fewer runs", "fewer-runs")
@@ -84,20 +86,6 @@ def alternative_words(
         days = solve_num(ledger, change, later, "days", f"{label}: later", "later")
         words += [", " if words else "", "done ", days, " later"]
     return tuple(words) or ("as good by this measure",)
-
-
-def _yet_worse(loaded: Loaded, plan: Plan, other: Plan) -> str:
-    """Why a plan that costs less is not the one: plans may be compared by more than what is
-    paid."""
-    problem = loaded.problem
-    if problem.objective != "cheapest" or other.judged_cents <= plan.judged_cents:
-        return ""
-    by = []
-    if any(each.odds < 1 for each in problem.allocations):
-        by.append("by the odds of award")
-    if problem.rules.lifetime_years is not None:
-        by.append("by what machines lose in value")
-    return f", yet dearer {' and '.join(by)}" if by else ""
 
 
 def cost_of_other(ledger: NumberLedger, other: Alternative) -> Num:

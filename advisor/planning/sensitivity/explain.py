@@ -52,6 +52,19 @@ class Explanation:
     """The cheapest measurements and quotes that could change the decision."""
 
 
+def worse_by(problem: PlanningProblem, plan: Plan, other: Plan) -> list[str]:
+    """By what a plan is worse though it may cost less: plans may be compared by more than what is
+    paid. Empty where they are not, or it is no worse."""
+    if problem.objective != "cheapest" or other.judged_cents <= plan.judged_cents:
+        return []
+    by = []
+    if any(each.odds < 1 for each in problem.allocations):
+        by.append("by the odds of award")
+    if problem.rules.lifetime_years is not None:
+        by.append("by what machines lose in value")
+    return by
+
+
 def explain(
     problem: PlanningProblem,
     plan: Plan,
@@ -68,7 +81,10 @@ def explain(
     """
     trials = Trials(problem, plan, clock or clock_of(seconds), (plan,), say)
     if len(Program(problem).cost) > MOST_COLUMNS:
-        words = ("the plan is too large to try what else there is and what would change it",)
+        years = len(problem.year_days) - 1
+        fewer = "" if len(problem.orders) <= years else " or order less often"
+        large = "the plan is too large to try what else there is and what would change it"
+        words = (f"{large}: name fewer GPUs under [purchases]{fewer} to have that",)
         full = tuple(_full_years(problem, plan))
         return Explanation(alternatives=(), binds=full, thresholds=(Finding(words=words),), ask=())
     others = _alternatives(trials)
