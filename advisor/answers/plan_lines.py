@@ -13,6 +13,7 @@ from advisor.answers.plan_calendar import calendar_lines, cut, short_day
 from advisor.answers.plan_sentence import plan_sentence, written_cost
 from advisor.answers.price_told import PriceTold, newer_words, told_words
 from advisor.answers.wording import is_own_price
+from advisor.costs.amounts import day_words
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.plan_grant import Planned
@@ -20,7 +21,7 @@ from advisor.planning.report.asked_amounts import asked_amounts
 from advisor.planning.sensitivity.explain import UNTRIED, Alternative, worse_by
 from advisor.planning.sensitivity.solved_amounts import Finding, Money, lines
 from advisor.planning.sensitivity.thresholds import OUT_OF_TIME
-from advisor.planning.solver.problem import Plan
+from advisor.planning.solver.problem import BUY_IN, Plan
 from advisor.tables import to_table
 from price_catalog.model import OWN_QUOTE
 
@@ -181,6 +182,10 @@ def price_lines(planned: Planned) -> list[str]:
     said: list[str] = []
     for line in bought:
         quote = loaded.quotes[line.quote_id]
+        if line.quote_kind == BUY_IN:
+            price, day = loaded.grant.currency.exactly(quote.price_usd), day_words(quote.quoted_on)
+            said.append(f"{line.label}: {price}, as {quote.vendor} named it on {day}")
+            continue
         key = (quote.item_kind, quote.item_id)
         told = PriceTold(line.label, 1, quote, book.ranges.get(key), book.newer.get(key), ())
         newer = newer_words(told, loaded.today)

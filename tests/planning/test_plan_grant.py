@@ -422,6 +422,23 @@ def test_rent_over_the_budget_is_compared_however_many_machines_there_are() -> N
     assert rent.over_budget and rent.plan is not None and rent.plan.cost_cents == 2400_00
 
 
+def test_what_is_later_and_within_the_budget_is_not_called_over_it() -> None:
+    """Sought is the soonest; the machine that is bought is slower, and comes a year too late."""
+    problem = make_problem(
+        experiments=(make_experiment("e", "a", 4, 0, 700),),
+        machines=(make_machine("slow", "900", {"a": 80.0}),),
+        rentals=(make_rental("fast", "10.00", {"a": 3.0}),),
+        budget_cents=4000_00,
+        objective="soonest",
+        year_days=(0, 365, 730),
+    )
+    others = explain(problem, solve(problem), thresholds=False).alternatives
+    assert len(others) >= 2
+    for other in others:
+        assert other.plan is not None
+        assert other.over_budget is (other.plan.cost_cents > 4000_00)
+
+
 def test_the_calendar_shows_machines_delivery_and_due_days() -> None:
     problem = make_problem(
         experiments=(make_experiment("first", "a", 2, 0, 70),),

@@ -12,6 +12,7 @@ from advisor.planning.sensitivity.changes import Change, vary
 from advisor.planning.sensitivity.solved_amounts import Finding, Solved, usd
 from advisor.planning.sensitivity.thresholds import find_thresholds
 from advisor.planning.sensitivity.trials import Trials
+from advisor.planning.solver.by_year import within_budgets
 from advisor.planning.solver.groups import undominated
 from advisor.planning.solver.milp import Program
 from advisor.planning.solver.problem import Plan, PlanningProblem, Rental
@@ -141,7 +142,9 @@ def _alternatives(trials: Trials) -> list[Alternative]:
         label = alternative.label
         if "no_purchases" in change:
             label = _buys_nothing(rentals, other)
-        return Alternative(label=label, change=change, plan=other, over_budget=True)
+        # It may only be later than any plan that is looked for.
+        over = not within_budgets(problem, other)
+        return Alternative(label=label, change=change, plan=other, over_budget=over)
 
     tried = [a for a in trials.each(affordable, kinds, "alternatives") if a is not None]
     others = _other_gpus(trials, {machines[p.machine_id].gpu_id for p in plan.purchases})

@@ -11,7 +11,7 @@ from advisor.planning.solver.charges import (
     rental_cents,
     run_cents,
 )
-from advisor.planning.solver.problem import Placed, PlanningProblem, Purchase
+from advisor.planning.solver.problem import Placed, Plan, PlanningProblem, Purchase
 
 
 def shares_by_year(problem: PlanningProblem, placed: Placed) -> dict[int, Fraction]:
@@ -84,3 +84,10 @@ def within_year_budgets(problem: PlanningProblem, cents: Sequence[int]) -> bool:
         if ahead < 0:
             return False
     return True
+
+
+def within_budgets(problem: PlanningProblem, plan: Plan) -> bool:
+    """Whether a plan keeps the budget, and that of each year."""
+    if problem.budget_cents is not None and plan.cost_cents > problem.budget_cents:
+        return False
+    return within_year_budgets(problem, cents_by_year(problem, plan.purchases, plan.placed))
