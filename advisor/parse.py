@@ -11,6 +11,7 @@ from typing import Literal, TypeVar, get_args
 
 from bench_runner.typed_numbers import (
     SUFFIXES,
+    mistyped,
     read_measure,
     read_number,
     read_positive,
@@ -26,7 +27,8 @@ T = TypeVar("T", bound=str)
 MAX_BUDGET_USD = Decimal(1_000_000_000)
 
 _MONEY = re.compile(
-    r"(?:USD|US\$|\$)?\s*(?P<amount>.*?)\s*(?:USD|US dollars|dollars)?", re.IGNORECASE | re.DOTALL
+    r"(?:USD|US\$|\$)?\s*(?P<amount>.*?)\s*(?:USD|US dollars|dollars|\$)?",
+    re.IGNORECASE | re.DOTALL,
 )
 _BUDGET_HINT = "write a plain amount in US dollars, such as 40000, 40k or $40,000"
 
@@ -85,6 +87,21 @@ def parse_choice(text: str, choices: tuple[T, ...], what: str, last: str = " or 
     raise InputError(f"{what} {shown(text)} is not known: write {listed}")
 
 
+_MINUS = ("-", "\u2212", "\u2013")
+
+
+def _refused(what: str, text: str, otherwise: str, hint: str, number: str = "") -> InputError:
+    """What is wrong with a number that was typed: of how it is written, else ``otherwise``, which
+    ``hint`` mends. ``number`` is the text without its currency."""
+    stripped = text.strip()
+    if not stripped:
+        return InputError(f"{what} is empty: {hint}")
+    if stripped.lstrip("$ ").startswith(_MINUS):
+        return InputError(f"{what} {shown(stripped)} is negative: {hint}")
+    why = mistyped(number or stripped)
+    return InputError(f"{what} {shown(stripped)} {why or f'{otherwise}: {hint}'}")
+
+
 def parse_budget(
     text: str, what: str = "budget", hint: str = _BUDGET_HINT, most: Decimal = MAX_BUDGET_USD
 ) -> Decimal:
@@ -93,10 +110,6 @@ def parse_budget(
     ``40.000`` is refused: it is forty thousand to one reader and forty to another.
     """
     stripped = text.strip()
-    if not stripped:
-        raise InputError(f"the {what} is empty: {hint}")
-    if re.match(r"^[-−]", stripped.lstrip("$ ")):
-        raise InputError(f"the {what} {shown(stripped)} is negative: {hint}")
     if re.search(r"[€£¥]|eur|gbp|chf", stripped, re.IGNORECASE):
         raise InputError(
             f"the {what} {shown(stripped)} is not in US dollars: convert it first, then write it "
@@ -104,8 +117,9 @@ def parse_budget(
         )
     money = _MONEY.fullmatch(stripped)
     number = read_number(money["amount"]) if money else None
-    if number is None or number.unit not in SUFFIXES:
-        raise InputError(f"the {what} {shown(stripped)} is not an amount: {hint}")
+    if money is None or number is None or number.unit not in SUFFIXES:
+        alone = money["amount"] if money else ""
+        raise _refused(f"the {what}", stripped, "is not an amount", hint, alone)
     if number.could_be_thousands:
         whole, _, fraction = str(number.value).partition(".")
         raise InputError(
@@ -140,10 +154,8 @@ def parse_positive(text: str, what: str, unit: str, limit: float) -> float:
             f"{without} or {thousands}"
         )
     if found is None:
-        raise InputError(
-            f"the {what} {shown(stripped)} is not a number of {unit}: write one such as "
-            f"{_SUCH_AS.get(unit, '30')}"
-        )
+        such_as = f"write one such as {_SUCH_AS.get(unit, '30')}"
+        raise _refused(f"the {what}", stripped, f"is not a number of {unit}", such_as)
     # Compared before it is converted: 1e999 is no float.
     value = float(found) if found <= limit else 0.0
     if value <= 0:
@@ -168,7 +180,7 @@ def parse_count(text: str, what: str, such_as: str, units: tuple[str, ...] = ())
     InputError."""
     amount = read_positive(text, units=units)
     if amount is None:
-        raise InputError(f"{what} {shown(text)} is not an amount; write one such as {such_as}")
+        raise _refused(what, text, "is not an amount", f"write one such as {such_as}")
     return amount
 
 
@@ -176,7 +188,7 @@ def parse_whole(text: str, what: str) -> int:
     """A whole number of 1 or more. Raises InputError."""
     value = read_whole(text)
     if value is None:
-        raise InputError(f"{what} {shown(text)} is not a whole number above 0, such as 8")
+        raise _refused(what, text, "is not a whole number above 0", "write one such as 8")
     return value
 
 
@@ -188,16 +200,19 @@ def parse_decimal(text: str, what: str, unit: str, words: tuple[str, ...] = ()) 
     one of ``words`` behind it are passed over. ``unit`` says what it is, with an example. Raises
     InputError."""
     stripped = text.strip()
-    if stripped.startswith("$") and unit.startswith(_NO_MONEY):
+    money = None if unit.startswith(_NO_MONEY) else _MONEY.fullmatch(stripped)
+    if stripped.startswith("$") and money is None:
         raise InputError(f"{what} {shown(stripped)} is money, and no {unit}")
     ending = next((word for word in words if stripped.lower().endswith(word)), "")
-    bare = stripped[: len(stripped) - len(ending)].rstrip()
-    number = read_number(bare.removeprefix("$"))
-    if number is None or (number.could_be_thousands and number.value >= 10):
-        raise InputError(f"{what} {shown(stripped)} is not a {unit}")
-    amount = number.value * SUFFIXES.get(number.unit, Decimal("NaN"))
+    bare = money["amount"] if money else stripped[: len(stripped) - len(ending)].rstrip()
+    number = read_number(bare)
+    amount = Decimal("NaN")
+    if number is not None and not (number.could_be_thousands and number.value >= 10):
+        amount = number.value * SUFFIXES.get(number.unit, Decimal("NaN"))
     if not amount.is_finite() or amount >= 10**9 or amount != round(amount, 9):
-        raise InputError(f"{what} {shown(stripped)} is not a {unit}")
+        such_as, _, example = unit.partition(", such as ")
+        hint = f"write one such as {example}" if example else "write a number"
+        raise _refused(what, stripped, f"is not a {such_as}", hint, bare)
     return amount
 
 

@@ -14,10 +14,10 @@ from typing import NamedTuple
 MOST_LETTERS = 60
 _MOST_DIGITS = 25
 """Of one number: what Python's Decimals keep without rounding."""
-_SPACES = str.maketrans("\u00a0\u202f\u2009", "   ")
-"""Those that text programs put between thousands."""
+_SPACES = str.maketrans("\u00a0\u202f\u2009\u2019", "   '")
+"""Those that text programs put between thousands, and the apostrophe that they curl."""
 _NUMBER = re.compile(
-    r"""(?P<whole> \d{1,3} (?P<separator>[,_ ]) \d{3} (?: (?P=separator)\d{3} )*
+    r"""(?P<whole> \d{1,3} (?P<separator>[,_ ']) \d{3} (?: (?P=separator)\d{3} )*
                  | \d+ | (?=\.\d) )
     (?P<fraction> \.\d+ )?
     (?P<exponent> e[+-]?\d{1,3} )?
@@ -79,13 +79,36 @@ def read_number(text: str) -> Number | None:
     if match is None:
         return None
     whole, fraction, exponent = match["whole"], match["fraction"] or "", match["exponent"] or ""
-    plain = re.sub("[,_ ]", "", whole) + fraction
+    plain = re.sub("[,_ ']", "", whole) + fraction
     if len(plain) > _MOST_DIGITS or (
         exponent and match["unit"] and match["unit"].lower() in SUFFIXES
     ):
         return None
     doubtful = not exponent and not match["unit"] and len(fraction) == 4 and whole.strip("0") != ""
     return Number(Decimal(plain + exponent), match["unit"].lower(), doubtful)
+
+
+_COMMA = re.compile(r"(\d+),(\d{1,2}|\d{4,})(\s*[a-z]*)", re.IGNORECASE | re.ASCII)
+_POINTS = re.compile(r"(\d{1,3}(?:\.\d{3})+)(?:,(\d+))?(\s*[a-z]*)", re.IGNORECASE | re.ASCII)
+
+
+def mistyped(text: str) -> str:
+    """What is wrong with how a number is written, or that it could be two, and what to write
+    instead; empty where nothing better is known than that it is none."""
+    stripped = text.strip().translate(_SPACES)
+    if len(stripped) > MOST_LETTERS:
+        return ""
+    number = read_number(stripped)
+    if number is not None and number.could_be_thousands:
+        one, thousand = f"{number.value.normalize():f}", f"{number.value * 1000:.0f}"
+        return f"could mean {one} or {int(thousand):,}: write {one} or {thousand}"
+    if (comma := _COMMA.fullmatch(stripped)) is not None:
+        return f"has a comma for the decimal point: write {comma[1]}.{comma[2]}{comma[3]}"
+    if number is None and (points := _POINTS.fullmatch(stripped)) is not None:
+        fraction = f".{points[2]}" if points[2] else ""
+        meant = points[1].replace(".", "") + fraction + points[3]
+        return f"has points between thousands: write {meant}"
+    return ""
 
 
 def read_amount(text: str, *, units: tuple[str, ...] = ()) -> Decimal | None:

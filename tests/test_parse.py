@@ -45,6 +45,8 @@ from bench_runner.typed_numbers import count_words
         ("40,000 dollars", "40000"),
         ("0.04M", "40000"),
         (".04m", "40000"),
+        ("40'000", "40000"),
+        ("40\u2019000.50$", "40000.50"),
         ("40 thousand", "40000"),
         ("0.4 million", "400000"),
     ],
@@ -236,7 +238,36 @@ def test_what_is_no_amount_is_one_line(text: str) -> None:
         assert len(str(caught.value)) < 200
 
 
-@given(st.integers(1, 10**14), st.sampled_from([",", "_", " "]))
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is empty: write"),
+        ("-5", "is negative: write"),
+        ("\u20135k", "is negative: write"),
+        ("nan", ": write"),
+        ("100.000", "could mean 100 or 100,000"),
+        ("1,2k", "has a comma for the decimal point: write 1.2k"),
+        ("1.000.000", "has points between thousands: write 1000000"),
+        ("40.000,50", "has points between thousands: write 40000.50"),
+    ],
+)
+def test_every_reader_says_the_same_of_a_number_that_is_written_wrongly(
+    text: str, said: str
+) -> None:
+    for parse in (
+        lambda: parse_budget(text),
+        lambda: parse_count(text, "--tokens", "300B"),
+        lambda: parse_whole(text, "--count"),
+        lambda: parse_decimal(text, "staff", "cost a year, such as 2000"),
+        lambda: parse_positive(text, "lifetime", "years", 10**9),
+    ):
+        with pytest.raises(InputError) as caught:
+            parse()
+        assert said in str(caught.value)
+        assert str(caught.value).count("write") == 1
+
+
+@given(st.integers(1, 10**14), st.sampled_from([",", "_", " ", "'"]))
 def test_separators_of_one_kind_say_the_same(number: int, separator: str) -> None:
     grouped = f"{number:,}".replace(",", separator)
     assert parse_count(grouped, "--tokens", "300B") == number
@@ -244,7 +275,7 @@ def test_separators_of_one_kind_say_the_same(number: int, separator: str) -> Non
         assert parse_whole(grouped, "--count") == number
 
 
-@given(st.text(st.sampled_from("0123456789.,_ eEkmbtTB$-+dwyu"), max_size=14))
+@given(st.text(st.sampled_from("0123456789.,'_ eEkmbtTB$-+dwyu"), max_size=14))
 def test_any_typed_text_is_a_number_or_one_line(text: str) -> None:
     for parse in (
         lambda: parse_count(text, "--tokens", "300B"),

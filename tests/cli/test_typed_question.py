@@ -114,7 +114,7 @@ def test_an_empty_time_limit_means_none_on_screen_and_is_refused_in_a_script(
     store_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     refused = asked_by_command(store_path, DEFAULTS | {"max_days": ""}, capsys)
-    assert isinstance(refused, str) and refused.startswith("the time limit ''")
+    assert isinstance(refused, str) and refused.startswith("the time limit is empty: write")
     assert asked_by_program(store_path, DEFAULTS | {"max_days": " "}) == asked_by_command(
         store_path, DEFAULTS, capsys
     )

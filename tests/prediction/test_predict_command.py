@@ -117,8 +117,14 @@ def test_a_config_and_a_size(
         (("--model", "pythia-1c", "--gpu", "A100"), "did you mean"),
         (("--model", "pythia-1b", "--gpu", "A1000000"), "not known"),
         (("--model", "pythia-1b", "--gpu", "A100", "--count", "0"), "--count"),
-        (("--model", "pythia-1b", "--gpu", "A100", "--count", "-1"), "above 0, such as 8$"),
-        (("--model", "pythia-1b", "--gpu", "A100", "--count", "many"), "above 0, such as 8$"),
+        (
+            ("--model", "pythia-1b", "--gpu", "A100", "--count", "-1"),
+            "negative: write one such as 8$",
+        ),
+        (
+            ("--model", "pythia-1b", "--gpu", "A100", "--count", "many"),
+            "above 0: write one such as 8$",
+        ),
         (("--model", "pythia-1b", "--gpu", "A100", "--count", "1.5"), "--count"),
         (("--model", "pythia-1b", "--gpu", "A100", "--count", "1025"), "1 to 1024"),
         (("--model", "pythia-1b", "--gpu", "A100", "--tokens", "nan"), "--tokens"),

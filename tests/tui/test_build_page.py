@@ -260,7 +260,7 @@ class TestBuildPage:
         ("utilisation", "0", "Use of its life, %: write more than 0 and at most 100"),
         ("resale", "120", "Resale, % of its price: write at least 0 and at most 100"),
         ("financing", "0.05", "'0.05' could mean 5% or 0.05%: write which"),
-        ("staff", "two", "Staff, $ a year 'two' is not a cost a year, such as 2000"),
+        ("staff", "two", "Staff, $ a year 'two' is not a cost a year: write one such as 2000"),
     ],
 )
 def test_running_costs_are_refused_in_the_words_of_their_field(
