@@ -15,7 +15,8 @@ from advisor.answers.plan_lines import note_of, ways_out_text, what_to_do
 from advisor.answers.plan_sentence import plan_sentence, written_cost
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.problem_of_grant import Loaded
-from advisor.planning.solver.problem import BUY_IN, Machine, Plan
+from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.problem import BUY_IN, Machine
 
 if TYPE_CHECKING:
     from advisor.planning.plan_grant import Planned

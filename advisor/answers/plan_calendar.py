@@ -7,7 +7,8 @@ from itertools import groupby
 from string import ascii_lowercase, ascii_uppercase
 
 from advisor.planning.grant.split_machines import PREDICTED
-from advisor.planning.solver.problem import Machine, Plan, PlanningProblem, Rental
+from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.problem import Machine, PlanningProblem, Rental
 
 GLYPHS = ascii_lowercase + ascii_uppercase
 DAY = len("31 Jan 2027  ")

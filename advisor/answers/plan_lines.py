@@ -21,7 +21,8 @@ from advisor.planning.report.asked_amounts import asked_amounts
 from advisor.planning.sensitivity.explain import UNTRIED, Alternative, worse_by
 from advisor.planning.sensitivity.solved_amounts import Finding, Money, lines
 from advisor.planning.sensitivity.thresholds import OUT_OF_TIME
-from advisor.planning.solver.problem import BUY_IN, Plan
+from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.problem import BUY_IN
 from advisor.tables import to_table
 from price_catalog.model import OWN_QUOTE
 

@@ -20,7 +20,8 @@ from advisor.parse import InputError
 from advisor.planning.capacity import MOST_RUNS, Reach, ReachTask, problems_of, timed_models
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.grant_record import Grant
-from advisor.planning.solver.problem import BUY_IN, Machine, Plan, PlanningProblem, Rental
+from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.problem import BUY_IN, Machine, PlanningProblem, Rental
 from advisor.planning.solver_process import Search
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store

@@ -12,7 +12,8 @@ from advisor.costs.amounts import day_words
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.asked_amounts import asked_amounts
-from advisor.planning.solver.problem import Objective, Plan, Rental
+from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.problem import Objective, Rental
 from price_catalog.providers import written_provider
 
 MOST_DONE = 3

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from advisor.planning.grant.problem_of_grant import Loaded
     from advisor.planning.plan_grant import Planned
     from advisor.planning.sensitivity.explain import Explanation
-    from advisor.planning.solver.problem import Plan
+    from advisor.planning.solver.plan import Plan
     from advisor.planning.solver.search_clock import Progress
 
 MAX_SECONDS = 86_400

@@ -12,7 +12,8 @@ from advisor.planning.grant.checked_toml import Line
 from advisor.planning.grant.grant_file import GrantExperiment
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import load
-from advisor.planning.solver.problem import Plan, PlanningProblem
+from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.problem import PlanningProblem
 from advisor.planning.solver.search_clock import NoPlan, OutOfTime, Progress
 from advisor.planning.solver.solve import solve
 from advisor.ranking.snapshot import Snapshot

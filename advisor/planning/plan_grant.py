@@ -16,7 +16,8 @@ from advisor.planning.grant.problem_of_grant import Loaded, load
 from advisor.planning.sensitivity.explain import Explanation, explain
 from advisor.planning.sensitivity.infeasible import first_run, relax
 from advisor.planning.sensitivity.solved_amounts import Finding
-from advisor.planning.solver.problem import OBJECTIVES, Plan
+from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.problem import OBJECTIVES
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, Progress, clock_of
 from advisor.planning.solver.solve import DEFAULT_SECONDS, solve
 from advisor.planning.solver_process import Search

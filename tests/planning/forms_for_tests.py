@@ -11,7 +11,7 @@ from advisor.planning.grant.problem_of_grant import rules_of
 from advisor.planning.plan_grant import Planned
 from advisor.planning.report.report import Report
 from advisor.planning.report.sections import build_report
-from advisor.planning.solver.problem import Plan
+from advisor.planning.solver.plan import Plan
 from tests.plans_for_tests import make_problem
 
 TODAY = date(2026, 11, 22)

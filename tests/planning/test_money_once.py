@@ -27,7 +27,8 @@ from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num, NumberLedger
 from advisor.planning.solver.assemble import cost_of
 from advisor.planning.solver.by_year import cents_by_year
-from advisor.planning.solver.problem import FixedCost, MachineExtra, Plan
+from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.problem import FixedCost, MachineExtra
 from advisor.planning.solver.solve import solve
 from advisor.store import Store
 

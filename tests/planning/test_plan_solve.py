@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from advisor.planning.solver.by_year import cents_by_year, within_year_budgets
-from advisor.planning.solver.problem import Plan, PlanningProblem, Rules
+from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.problem import PlanningProblem, Rules
 from advisor.planning.solver.search_clock import NoPlan
 from advisor.planning.solver.solve import solve
 from tests.plans_for_tests import (

@@ -29,7 +29,7 @@ from advisor.planning.report.sections import schedule_section
 from advisor.planning.report.write import write_report
 from advisor.planning.report.xlsx import to_xlsx
 from advisor.planning.sensitivity.solved_amounts import number_words
-from advisor.planning.solver.problem import Placed
+from advisor.planning.solver.plan import Placed
 from tests.planning.forms_for_tests import report_for
 
 

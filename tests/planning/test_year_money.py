@@ -18,7 +18,8 @@ from advisor.planning import plan_grant
 from advisor.planning.plan_grant import EXAMPLE, grant_at, plan_loaded
 from advisor.planning.solver import year_money
 from advisor.planning.solver.by_year import cents_by_year, within_year_budgets
-from advisor.planning.solver.problem import Plan, PlanningProblem, Rules
+from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.problem import PlanningProblem, Rules
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, Progress, clock_of
 from advisor.planning.solver.solve import solve
 from advisor.store import Store

@@ -19,7 +19,8 @@ from advisor.planning.grant.institution import (
 )
 from advisor.planning.grant.programmes import ASSUMED, OWN_WORD
 from advisor.planning.solver.charges import uncharged
-from advisor.planning.solver.problem import Plan, PlanningProblem
+from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.problem import PlanningProblem
 
 USUAL_PUE = 1.54
 """Power with cooling over power without: the mean of the Uptime Institute's survey of 2025."""

@@ -8,11 +8,7 @@ from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
-from advisor.costs.amounts import (
-    WHOLE,
-    day_words,
-    usd_exact,
-)
+from advisor.costs.amounts import WHOLE, day_words, usd_exact
 from advisor.parse import shown
 from advisor.planning.grant.checked_toml import exact, wrong
 

@@ -13,7 +13,7 @@ from advisor.planning.report.material import material_of
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.sensitivity.explain import Explanation
 from advisor.planning.solver.charges import Charge
-from advisor.planning.solver.problem import Plan
+from advisor.planning.solver.plan import Plan
 
 UNEXPLAINED = Explanation(alternatives=(), binds=(), thresholds=(), ask=())
 

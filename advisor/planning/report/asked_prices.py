@@ -12,13 +12,7 @@ from advisor.planning.report.hours_words import rented_name
 from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num
-from advisor.planning.report.report import (
-    Block,
-    Cell,
-    Paragraph,
-    ReportTable,
-    Section,
-)
+from advisor.planning.report.report import Block, Cell, Paragraph, ReportTable, Section
 from advisor.planning.report.sentences import listed
 from advisor.planning.solver.problem import BUY_IN
 

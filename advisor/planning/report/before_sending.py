@@ -7,11 +7,7 @@ from advisor.planning.grant.cautions import told
 from advisor.planning.grant.funder import FunderForm
 from advisor.planning.grant.problem_of_grant import STALE_DAYS
 from advisor.planning.report.material import Material
-from advisor.planning.report.report import (
-    Bullets,
-    Section,
-    Words,
-)
+from advisor.planning.report.report import Bullets, Section, Words
 from advisor.planning.solver.charges import purchase_charge
 
 

@@ -19,8 +19,9 @@ from advisor.planning.solver.charges import (
     run_days,
     watts_in_a_kilowatt,
 )
+from advisor.planning.solver.plan import Placed, Plan
 from advisor.planning.solver.prices import PricedLine, machine_price, price_lines
-from advisor.planning.solver.problem import FixedCost, Machine, Placed, Plan, RunTime
+from advisor.planning.solver.problem import FixedCost, Machine, RunTime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

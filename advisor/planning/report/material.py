@@ -8,7 +8,7 @@ from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.cost_book import CostBook, Costs
 from advisor.planning.report.number_ledger import NumberLedger
 from advisor.planning.sensitivity.explain import Explanation
-from advisor.planning.solver.problem import Plan
+from advisor.planning.solver.plan import Plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ from advisor.planning.report.report import Picture
 from advisor.planning.sensitivity.explain import Explanation
 from advisor.planning.sensitivity.solved_amounts import number_words
 from advisor.planning.solver.charges import purchase_cents, run_cents
-from advisor.planning.solver.problem import Placed, Plan, Work
+from advisor.planning.solver.plan import Placed, Plan, Work
 from advisor.planning.solver.rented import cheapest_rental, ordered_rentals, rented_run_cents
 
 WIDE, LEGEND_POINTS = 7.2, 7.0

@@ -42,7 +42,7 @@ from advisor.planning.report.sentences import (
 )
 from advisor.planning.report.who_pays import who_pays
 from advisor.planning.sensitivity.explain import Alternative, Explanation
-from advisor.planning.solver.problem import Plan
+from advisor.planning.solver.plan import Plan
 
 OBJECTIVE_WORDS = {
     "cheapest": "the cheapest plan that does everything in time",

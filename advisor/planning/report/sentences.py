@@ -11,13 +11,12 @@ from advisor.planning.grant.cost_lines import not_asked_for
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.cost_book import CostBook, Costs
 from advisor.planning.report.number_ledger import Num, NumberLedger
-from advisor.planning.report.report import (
-    Words,
-)
+from advisor.planning.report.report import Words
 from advisor.planning.sensitivity.changes import Change
 from advisor.planning.sensitivity.explain import Alternative, worse_by
 from advisor.planning.sensitivity.solved_amounts import Finding, Value
-from advisor.planning.solver.problem import Plan, RunTime
+from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.problem import RunTime
 
 
 def listed(names: Iterable[str]) -> str:

@@ -15,7 +15,8 @@ from advisor.planning.sensitivity.trials import Trials
 from advisor.planning.solver.by_year import within_budgets
 from advisor.planning.solver.groups import undominated
 from advisor.planning.solver.milp import Program
-from advisor.planning.solver.problem import Plan, PlanningProblem, Rental
+from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.problem import PlanningProblem, Rental
 from advisor.planning.solver.relaxation import Relaxation
 from advisor.planning.solver.search_clock import Clock, clock_of
 

@@ -11,14 +11,8 @@ from advisor.planning.sensitivity.changes import Change, vary
 from advisor.planning.sensitivity.solved_amounts import Finding, Solved, Words
 from advisor.planning.sensitivity.trials import Trials, decision
 from advisor.planning.solver.assemble import cost_of
-from advisor.planning.solver.problem import (
-    Machine,
-    Plan,
-    PlanningProblem,
-    PriceLine,
-    Rental,
-    RunTime,
-)
+from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.problem import Machine, PlanningProblem, PriceLine, Rental, RunTime
 
 CENT = Decimal("0.01")
 FINE = Decimal("0.0001")

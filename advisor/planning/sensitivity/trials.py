@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from advisor.planning.sensitivity.changes import Change, vary
-from advisor.planning.solver.problem import Plan, PlanningProblem
+from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.problem import PlanningProblem
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime
 from advisor.planning.solver.solve import cheapest_with_runs, solve
 

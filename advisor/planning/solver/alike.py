@@ -10,14 +10,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from advisor.planning.solver.problem import (
-    Experiment,
-    Placed,
-    Plan,
-    PlanningProblem,
-    Rented,
-    Work,
-)
+from advisor.planning.solver.plan import Placed, Plan, Rented, Work
+from advisor.planning.solver.problem import Experiment, PlanningProblem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,15 +16,8 @@ from advisor.planning.solver.charges import (
 )
 from advisor.planning.solver.groups import Group
 from advisor.planning.solver.milp import Cut, Program
-from advisor.planning.solver.problem import (
-    EPSILON,
-    Placed,
-    Plan,
-    PlanningProblem,
-    Purchase,
-    Rented,
-    Work,
-)
+from advisor.planning.solver.plan import Placed, Plan, Purchase, Rented, Work
+from advisor.planning.solver.problem import EPSILON, PlanningProblem
 from advisor.planning.solver.rented import rented_ways
 from advisor.planning.solver.schedule import Bundle, Job, Pieces, Undecided, pack, schedule
 

@@ -11,7 +11,8 @@ from advisor.planning.solver.charges import (
     rental_cents,
     run_cents,
 )
-from advisor.planning.solver.problem import Placed, Plan, PlanningProblem, Purchase
+from advisor.planning.solver.plan import Placed, Plan, Purchase
+from advisor.planning.solver.problem import PlanningProblem
 
 
 def shares_by_year(problem: PlanningProblem, placed: Placed) -> dict[int, Fraction]:

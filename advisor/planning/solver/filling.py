@@ -13,7 +13,8 @@ from advisor.planning.solver.assemble import calendar, ends_of_owned, plan_of, r
 from advisor.planning.solver.first_plans import Found, dot, keeps_rows
 from advisor.planning.solver.groups import Group
 from advisor.planning.solver.milp import Program
-from advisor.planning.solver.problem import EPSILON, Placed
+from advisor.planning.solver.plan import Placed
+from advisor.planning.solver.problem import EPSILON
 from advisor.planning.solver.refilling import NOWHERE, Key, Refilling
 from advisor.planning.solver.repacking import Repacking
 from advisor.planning.solver.schedule import Job

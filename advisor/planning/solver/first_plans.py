@@ -11,7 +11,8 @@ from advisor.planning.solver.assemble import place, plan_of
 from advisor.planning.solver.known_counts import counts_of
 from advisor.planning.solver.milp import Cut, Program
 from advisor.planning.solver.packing_rows import PackingRow
-from advisor.planning.solver.problem import EPSILON, Plan
+from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.problem import EPSILON
 from advisor.planning.solver.relaxation import Relaxation
 from advisor.planning.solver.rest_rented import with_rest_rented
 from advisor.planning.solver.search_clock import Clock, NoPlan
@@ -111,7 +112,7 @@ def _quick(
     program: Program, costs: Sequence[float], only: Collection[tuple[str, int]], clock: Clock
 ) -> Found | None:
     seconds = min(ONE_SECONDS, clock.left)
-    answer = program.solve(costs, seconds, only=only, gap=NEAR)
+    answer = program.solve(costs, seconds, without=program.outside(only), gap=NEAR)
     return None if answer.x is None else placed_plan(program, costs, values_of(program, answer.x))
 
 
@@ -238,7 +239,7 @@ def with_few(
     used = {key for key, column in program.count.items() if relaxed.x[column] > EPSILON}
     if large:
         return packed_plan(program, costs, used, clock)
-    answer = program.solve(costs, clock.left / 2, only=used)
+    answer = program.solve(costs, clock.left / 2, without=program.outside(used))
     if answer.x is None:
         return None
     counts = values_of(program, answer.x)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from advisor.planning.solver.milp import Program
-from advisor.planning.solver.problem import EPSILON, Plan
+from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.problem import EPSILON
 
 
 def counts_of(program: Program, plan: Plan) -> list[int] | None:

@@ -167,7 +167,7 @@ def large_plan(
         machines = program.solve(
             costs,
             clock.left * MACHINES_TIME,
-            only=only,
+            without=program.outside(only),
             below=below,
             gap=MACHINES_GAP,
             whole=program.machines,
@@ -207,7 +207,12 @@ def with_parts(few: Program, wide: Any, clock: Clock) -> tuple[Sequence[float], 
     dear = float(wide.fun) + NEARBY * abs(float(wide.fun))
     only = Relaxation(few, few.judged, clock).promising(dear, clock)
     answer = few.solve(
-        few.judged, clock.left, only=only, below=dear, gap=MACHINES_GAP, whole=few.numbers
+        few.judged,
+        clock.left,
+        without=few.outside(only),
+        below=dear,
+        gap=MACHINES_GAP,
+        whole=few.numbers,
     )
     if answer.status == INFEASIBLE:
         return wide.x, dear
@@ -262,7 +267,7 @@ def dealt(
     counts: list[float] | None = None
     best: Found | None = None
     for _ in range(DEALS):
-        answer = program.solve(costs, clock.left / 4, only=bought, gap=RUNS_GAP)
+        answer = program.solve(costs, clock.left / 4, without=program.outside(bought), gap=RUNS_GAP)
         if answer.x is None:
             break
         counts = values_of(program, answer.x)

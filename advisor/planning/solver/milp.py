@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import floor, inf
-from typing import Any
 
 from advisor.planning.solver.charges import (
     fixed_cents,
@@ -26,11 +25,11 @@ from advisor.planning.solver.charges import (
 )
 from advisor.planning.solver.counted_spans import Load, moments
 from advisor.planning.solver.groups import Group, groups, runs_that_fit
+from advisor.planning.solver.integer_program import IntegerProgram
 from advisor.planning.solver.packing_rows import Interval, PackingRow, Room
 from advisor.planning.solver.problem import EPSILON, Experiment, PlanningProblem
 from advisor.planning.solver.rented import Way, rented_ways
 
-Row = tuple[dict[int, float], float, float]
 FIRST_DAYS = 1.0
 """A rented run takes so many days at least of the year whose rate it is charged at."""
 
@@ -47,7 +46,7 @@ class Cut:
     """Whether it is certain; else no place was found for them."""
 
 
-class Program:
+class Program(IntegerProgram):
     """The columns and rows, and what each column stands for."""
 
     def __init__(
@@ -56,15 +55,8 @@ class Program:
         cuts: Sequence[Cut] = (),
         learnt: Sequence[PackingRow] = (),
     ) -> None:
-        self._matrix: Any = None
+        super().__init__()
         self.problem = problem
-        self.lower: list[float] = []
-        self.upper: list[float] = []
-        self.cost: list[float] = []
-        self.judged: list[float] = []
-        self.whole: list[bool] = []
-        """Whether a column counts whole things."""
-        self.rows: list[Row] = []
         self.count: dict[tuple[str, int], int] = {}
         self.wholes: dict[tuple[str, int], int] = {}
         """Of machines that have parts: how many are used whole."""
@@ -100,7 +92,7 @@ class Program:
                 self._end_owned(group)
         self._add_rentals(done)
         for e in problem.experiments:
-            column = self._column(e.runs if problem.objective == "most-runs" else 0)
+            column = self.column(e.runs if problem.objective == "most-runs" else 0)
             self.skip[e.experiment_id] = column
             self.rows.append(({**done[e.experiment_id], column: 1.0}, e.runs, e.runs))
         self._add_limits()
@@ -123,17 +115,7 @@ class Program:
             if self.block.get(number) in self.separate:
                 self.inner.add(len(self.rows))
             self.rows.append(({**weights, number: -1.0}, -inf, 0.0))
-        self._matrix = None
-
-    def _column(
-        self, upper: float, *, cost: float = 0.0, judged: float | None = None, whole: bool = True
-    ) -> int:
-        self.lower.append(0.0)
-        self.upper.append(upper)
-        self.cost.append(cost)
-        self.judged.append(cost if judged is None else judged)
-        self.whole.append(whole)
-        return len(self.cost) - 1
+        self.changed()
 
     def _spend(self, column: int, year: int) -> None:
         if self.cost[column]:
@@ -149,7 +131,7 @@ class Program:
         if not any(jobs.values()):
             return
         if machine.owned:
-            count = self._column(machine.owned)
+            count = self.column(machine.owned)
             self.lower[count] = machine.owned
         else:
             day = problem.orders[group.order]
@@ -158,7 +140,7 @@ class Program:
             most = sum(e.runs for each in jobs.values() for e, _ in each)
             widest = max([1, *(-(-p.machine.gpu_count // machine.gpu_count) for p in parts)])
             most = most * widest if machine.upgrade_of is None else 1
-            count = self._column(most, cost=dollars, judged=dollars - kept)
+            count = self.column(most, cost=dollars, judged=dollars - kept)
             self._spend(count, problem.year_of(day))
         self.count[group.key] = count
         taken: dict[int, float] = {}
@@ -167,7 +149,7 @@ class Program:
                 continue
             number = count
             if parts:
-                number = self._column(sum(e.runs for e, _ in jobs[each.key]))
+                number = self.column(sum(e.runs for e, _ in jobs[each.key]))
                 taken[number] = float(each.machine.gpu_count)
                 if each is not group:
                     self.count[each.key] = number
@@ -210,7 +192,7 @@ class Program:
         for e, fits in fitting:
             low, due = max(e.release_day, group.from_day), problem.due(e)
             elapsed = problem.elapsed(machine.times[e.model])
-            column = self._column(e.runs, cost=run_usd[e.model])
+            column = self.column(e.runs, cost=run_usd[e.model])
             self.work[e.experiment_id, *group.key] = column
             done[e.experiment_id][column] = 1.0
             self._windows[len(self.rows)] = (low, due, elapsed)
@@ -262,7 +244,7 @@ class Program:
         self, column: int, elapsed: float, runs: int, years: Sequence[int], usd_a_day: float
     ) -> dict[int, int]:
         """Columns of the days that runs of a column take in each of these years."""
-        split = {year: self._column(runs * elapsed, whole=False) for year in years}
+        split = {year: self.column(runs * elapsed, whole=False) for year in years}
         self.rows.append(({**dict.fromkeys(split.values(), 1.0), column: -elapsed}, 0.0, 0.0))
         for year, days in split.items():
             self._by_year[year][days] = usd_a_day
@@ -318,7 +300,7 @@ class Program:
         for way in rented_ways(problem):
             e, rental = way.experiment, way.rental
             usd = way.cents / 100
-            column = self._column(way.most, cost=usd, judged=usd + way.risk_cents / 100)
+            column = self.column(way.most, cost=usd, judged=usd + way.risk_cents / 100)
             key = (e.experiment_id, rental.rental_id, way.year)
             self.rent[key] = column
             self.ways[key] = way
@@ -402,91 +384,19 @@ class Program:
             flags: dict[int, float] = {}
             for column, runs in columns:
                 assert column is not None
-                flag = self._column(1)
+                flag = self.column(1)
                 slack = max(self.upper[column] - (runs - 1), 0.0)
                 self.rows.append(({column: 1.0, flag: -slack}, -inf, runs - 1))
                 flags[flag] = 1.0
-            flag = self._column(1)
+            flag = self.column(1)
             # flag is 1 where the group has no more machines than failed.
             self.rows.append(({count: 1.0, flag: float(cut.count + 1)}, cut.count + 1, inf))
             flags[flag] = 1.0
             self.rows.append((flags, -inf, len(flags) - 1))
 
-    def constraints(self) -> Any:
-        """Matrix and bounds of the rows, made once."""
-        import numpy as np
-        from scipy.sparse import csr_array
-
-        if self._matrix is None:
-            starts = [0]
-            columns: list[int] = []
-            values: list[float] = []
-            for row, _, _ in self.rows:
-                columns.extend(row)
-                values.extend(row.values())
-                starts.append(len(columns))
-            shape = (len(self.rows), len(self.cost))
-            self._matrix = (
-                csr_array((values, columns, starts), shape=shape),
-                np.array([low for _, low, _ in self.rows]),
-                np.array([high for _, _, high in self.rows]),
-            )
-        return self._matrix
-
-    def solve(
-        self,
-        goal: Sequence[float],
-        time_limit_s: float,
-        *,
-        only: Collection[tuple[str, int]] | None = None,
-        below: float | None = None,
-        also: Sequence[Row] = (),
-        gap: float = 0.0,
-        presolve: bool = True,
-        whole: Collection[int] | None = None,
-        fixed: Mapping[int, float] | None = None,
-    ) -> Any:
-        """The answer of scipy's milp for the given costs of the columns.
-
-        ``only``: nothing is bought but from these groups; ``below``: nothing dearer than this;
-        ``also``: more rows; ``gap``: as near to the best is good enough; ``whole``: of the columns
-        that count whole things only these must be whole; ``fixed``: what columns are.
-        """
-        import numpy as np
-        from scipy.optimize import Bounds, LinearConstraint, milp
-        from scipy.sparse import csr_array, vstack
-
-        matrix, low, high = self.constraints()
-        costs, upper = np.array(goal), np.array(self.upper, dtype=float)
-        lower = np.array(self.lower)
-        if only is not None:
-            for column, key in self.block.items():
-                if key not in only:
-                    upper[column] = 0.0
-        if fixed:
-            lower[list(fixed)] = upper[list(fixed)] = list(fixed.values())
-        if below is not None:
-            matrix = vstack([matrix, csr_array(costs[np.newaxis, :])])
-            low, high = np.append(low, -inf), np.append(high, below)
-        for row, least, most in also:
-            line = np.zeros((1, len(costs)))
-            line[0, list(row)] = list(row.values())
-            matrix = vstack([matrix, csr_array(line)])
-            low, high = np.append(low, least), np.append(high, most)
-        integral = np.array(self.whole, dtype=int)
-        if whole is not None:
-            integral[np.setdiff1d(np.arange(len(integral)), sorted(whole))] = 0
-        return milp(
-            costs,
-            integrality=integral,
-            bounds=Bounds(lower, upper),
-            constraints=LinearConstraint(matrix, low, high),
-            options={
-                "time_limit": max(time_limit_s, 0.1),
-                "mip_rel_gap": gap,
-                "presolve": presolve,
-            },
-        )
+    def outside(self, only: Collection[tuple[str, int]] | None) -> list[int]:
+        """The columns of which there are none where nothing is bought but from these groups."""
+        return [] if only is None else [n for n, key in self.block.items() if key not in only]
 
     @property
     def machines(self) -> set[int]:

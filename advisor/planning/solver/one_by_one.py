@@ -13,7 +13,8 @@ from advisor.planning.solver.charges import purchase_cents
 from advisor.planning.solver.first_plans import Found, dot, values_of
 from advisor.planning.solver.groups import Group
 from advisor.planning.solver.milp import Program
-from advisor.planning.solver.problem import Machine, Placed, PlanningProblem
+from advisor.planning.solver.plan import Placed
+from advisor.planning.solver.problem import Machine, PlanningProblem
 from advisor.planning.solver.search_clock import Clock
 from price_catalog.power import PowerFigures
 

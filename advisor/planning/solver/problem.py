@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from math import ceil
@@ -388,74 +388,3 @@ class PlanningProblem:
                 return start + worked / pace
             worked -= (end - start) * pace
         raise AssertionError("a grant has a year at least")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Purchase:
-    """So many machines of one kind, ordered on one day."""
-
-    machine_id: str
-    order: int
-    """Which of the problem's ``orders``, from 0."""
-    count: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
-    """So many runs of an experiment on the machines of one kind that were ordered on one day."""
-
-    experiment_id: str
-    machine_id: str
-    order: int
-    """Which of the problem's ``orders``; -1 for an owned machine."""
-    runs: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rented:
-    """So many runs of an experiment on a rented instance, started in one year."""
-
-    experiment_id: str
-    rental_id: str
-    year: int
-    runs: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
-    """One run on one machine: when, in days. More than one piece where it is paused."""
-
-    experiment_id: str
-    run: int
-    """From 1."""
-    machine_id: str
-    """Of the machine or the rental."""
-    order: int
-    """As that of `Work`; for a rental the year in which it starts."""
-    unit: int
-    """Which of the machines of this purchase, from 1; for a rental which instance at once."""
-    pieces: tuple[tuple[float, float], ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """An answer: what to buy and rent, which runs go where, and how sure the optimum is."""
-
-    purchases: tuple[Purchase, ...]
-    work: tuple[Work, ...]
-    rented: tuple[Rented, ...]
-    placed: tuple[Placed, ...]
-    left_out: Mapping[str, int]
-    """Runs not done, by experiment; empty where all are."""
-    cost_cents: int
-    """What is paid: purchases, rent, electricity and overhead."""
-    judged_cents: int
-    """What the plan was compared by: the cost, less the value that machines keep."""
-    runs: int
-    value: int
-    finish_day: float
-    proven: bool
-    gap: float | None
-    """Relative distance to the best bound where optimality was not proven."""
-    seconds: float = field(compare=False, default=0.0)
-    rounds: int = field(compare=False, default=1)

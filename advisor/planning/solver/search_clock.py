@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from threading import Event
 from time import monotonic
 
-from advisor.planning.solver.problem import Plan
+from advisor.planning.solver.plan import Plan
 
 
 class NoPlan(Exception):

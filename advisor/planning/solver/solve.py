@@ -34,7 +34,8 @@ from advisor.planning.solver.first_plans import (
 )
 from advisor.planning.solver.large import HUGE, Learnt, large_plan
 from advisor.planning.solver.milp import Cut, Program
-from advisor.planning.solver.problem import EPSILON, Plan, PlanningProblem
+from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.problem import EPSILON, PlanningProblem
 from advisor.planning.solver.relaxation import Relaxation
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, clock_of
 from advisor.planning.solver.tied_plans import settle_ties
@@ -249,9 +250,9 @@ def _optimise(problem: PlanningProblem, clock: Clock, goal: Goal, known: Sequenc
             below = best[0] - LESS
             _tell(clock, goal, best, bound, _kinds(program, only))
         left = clock.left if gap or best is None or bound is None else min(clock.left, LAST_SECONDS)
-        answer = program.solve(costs, left, only=only, below=below, gap=gap)
+        answer = program.solve(costs, left, without=program.outside(only), below=below, gap=gap)
         if answer.status == FAILED:  # numerically
-            answer = program.solve(costs, clock.left, only=only, presolve=False)
+            answer = program.solve(costs, clock.left, without=program.outside(only), presolve=False)
         if answer.status == INFEASIBLE:
             if best is None:
                 if not exact:

@@ -10,8 +10,10 @@ from math import ceil, inf
 
 from advisor.planning.solver.assemble import place, plan_of
 from advisor.planning.solver.charges import fixed_cents
-from advisor.planning.solver.milp import Program, Row
-from advisor.planning.solver.problem import EPSILON, Plan, PlanningProblem
+from advisor.planning.solver.integer_program import Row
+from advisor.planning.solver.milp import Program
+from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.problem import EPSILON, PlanningProblem
 from advisor.planning.solver.search_clock import Clock
 
 SECONDS = 2.0

@@ -12,7 +12,8 @@ from dataclasses import replace
 from advisor.planning.solver.by_year import cents_by_year, within_year_budgets
 from advisor.planning.solver.first_plans import LARGE
 from advisor.planning.solver.milp import Program
-from advisor.planning.solver.problem import Plan, PlanningProblem
+from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.problem import PlanningProblem
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, Progress
 
 Find = Callable[[PlanningProblem, Clock, Sequence[Plan]], Plan]
