@@ -149,10 +149,9 @@ def _add(options: argparse.Namespace, store: Store) -> int:
         )
     added = store.add_quotes([made], [OWN])
     again = "" if added else " (it was there already)"
-    print(
-        f"{made.quote_id}: {_quote_words(made, item_names(snapshot.gpus, snapshot.hosts))}{again}",
-        file=sys.stderr,
-    )
+    words = _quote_words(made, item_names(snapshot.gpus, snapshot.hosts))
+    back = of_typed_store(f"advisor prices delete --quote {made.quote_id}")
+    print(f"{made.quote_id}: {words}{again}; kept ({back} takes it back)", file=sys.stderr)
     _tell_unused_parts([made.item_id] if made.item_kind == "part" else [], snapshot)
     return ANSWERED
 

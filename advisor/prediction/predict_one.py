@@ -206,10 +206,7 @@ def predict(
             f"{_nearness(distance)}"
         )
     elif fits and distance > FARTHEST:
-        reason = (
-            "no prediction: this is too unlike every model and GPU that was measured (distance "
-            f"{distance:.1f}, the most is {FARTHEST:g})"
-        )
+        reason = "no prediction: nothing that was measured is like this model on this GPU"
     elif fits and _lacks_bf16(workload, chip):
         reason = (
             f"no prediction: the {chip.name} has no bf16 cores, and this model trains in bf16; "
