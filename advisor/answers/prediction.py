@@ -112,14 +112,22 @@ def as_object(
 
     content = asdict(answer)
     content["model"] = content.pop("target")
-    best = answer.measured[0] if answer.measured else None
+    # What is read first is what the sentence says: the measured time where there is one, as in a
+    # ranking. What is predicted beside it keeps its place.
+    names = ("training_days", "training_days_low", "training_days_high", "settings")
+    content["predicted"] = {name: content[name] for name in names}
+    if answer.measured:
+        best = content["measured"][0]
+        days = best["training_days"]
+        content |= {"basis": "measured", "settings": best["settings"]}
+        content |= dict.fromkeys(names[:3], days)
     content["verdict"] = {
         "sentence": first_sentence(answer, name),
         "days": {
-            "training_days": answer.training_days if best is None else best.training_days,
-            "low": answer.training_days_low if best is None else best.training_days,
-            "high": answer.training_days_high if best is None else best.training_days,
-            "basis": answer.basis if best is None else "measured",
+            "training_days": content["training_days"],
+            "low": content["training_days_low"],
+            "high": content["training_days_high"],
+            "basis": content["basis"],
         },
         "doubts": doubt_objects(prediction_doubts(answer, bench, rank, said)),
     }

@@ -146,7 +146,7 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
     else:
         width = terminal_width()
         print(as_text(answer, bench, name, rank, said, details=options.details, width=width))
-    return ANSWERED if answer.training_days is not None else NO_ANSWER
+    return ANSWERED if answer.measured or answer.training_days is not None else NO_ANSWER
 
 
 def _bench_command(options: argparse.Namespace, target: Target, count: int) -> str:

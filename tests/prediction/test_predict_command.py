@@ -64,8 +64,14 @@ def test_a_measured_cell_is_quoted_before_any_prediction(
     # The prediction carries what our own stack is known to take, so that the two agree.
     low, high = answer["paper_settings_days_low"], answer["paper_settings_days_high"]
     assert low < 46.254 < high < 1.15 * answer["paper_settings_days"]
-    assert answer["training_days"] < answer["paper_settings_days"]
+    predicted = answer["predicted"]
+    assert predicted["training_days_low"] < predicted["training_days"]
+    assert predicted["training_days"] < answer["paper_settings_days"]
     assert "not measured" not in answer["reason"]
+    # A script that reads the promised names reads what the sentence says.
+    assert answer["training_days"] == answer["verdict"]["days"]["training_days"]
+    assert answer["training_days"] == answer["measured"][0]["training_days"]
+    assert (answer["basis"], answer["settings"]) == ("measured", answer["measured"][0]["settings"])
 
 
 def test_another_training_of_a_measured_model_is_not_measured(
