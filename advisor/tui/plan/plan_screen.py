@@ -43,9 +43,9 @@ GRANT = "grant.toml"
 ENDINGS = ".html .md .xlsx .csv .json"
 EMPTY = (
     "No grant is planned yet.\n\n"
-    "Press n to write a grant here, or x to plan the worked example. Or type the\n"
+    "Press n to write a grant here, or x to plan the worked example. Or type the "
     "path of a grant.toml above and press Enter.\n\n"
-    "The example: a lab with $120,000 over three years, two A6000s of its own,\n"
+    "The example: a lab with $120,000 over three years, two A6000s of its own, "
     "five models a year and one deadline.\n\n"
     "advisor plan --example > grant.toml   makes a copy of it to change."
 )

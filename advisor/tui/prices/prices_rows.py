@@ -64,7 +64,7 @@ def quote_page(entry: Entry, source: Source | None, width: int) -> list[Line]:
     lines: list[Line] = [
         (f"{row['item']}  {usd_exact(quote.price_usd)}", STRONG),
         ("it counts under the price rule" if row["counts"] else "another quote counts", PLAIN),
-        (f"{KIND_WORDS.get(quote.kind, quote.kind)} of {quote.quoted_on}, {row['age']}", PLAIN),
+        (f"{KIND_WORDS.get(quote.kind, quote.kind)}, {quote.quoted_on}, {row['age']} old", PLAIN),
         (f"vendor: {quote.vendor}", PLAIN),
     ]
     lines += [

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from price_catalog.model import Host, Quote
 
 ABOUT = {
-    "latest": "★ counts: under a year old before older, your own before others', what sellers ask "
-    "before used and hearsay, then the newest.",
+    "latest": "★ counts: a price of the last year before an older one, then your own, then what a "
+    "seller asks, then the newest.",
     "paper": "★ counts: the figures of 2024-09-21 that the paper computes with, and no other. p on "
     "the ranking changes that.",
 }

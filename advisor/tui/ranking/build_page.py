@@ -25,7 +25,7 @@ from advisor.answers.wording import (
     source_name,
     trust_words,
 )
-from advisor.costs.amounts import days_exact, days_short, usd_exact, usd_rounded
+from advisor.costs.amounts import days_exact, days_rounded, usd_exact, usd_rounded
 from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
 
@@ -173,9 +173,10 @@ def _quote_lines(quote: Quote) -> Iterable[Line]:
 
 def _time_lines(time: TrainingTime, best: BestTime | None, snapshot: Snapshot) -> Iterable[Line]:
     low, high = time.training_days_low, time.training_days_high
-    interval = "" if low is None or high is None else f"  ({days_short(low)} to {days_short(high)})"
-    about = f"{PREDICTED_MARK} " if time.basis == "predicted" else ""
-    yield f"TRAINING TIME  {about}{days_short(time.training_days or 0)} days{interval}", HEADING
+    ends = dict.fromkeys(days_rounded(end) for end in (low, high) if end is not None)
+    interval = f" ({'–'.join(ends)})" if len(ends) > 1 else ""
+    about = PREDICTED_MARK if time.basis == "predicted" else ""
+    yield f"TRAINING TIME  {about}{days_rounded(time.training_days or 0)} days{interval}", HEADING
     if time.comparison_factor is not None:
         within = f"{time.comparison_factor - 1:.0%}"
         yield f"compared with another estimate: within {within} either way", PLAIN
