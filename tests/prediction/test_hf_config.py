@@ -195,11 +195,13 @@ def test_fifty_megabytes_are_refused_without_reading_them(tmp_path: Path) -> Non
 
 
 def test_other_files_are_one_line(tmp_path: Path) -> None:
-    binary = tmp_path / "config.json"
+    binary, timm = tmp_path / "config.json", tmp_path / "timm.json"
     binary.write_bytes(b"\xff\xfe\x00\x01")
+    timm.write_text('{"model_type": "efficientnet", "image_size": 224}')
     for path, words in (
         (tmp_path / "none.json", "is not there"),
         (tmp_path, "is a folder"),
+        (timm, "by its timm name alone; write one, such as efficientnet_b0"),
         (binary, "not UTF-8"),
     ):
         with pytest.raises(ValueError, match=words) as caught:

@@ -14,9 +14,9 @@ from advisor.prediction.model.targets import Run, Target, make_target
 from advisor.prediction.model.uncounted import (
     adapter,
     heads_of_later_tokens,
-    of_several,
     said_of_windows,
     uncounted,
+    uncounted_kind,
 )
 from bench_runner.architecture import Bert, Gpt2, Mamba, Vit, read_architecture, whole
 from bench_runner.architecture_experts import Experts
@@ -26,7 +26,6 @@ from bench_runner.outside import OutsideError, TooLargeError, json_outside, read
 from bench_runner.recipes import ATTENTIONS, IMAGE_FAMILIES, Precision
 from bench_runner.timm_models import plain_name, timm_model
 from bench_runner.typed_numbers import count_words
-from price_catalog.csv_table import nearest
 
 LARGEST_FILE = 8 * 2**20
 """Bytes; the largest real ones name 21,841 classes in under two million."""
@@ -81,19 +80,12 @@ def target_of_config(path: Path, run: Run) -> Target:
         )
     if (name := _name_of_timm(file.content)) is not None:
         raise ValueError(f"{file.name} is timm's of {name}; write the timm name {name} instead")
+    if "_diffusers_version" in file.content:
+        raise file.error("_diffusers_version", "models of diffusion are not counted")
     if not isinstance(kind, str) or not kind:
         raise file.error("model_type", "is missing; write the architecture's name, as llama")
-    if kind in _OTHER_WORK:
-        raise file.error("model_type", _OTHER_WORK[kind])
-    if kind not in KIN and (parts := of_several(file.content)) is not None:
-        raise file.error(*parts)
     if kind not in KIN:
-        shown = kind if len(kind) <= 40 else kind[:37] + "..."
-        raise file.error(
-            "model_type",
-            f"'{shown}' is not an architecture that can be predicted, but by its size (--model "
-            f"decoder --parameters 7B); {nearest(kind[:40], KIN)}",
-        )
+        raise file.error(*uncounted_kind(kind, file.content, KIN))
     for key in CODE_KEYS:
         code = file.content.get(key)
         if code and not (key == "auto_map" and _is_namesake(code, kind)):
@@ -300,16 +292,6 @@ _TRAINED_AS = {
     "electra": "trained as a masked language model, without ELECTRA's generator",
     "beit": "trained as a classifier, not on masked images",
     "dinov2": "trained as a classifier, without a teacher beside it",
-}
-_OTHER_WORK = {
-    "openelm": "OpenELM's layers differ in heads and inner sizes, which is not counted",
-    "albert": "ALBERT's layers share one layer's weights, which is not counted",
-    "bart": "encoder-decoders are counted as T5 or mT5 alone",
-    "mamba2": "Mamba 2's layers differ from Mamba's and are not counted",
-    "vit_mae": "masked autoencoding feeds a quarter of the patches and trains a decoder beside the "
-    "model, which is not counted; write vit to ask for the classifier",
-    "ijepa": "its training predicts one part of an image from another, which is not counted; write "
-    "vit to ask for the classifier",
 }
 _ALSO_READ = (
     "multi_query",

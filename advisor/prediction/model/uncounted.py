@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from difflib import get_close_matches
 from typing import Any
 
+from advisor.parse import shown
+from bench_runner.timm_models import timm_names
+
+_LONGEST_KIND = 60
 _TELLING = (
     *("expert", "moe_", "lora", "adapter", "peft", "prefix_tuning", "mamba", "ssm", "conv_"),
     *("cross_attention", "vision", "audio", "mask_ratio", "prune", "memory_", "altup", "laurel"),
@@ -46,6 +51,55 @@ _OF_LATER_TOKENS = ("mtp", "nextn", "future_tokens", "medusa")
 def heads_of_later_tokens(content: Mapping[str, Any]) -> tuple[str, ...]:
     """Keys of layers that predict more than the next token, which the library does not train."""
     return tuple(key for key in content if any(word in key for word in _OF_LATER_TOKENS))
+
+
+_OTHER_WORK: Mapping[str, str] = {
+    "openelm": "OpenELM's layers differ in heads and inner sizes, which is not counted",
+    "albert": "ALBERT's layers share one layer's weights, which is not counted",
+    "bart": "encoder-decoders are counted as T5 or mT5 alone",
+    **dict.fromkeys(
+        (
+            *("jamba", "zamba", "zamba2", "nemotron_h", "granitemoehybrid", "bamba", "lfm2"),
+            *("falcon_h1", "recurrent_gemma", "qwen3_next"),
+        ),
+        "layers of recurrence among those of attention are not counted",
+    ),
+    **dict.fromkeys(
+        ("whisper", "wav2vec2", "hubert", "wavlm", "speech_to_text"),
+        "models of speech read sound, which is not counted",
+    ),
+    "mamba2": "Mamba 2's layers differ from Mamba's and are not counted",
+    "vit_mae": "masked autoencoding feeds a quarter of the patches and trains a decoder beside the "
+    "model, which is not counted; write vit to ask for the classifier",
+    "ijepa": "its training predicts one part of an image from another, which is not counted; write "
+    "vit to ask for the classifier",
+}
+
+
+def uncounted_kind(
+    kind: str, content: Mapping[str, Any], counted: Collection[str]
+) -> tuple[str, str]:
+    """The key that says a model is of a kind that is not among the ``counted``, and why it is
+    refused, with what may be asked instead."""
+    if kind in _OTHER_WORK:
+        return "model_type", _OTHER_WORK[kind]
+    if (parts := of_several(content)) is not None:
+        return parts
+    if content.get("is_encoder_decoder") is True:
+        return "model_type", _OTHER_WORK["bart"]
+    bare = kind.casefold().replace("_", "")[:_LONGEST_KIND]
+    timm = next((name for name in timm_names() if name.replace("_", "").startswith(bare)), None)
+    if timm is not None and "vocab_size" not in content:
+        words = f"{shown(kind)} is counted by its timm name alone; write one, such as {timm}"
+        return "model_type", words
+    # A library wrote it, not a person: only what is all but the same can be a slip.
+    near = get_close_matches(kind.casefold()[:_LONGEST_KIND], counted, n=1, cutoff=0.85)
+    instead = (
+        "of a plain transformer give the size instead, --model decoder (or encoder, vit) "
+        "--parameters 7B"
+    )
+    mend = f"did you mean '{near[0]}'?" if near else instead
+    return "model_type", f"{shown(kind)} is not an architecture that is counted here; {mend}"
 
 
 def adapter(content: Mapping[str, Any]) -> bool:
