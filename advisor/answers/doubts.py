@@ -133,7 +133,10 @@ def _ties(ranking: Ranking) -> Doubt | None:
         rest = "is the best first step"
     others = kinds_words(ranking, tied or outside)
     alike = f"too close to call: {others}" if tied else f"perhaps in time: {others}"
-    words = f"{alike}; measuring {short_gpus_words(build)} ({minutes_words(wanted)}) {rest}"
+    measured = short_gpus_words(build)
+    if tied and wanted.build in outside:
+        alike, measured = f"{alike}; {measured} may be in time", "that"
+    words = f"{alike}; measuring {measured} ({minutes_words(wanted)}) {rest}"
     words += limit_first(build)
     return Doubt(about="ties", words=words, command=bench_command(ranking, wanted))
 

@@ -435,8 +435,9 @@ def _nothing(ranking: Ranking) -> str:
         what += "" if limit is None else " in time"
         cost = candidates.cost_usd(first)
         assert cost is not None  # it is rankable
-        gpus = named_gpus_words(candidates.builds[first])
-        near.append(f"{what} costs {usd_rounded(cost)} ({gpus}){unsold}")
+        build = candidates.builds[first]
+        machine = f"{named_gpus_words(build)} {in_machine(build)}"
+        near.append(f"{what} costs {usd_rounded(cost)} ({machine}){unsold}")
     elif inside:
         near.append("no machine here is fast enough at any price")
     else:
