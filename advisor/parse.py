@@ -90,7 +90,9 @@ def parse_choice(text: str, choices: tuple[T, ...], what: str, last: str = " or 
 _MINUS = ("-", "\u2212", "\u2013")
 
 
-def _refused(what: str, text: str, otherwise: str, hint: str, number: str = "") -> InputError:
+def _refused(
+    what: str, text: str, otherwise: str, hint: str, number: str = "", unit: str = ""
+) -> InputError:
     """What is wrong with a number that was typed: of how it is written, else ``otherwise``, which
     ``hint`` mends. ``number`` is the text without its currency."""
     stripped = text.strip()
@@ -98,7 +100,7 @@ def _refused(what: str, text: str, otherwise: str, hint: str, number: str = "") 
         return InputError(f"{what} is empty: {hint}")
     if stripped.lstrip("$ ").startswith(_MINUS):
         return InputError(f"{what} {shown(stripped)} is negative: {hint}")
-    why = mistyped(number or stripped)
+    why = mistyped(number or stripped, unit)
     return InputError(f"{what} {shown(stripped)} {why or f'{otherwise}: {hint}'}")
 
 
@@ -117,15 +119,9 @@ def parse_budget(
         )
     money = _MONEY.fullmatch(stripped)
     number = read_number(money["amount"]) if money else None
-    if money is None or number is None or number.unit not in SUFFIXES:
+    if money is None or number is None or number.could_be_thousands or number.unit not in SUFFIXES:
         alone = money["amount"] if money else ""
         raise _refused(f"the {what}", stripped, "is not an amount", hint, alone)
-    if number.could_be_thousands:
-        whole, _, fraction = str(number.value).partition(".")
-        raise InputError(
-            f"the {what} {shown(stripped)} could mean {whole} or {whole},{fraction}: write it "
-            "without the dot"
-        )
     amount = number.value * SUFFIXES[number.unit]
     if amount == 0:
         raise InputError(f"the {what} is zero: {hint}")
@@ -145,17 +141,9 @@ def parse_positive(text: str, what: str, unit: str, limit: float) -> float:
     """
     stripped = text.strip()
     found = read_measure(stripped, unit, most=limit)
-    number = read_number(stripped)
-    if found is None and number is not None and number.could_be_thousands:
-        plain, thousands = f"{number.value.normalize():f}", f"{1000 * number.value:.0f}"
-        without = plain if len(plain.partition(".")[2]) < 3 else plain + "0"
-        raise InputError(
-            f"the {what} {shown(stripped)} could mean {plain} or {int(thousands):,} {unit}: write "
-            f"{without} or {thousands}"
-        )
     if found is None:
         such_as = f"write one such as {_SUCH_AS.get(unit, '30')}"
-        raise _refused(f"the {what}", stripped, f"is not a number of {unit}", such_as)
+        raise _refused(f"the {what}", stripped, f"is not a number of {unit}", such_as, unit=unit)
     # Compared before it is converted: 1e999 is no float.
     value = float(found) if found <= limit else 0.0
     if value <= 0:

@@ -92,16 +92,19 @@ _COMMA = re.compile(r"(\d+),(\d{1,2}|\d{4,})(\s*[a-z]*)", re.IGNORECASE | re.ASC
 _POINTS = re.compile(r"(\d{1,3}(?:\.\d{3})+)(?:,(\d+))?(\s*[a-z]*)", re.IGNORECASE | re.ASCII)
 
 
-def mistyped(text: str) -> str:
+def mistyped(text: str, unit: str = "") -> str:
     """What is wrong with how a number is written, or that it could be two, and what to write
-    instead; empty where nothing better is known than that it is none."""
+    instead; empty where nothing better is known than that it is none. ``unit`` is in the plural."""
     stripped = text.strip().translate(_SPACES)
     if len(stripped) > MOST_LETTERS:
         return ""
     number = read_number(stripped)
     if number is not None and number.could_be_thousands:
         one, thousand = f"{number.value.normalize():f}", f"{number.value * 1000:.0f}"
-        return f"could mean {one} or {int(thousand):,}: write {one} or {thousand}"
+        # Three decimals are in doubt however often they are written; a fourth says what they are.
+        alone = one + "0" if len(one.partition(".")[2]) == 3 else one
+        of_what = f" {unit}" if unit else ""
+        return f"could mean {one} or {int(thousand):,}{of_what}: write {alone} or {thousand}"
     if (comma := _COMMA.fullmatch(stripped)) is not None:
         return f"has a comma for the decimal point: write {comma[1]}.{comma[2]}{comma[3]}"
     if number is None and (points := _POINTS.fullmatch(stripped)) is not None:

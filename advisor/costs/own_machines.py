@@ -16,7 +16,7 @@ from typing import NamedTuple
 from advisor.costs.own_quotes import COLUMNS, Items, RowError, make_quote
 from advisor.parse import shown
 from advisor.tables import unguarded
-from bench_runner.typed_numbers import read_amount, read_measure, read_whole
+from bench_runner.typed_numbers import mistyped, read_amount, read_measure, read_whole
 from price_catalog.gpu_names import find_gpu, index_gpus
 from price_catalog.model import Gpu, Host, Quote
 
@@ -271,7 +271,8 @@ class _MachineForm:
         low, high, words, units = _LIMITS[name]
         value = read_amount(text, units=units)
         if value is None or not low <= value <= high:
-            self._wrong(name, f"{shown(text)} is not a number of {words}")
+            why = mistyped(text) or f"is not a number of {words}"
+            self._wrong(name, f"{shown(text)} {why}")
             return None
         return float(value)
 

@@ -96,7 +96,7 @@ def test_another_currency_needs_its_rate() -> None:
         ("price", "NaN", "not an amount"),
         ("price", "1e400", "over $1,000,000,000"),
         ("price", "-5", "negative"),
-        ("price", "1.300", "could mean"),
+        ("price", "1.300", "could mean 1.3 or 1,300: write"),
         ("price", "€900", "in another currency"),
         ("price", "1", "not a price of one gpu"),
         ("price", "900000", "not a price of one gpu"),

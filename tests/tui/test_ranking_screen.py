@@ -155,7 +155,7 @@ class TestTyping:
             ("b", "-5", "the budget '-5' is negative"),
             ("b", "NaN", "the budget 'NaN' is not an amount"),
             ("b", "1e400", "the budget '1e400' is over $1,000,000,000"),
-            ("b", "40.000", "write it without the dot"),
+            ("b", "40.000", "could mean 40 or 40,000: write 40 or 40000"),
             ("b", "[red]1[/]", "the budget '[red]1[/]' is not an amount"),
             ("t", "-3", "the time limit '-3' is negative: write one such as 30"),
             ("t", "0", "out of range"),
