@@ -149,7 +149,7 @@ WRONG = [
     ({"watts": "5599"}, "watts", "less than its 8 GPUs draw, 5,600 W"),
     ({"watts": "nan"}, "watts", "not a number of W"),
     ({"watts": "1e9"}, "watts", "not a number of W"),
-    ({"watts": "10.200"}, "watts", "not a number of W"),
+    ({"watts": "10.200"}, "watts", "could mean 10.2 or 10,200"),
     ({"watts": "10200 V"}, "watts", "not a number of W"),
     ({"rack_units": "61"}, "rack_units", "rack units"),
     ({"rack_units": "-1"}, "rack_units", "rack units"),
