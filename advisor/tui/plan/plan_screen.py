@@ -67,6 +67,13 @@ class PlanScreen(PlanReport):
         *bindings_of(PLAN),
     ]
     AUTO_FOCUS = "#scroll"
+    HELP = """\
+## A plan
+
+A grant says who trains what by when, with which money. The plan is what to buy, what to rent and
+when each run starts, so that nothing is better by the goal that you chose; below it stand what to
+ask before you submit and what else would do.
+"""
     app: Program
 
     @dataclass
