@@ -19,6 +19,7 @@ from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.plan_grant import Planned
 from advisor.planning.report.asked_amounts import asked_amounts
 from advisor.planning.sensitivity.explain import UNTRIED, Alternative, worse_by
+from advisor.planning.sensitivity.infeasible import REST_UNTRIED
 from advisor.planning.sensitivity.solved_amounts import Finding, Money, lines
 from advisor.planning.sensitivity.thresholds import OUT_OF_TIME
 from advisor.planning.solver.plan import Plan
@@ -50,20 +51,23 @@ BY_KEYS = Ways(
 )
 
 
-def no_plan_text(planned: Planned, width: int | None = None) -> str:
+def no_plan_text(planned: Planned, width: int | None = None, ways: Ways = BY_COMMAND) -> str:
     """What to relax, in lines of at most ``width``."""
     if planned.out_of_time:
-        return "No plan meets every constraint. Time ran out before it was known what to relax."
+        told = f"Time ran out before it was known what to relax: {ways.more_time}."
+        said = f"No plan meets every constraint. {told}"
+        return said if width is None else fill(said, width)
     if not planned.ways_out:
         return "No plan meets every constraint, and relaxing any single one does not help."
-    return f"No plan meets every constraint. {ways_out_text(planned, width)}"
+    return f"No plan meets every constraint. {ways_out_text(planned, width, ways)}"
 
 
-def ways_out_text(planned: Planned, width: int | None = None) -> str:
+def ways_out_text(planned: Planned, width: int | None = None, ways: Ways = BY_COMMAND) -> str:
     """What would help, a line each."""
     if not planned.ways_out:
         return "Relaxing any single constraint does not help."
-    each = [f"  - {line}" for line in lines(planned.ways_out, _of_plans(planned))]
+    found = [_with_way_out(each, ways) for each in planned.ways_out]
+    each = [f"  - {line}" for line in lines(found, _of_plans(planned))]
     if width is not None:
         each = [fill(line, width, subsequent_indent=" " * 4) for line in each]
     return "\n".join(["Any one of these mends it:", *each])
@@ -103,7 +107,7 @@ def explained_text(planned: Planned, width: int = WIDTH, ways: Ways = BY_COMMAND
     loaded, grant = planned.loaded, planned.loaded.grant
     assert planned.plan is not None and planned.explanation is not None
     if not planned.plan.runs:
-        return ways_out_text(planned, width)
+        return ways_out_text(planned, width, ways)
     blocks: list[str] = []
     rows = [
         {
@@ -166,7 +170,8 @@ def note_of(loaded: Loaded, plan: Plan, other: Alternative) -> str:
 
 def _with_way_out(found: Finding, ways: Ways) -> Finding:
     """What was not tried says how it is."""
-    for what, way in ((OUT_OF_TIME, ways.more_time), (UNTRIED, ways.try_all)):
+    untold = ((OUT_OF_TIME, REST_UNTRIED), ways.more_time), ((UNTRIED,), ways.try_all)
+    for what, way in ((each, way) for every, way in untold for each in every):
         if found == what:
             return replace(found, words=(*found.words, f": {way}"))
     return found

@@ -320,6 +320,9 @@ def test_impossible_plans_say_what_to_relax_and_by_how_much() -> None:
         "move every date, the grant's end too, by 60 days",
         "leave out 2 runs (e)",
     ]
+    both = (make_experiment("e", "a", 3, 0, 100), make_experiment("f", "a", 3, 0, 100))
+    (*_, left) = relax(replace(problem, experiments=both))
+    assert re.fullmatch(r"leave out 4 runs \([1-3] of e; [1-3] of f\)", left.text())
     texts = [f.text() for f in relax(replace(problem, max_machines=None))]
     assert texts[0] == "raise the budget by $800, to $2,000"
     assert "allow 2 machines to be bought" in [

@@ -13,6 +13,7 @@ from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, clock
 from advisor.planning.solver.solve import DEFAULT_SECONDS, cheapest_with_runs, is_feasible, solve
 
 LONGEST_DAYS = 3650
+REST_UNTRIED = Finding(words=("what else would help was not found in time",))
 
 
 def relax(problem: PlanningProblem, clock: Clock | None = None) -> list[Finding]:
@@ -32,7 +33,7 @@ def relax(problem: PlanningProblem, clock: Clock | None = None) -> list[Finding]
         _later(base, clock, found)
         _fewer(base, clock, found)
     except OutOfTime:
-        found.append(Finding(words=("what else would help was not found in time",)))
+        found.append(REST_UNTRIED)
     return found
 
 
@@ -166,6 +167,7 @@ def _fewer(base: PlanningProblem, clock: Clock, found: list[Finding]) -> None:
         return
     names = {e.experiment_id: e.name for e in base.experiments}
     left = sum(plan.left_out.values())
-    which = ", ".join(names[e] for e in plan.left_out)
+    each = [f"{runs} of {names[e]}" for e, runs in plan.left_out.items()]
+    which = "; ".join(each) if len(each) > 1 else names[next(iter(plan.left_out))]
     words = Solved(value=left, unit="runs", change=change, reads="left-out")
     found.append(Finding(words=("leave out ", words, f" ({which})")))

@@ -381,7 +381,7 @@ ask before you submit and what else would do.
 
         found = self._planned
         if found is not None and found.plan is None:
-            self._answer(lambda width: no_plan_text(found))
+            self._answer(lambda width: no_plan_text(found, ways=BY_KEYS))
         elif found is not None:
             self._answer(lambda width: plan_text(found, width, BY_KEYS))
 
