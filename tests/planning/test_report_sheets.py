@@ -18,12 +18,12 @@ pytest.importorskip("typst")
 pytest.importorskip("xlsxwriter")
 
 from advisor.planning.plan_grant import Planned
+from advisor.planning.report.calendar_picture import lanes_of, told_apart, told_once
 from advisor.planning.report.drawing import columns_that_fit, styled
 from advisor.planning.report.html import to_html
 from advisor.planning.report.material import material_of
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.pdf import to_typst
-from advisor.planning.report.pictures import lanes_of, told_apart, told_once
 from advisor.planning.report.report import Paragraph, Report, ReportTable, Section
 from advisor.planning.report.sections import schedule_section
 from advisor.planning.report.write import write_report

@@ -6,6 +6,7 @@ import io
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import date
 from typing import Any
 
 from advisor.costs.amounts import usd_tick
@@ -31,6 +32,10 @@ _STYLE: Any = {
     "legend.frameon": False,
     "figure.constrained_layout.use": True,
 }
+WIDE, LEGEND_POINTS = 7.2, 7.0
+"""Inches of a picture, and the size of what stands under it."""
+BEHIND_WORDS = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none"}
+"""No line goes through words."""
 
 
 @contextmanager
@@ -96,3 +101,13 @@ def few_ticks(axis: Any, form: Any) -> None:
     axis.set_major_locator(FixedLocator(kept))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(form)
+
+
+def short_day(day: date) -> str:
+    """A day beneath a picture."""
+    return f"{day.day} {day:%b %Y}"
+
+
+def in_two_lines(label: str) -> str:
+    """A machine's label, parted where it says in what."""
+    return label.replace(" in ", "\nin ", 1)

@@ -253,7 +253,7 @@ def schedule_section(given: Material, pictures: bool) -> Section:
         rows.append((e.name, option.label, number, *days, time))
     blocks: list[Block] = []
     if pictures:
-        from advisor.planning.report.pictures import draw_plan
+        from advisor.planning.report.calendar_picture import draw_plan
 
         blocks.append(draw_plan(given.loaded, given.plan))
     blocks.append(
