@@ -28,9 +28,9 @@ from advisor.answers.wording import (
     chance_words,
     counted_days,
     estimate_mark,
-    gpus_words,
     is_unquoted,
     machine_words,
+    named_gpus_words,
     over_words,
     price_day_words,
     reason_words,
@@ -187,13 +187,14 @@ def _why(one: OneBuild) -> list[Said]:
     words = [f"place {row.rank}, {RULE_WORDS[ranking.question.rule]}"]
     if one.index in ranking.front:
         words.append("no other is both cheaper and faster")
-    if row.rank == 1:
+    unsold = not ranking.candidates.offered[one.index]
+    if row.rank == 1 and not unsold:
         words.append(how_sure(ranking))
     elif row.tied_with_first:
         words.append("too close to call beside first place")
-    unsold = not ranking.candidates.offered[one.index]
-    if unsold and not ranking.all_alike:
-        words.append("below what is on sale: nobody is known to sell it at this price")
+    if unsold:
+        below = "" if ranking.all_alike else "below what is on sale: "
+        words.append(f"{below}nobody is known to sell it at this price")
     said = [Said("; ".join(words), unsold)]
     chance = chance_of(ranking, row)
     limit = ranking.question.max_days
@@ -204,7 +205,7 @@ def _why(one: OneBuild) -> list[Said]:
         best = ranking.row(0)
         more = row.overall_cost_usd - best.overall_cost_usd
         beside = f"{usd_rounded(abs(more))} {'more' if more > 0 else 'less'} than first place"
-        said.append(Said(f"{beside}, {gpus_words(best.build)}: {days_words(best)}"))
+        said.append(Said(f"{beside}, {named_gpus_words(best.build)}: {days_words(best)}"))
     return said
 
 
@@ -301,7 +302,7 @@ def _running(one: OneBuild) -> list[Said]:
     if days is not None and (whole := own.experiment_usd(days)) is not None:
         free = terms.electricity_usd_per_kwh == 0
         less = ", without electricity, whose price w sets" if free else ""
-        words.append(f"{owned.mark}{usd_rounded(whole)} a run{less}")
+        words.append(f"{owned.mark if whole else ''}{usd_rounded(whole)} a run{less}")
     power = own.electricity_usd_per_day
     if terms.electricity_usd_per_kwh == 0:
         if not words:
@@ -341,8 +342,9 @@ def _rent(one: OneBuild) -> list[Said]:
     first, *others = sorted(evens, key=lambda even: even.offer.kind != "on-demand")
     run, price = first.rent_per_experiment_usd, first.offer.price_per_hour_usd
     named = f"{rented_words(one.build)} at {usd_and_cents(price)} an hour"
-    said = [Said(f"≈{usd_rounded(run)} a run on {named}, {even_words([first])[0]}")]
-    for even, words in zip(others, even_words(others), strict=True):
+    sure, *perhaps = even_words([first, *others], is_owned=one.build.host_owned)
+    said = [Said(f"≈{usd_rounded(run)} a run on {named}, {sure}")]
+    for even, words in zip(others, perhaps, strict=True):
         said.append(Said(f"≈{usd_rounded(even.rent_per_experiment_usd)} a run, {words}"))
     said += [Said(offer_words(even.offer)) for even in evens]
     return said
@@ -354,7 +356,7 @@ def _power(one: OneBuild) -> list[Said]:
     if watts is None:
         return [Said("nobody states what it draws: ask the vendor", True)]
     mark = "≈" if is_estimated(build) else ""
-    heat = heat_btu_per_h(watts)
+    heat = float(f"{heat_btu_per_h(watts):.3g}")  # no closer than the watts are known
     each = "" if one.build.machines == 1 else ", each machine"
     said = [Said(f"{mark}{watts:,.0f} W at the wall, {mark}{heat:,.0f} BTU/h of heat{each}")]
     supply = one.supply or OUTLET
@@ -415,6 +417,9 @@ def _order(one: OneBuild) -> list[Said]:
     if not bought:
         return [Said("no vendor is known: a adds what somebody asks of you", True)]
     said = []
+    if one.left_out is None and not candidates.offered[one.index]:
+        # Who told of a price, or sells a part of it, is nobody to order the machine from.
+        said.append(Said("nobody is known to sell all of it: ask a vendor for a quote", True))
     for quote in bought:
         delivery = f"delivery: {quote.delivery}" if quote.delivery else "delivery not stated"
         warranty = f"warranty: {quote.warranty}" if quote.warranty else "warranty not stated"

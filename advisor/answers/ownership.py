@@ -458,13 +458,14 @@ def rent_sentence(owned: Ownership, evens: list[BreakEven]) -> str:
 
 def offer_words(offer: RentOffer) -> str:
     """What renting costs, from whom and since when, in one sentence."""
-    offers = f"{offer.providers} offer{'s' if offer.providers > 1 else ''}"
-    return (
-        f"{offer.kind}: {usd_and_cents(offer.price_per_hour_usd)} an hour "
-        f"({usd_and_cents(offer.low_usd)} to {usd_and_cents(offer.high_usd)}, {offers}), "
-        f"the middle one {offer.middle.provider} of {offer.middle.priced_on}"
-        f"{left_out_words(offer.middle)}"
-    )
+    price, whose = usd_and_cents(offer.price_per_hour_usd), offer.middle
+    asked = f"{whose.provider}, {whose.priced_on}{left_out_words(whose)}"
+    if offer.providers == 1:
+        return f"{offer.kind}: {price} an hour, the only offer: {asked}"
+    span = f"{usd_and_cents(offer.low_usd)} to {usd_and_cents(offer.high_usd)}"
+    which = "dearer" if offer.providers == 2 else "middle"
+    of = f"the {which} of {offer.providers} offers ({span})"
+    return f"{offer.kind}: {price} an hour, {of}: {asked}"
 
 
 def left_out_words(rental: Rental) -> str:
@@ -472,21 +473,22 @@ def left_out_words(rental: Rental) -> str:
     return f"; {rental.leaves_out} are billed on top" if rental.leaves_out else ""
 
 
-def even_words(evens: list[BreakEven]) -> list[str]:
+def even_words(evens: list[BreakEven], *, is_owned: bool = False) -> list[str]:
     """From when buying pays beside each way to rent, as `rent_sentence` says of the first."""
     lines = []
+    pays = "your own machine is cheaper" if is_owned else "buying pays"
     for even in evens:
         kind = even.offer.kind
         if even.experiments is None:
             lines.append(f"{kind}: under these terms buying never pays.")
         elif kind == "reserved" or even.experiments <= 1:
-            lines.append(f"{kind}: buying pays from the first run on.")
+            lines.append(f"{kind}: {pays} from the first run on.")
         elif even.utilisation is not None and even.utilisation > 1:
             lines.append(f"{kind}: buying never pays in the machine's life.")
         else:
             assert even.utilisation is not None  # it comes with the experiments
             lines.append(
-                f"{kind}: buying pays from {runs_words(even.experiments)} on, "
+                f"{kind}: {pays} from {runs_words(even.experiments)} on, "
                 f"{even.utilisation:.0%} of the machine's life."
             )
     return lines

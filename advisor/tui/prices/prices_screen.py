@@ -181,7 +181,8 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         lines.append(("", PLAIN))
         lines += [(text, PLAIN) for text in break_even_text(asked, evens, width, height)]
         lines.append(("", PLAIN))
-        lines += wrapped([(words, PLAIN) for words in even_words(evens)], width)
+        pays = even_words(evens, is_owned=asked.build.host_owned)
+        lines += wrapped([(words, PLAIN) for words in pays], width)
         typed = any(getattr(self.app.inputs, name).strip() for name in TERM_NAMES)
         about = "Owning counts the machine's price alone: w on its page adds running costs."
         if typed:
