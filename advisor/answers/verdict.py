@@ -420,6 +420,13 @@ def _nothing(ranking: Ranking) -> str:
             return (
                 f"No price is known for {build_words(build)}{more}: ask a vendor and add the quote."
             )
+        small = candidates.gap.count("does-not-fit")
+        if small and not {*candidates.gap} - _NO_MACHINE_FOR_IT:
+            they = "it has" if small == 1 else f"all {small:,} have"
+            return (
+                f"{_none_of(candidates)} that can be built holds {model}: {they} too little "
+                "memory for it, whatever is sharded or offloaded."
+            )
         return f"No machine can be ranked for {model}: none has both a price and a training time."
     cents = candidates.cents
     inside = [] if budget is None else [i for i in candidates.by_days if cents[i] <= budget * 100]
@@ -445,6 +452,9 @@ def _nothing(ranking: Ranking) -> str:
         on_sale = "" if first == candidates.by_days[0] else " on sale"
         near.append(f"the fastest{on_sale} takes {_days_of(ranking, first)}{unsold}")
     return f"{_none_of(candidates)} trains {model}{asked}: {'; '.join(near)}."
+
+
+_NO_MACHINE_FOR_IT = {"does-not-fit", "cannot-be-built", "fit-not-known"}
 
 
 def _none_of(candidates: Candidates) -> str:

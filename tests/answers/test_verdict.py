@@ -268,6 +268,13 @@ def test_nothing_fits_names_what_comes_nearest(pythia: Candidates) -> None:
     assert "the fastest takes ≈" in said(None, 0.001)
     empty = Candidates(pythia.model, (), (), {}, "sound")
     assert "none has both a price" in verdict(rank(empty, Question())).sentence
+    build = pythia.builds[pythia.by_days[0]]
+    held = make_best(make_time(build.gpu.gpu_id, build.gpu_count, None))
+    small = Candidates(pythia.model, (build,), (held,), {}, "sound")
+    assert verdict(rank(small, Question())).sentence == (
+        f"No machine with {build.gpu.name} that can be built holds Pythia 1B: it has too "
+        "little memory for it, whatever is sharded or offloaded."
+    )
 
 
 def test_a_machine_that_is_there_is_not_bought(pythia: Candidates) -> None:
