@@ -378,6 +378,38 @@ EXPERTS: dict[str, Any] = {
         ),
         (
             {
+                "model_type": "granitemoe",
+                "hidden_size": 1024,
+                "num_hidden_layers": 24,
+                "num_attention_heads": 16,
+                "num_key_value_heads": 8,
+                "intermediate_size": 512,
+                "num_local_experts": 32,
+                "num_experts_per_tok": 8,
+                "tie_word_embeddings": True,
+                "vocab_size": 49155,
+            },
+            "decoder",
+            1_334_628_352,
+        ),
+        (
+            {
+                "model_type": "umt5",
+                "d_model": 512,
+                "d_kv": 64,
+                "d_ff": 1024,
+                "num_layers": 8,
+                "num_heads": 6,
+                "feed_forward_proj": "gated-gelu",
+                "is_encoder_decoder": True,
+                "tie_word_embeddings": False,
+                "vocab_size": 256384,
+            },
+            "encoder",
+            175_333_376,
+        ),
+        (
+            {
                 "model_type": "ernie4_5",
                 "hidden_size": 1024,
                 "num_hidden_layers": 18,

@@ -210,14 +210,14 @@ KIN: Mapping[str, Kin] = {
     },
     "gemma": replace(_LLAMA, defaults=_TIED | _WIDE_HEADS),
     "smollm3": replace(_LLAMA, defaults=_TIED),
-    # Its norms have shifts, which are a few weights in ten thousand.
-    "nemotron": replace(_LLAMA, kind=Arcee),
+    # The norms of these have shifts or are more, which is a few weights in ten thousand.
+    **dict.fromkeys(("nemotron", "apertus"), replace(_LLAMA, kind=Arcee)),
     "ernie4_5": replace(
         _LLAMA,
         spelling={"attention_bias": "use_bias attention_bias", "mlp_bias": "use_bias mlp_bias"},
         defaults=_TIED | {"head_dim": 128},
     ),
-    **dict.fromkeys(("opt", "gpt_neo"), _UNGATED),
+    **dict.fromkeys(("opt", "gpt_neo", "biogpt"), _UNGATED),
     "gpt_bigcode": replace(
         _UNGATED,
         kind=GptBigCode,
@@ -230,7 +230,15 @@ KIN: Mapping[str, Kin] = {
     **dict.fromkeys(
         ("gptj", "codegen", "phi"), replace(_UNPLACED, defaults={"tie_word_embeddings": False})
     ),
-    "mixtral": replace(_LLAMA, kind=Mixtral, kept=f"{_LLAMA.kept} {_ROUTED}"),
+    **dict.fromkeys(
+        ("mixtral", "granitemoe"),
+        replace(
+            _LLAMA,
+            kind=Mixtral,
+            kept=f"{_LLAMA.kept} {_ROUTED}",
+            required=f"{_LLAMA.required} {_ROUTED}",
+        ),
+    ),
     "qwen2_moe": replace(
         _LLAMA,
         kind=Qwen2Moe,
@@ -269,7 +277,7 @@ KIN: Mapping[str, Kin] = {
         for kind in (DeepseekV2, DeepseekV3)
     },
     "t5": _T5,
-    "mt5": replace(_T5, kind=MT5),
+    **dict.fromkeys(("mt5", "umt5"), replace(_T5, kind=MT5)),
     "modernbert": Kin(
         kind=ModernBert,
         kept=f"{_SIZES} local_attention global_attn_every_n_layers",

@@ -46,7 +46,7 @@ _ALIKE = (
     "predict_special_tokens masked_softmax_fusion offset_alibi seq_length "
     "bias_dropout_fusion layer_switch order_of_interleaved_layers use_parallel_block "
     "use_parallel_embedding use_embedding_sharing use_gated_activation full_attn_mod "
-    "interpolate_factor ff_factor"
+    "interpolate_factor ff_factor scale_embedding scalable_attention"
 )
 """Functions of single elements, scales and positions without weights: a step's time does not show
 them."""
@@ -57,7 +57,7 @@ _SMALL = (
     "task_type_vocab_size use_mask_token use_absolute_position_embeddings "
     "use_relative_position_bias use_mean_pooling use_shared_relative_position_bias "
     "layer_scale_init_value layerscale_value relative_attention_num_buckets skip_bias_add "
-    "skip_bias_add_qkv path_norm"
+    "skip_bias_add_qkv path_norm qk_norm"
 )
 """Norms, biases and the like, which are a few weights in ten thousand."""
 _ELSEWHERE = (
