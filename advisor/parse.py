@@ -176,7 +176,11 @@ def parse_whole(text: str, what: str) -> int:
     """A whole number of 1 or more. Raises InputError."""
     value = read_whole(text)
     if value is None:
-        raise _refused(what, text, "is not a whole number above 0", "write one such as 8")
+        otherwise, hint = "is not a whole number above 0", "write one such as 8"
+        pointed = text.replace(",", ".")
+        if "." not in text and pointed != text and read_whole(pointed) is None:
+            raise InputError(f"{what} {shown(text)} {otherwise}: {hint}")
+        raise _refused(what, text, otherwise, hint)
     return value
 
 

@@ -267,6 +267,11 @@ def test_every_reader_says_the_same_of_a_number_that_is_written_wrongly(
         assert str(caught.value).count("write") == 1
 
 
+def test_a_part_of_one_is_not_mended_with_a_point() -> None:
+    with pytest.raises(InputError, match="'1,5' is not a whole number above 0: write"):
+        parse_whole("1,5", "--count")
+
+
 @given(st.integers(1, 10**14), st.sampled_from([",", "_", " ", "'"]))
 def test_separators_of_one_kind_say_the_same(number: int, separator: str) -> None:
     grouped = f"{number:,}".replace(",", separator)
