@@ -319,7 +319,7 @@ def how_sure(ranking: Ranking, *, priced: bool = True) -> str:
         return f"{kinds_words(ranking, uncertainty.tied, priced=priced)} may {alike}"
     if uncertainty.outside:
         return f"{kinds_words(ranking, uncertainty.outside, priced=priced)} may make it too"
-    on_sale = " on sale" if better_unsold(ranking) else ""
+    on_sale = " on sale" if better_unsold(ranking) or _unsold_is_as_fast(ranking) else ""
     if rule != "days" and _sum_is_less(ranking):
         least = "costs less a run" if per_run else "is cheaper"
         return f"nothing that is quoted whole{on_sale and ' and on sale'} {least}"
@@ -359,6 +359,13 @@ def better_unsold(ranking: Ranking) -> RankedRow | None:
     else:
         better = unsold.training_days < first.training_days
     return unsold if better else None
+
+
+def _unsold_is_as_fast(ranking: Ranking) -> bool:
+    """Whether the best that nobody is known to sell has the same days, which come first."""
+    if ranking.all_alike or ranking.question.rule != "days":
+        return False
+    return ranking.row(ranking.offered).training_days <= ranking.row(0).training_days
 
 
 MOST_NAMED = 2
