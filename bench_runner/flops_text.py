@@ -209,7 +209,9 @@ def count_deberta(config: Deberta, tokens: int) -> ModelCount:
         if config.conv_kernel_size:
             parameters += config.conv_kernel_size * hidden**2 + 3 * hidden
             convolution = 2 * tokens * config.conv_kernel_size * hidden**2
-    parameters += linear(hidden, hidden) + 2 * hidden + vocabulary  # output table tied
+    parameters += linear(hidden, hidden) + 2 * hidden + vocabulary
+    if not config.tie_word_embeddings:
+        parameters += vocabulary * hidden + vocabulary  # the library then holds two biases
     span = config.relative_positions if second else min(tokens, config.relative_positions)
     products = 4 * tokens + config.kinds_of_position * 4 * span
     attention = layers * tokens * products * hidden

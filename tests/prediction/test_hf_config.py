@@ -112,6 +112,8 @@ def test_biases_and_untied_tables_that_the_file_names_are_counted(tmp_path: Path
     tied = target_of_config(write(tmp_path, small), TEXT).workload.parameters
     untied = target_of_config(write(tmp_path, {**small, "tie_word_embeddings": False}), TEXT)
     assert untied.workload.parameters - tied == 1000 * 768
+    deberta = {"model_type": "deberta", "tie_word_embeddings": False}
+    assert target_of_config(write(tmp_path, deberta), TEXT).workload.parameters == 163_339_698
 
 
 def test_what_the_file_does_not_say_is_named_as_assumed(tmp_path: Path) -> None:
