@@ -24,6 +24,7 @@ from advisor.prediction.model.workload import sized
 from bench_runner.architecture import TextTransformer
 from bench_runner.recipes import PRECISIONS, TEXT_FAMILIES, Precision, Recipe, load_recipe
 from bench_runner.timm_models import timm_model
+from bench_runner.typed_numbers import count_words
 from price_catalog.csv_table import nearest
 
 if TYPE_CHECKING:
@@ -67,7 +68,10 @@ class Ask:
         ):
             value = getattr(self, name)
             if value is not None and not 1 <= value <= LARGEST:
-                raise ValueError(f"{option} is {value:g}; give a number from 1 to {LARGEST:.0e}")
+                raise ValueError(
+                    f"{option} is {count_words(value)}; give a number from 1 to "
+                    f"{count_words(LARGEST)}"
+                )
 
 
 def resolve(

@@ -174,7 +174,7 @@ def _samples(run: Run, length: int | None) -> float:
         samples = run.images
     if not 1 <= amount <= LARGEST:
         raise ValueError(
-            f"{count_words(amount)} {name} is no training run; give 1 to {LARGEST:.0e}"
+            f"{count_words(amount)} {name} is no training run; give 1 to {count_words(LARGEST)}"
         )
     return samples
 
