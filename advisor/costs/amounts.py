@@ -66,8 +66,9 @@ def days_to_a_tenth(days: float) -> str:
 
 
 def days_rounded(days: float) -> str:
-    """For a person, three digits: ``0.153``, ``36.3``, ``1,990``."""
-    value = float(f"{days:.3g}")
+    """For a person, three digits: ``0.153``, ``36.3``, ``1,990``. By way of the four that the store
+    keeps, so that what was just computed and what is kept are told alike."""
+    value = float(f"{float(f'{days:.4g}'):.3g}")
     return f"{value:,.0f}" if value >= 100 else f"{value:g}"
 
 
