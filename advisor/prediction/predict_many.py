@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
 
 SECONDS_PER_DAY = 86_400.0
+AS_FAST = 1.0 - 1e-9
+"""What takes no smaller a share of another's time is as fast: processors round differently."""
 BLOCK = 8192
 """Pairs that are computed together: few enough for their columns to stay in the cache."""
 MEASURED_GPUS = 64.0
@@ -231,7 +233,7 @@ def _distinct(
         foreign_high_days=high(foreign_half),
         at_bound=fits & (raised > 1.0),
         comparison_factor=np.exp(np.hypot(apart, off)),
-        beyond_linear=fits & (best * counts < linear.alone * (1.0 - 1e-9)),
+        beyond_linear=fits & (best * counts < linear.alone * AS_FAST),
     )
 
 
@@ -334,7 +336,7 @@ def _fastest(
         if option.offloading:
             seconds += offload * factors[13]
         # A GPU without a datasheet rate has no seconds (NaN); that it fits is known all the same.
-        better = (micro > 0) & ((seconds < best) | (chosen < 0))
+        better = (micro > 0) & ((seconds < best * AS_FAST) | (chosen < 0))
         np.copyto(best, seconds, where=better)
         np.copyto(micro_batch_size, micro, where=better)
         chosen[better] = number

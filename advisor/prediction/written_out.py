@@ -11,7 +11,7 @@ from advisor.prediction.fitted import Fitted
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.memory import ANY, Option, Wanted
-from advisor.prediction.predict_many import Predictions, predict_many
+from advisor.prediction.predict_many import AS_FAST, Predictions, predict_many
 from bench_runner.kernels import most_promising, with_kernels
 from bench_runner.recipes import Recipe
 from bench_runner.records import Settings
@@ -53,7 +53,8 @@ class WrittenOut:
             j = int(places[i])
             if j < 0 or not many.fits[j]:
                 continue
-            if not chosen.fits[place] or many.days[j] < chosen.days[place]:
+            # Where both stand at the bound of all trainings, rounding must not choose.
+            if not chosen.fits[place] or many.days[j] < chosen.days[place] * AS_FAST:
                 chosen, place, fused = many, j, attention
         return chosen, place, FUSED_ATTENTION if fused else {}
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from advisor.cli.main import main
@@ -15,7 +17,10 @@ from advisor.prediction.fit.later_times import report, taken_from
 from advisor.prediction.fit.observations import load_evidence
 from advisor.prediction.fit.told_widths import GOALS, UNMEASURED, told_widths
 from advisor.prediction.fitted import VERSION
+from advisor.prediction.model.workload import workload_of
+from advisor.prediction.physics.chip import chip_of
 from advisor.prediction.shipped_predictions import predicted_rows, shipped_fit
+from advisor.prediction.written_out import written_out
 from advisor.store import Store
 from bench_runner.published import load_published
 from bench_runner.recipes import load_recipes
@@ -74,6 +79,24 @@ def ask(capsys: pytest.CaptureFixture[str], store: Path, *flags: str) -> dict[st
     main(["rank", "--model", "pythia-1b", *flags, "--format", "json", "--store", str(store)])
     answer: dict[str, Any] = json.loads(capsys.readouterr().out)
     return answer
+
+
+@pytest.mark.parametrize(("faster", "stands"), [(1 - 1e-12, 0), (0.999, 1)])
+def test_what_stands_does_not_hang_on_how_a_processor_rounds(faster: float, stands: int) -> None:
+    recipe = next(r for r in load_recipes() if r.recipe_id == "pythia-12b")
+    gpu = next(g for g in load_catalog().gpus if g.gpu_id == "a100-sxm4-80gb")
+    one = np.array([0])
+    asked = written_out(
+        [workload_of(recipe)], [chip_of(gpu)], one, one, np.array([2]), shipped_fit()
+    )
+    lean, paper = (many for many, *_ in asked.ways)
+    assert lean.at_bound[0]
+    assert paper.at_bound[0]
+    assert lean.days[0] == pytest.approx(paper.days[0], rel=1e-12)
+    paper = replace(paper, days=lean.days * faster)
+    ways = [(lean, one, False), (paper, one, False)]
+    chosen, _, _ = replace(asked, ways=ways).best(0)
+    assert chosen is (lean, paper)[stands]
 
 
 def test_sound_evidence_predicts_what_nobody_measured(
