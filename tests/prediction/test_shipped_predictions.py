@@ -83,8 +83,8 @@ def ask(capsys: pytest.CaptureFixture[str], store: Path, *flags: str) -> dict[st
 
 @pytest.mark.parametrize(("faster", "stands"), [(1 - 1e-12, 0), (0.999, 1)])
 def test_what_stands_does_not_hang_on_how_a_processor_rounds(faster: float, stands: int) -> None:
-    recipe = next(r for r in load_recipes() if r.recipe_id == "pythia-12b")
-    gpu = next(g for g in load_catalog().gpus if g.gpu_id == "a100-sxm4-80gb")
+    recipe = next(r for r in load_recipes() if r.recipe_id == "pythia-1b")
+    gpu = next(g for g in load_catalog().gpus if g.gpu_id == "rtx-3090")
     one = np.array([0])
     asked = written_out(
         [workload_of(recipe)], [chip_of(gpu)], one, one, np.array([2]), shipped_fit()
