@@ -231,7 +231,10 @@ def from_throughput(path: Path, chips: Mapping[str, Chip]) -> list[Observation]:
     """Tokens a second that other stacks reached, as seconds an optimiser step."""
     observations = []
     kinds = _kinds(path)
-    gathering = {name for name, row in _sources(path).items() if row["logits"] == "labelled"}
+    gathering, fusing = (
+        {name for name, row in _sources(path).items() if row["logits"] == how}
+        for how in ("labelled", "fused")
+    )
     for number, row, chip in _published_rows(path, chips):
         recipe = _row_recipe(row)
         workload = workload_of(recipe)
@@ -247,11 +250,12 @@ def from_throughput(path: Path, chips: Mapping[str, Chip]) -> list[Observation]:
                     sharding=None
                     if row["sharding"] == "none"
                     else one_of(row["sharding"], SHARDINGS, "sharding"),
-                    offloading=False,
+                    offloading=row["offloading"] == "yes",
                     micro_batch_size=None,
                     gradient_accumulation_steps=None,
                 )
             )
+            option = replace(option, lean=row["source_id"] in fusing)
         if option is not None and kinds[row["source_id"]] == NATIVE:
             option = replace(option, half_weights=True)
         tokens = recipe.training.batch_size * int(row["sequence_length"])
@@ -286,6 +290,7 @@ def usable(observations: Sequence[Observation]) -> list[Observation]:
         if o.micro_batch_size and o.micro_batch_size * w.tokens < LEAST_TOKENS:
             continue
         key = (o.source_id, w.workload_id, w.tokens, w.precision, o.chip.gpu_id, o.method)
+        key += (o.option is not None and o.option.checkpointing,)
         rate = w.batch_size / o.step_s / o.count
         if not LEAST_SHARE < rate / fastest.get(key, rate) <= BEYOND_LINEAR:
             continue

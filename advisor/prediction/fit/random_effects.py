@@ -63,7 +63,9 @@ def _lean(families: Collection[str]) -> Callable[[Observation], Key | None]:
     decoders, much among encoders, whose loss asks for few of the words."""
 
     def key(o: Observation) -> Key | None:
-        if o.option is None or not o.option.lean or o.workload.family not in families:
+        if o.harness != REFERENCE or o.option is None or not o.option.lean:
+            return None
+        if o.workload.family not in families:
             return None
         return (o.workload.workload_id,)
 
