@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from advisor.prediction.fit.fit_memory import columns_of
 from advisor.prediction.fit.observations import NATIVE, PAPER, REFERENCE, Observation
-from advisor.prediction.physics.factors import StepModel, harness
+from advisor.prediction.physics.factors import StepModel
 from advisor.prediction.physics.memory import MemoryCosts
 from advisor.prediction.physics.step_time import least_seconds, work_terms
 
@@ -29,6 +29,7 @@ def step_model(observations: Sequence[Observation], costs: MemoryCosts) -> StepM
         costs,
         transformers=[o.harness in (PAPER, REFERENCE) for o in observations],
         host_gib=np.array([o.host_gib for o in observations]),
+        harnessed=[o.harness == PAPER for o in observations],
     )
 
 
@@ -36,19 +37,12 @@ class Mean:
     """Log step seconds as the physics and the harness of each observation give them."""
 
     def __init__(self, observations: Sequence[Observation], costs: MemoryCosts) -> None:
-        import numpy as np
-
         self.model = step_model(observations, costs)
-        self.paper = np.array([o.harness == PAPER for o in observations])
 
     def at(self, theta: Floats) -> tuple[Floats, Floats]:
         """The means and their derivatives by theta."""
         log_step, jacobian, _ = self.model.log_step(theta)
-        seen, seen_jacobian = harness(theta, self.model.columns, self.model.naive)
-        return (
-            log_step + self.paper * seen,
-            jacobian + self.paper[:, None] * seen_jacobian,
-        )
+        return log_step, jacobian
 
     def products_s(self) -> Floats:
         """Seconds of each row's matrix products alone, at the rate that they reach."""

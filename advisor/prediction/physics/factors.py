@@ -108,10 +108,14 @@ class StepModel:
         *,
         transformers: Sequence[bool],
         host_gib: Floats | float = HOST_GIB_A_GPU,
+        harnessed: Sequence[bool] | None = None,
     ) -> None:
+        """``harnessed``: which rows the paper's harness timed, whose searches took what it saw as
+        fastest."""
         import numpy as np
 
         rows = len(columns)
+        self.harnessed = np.zeros(rows, dtype=bool) if harnessed is None else np.array(harnessed)
         naive_rows = np.array(naive, dtype=bool)
         self.columns = columns
         self.naive = naive_rows
@@ -153,6 +157,8 @@ class StepModel:
         self.apart = np.stack([ours & not_compiled(o, columns) for o in self.options], axis=1)
         self.fused = np.stack([columns.fuses_loss & o.lean for o in self.options], axis=1)
         self.lean = np.stack([lean_layers(columns) & o.lean for o in self.options], axis=1)
+        # An update on the host waits for the GPU, so that a host's timer sees all of the step.
+        self.waits = np.array([o.offloading for o in self.options])
         self.micro = np.stack([micro for _, micro in choices], axis=1)
         self.terms = np.stack(terms, axis=1)  # rows x options x terms
         self.usable = np.stack(fits, axis=1)
@@ -164,8 +170,13 @@ class StepModel:
         self.usable[nowhere & ~naive_rows, first] = True
 
     def log_step(self, theta: Floats) -> tuple[Floats, Floats, NDArray[np.int64]]:
-        """Log seconds of each row's best option, their derivative by theta, and which option."""
+        """Log seconds of each row's best option, their derivative by theta, and which option; as
+        the paper's harness saw them in the rows that it timed."""
         import numpy as np
+
+        seen, seen_jacobian = harness(theta, self.columns, self.naive)
+        hidden = self.harnessed[:, None] & ~self.waits[None, :]
+        seen_log = np.where(hidden, seen[:, None], 0.0)
 
         logs = theta[self.term_factor]
         logs[:, TERMS.index("elementwise")] += (
@@ -198,7 +209,7 @@ class StepModel:
         scaled[:, :, TERMS.index("elementwise")] += self.lean * theta[_INDEX["lean elementwise"]]
         parts = self.terms * np.exp(scaled)
         seconds = np.where(self.usable, parts.sum(axis=2), np.inf)
-        best = seconds.argmin(axis=1)
+        best = (seconds * np.exp(seen_log)).argmin(axis=1)
         rows = np.arange(len(best))
         total = seconds[rows, best]
         shares = parts[rows, best] / total[:, None]
@@ -233,7 +244,8 @@ class StepModel:
         fused, lean = self.fused[rows, best], self.lean[rows, best]
         jacobian[:, _INDEX["fused logits"]] = shares[:, TERMS.index("logits")] * fused
         jacobian[:, _INDEX["lean elementwise"]] = shares[:, TERMS.index("elementwise")] * lean
-        return np.log(total), jacobian, best
+        jacobian += hidden[rows, best][:, None] * seen_jacobian
+        return np.log(total) + seen_log[rows, best], jacobian, best
 
 
 def lean_layers(columns: Columns) -> NDArray[np.bool_]:
@@ -266,7 +278,8 @@ def harness(theta: Floats, columns: Columns, naive: NDArray[np.bool_]) -> tuple[
     was not seen. A queue holds a number of kernels, so that it hides a number of layers, the same
     for each model: a large share of a shallow model's step, a small one of a deep model's. Mixed
     precision in fp16 waits for its loss scaler where bf16 runs on. A convolutional block launches
-    fewer kernels than a transformer's layer, so that more of them are hidden.
+    fewer kernels than a transformer's layer, so that more of them are hidden. Where the update is
+    offloaded the host waits for the last gradients, and nothing is (`StepModel.waits`).
     """
     import numpy as np
 
