@@ -86,6 +86,12 @@ class Observation:
         return "naive" if self.method == "naive" else "tuned"
 
     @property
+    def settings(self) -> str:
+        """The same, with settings beyond the paper's apart (``lean``): other compilation and
+        another loss are code of their own."""
+        return "lean" if self.option is not None and self.option.lean else self.plain
+
+    @property
     def training_days(self) -> float | None:
         """The whole run's days."""
         if self.step_s is None:

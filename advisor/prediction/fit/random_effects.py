@@ -82,7 +82,7 @@ KINDS = (
     Kind(name="links", key=_links, start=0.08),
     Kind(name="software", key=_measured(lambda o: (o.kind,)), start=0.12),
     Kind(name="source", key=_measured(lambda o: (o.stack,)), start=0.12),
-    Kind(name="source x method", key=_measured(lambda o: (o.stack, o.plain)), start=0.06),
+    Kind(name="source x method", key=_measured(lambda o: (o.stack, o.settings)), start=0.06),
     Kind(name="source x gpu", key=_measured(lambda o: (o.stack, gpu_type(o.chip))), start=0.05),
     Kind(name="source x model", key=_foreign_model, start=0.06),
     Kind(name="lean", key=_lean(LEAN_DECODERS), start=0.05),

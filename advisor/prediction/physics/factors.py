@@ -67,7 +67,7 @@ FACTORS = (
     Factor(name="attention compiled whole", start=1.5, spread=0.4),
     Factor(name="elementwise of sharded", start=1.3, spread=0.4),
     Factor(name="fused logits", start=0.3, spread=0.5),
-    Factor(name="lean elementwise", start=0.9, spread=0.2),
+    Factor(name="lean elementwise", start=0.9, spread=0.4),
     Factor(name="uncompiled elementwise", start=2.0, spread=0.4),
     Factor(name="issue of plain convnets", start=1.5, spread=0.4),
     Factor(name="hidden layers", start=4.0, spread=0.5),
