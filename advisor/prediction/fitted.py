@@ -14,7 +14,7 @@ from typing import Any
 from advisor.prediction.intervals import Tail
 from advisor.prediction.physics.memory import MemoryCosts
 
-VERSION = 11
+VERSION = 12
 """Counts up when the factors or effects change their meaning: an older fit is then fitted anew."""
 
 
@@ -29,11 +29,13 @@ class Reach:
 
 
 OF_MODEL = ("family", "model")
-OF_GPU = ("generation", "gpu", "board", "links")
+OF_GPU = ("generation", "gpu", "board")
+OF_LINKS = ("links",)
+"""How a machine is wired: it moves the exchange alone."""
 OF_SOFTWARE = ("software", "source", "source x method", "source x gpu", "source x model")
 OF_LEAN = ("lean", "lean otherwise")
 """What settings beyond the paper's gain: of decoders, and of the other models of text."""
-KNOWN = (*OF_MODEL, *OF_GPU, *OF_SOFTWARE, *OF_LEAN, "pair")
+KNOWN = (*OF_MODEL, *OF_GPU, *OF_LINKS, *OF_SOFTWARE, *OF_LEAN, "pair")
 """Kinds of effects that a prediction has. The software is our own stack, which every prediction
 is for: what `advisor bench` measures and `bench_runner export` writes out."""
 LEAN_DECODERS = ("decoder",)

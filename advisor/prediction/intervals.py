@@ -51,10 +51,18 @@ def half_width(variances: list[tuple[Floats, float]]) -> Floats:
     freedom."""
     import numpy as np
 
-    total = sum(variance for variance, _ in variances)
-    pooled = sum(variance**2 / dof for variance, dof in variances)
+    nothing = np.zeros(1)
+    total = sum((variance for variance, _ in variances), nothing)
+    return half_of(total, sum((variance**2 / dof for variance, dof in variances), nothing))
+
+
+def half_of(total: Floats, pooled: Floats) -> Floats:
+    """The same from the sum of the variances, and of their squares over the degrees of freedom."""
+    import numpy as np
+
     dof = np.maximum(total**2 / np.maximum(pooled, 1e-300), FEWEST)
-    return np.sqrt(total) * quantile(dof)
+    result: Floats = np.sqrt(total) * quantile(dof)
+    return result
 
 
 def quantile(dof: Floats) -> Floats:

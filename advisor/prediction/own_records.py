@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from advisor.prediction.distance import reach_of
 from advisor.prediction.fit.fitted_from import pieces_of
 from advisor.prediction.fit.observations import REFERENCE, Observation, from_measurements
-from advisor.prediction.fit.random_effects import cell, effects_of
-from advisor.prediction.fitted import KNOWN, Fitted, known_models
+from advisor.prediction.fit.random_effects import cell, effects_of, exchange_shares
+from advisor.prediction.fitted import KNOWN, OF_LINKS, Fitted, known_models
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
 from bench_runner.records import Measurement
@@ -69,9 +69,12 @@ def conditioned(fitted: Fitted, observations: Sequence[Observation]) -> Fitted:
     for name, i in list(position.items())[known:]:
         covariance[i, i] = variance[name.partition(":")[0]]
     design = np.zeros((len(observations), size))
+    logs, jacobian = Mean(observations, fitted.costs).at(np.array(fitted.factors))
+    shares = exchange_shares(jacobian)
     for row, held in enumerate(names):
-        design[row, [position[name] for name in held]] = 1.0
-    logs, _ = Mean(observations, fitted.costs).at(np.array(fitted.factors))
+        for name in held:
+            of_links = name.partition(":")[0] in OF_LINKS
+            design[row, position[name]] = shares[row] if of_links else 1.0
     residuals = (
         np.log(np.array([o.step_s for o in observations], dtype=float)) - logs - design @ means
     )

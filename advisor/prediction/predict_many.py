@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
-from advisor.prediction.distance import FARTHEST, WIDENING, chip_distance, model_distances
+from advisor.prediction.distance import FARTHEST, chip_distance, model_distances
 from advisor.prediction.fitted import (
-    KNOWN,
-    LEAN_DECODERS,
-    LEAN_OTHERS,
-    OF_GPU,
-    OF_LEAN,
-    OF_MODEL,
-    OF_SOFTWARE,
-    OWN_SOFTWARE,
     OWN_STACK,
     Fitted,
     effect_name,
-    known_models,
 )
-from advisor.prediction.intervals import MOST, half_width
 from advisor.prediction.model.workload import Workload
-from advisor.prediction.physics.chip import Chip, board_of, gpu_type
+from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.columns import Columns, WorkloadTable
 from advisor.prediction.physics.factors import NAMES, lean_layers, not_compiled, whole_attention
 from advisor.prediction.physics.memory import ANY, Option, Wanted, sample_bytes
@@ -36,6 +26,7 @@ from advisor.prediction.physics.step_time import (
     work_multiple,
     work_terms,
 )
+from advisor.prediction.residuals import residuals
 
 if TYPE_CHECKING:
     import numpy as np
@@ -152,6 +143,7 @@ def _distinct(
     micro_batch_size = np.empty(pairs)
     company = np.empty(pairs)
     least = np.empty(pairs)
+    exchange = np.empty(pairs)
     unknown = np.empty(pairs, dtype=bool)
     table = WorkloadTable(workloads, chips)
     each = np.arange(len(workloads))
@@ -164,7 +156,8 @@ def _distinct(
         found = _fastest(
             columns, options, [sample[rows] for sample in samples], fitted, wanted, naive=naive
         )
-        best[block], chosen[block], micro_batch_size[block], company[block], least[block] = found
+        best[block], chosen[block], micro_batch_size[block] = found[:3]
+        company[block], least[block], exchange[block] = found[3:]
         # A GPU without a datasheet rate fits or not all the same; its time is not known.
         unknown[block] = np.isnan(columns.naive_peak if naive else columns.peak)
         unknown[block] |= np.isnan(columns.bandwidth + columns.tdp_w)
@@ -182,26 +175,15 @@ def _distinct(
         np.array([chip_distance(fitted.reach, gpus, own, c) for c in chips]),
     )
     distance = far[0][workload_index] + far[1][chip_index]
-    alone, together = (
-        _residuals(
-            fitted, workloads, chips, far, naive=naive, several=several, lean=options[0].lean
-        )
-        for several in (False, True)
+    left = residuals(fitted, workloads, chips, far, naive=naive, lean=options[0].lean).at(
+        workload_index, chip_index, np.divide(exchange, best, where=fits, out=np.zeros(pairs))
     )
-
-    def of_pairs(name: str) -> Floats:
-        one, more = (
-            getattr(grids, name)[workload_index, chip_index] for grids in (alone, together)
-        )
-        result: Floats = np.where(counts > 1, more, one)
-        return result
-
-    shift, half = of_pairs("shift"), of_pairs("half")
+    shift, half = left.shift, left.half
     # Beyond a machine or eight of them the evidence is thin: doublings beyond widen the interval.
     beyond = beyond_measured(counts)
     half = np.hypot(half, beyond)
-    foreign_half = np.hypot(np.maximum(of_pairs("foreign_half"), half), beyond)
-    apart = np.minimum(of_pairs("apart"), half)
+    foreign_half = np.hypot(np.maximum(left.foreign_half, half), beyond)
+    apart = np.minimum(left.apart, half)
     steps = np.array([w.training_steps for w in workloads], dtype=float)[workload_index]
     # Nothing trains faster than was ever seen, and several GPUs lose to each other besides; where
     # the fit says otherwise it is off by as much.
@@ -291,9 +273,10 @@ def _fastest(
     wanted: Wanted,
     *,
     naive: bool,
-) -> tuple[Floats, Whole, Floats, Floats, Floats]:
+) -> tuple[Floats, Whole, Floats, Floats, Floats, Floats]:
     """Step seconds of the fastest option that fits, which it is, its micro-batch, the seconds that
-    several GPUs lose to each other whatever the option, and those of its matrix products alone."""
+    several GPUs lose to each other whatever the option, those of its matrix products alone, and
+    those of the exchange."""
     import numpy as np
 
     factors = _factors(fitted, columns, naive=naive)
@@ -308,6 +291,7 @@ def _fastest(
     best = np.full(len(columns), np.inf)
     chosen = np.full(len(columns), -1)
     micro_batch_size = np.zeros(len(columns))
+    exchanging = np.zeros(len(columns))
     value = {name: math.exp(log) for name, log in zip(NAMES, fitted.factors, strict=True)}
     alone = options[0]
     compiled = work + terms[3] * factors[3] * (
@@ -331,16 +315,17 @@ def _fastest(
         multiple = work_multiple(option)
         *shown, offload = traffic_terms(option, columns, np.maximum(micro, 1.0), busy * multiple)
         seconds = (apart if option.stage else compiled) * multiple
-        for term, factor in zip(shown, factors[9:12], strict=True):
-            seconds += term * factor
+        exchange = shown[1] * factors[10] + shown[2] * factors[11]
+        seconds += shown[0] * factors[9] + exchange
         if option.offloading:
             seconds += offload * factors[13]
         # A GPU without a datasheet rate has no seconds (NaN); that it fits is known all the same.
         better = (micro > 0) & ((seconds < best * AS_FAST) | (chosen < 0))
         np.copyto(best, seconds, where=better)
         np.copyto(micro_batch_size, micro, where=better)
+        np.copyto(exchanging, exchange, where=better)
         chosen[better] = number
-    return best, chosen, micro_batch_size, company, least
+    return best, chosen, micro_batch_size, company, least, exchanging
 
 
 def _factors(fitted: Fitted, columns: Columns, *, naive: bool) -> list[Floats | float]:
@@ -392,127 +377,3 @@ def _factors(fitted: Fitted, columns: Columns, *, naive: bool) -> list[Floats | 
         value["company"],
         value["offload"],
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class _Residuals:
-    """What the fit says of every workload (rows) on every chip (columns), beside the physics."""
-
-    shift: Floats
-    half: Floats
-    """Half of the 90 % interval of the logarithm."""
-    foreign_half: Floats
-    """The same where somebody else's software is meant."""
-    apart: Floats
-    """The same for a comparison with another prediction for the same model: what all share is
-    left out."""
-
-
-def _residuals(
-    fitted: Fitted,
-    workloads: Sequence[Workload],
-    chips: Sequence[Chip],
-    distance: tuple[Floats, Floats],
-    *,
-    naive: bool,
-    several: bool,
-    lean: bool,
-) -> _Residuals:
-    import numpy as np
-
-    position = {name: i for i, name in enumerate(fitted.effects)}
-    unknown = len(fitted.effects)
-    means = np.array([*fitted.effect_means, 0.0])
-    covariance = np.zeros((unknown + 1, unknown + 1))
-    covariance[:unknown, :unknown] = fitted.effect_covariance
-    types = [gpu_type(chip) for chip in chips]
-    alike = known_models(fitted)
-    models = [
-        w.workload_id
-        if effect_name("model", w.workload_id) in position
-        else alike.get((w.family, w.parameters), w.workload_id)
-        for w in workloads
-    ]
-    bus = np.array([several and not chip.switched for chip in chips])[None, :]
-
-    def places(kind: str, keys: Sequence[tuple[str, ...]]) -> Whole:
-        return np.array([position.get(effect_name(kind, *key), unknown) for key in keys])
-
-    method = "naive" if naive else "tuned"
-    places_of: dict[str, Whole] = {
-        "family": places("family", [(w.family,) for w in workloads])[:, None],
-        "model": places("model", [(name,) for name in models])[:, None],
-        "generation": places("generation", [(chip.generation,) for chip in chips])[None, :],
-        "gpu": places("gpu", [(name,) for name in types])[None, :],
-        "board": places("board", [(board_of(chip),) for chip in chips])[None, :],
-        "links": np.where(bus, places("links", [(name,) for name in types])[None, :], -1),
-        "software": places("software", [(OWN_SOFTWARE,)])[None, :],
-        "source": places("source", [(OWN_STACK,)])[None, :],
-        "source x method": places("source x method", [(OWN_STACK, method)])[None, :],
-        "source x gpu": places("source x gpu", [(OWN_STACK, name) for name in types])[None, :],
-        "source x model": np.full((1, 1), -1),  # ours is one program for all models
-        **{
-            kind: np.where(
-                [lean and w.family in of for w in workloads],
-                places(kind, [(name,) for name in models]),
-                -1,
-            )[:, None]
-            for kind, of in zip(OF_LEAN, (LEAN_DECODERS, LEAN_OTHERS), strict=True)
-        },
-        "pair": _pair_places(position, models, types),
-    }
-    widths = dict(zip(KNOWN, fitted.widths, strict=True))
-    far = WIDENING * np.minimum(distance[0][:, None] + distance[1][None, :], FARTHEST)
-    far_gpu = WIDENING * np.minimum(distance[1][None, :], FARTHEST)
-    tail = fitted.tail
-    base = (fitted.factors_sd**2 + fitted.noise**2) * np.ones(far.shape)
-
-    def half(
-        kinds: Sequence[str], widening: Floats, new: Sequence[str] = (), *, compared: bool = False
-    ) -> Floats:
-        """With what is known of these kinds, and nothing of the software of ``new`` kinds."""
-        variances = {
-            kind: (width.sd * (1.0 if compared else width.new)) ** 2
-            for kind, width in widths.items()
-        }
-        at = [places_of[kind] for kind in kinds]
-        known = base.copy()
-        for i, x in enumerate(at):
-            for j, y in enumerate(at[: i + 1]):
-                known += (2.0 - (i == j)) * np.where((x < 0) | (y < 0), 0.0, covariance[x, y])
-        # An effect of one measurement and its scatter are told apart by nothing else.
-        parts = [(np.maximum(known, base) * tail.scale**2, tail.dof), (widening**2, MOST)]
-        for kind, place in zip(kinds, at, strict=True):
-            parts.append((np.where(place == unknown, variances[kind], 0.0), widths[kind].dof))
-        parts += [(np.full(far.shape, variances[kind]), widths[kind].dof) for kind in new]
-        return half_width(parts)
-
-    everything = [places_of[kind] for kind in KNOWN]
-    return _Residuals(
-        shift=sum(np.where(at < 0, 0.0, means[at]) for at in everything)
-        # Links can only hold GPUs back: what looks otherwise is scatter.
-        - np.where(places_of["links"] < 0, 0.0, np.minimum(means[places_of["links"]], 0.0)),
-        half=half(KNOWN, far),
-        foreign_half=half((*OF_MODEL, *OF_GPU, *OF_LEAN, "pair"), far, new=OF_SOFTWARE),
-        apart=half((*OF_GPU, "source x gpu", "pair"), far_gpu, compared=True),
-    )
-
-
-def _pair_places(position: Mapping[str, int], models: Sequence[str], types: Sequence[str]) -> Whole:
-    """Where the effect of each model (rows) on each type of GPU (columns) stands; beyond the last
-    where nobody measured the two. The effects are fewer than the pairs that may be asked for."""
-    import numpy as np
-
-    found = np.full((len(models), len(types)), len(position))
-    rows: dict[str, list[int]] = {}
-    columns: dict[str, list[int]] = {}
-    for i, name in enumerate(models):
-        rows.setdefault(name, []).append(i)
-    for i, name in enumerate(types):
-        columns.setdefault(name, []).append(i)
-    for name, place in position.items():
-        kind, _, key = name.partition(":")
-        model, _, gpu = key.rpartition("|")
-        if kind == "pair" and model in rows and gpu in columns:
-            found[np.ix_(rows[model], columns[gpu])] = place
-    return found

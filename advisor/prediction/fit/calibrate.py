@@ -31,7 +31,7 @@ from advisor.prediction.distance import (
     reach_of,
 )
 from advisor.prediction.fit.observations import PAPER, REFERENCE, Observation
-from advisor.prediction.fit.random_effects import KINDS, Key, cell
+from advisor.prediction.fit.random_effects import KINDS, Key, cell, exchange_shares
 from advisor.prediction.fitted import Reach
 from advisor.prediction.intervals import MOST, Tail, fit_tail, half_width
 from advisor.prediction.physics.chip import gpu_type
@@ -60,7 +60,7 @@ class Calibration:
 
 By = Callable[[Observation], str]
 FEW: tuple[tuple[By, tuple[str, ...]], ...] = (
-    (lambda o: gpu_type(o.chip), ("generation", "gpu", "board", "links")),
+    (lambda o: gpu_type(o.chip), ("generation", "gpu", "board")),
     (lambda o: o.stack, ("software", "source", "source x method")),
 )
 """What may be new and was measured of few groups, and the kinds of effects that then are new."""
@@ -132,7 +132,9 @@ def calibrate(
         )
     key, kinds = MANY
     groups = [(rows, *without(rows), widened(rows)) for rows in measured(key)]
-    new[[names.index(kind) for kind in kinds]] = _stretch(observations, groups, kinds, widths, tail)
+    new[[names.index(kind) for kind in kinds]] = _stretch(
+        observations, groups, kinds, widths, tail, exchange_shares(jacobian) ** 2
+    )
     return Calibration(fit_tail(alone[paper]), tail, own_tail, new)
 
 
@@ -211,9 +213,11 @@ def _stretch(
     kinds: Sequence[str],
     widths: tuple[Floats, Floats],
     tail: Tail,
+    exchange: Floats,
 ) -> float:
     """What the widths of these kinds are multiplied by so that 9 in 10 of the times are inside
-    their intervals when their group is left out; nearer to 1 the fewer groups there are."""
+    their intervals when their group is left out; nearer to 1 the fewer groups there are.
+    ``exchange`` is what effects on the exchange count of each observation's variance."""
     import numpy as np
 
     keys = {kind.name: [kind.key(o) for o in observations] for kind in KINDS}
@@ -231,6 +235,8 @@ def _stretch(
             here = Counter(of[i] for i in rows)
             mine = [of[rows[n]] for n in told]
             part = width**2 * np.array([k is not None and here[k] == all_of[k] for k in mine])
+            if kind.of_exchange:
+                part *= exchange[[rows[n] for n in told]]
             parts.append(part)
             left -= part
         sizes.append(len(told))

@@ -16,7 +16,13 @@ from advisor.prediction.fit.calibrate import Calibration, calibrate, widening
 from advisor.prediction.fit.fit_memory import fit_costs
 from advisor.prediction.fit.log_step import Mean, highest_share
 from advisor.prediction.fit.observations import NATIVE, PAPER, REFERENCE, Observation
-from advisor.prediction.fit.random_effects import KINDS, NOISES, noise_groups, shared_matrices
+from advisor.prediction.fit.random_effects import (
+    KINDS,
+    NOISES,
+    exchange_shares,
+    noise_groups,
+    shared_matrices,
+)
 from advisor.prediction.intervals import MOST, dofs_of, half_width
 from advisor.prediction.physics.factors import FACTORS, starts
 from advisor.prediction.physics.memory import MemoryCosts
@@ -66,7 +72,8 @@ class Posterior:
 
         physics = Mean(asked, self.costs)
         mean, jacobian = physics.at(self.theta)
-        shared = shared_matrices(self.observations, asked)
+        shares = exchange_shares(jacobian)
+        shared = shared_matrices(self.observations, asked, (exchange_shares(self.jacobian), shares))
         known = _noise(self.widths, asked)
         cross = np.zeros((len(self.observations), len(asked)))
         unseen = []
@@ -74,6 +81,8 @@ class Posterior:
         kinds = zip(KINDS, self.widths, self.dofs, calibrated.new, shared, strict=False)
         for kind, width, dof, stretch, matrix in kinds:
             own = width**2 * np.array([0.0 if kind.key(o) is None else 1.0 for o in asked])
+            if kind.of_exchange:
+                own *= shares**2
             new = ~matrix.any(axis=0)
             known += np.where(new, 0.0, own)
             unseen.append((np.where(new, own * stretch**2, 0.0), float(dof)))
@@ -141,8 +150,9 @@ def fit_posterior(observations: Sequence[Observation], like: Posterior | None = 
     y = np.log(np.array([o.step_s for o in timed], dtype=float))
     costs = fit_costs(observations)
     mean = Mean(timed, costs)
-    matrices = shared_matrices(timed, timed)
     theta = np.array(starts())
+    shares = exchange_shares(mean.at(theta)[1])
+    matrices = shared_matrices(timed, timed, (shares, shares))
     prior = np.array(starts())
     precision = 1.0 / np.array([factor.spread for factor in FACTORS]) ** 2
     widths = np.array([kind.start for kind in KINDS] + [first for _, first, _ in NOISES])
@@ -154,14 +164,16 @@ def fit_posterior(observations: Sequence[Observation], like: Posterior | None = 
             normal = jacobian.T @ inverse @ jacobian + np.diag(precision)
             gradient = jacobian.T @ inverse @ (y - f) - precision * (theta - prior)
             theta = theta + np.clip(np.linalg.solve(normal, gradient), -0.5, 0.5)
-        residuals = y - mean.at(theta)[0]
+        f, jacobian = mean.at(theta)
+        residuals = y - f
+        shares = exchange_shares(jacobian)
+        matrices = shared_matrices(timed, timed, (shares, shares))
         if like is None:
             widths, dofs = _fit_widths(residuals, matrices, timed, inflate, widths)
         else:
             widths = like.widths
         inflate = _outliers(residuals, widths, matrices, timed)
     covariance = _covariance(widths, matrices, timed, inflate)
-    jacobian = mean.at(theta)[1]
     extra = (inflate - 1.0) * _noise(widths, timed)
     known = (widths, dofs() if like is None else like.dofs)
     off = residuals + jacobian @ (theta - prior)
@@ -207,8 +219,9 @@ def condition(posterior: Posterior, observations: Sequence[Observation]) -> Post
     import numpy as np
 
     timed = [o for o in observations if o.step_s is not None]
-    matrices = shared_matrices(timed, timed)
     mean, jacobian = Mean(timed, posterior.costs).at(posterior.theta)
+    shares = exchange_shares(jacobian)
+    matrices = shared_matrices(timed, timed, (shares, shares))
     residuals = np.log(np.array([o.step_s for o in timed], dtype=float)) - mean
     inflate = _outliers(residuals, posterior.widths, matrices, timed)
     covariance = _covariance(posterior.widths, matrices, timed, inflate)

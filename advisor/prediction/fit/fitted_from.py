@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from advisor.prediction.distance import reach_of
 from advisor.prediction.fitted import (
     KNOWN,
+    OF_LINKS,
     OF_SOFTWARE,
     OWN_SOFTWARE,
     OWN_STACK,
@@ -69,30 +70,32 @@ def kept_of(posterior: Posterior, observations: Sequence[Observation]) -> Fitted
     import numpy as np
 
     from advisor.prediction.fit.observations import PAPER, REFERENCE
-    from advisor.prediction.fit.random_effects import KINDS, NOISES
+    from advisor.prediction.fit.random_effects import KINDS, NOISES, exchange_shares
 
     kinds = {kind.name: i for i, kind in enumerate(KINDS)}
     rows = posterior.observations
     asked = {o.workload.workload_id for o in rows if o.harness in (PAPER, REFERENCE)}
     names: dict[str, int] = {}
     variance: list[float] = []
-    entries: list[tuple[int, int]] = []
+    entries: list[tuple[int, int, float]] = []
+    shares = exchange_shares(posterior.jacobian)
     for name in KNOWN:
         kind = KINDS[kinds[name]]
         for row, o in enumerate(rows):
             key = kind.key(o)
             if key is None or (name in ("model", "pair") and key[0] not in asked):
                 continue
-            if name in OF_SOFTWARE and key[0] not in (OWN_STACK, OWN_SOFTWARE):
+            if name in (*OF_SOFTWARE, *OF_LINKS) and key[0] not in (OWN_STACK, OWN_SOFTWARE):
                 continue
             effect = effect_name(name, *map(str, key))
             if effect not in names:
                 names[effect] = len(names)
                 variance.append(float(posterior.widths[kinds[name]]) ** 2)
-            entries.append((row, names[effect]))
+            counts = float(shares[row]) if kind.of_exchange else 1.0
+            entries.append((row, names[effect], counts))
     design = np.zeros((len(rows), len(names)))
-    for row, column in entries:
-        design[row, column] = 1.0
+    for row, column, counts in entries:
+        design[row, column] = counts
     spread = design * np.array(variance)
     means = spread.T @ posterior.weighted
     covariance = np.diag(variance) - spread.T @ posterior.inverse @ spread

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from advisor.prediction.fit.observations import PAPER, REFERENCE, Observation
 from advisor.prediction.fitted import KNOWN, LEAN_DECODERS, LEAN_OTHERS, effect_name
 from advisor.prediction.physics.chip import board_of, gpu_type
+from advisor.prediction.physics.factors import EXCHANGES, NAMES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,6 +36,9 @@ class Kind:
     start: float
     spread: float = 0.7
     """Standard deviation of the logarithm of the width."""
+    of_exchange: bool = False
+    """Whether it moves the exchange between GPUs alone: it counts by the share of a step that the
+    exchange takes (`exchange_shares`)."""
 
 
 def _paper(key: Callable[[Observation], Key]) -> Callable[[Observation], Key | None]:
@@ -52,10 +56,11 @@ def _foreign_model(o: Observation) -> Key | None:
 
 
 def _links(o: Observation) -> Key | None:
-    """Several GPUs of a kind on a bus, whoever measured them."""
-    if o.harness == PAPER or o.count == 1 or o.chip.switched:
+    """How somebody's machines of one GPU are wired, and how well their software hides it: one table
+    is of one machine, and the same cards exchange three times as fast in another."""
+    if o.harness == PAPER or o.count == 1:
         return None
-    return (gpu_type(o.chip),)
+    return (o.stack, gpu_type(o.chip))
 
 
 def _lean(families: Collection[str]) -> Callable[[Observation], Key | None]:
@@ -79,7 +84,7 @@ KINDS = (
     Kind(name="gpu", key=lambda o: (gpu_type(o.chip),), start=0.08, spread=0.4),
     # An H100 on PCIe has other clocks, memory and power than one on SXM.
     Kind(name="board", key=lambda o: (board_of(o.chip),), start=0.06, spread=0.4),
-    Kind(name="links", key=_links, start=0.08),
+    Kind(name="links", key=_links, start=0.5, of_exchange=True),
     Kind(name="software", key=_measured(lambda o: (o.kind,)), start=0.12),
     Kind(name="source", key=_measured(lambda o: (o.stack,)), start=0.12),
     Kind(name="source x method", key=_measured(lambda o: (o.stack, o.settings)), start=0.06),
@@ -168,11 +173,21 @@ def _cramped(o: Observation) -> bool:
     return o.method == "optimal" and states > o.chip.memory_gib * 2**30
 
 
-def shared_matrices(left: Sequence[Observation], right: Sequence[Observation]) -> Floats:
-    """For each kind, 1 where two observations share an effect of it."""
+def exchange_shares(jacobian: Floats) -> Floats:
+    """Which share of each step the exchange takes, from the derivatives by the factors."""
+    shares: Floats = jacobian[:, [NAMES.index(name) for name in EXCHANGES]].sum(axis=1)
+    return shares
+
+
+def shared_matrices(
+    left: Sequence[Observation], right: Sequence[Observation], shares: tuple[Floats, Floats]
+) -> Floats:
+    """For each kind, what the effects of it that two observations share count in both: 1, or of an
+    exchange their ``shares``."""
     import numpy as np
 
     matrices = np.empty((len(KINDS), len(left), len(right)))
+    both = np.outer(*shares)
     for kind, matrix in zip(KINDS, matrices, strict=True):
         codes: dict[Key, int] = {}
 
@@ -183,4 +198,6 @@ def shared_matrices(left: Sequence[Observation], right: Sequence[Observation]) -
         a = np.array([code(o) for o in left])
         b = np.array([code(o) for o in right])
         matrix[:] = (a[:, None] == b[None, :]) & (a[:, None] >= 0)
+        if kind.of_exchange:
+            matrix *= both
     return matrices

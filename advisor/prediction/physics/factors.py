@@ -82,6 +82,8 @@ gradient, and all three passes together reach a thirtieth (profiled on an H200, 
 8.6 and 1.07 of 33.5 TFLOP/s). The last four are the paper's harness: see `harness`."""
 CACHED = ("elementwise", "scores")
 """Terms of what one kernel hands to the next, of which a large cache keeps a part."""
+EXCHANGES = ("exchange", "exposed")
+"""Terms that grow as the links between GPUs are slower."""
 NAMES = tuple(factor.name for factor in FACTORS)
 _INDEX = {name: i for i, name in enumerate(NAMES)}
 LEAST_SEEN = 0.15
