@@ -277,7 +277,7 @@ def test_nothing_trains_faster_than_was_ever_seen(fitted: Fitted) -> None:
 
 FACTS = (
     *("memory_gib", "bandwidth_gb_s", "tdp_w", "fp32_tflops", "tf32_tflops", "fp16_tflops"),
-    *("bf16_tflops", "pcie_gb_s", "pair_gb_s", "group_gb_s"),
+    *("bf16_tflops", "pcie_gb_s", "group_gb_s"),
 )
 
 

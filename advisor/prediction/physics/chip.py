@@ -50,12 +50,11 @@ class Chip:
     """How fast taps of a depthwise convolution are fed: `load_tflops`, of which chips with half the
     load units a multiprocessor have half."""
     pcie_gb_s: float
-    pair_gb_s: float
-    """What two GPUs exchange at best, one way."""
     group_gb_s: float
-    """What each of more than two GPUs exchanges at best, one way."""
+    """What each of several GPUs exchanges at best, one way. Bridges between pairs of cards on a bus
+    are bought apart: none is assumed."""
     switched: bool
-    """Whether a switch joins all GPUs (SXM, OAM), else PCIe and perhaps bridges between pairs."""
+    """Whether a switch joins all GPUs (SXM, OAM), else PCIe."""
     measured_vendor: bool
     """Whether any GPU of this maker is in the evidence."""
     generation: str
@@ -113,7 +112,6 @@ def chip_of(gpu: Gpu) -> Chip:
         load_tflops=_load_tflops(gpu),
         tap_tflops=_tap_tflops(gpu),
         pcie_gb_s=pcie,
-        pair_gb_s=max(linked or 0.0, group),
         group_gb_s=group,
         switched=switched,
         measured_vendor=gpu.vendor == "NVIDIA",

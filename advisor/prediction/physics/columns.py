@@ -150,7 +150,6 @@ class WorkloadTable:
                     item.memory_gib,
                     item.bandwidth_gb_s,
                     item.pcie_gb_s,
-                    item.pair_gb_s,
                     item.group_gb_s,
                     item.tdp_w,
                     item.load_tflops,
@@ -172,7 +171,7 @@ class WorkloadTable:
         named = dict(zip(_WORKLOAD_NUMBERS, numbers, strict=True))
         batch, parameters = named.pop("batch_size"), named["parameters"]
         bandwidth = rates[1] * 1e9
-        link = np.where(count == 2, rates[3], rates[4]) * 1e9
+        link = rates[3] * 1e9
         link = np.where(count > GPUS_A_NODE, np.minimum(link, NODE_LINK), link)
         return Columns(
             count=count,
@@ -193,11 +192,11 @@ class WorkloadTable:
             memory_gib=rates[0],
             bandwidth=bandwidth,
             layer_bandwidth=bandwidth * self.layer_clock[chip_index],
-            tdp_w=rates[5],
+            tdp_w=rates[4],
             peak=self.peaks[chip_index, precision],
             naive_peak=self.naive_peaks[chip_index, precision],
-            load_rate=rates[6] * self.clock[chip_index] * 1e12,
-            tap_rate=rates[7] * self.clock[chip_index] * 1e12,
+            load_rate=rates[5] * self.clock[chip_index] * 1e12,
+            tap_rate=rates[6] * self.clock[chip_index] * 1e12,
             pcie=rates[2] * 1e9,
             weight_bytes=np.where(flags[0], 2.0, 4.0),
             share=batch / count,
