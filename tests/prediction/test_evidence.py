@@ -94,3 +94,29 @@ def test_our_own_files_are_one_stack(evidence: tuple[Observation, ...]) -> None:
     assert {o.stack for o in own} == {"own"}
     assert len({o.stack for o in evidence if o.source_id.startswith("lambda")}) == 3
     assert len({project(o) for o in evidence if o.source_id.startswith("lambda")}) == 1
+
+
+def test_settings_are_read_as_the_source_gives_them(evidence: tuple[Observation, ...]) -> None:
+    factory = [o for o in evidence if o.source_id == "llama-factory"]
+    assert len(factory) == 4
+    for o in factory:
+        assert o.option is not None
+        assert o.option.lean and o.option.checkpointing  # Liger fuses the loss
+        small = o.workload.parameters < 1e9
+        assert (o.option.stage, o.option.offloading) == ((0, False) if small else (3, True))
+    recomputed = {
+        (o.chip.name, o.workload.workload_id, o.count)
+        for o in evidence
+        if o.source_id == "llm-q" and o.option is not None and o.option.checkpointing
+    }
+    assert ("L40S", "Qwen2.5-14B", 4) in recomputed
+    assert ("RTX 5090", "Qwen2.5-1.5B", 1) in recomputed
+    assert ("RTX 5090", "Qwen2.5-1.5B", 4) not in recomputed
+
+
+def test_what_is_recomputed_on_one_gpu_says_nothing_of_how_others_scale(one: Observation) -> None:
+    assert one.option is not None
+    slow = replace(one, option=replace(one.option, checkpointing=True), step_s=2.0)
+    eight = replace(one, count=8, option=replace(one.option, checkpointing=False), step_s=0.2)
+    assert usable([slow, eight]) == [slow, eight]  # ten times as fast, and not by eight GPUs alone
+    assert usable([replace(slow, option=eight.option), eight]) != [slow, eight]

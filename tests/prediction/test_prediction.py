@@ -37,7 +37,7 @@ from advisor.prediction.fit.cross_validate import (
 from advisor.prediction.fit.fit import Posterior, fit_posterior
 from advisor.prediction.fit.fit_memory import columns_of, fit_costs, says_fits
 from advisor.prediction.fit.fitted_from import fitted_from
-from advisor.prediction.fit.log_step import Mean
+from advisor.prediction.fit.log_step import Mean, step_model
 from advisor.prediction.fit.observations import (
     NATIVE,
     PAPER,
@@ -484,6 +484,55 @@ def test_what_is_fitted_is_what_predicts(
     # Several GPUs are no faster than as many times one, whatever the terms of a step add up to.
     assert (seconds > expected * (1 - 1e-9)).all()
     assert np.median(seconds[~alone] / expected[~alone]) < 1.03
+
+
+def test_the_papers_clock_sees_all_of_a_step_whose_update_is_offloaded(
+    evidence: tuple[Observation, ...], fitted: Fitted
+) -> None:
+    theta = np.array(fitted.factors)
+    tight = next(
+        o
+        for o in evidence
+        if o.harness == PAPER and o.workload.workload_id == "pythia-2.8b" and o.count == 1
+        if o.chip.name == "A6000" and o.method == "optimal"
+    )
+    offloaded, kept = (
+        replace(
+            tight, option=replace(OPTIONS[0], stage=1, offloading=offloading), micro_batch_size=4
+        )
+        for offloading in (True, False)
+    )
+    for o, hidden in ((offloaded, False), (kept, True)):
+        seen, jacobian = Mean([o], fitted.costs).at(theta)
+        whole, _ = Mean([replace(o, harness=REFERENCE)], fitted.costs).at(theta)
+        assert (seen < whole - 0.1).all() if hidden else (seen == whole).all()
+        names = [factor.name for factor in FACTORS]
+        assert (jacobian[0, names.index("hidden layers")] < 0.0) == hidden
+
+
+def test_the_papers_search_took_what_its_clock_saw_as_fastest(
+    evidence: tuple[Observation, ...], fitted: Fitted
+) -> None:
+    """Of Pythia 2.8B on one A100 it found plain settings, though offloading was as fast."""
+    o = next(
+        o
+        for o in evidence
+        if o.harness == PAPER and o.workload.workload_id == "pythia-2.8b" and o.count == 1
+        if o.chip.name == "A100" and o.method == "optimal"
+    )
+    assert o.searched is not None and not o.searched[0].offloading
+    model = step_model([o], fitted.costs)
+    best = model.log_step(np.array(fitted.factors))[2]
+    assert not model.options[int(best[0])].offloading
+
+
+def test_settings_beyond_the_papers_are_a_method_of_their_own(
+    evidence: tuple[Observation, ...],
+) -> None:
+    own = [o for o in evidence if o.harness == REFERENCE]
+    assert {o.settings for o in own} == {"naive", "tuned", "lean"}
+    assert {o.plain for o in own if o.settings == "lean"} == {"tuned"}
+    assert {f"source x method:own|{o.settings}" for o in own} <= set(shipped_fit().effects)
 
 
 def test_more_memory_is_never_slower(fitted: Fitted) -> None:

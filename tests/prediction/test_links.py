@@ -1,0 +1,135 @@
+"""What the exchange between GPUs takes, and how sure that is: machines of one card are wired
+differently."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from advisor.prediction.fit.log_step import Mean
+from advisor.prediction.fit.observations import (
+    REFERENCE,
+    Observation,
+    chips_by_name,
+    load_evidence,
+)
+from advisor.prediction.fit.random_effects import exchange_shares
+from advisor.prediction.fitted import KNOWN, OF_LINKS, Fitted
+from advisor.prediction.model.workload import workload_of
+from advisor.prediction.own_records import conditioned
+from advisor.prediction.physics.factors import FACTORS, NAMES
+from advisor.prediction.physics.memory import START
+from advisor.prediction.predict_many import Predictions, predict_many
+from advisor.prediction.residuals import LEAST_LINKS
+from advisor.prediction.shipped_predictions import shipped_fit
+from bench_runner.recipes import load_recipes
+from price_catalog.load import load_catalog
+
+CHIPS = chips_by_name()
+WORKLOADS = {recipe.recipe_id: workload_of(recipe) for recipe in load_recipes()}
+
+
+@pytest.fixture(scope="module")
+def fitted() -> Fitted:
+    return shipped_fit()
+
+
+def several(
+    fitted: Fitted, model: str, gpu: str, counts: Sequence[int], method: str = "paper"
+) -> Predictions:
+    zero = np.zeros(len(counts), dtype=int)
+    asked = (zero, zero, np.array(counts))
+    return predict_many([WORKLOADS[model]], [CHIPS[gpu]], *asked, fitted, method=method)
+
+
+def without_links(fitted: Fitted) -> Fitted:
+    """The same fit, in which all machines are wired as reckoned."""
+    widths = [
+        replace(width, sd=0.0) if name in OF_LINKS else width
+        for name, width in zip(KNOWN, fitted.widths, strict=True)
+    ]
+    return replace(fitted, widths=tuple(widths))
+
+
+def test_what_is_not_known_of_the_links_widens_by_the_share_of_the_exchange(
+    fitted: Fitted,
+) -> None:
+    sure = without_links(fitted)
+    gains = {}
+    for gpu in ("RTX 3090", "A100"):  # staged in host memory, and by NVLink
+        counts = (1, 8)
+        with_doubt, with_none = (several(f, "pythia-410m", gpu, counts) for f in (fitted, sure))
+        assert (with_doubt.days == with_none.days).all()
+        wider = np.log(with_doubt.high_days / with_none.high_days)
+        assert wider[0] == 0.0  # one GPU exchanges nothing
+        gains[gpu] = wider[1]
+    assert gains["RTX 3090"] > 3.0 * gains["A100"] > 0.0
+
+
+def test_other_software_is_on_another_machine(fitted: Fitted) -> None:
+    """Our own links between H200 are measured, which says nothing of somebody else's."""
+    sure = without_links(fitted)
+    mine, plain = (several(f, "pythia-1b", "H200", (4,)) for f in (fitted, sure))
+    assert mine.high_days == pytest.approx(plain.high_days)
+    assert mine.foreign_high_days > plain.foreign_high_days
+
+
+def slow_machine(fitted: Fitted, share: float) -> Observation:
+    """Our own time of four RTX 3090 whose exchange takes more than is reckoned."""
+    time = next(
+        o
+        for o in load_evidence()
+        if o.harness == REFERENCE and o.workload.workload_id == "pythia-410m" and o.count == 1
+    )
+    asked = replace(
+        time, chip=CHIPS["RTX 3090"], count=4, option=None, micro_batch_size=None, method="optimal"
+    )
+    logs, _ = Mean([asked], fitted.costs).at(np.array(fitted.factors))
+    return replace(asked, step_s=math.exp(logs[0]) * share)
+
+
+def test_a_slow_machine_of_ones_own_slows_what_exchanges_much(fitted: Fitted) -> None:
+    moved = conditioned(fitted, [slow_machine(fitted, 1.6)])
+    assert "links:own|RTX 3090" in moved.effects
+    before, after = (several(f, "pythia-160m", "RTX 3090", (1, 2, 8)) for f in (fitted, moved))
+    slower = after.days / before.days
+    assert slower[1] > slower[0]  # some of it was the card, more the links
+    assert slower[2] > slower[1]
+
+
+def test_links_never_make_gpus_faster_than_linear(fitted: Fitted) -> None:
+    place = len(fitted.effects)
+    covariance = np.zeros((place + 1, place + 1))
+    covariance[:place, :place] = fitted.effect_covariance
+    better = replace(
+        fitted,
+        effects=(*fitted.effects, "links:own|RTX 3090"),
+        effect_means=(*fitted.effect_means, 10.0 * LEAST_LINKS),
+        effect_covariance=tuple(map(tuple, covariance.tolist())),
+    )
+    for model in ("pythia-160m", "pythia-410m", "roberta"):
+        many = several(better, model, "RTX 3090", (1, 2, 4, 8))
+        alike = ~many.beyond_linear
+        assert (many.days * (1, 2, 4, 8) >= many.days[0] * (1 - 1e-9))[alike].all()
+
+
+def test_the_exchange_is_what_its_factors_move() -> None:
+    times = [o for o in load_evidence() if o.source_id == "lambda" and o.chip.name == "RTX 4090"]
+    mean, start = Mean(times, START), np.array([math.log(f.start) for f in FACTORS])
+    logs, jacobian = mean.at(start)
+    shares = exchange_shares(jacobian)
+    assert all((share > 0.0) == (o.count > 1) for share, o in zip(shares, times, strict=True))
+    nudged = start.copy()
+    nudged[[NAMES.index("exchange"), NAMES.index("exposed")]] += 1e-4
+    assert (mean.at(nudged)[0] - logs) / 1e-4 == pytest.approx(shares, abs=1e-3)
+
+
+def test_no_bridge_is_assumed_between_cards_on_a_bus() -> None:
+    bridged = next(gpu for gpu in load_catalog().gpus if gpu.name == "A6000")
+    assert bridged.nvlink_gb_s
+    assert CHIPS["A6000"].group_gb_s == pytest.approx(CHIPS["A6000"].pcie_gb_s * 0.45)
+    assert CHIPS["A100"].group_gb_s > CHIPS["A100"].pcie_gb_s
