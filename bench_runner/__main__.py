@@ -13,8 +13,9 @@ Commands
     hardware [--gpus N] [--recipe R] [--format json|table]
         One object: {"machine": {host, cpu, cpu_count, memory_gib, memory_available_gib,
         disk_free_gib, gpus: [{index, uuid, name, memory_gib, memory_used_gib,
-        utilisation_percent, compute_capability, driver, power_limit_w}], topology, versions},
-        "concerns": [sentence, ...]}: what speaks against starting now.
+        utilisation_percent, compute_capability, driver, power_limit_w, divided}], topology,
+        versions}, "no_gpu": why there is none (or null), "concerns": [sentence, ...]}: what speaks
+        against starting now.
     run --recipe R [--gpus N] [--methods naive,free-lunch,paper,all]
         [--search fast|exhaustive]
         [--minutes M] [--trial-minutes M] [--memory-limit-gib G] [--peak-tflops P] [--records FILE]
@@ -71,7 +72,17 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from bench_runner import export, hardware, journal, kernels, node_links, search, space, whole_search
+from bench_runner import (
+    export,
+    hardware,
+    journal,
+    kernels,
+    node_links,
+    search,
+    shell_variables,
+    space,
+    whole_search,
+)
 from bench_runner.arguments import find_recipe, parse_peaks, parse_settings, parser
 from bench_runner.locks import DeviceInUseError, only_benchmark
 from bench_runner.processes import ending_signals, when_parent_ends
@@ -128,12 +139,13 @@ def _print_hardware(arguments: argparse.Namespace) -> int:
     gpus = arguments.gpus or max(1, len(found.gpus))
     concerns = hardware.concerns(found, gpus, parameters, offloading=False)
     if arguments.format == "json":
-        print(json.dumps({"machine": found.as_json(), "concerns": concerns}))
+        why = None if found.gpus else hardware.why_no_gpu()
+        print(json.dumps({"machine": found.as_json(), "no_gpu": why, "concerns": concerns}))
         return 0
     for gpu in found.gpus:
         print(f"GPU {gpu.index}: {gpu.name}, {gpu.memory_gib:.0f} GiB, driver {gpu.driver}")
     if not found.gpus:
-        print("no NVIDIA GPU was found (nvidia-smi lists none)")
+        print(f"no NVIDIA GPU: {hardware.why_no_gpu()}")
     print(f"host: {found.cpu}, {found.cpu_count} CPUs, {found.memory_gib:.0f} GiB")
     for concern in concerns:
         print(f"! {concern}")
@@ -145,11 +157,15 @@ def _setup(arguments: argparse.Namespace) -> Setup:
     space.micro_batch_sizes(recipe.training.batch_size, arguments.gpus)
     machine = hardware.machine(arguments.work)
     found = len(machine.gpus)
+    if arguments.device == "cuda" and not found:
+        raise ValueError(f"{hardware.why_no_gpu()}; or try it without a GPU: --device cpu")
     if arguments.device == "cuda" and arguments.launcher == "local" and found < arguments.gpus:
         raise ValueError(
             f"--gpus is {arguments.gpus} but nvidia-smi shows {found}: ask for at most that, or "
             "try it without a GPU: --device cpu"
         )
+    if arguments.device == "cuda":
+        hardware.check_alike(machine.gpus[: arguments.gpus])
     nodes = 1
     if arguments.launcher == "slurm":
         nodes = max(1, node_links.node_count(dict(os.environ)))
@@ -158,8 +174,6 @@ def _setup(arguments: argparse.Namespace) -> Setup:
                 f"--gpus {arguments.gpus} over {nodes} nodes is {arguments.gpus // nodes} each, "
                 f"but nvidia-smi shows {found} here: ask SLURM for more, or for fewer by --gpus"
             )
-    if arguments.device == "cuda" and not machine.gpus:
-        raise ValueError("nvidia-smi shows no GPU on this node: start where the GPUs are")
     return Setup(
         recipe=recipe,
         machine=machine,
@@ -170,6 +184,7 @@ def _setup(arguments: argparse.Namespace) -> Setup:
         source_id=arguments.source_id,
         node_count=nodes,
         job_number=os.environ.get("SLURM_JOB_ID"),
+        variables=shell_variables.that_matter(os.environ),
     )
 
 

@@ -8,15 +8,19 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import re
 import shutil
 import subprocess
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+from bench_runner import shell_variables
 
 GIB = 1024**3
 _QUERY = (
@@ -26,6 +30,9 @@ _QUERY = (
 _IDLE_MEMORY_GIB = 1.0
 """Memory that a driver or a display may hold on an idle GPU."""
 _HOST_GIB_PER_GPU = 8.0
+_ASK_S = 60.0
+_SAID = 200
+"""Characters of what nvidia-smi complains of, or of a variable, that are told."""
 _FEWEST_SAMPLES = 3
 POWER_AVERAGED_S = 1.0
 """NVML documents its power as the mean over a second on Ampere (GA100 apart) and newer."""
@@ -58,6 +65,8 @@ class GpuState:
     compute_capability: str
     driver: str
     power_limit_w: float | None
+    divided: bool = False
+    """By MIG into slices, of which a process is given one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,17 +88,57 @@ class Machine:
         return asdict(self)
 
 
-def _nvidia_smi(*arguments: str) -> str | None:
-    """What nvidia-smi prints, or None where there is none or it fails."""
+class NoAnswerError(Exception):
+    """nvidia-smi does not tell; the message says why, in words."""
+
+
+def _ask_nvidia_smi(*arguments: str) -> str:
+    """What nvidia-smi prints. Raises NoAnswerError."""
     if shutil.which("nvidia-smi") is None:
-        return None
+        raise NoAnswerError("there is no nvidia-smi on this machine's PATH")
     try:
         answer = subprocess.run(
-            ["nvidia-smi", *arguments], capture_output=True, text=True, timeout=60, check=False
+            ["nvidia-smi", *arguments],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_ASK_S,
+            check=False,
         )
-    except (OSError, subprocess.TimeoutExpired):
+    except subprocess.TimeoutExpired:
+        raise NoAnswerError(f"nvidia-smi did not answer within {_ASK_S:.0f} s") from None
+    except OSError as error:
+        raise NoAnswerError(f"nvidia-smi cannot be started ({error.strerror})") from None
+    if answer.returncode != 0:
+        said = " ".join((answer.stdout + " " + answer.stderr).split())
+        clean = "".join(ch if ch.isprintable() else "?" for ch in said)[:_SAID]
+        raise NoAnswerError(f"nvidia-smi fails: {clean or f'exit code {answer.returncode}'}")
+    return answer.stdout
+
+
+def _nvidia_smi(*arguments: str) -> str | None:
+    """What nvidia-smi prints, or None where there is none or it fails."""
+    try:
+        return _ask_nvidia_smi(*arguments)
+    except NoAnswerError:
         return None
-    return answer.stdout if answer.returncode == 0 else None
+
+
+def why_no_gpu() -> str:
+    """Why this machine shows no GPU to train on, as half a sentence that says how to mend it."""
+    setting = os.environ.get("CUDA_VISIBLE_DEVICES")
+    try:
+        listing = _ask_nvidia_smi(f"--query-gpu={_QUERY}", "--format=csv,noheader,nounits")
+    except NoAnswerError as error:
+        return f"{error}: install or load NVIDIA's driver, or start where the GPUs are"
+    found = len(parse_gpus(listing))
+    if not found or setting is None:
+        return "nvidia-smi shows no GPU on this machine: start where the GPUs are"
+    plural = "" if found == 1 else "s"
+    return (
+        f"CUDA_VISIBLE_DEVICES is {setting[:_SAID]!r}, which names none of this machine's {found} "
+        f"GPU{plural}: unset it, or name some by number"
+    )
 
 
 def _number(text: str) -> float | None:
@@ -99,20 +148,24 @@ def _number(text: str) -> float | None:
         return None
 
 
-def parse_gpus(listing: str) -> tuple[GpuState, ...]:
-    """The rows of ``nvidia-smi --query-gpu=... --format=csv,noheader,nounits``."""
+def parse_gpus(listing: str, shared_gib: float = 0.0) -> tuple[GpuState, ...]:
+    """The rows of ``nvidia-smi --query-gpu=... --format=csv,noheader,nounits``.
+
+    A GPU that tells no memory of its own shares the host's, ``shared_gib`` (GB10, Jetson).
+    """
     gpus = []
     for line in listing.strip().splitlines():
         cells = [cell.strip() for cell in line.split(",")]
-        if len(cells) != len(_QUERY.split(",")):
+        if len(cells) != len(_QUERY.split(",")) or not cells[0].isdecimal():
             continue
+        memory_mib = _number(cells[3])
         gpus.append(
             GpuState(
                 index=int(cells[0]),
                 uuid=cells[1],
                 name=cells[2],
-                memory_gib=float(cells[3]) / 1024,
-                memory_used_gib=float(cells[4]) / 1024,
+                memory_gib=shared_gib if memory_mib is None else memory_mib / 1024,
+                memory_used_gib=(_number(cells[4]) or 0.0) / 1024,
                 utilisation_percent=_number(cells[5]),
                 compute_capability=cells[6],
                 driver=cells[7],
@@ -123,15 +176,63 @@ def parse_gpus(listing: str) -> tuple[GpuState, ...]:
 
 
 def visible(gpus: tuple[GpuState, ...], setting: str | None) -> tuple[GpuState, ...]:
-    """The GPUs that CUDA_VISIBLE_DEVICES leaves, in its order."""
+    """The GPUs that CUDA_VISIBLE_DEVICES leaves, in its order; as CUDA does, none behind the first
+    word that names no GPU."""
     if setting is None:
         return gpus
-    wanted = [word.strip() for word in setting.split(",") if word.strip()]
-    chosen = []
-    for word in wanted:
-        match = [gpu for gpu in gpus if word == str(gpu.index) or gpu.uuid.startswith(word)]
-        chosen.extend(match[:1])
+    chosen: list[GpuState] = []
+    for word in (word.strip() for word in setting.split(",")):
+        match = [
+            gpu
+            for gpu in gpus
+            if word == str(gpu.index) or (word.startswith("GPU-") and gpu.uuid.startswith(word))
+        ]
+        if not match or match[0] in chosen:
+            break
+        chosen.append(match[0])
     return tuple(chosen)
+
+
+def pinned(gpus: Sequence[GpuState], gpu_count: int, setting: str | None) -> dict[str, str]:
+    """What makes CUDA take the very GPUs that a search is about; {} where it has no choice.
+
+    CUDA numbers the fastest first unless told, nvidia-smi by their slots. By number, because
+    DeepSpeed reads numbers only.
+    """
+    if setting is None and len(gpus) == gpu_count:
+        return {}
+    return {
+        "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
+        "CUDA_VISIBLE_DEVICES": ",".join(str(gpu.index) for gpu in gpus[:gpu_count]),
+    }
+
+
+def divided(listing: str) -> frozenset[int]:
+    """The numbers of the GPUs that ``nvidia-smi -L`` lists slices of."""
+    found, number = set(), None
+    for line in listing.splitlines():
+        if (start := re.match(r"GPU (\d+):", line)) is not None:
+            number = int(start[1])
+        elif number is not None and line.strip().startswith("MIG "):
+            found.add(number)
+    return frozenset(found)
+
+
+def check_alike(gpus: Sequence[GpuState]) -> None:
+    """Raise ValueError where a time on these would stand for no GPU: two kinds, or a slice."""
+    names = sorted({gpu.name for gpu in gpus})
+    if len(names) > 1:
+        raise ValueError(
+            f"the GPUs differ ({', '.join(names)}), and a time would stand for neither: choose "
+            "some of one kind by CUDA_VISIBLE_DEVICES"
+        )
+    for gpu in gpus:
+        if gpu.divided:
+            raise ValueError(
+                f"GPU {gpu.index} ({gpu.name}) is divided by MIG, and a slice's time would stand "
+                f"for no GPU: ask whoever runs the machine for a whole one (nvidia-smi -i "
+                f"{gpu.index} -mig 0)"
+            )
 
 
 def gpu_mark(uuid: str) -> str:
@@ -170,7 +271,11 @@ def machine(work_directory: Path) -> Machine:
 
     memory = psutil.virtual_memory()
     listing = _nvidia_smi(f"--query-gpu={_QUERY}", "--format=csv,noheader,nounits")
-    gpus = visible(parse_gpus(listing or ""), os.environ.get("CUDA_VISIBLE_DEVICES"))
+    gpus = parse_gpus(listing or "", memory.total / GIB)
+    gpus = visible(gpus, os.environ.get("CUDA_VISIBLE_DEVICES"))
+    if gpus:
+        cut = divided(_nvidia_smi("-L") or "")
+        gpus = tuple(replace(gpu, divided=gpu.index in cut) for gpu in gpus)
     existing = next(path for path in (work_directory, *work_directory.parents) if path.exists())
     return Machine(
         host=platform.node(),
@@ -211,7 +316,7 @@ def concerns(found: Machine, gpu_count: int, parameters: int, offloading: bool) 
             f"{found.disk_free_gib:.1f} GiB of disk is free where {_DISK_GIB:.0f} GiB is needed "
             "for compiled kernels and logs"
         )
-    return sentences
+    return sentences + shell_variables.warnings(os.environ)
 
 
 class GpuSampler:

@@ -12,13 +12,13 @@ import shutil
 import subprocess
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import Any, Literal
 
-from bench_runner import configure, node_links, processes
+from bench_runner import configure, node_links, processes, shell_variables
 from bench_runner.events import BadEventError, EventTail
 from bench_runner.leftovers import in_use
 from bench_runner.processes import (
@@ -43,6 +43,7 @@ _FULL_BYTES = 1024 * 1024
 _FIRST_EXIT = re.compile(r"failed \(exitcode: (-?\d+)\)")
 _KILLED = (-9, 137)
 _SRUN_KILLED = re.compile(r"^srun: error: .*: (Killed|Out Of Memory)", re.MULTILINE)
+_OF_THE_MOMENT = ("No space left on device", "Disk quota exceeded", "Too many open files")
 _COMPILERS = 8
 _JOIN_S = 120
 """How long the nodes of a job wait for one another."""
@@ -118,9 +119,13 @@ def child_environment(
     compute_capability: str | None,
     group: str,
     launcher: str = "local",
+    pinned: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """The environment of a group: offline, its own mark, what its settings need."""
-    environment = processes.child_environment(base)
+    """The environment of a group: offline, its own mark, what its settings need.
+
+    ``pinned``: the GPUs that the search is about, as bench_runner.hardware says them.
+    """
+    environment = processes.child_environment(shell_variables.without_other_launchers(base))
     environment |= configure.environment(spec.settings, compute_capability)
     environment["PYTHONUNBUFFERED"] = "1"
     environment["HF_HUB_OFFLINE"] = "1"
@@ -129,6 +134,7 @@ def child_environment(
     environment[MARK] = group
     if launcher == "local":
         environment[PARENT] = str(os.getpid())
+        environment |= pinned or {}
     # torchrun gives each process one thread unless told; offloaded updates run on the CPU.
     here = spec.gpu_count // max(1, node_links.node_count(base) if launcher == "slurm" else 1)
     threads = max(1, (os.cpu_count() or 1) // max(1, here))
@@ -156,6 +162,7 @@ def run_group(
     stop: Event | None = None,
     launcher: str = "local",
     compute_capability: str | None = None,
+    pinned: Mapping[str, str] | None = None,
 ) -> Outcome:
     """Run one trial's process group to its end and say how it ended."""
     stop = stop or Event()
@@ -169,6 +176,7 @@ def run_group(
         compute_capability=compute_capability,
         group=group,
         launcher=launcher,
+        pinned=pinned,
     )
     events: list[dict[str, Any]] = []
     tail = EventTail(directory / "events.jsonl")
@@ -194,7 +202,9 @@ def run_group(
     except OSError as error:
         name = f" ({error.filename})" if error.filename else ""
         reason = f"the trial could not be started: {error.strerror}{name}; --work names its folder"
-        return Outcome(status="failed", reason=reason, events=(), log_tail="", wall_s=0.0)
+        return Outcome(
+            status="failed", reason=reason, events=(), log_tail="", wall_s=0.0, of_the_moment=True
+        )
 
     with in_use(directory):
 
@@ -245,7 +255,9 @@ def run_group(
         shorten(log_file)
         if outcome.status == "failed" and _is_full(directory):
             return replace(
-                outcome, reason=f"the disk of {directory.parent} is full: {outcome.reason}"
+                outcome,
+                reason=f"the disk of {directory.parent} is full: {outcome.reason}",
+                of_the_moment=True,
             )
         return outcome
 
@@ -297,6 +309,7 @@ def _outcome(
     error = next((event for event in events if event["event"] == "error"), None)
     status: Ending = "failed"
     reason: str | None = None
+    of_the_moment = False
     killed = exit_code in _KILLED or first_exit in _KILLED or _SRUN_KILLED.search(log_tail)
     if ended_by == "cancelled":
         status, reason = ended_by, ended_by
@@ -306,6 +319,7 @@ def _outcome(
         status = "ok"
     elif killed and ended_by is None:
         # Before what the other ranks say: they only missed the one that is gone.
+        of_the_moment = True
         reason = "a process was killed by the system (SIGKILL), most often for lack of host memory"
     elif misfit is not None:
         # Sizes that fitted before it are in the events; the caller times the largest of them.
@@ -318,6 +332,15 @@ def _outcome(
         reason = f"the time limit of {time_limit_s:.0f} s passed; the process group was ended"
     elif error is not None:
         reason = f"{error['type']}: {error['message']}"
+        of_the_moment = any(words in error["message"] for words in _OF_THE_MOMENT)
     else:
         reason = f"the process group ended with exit code {exit_code} and no result"
-    return Outcome(status=status, reason=reason, events=events, log_tail=log_tail, wall_s=wall_s)
+    return Outcome(
+        status=status,
+        reason=reason,
+        events=events,
+        log_tail=log_tail,
+        wall_s=wall_s,
+        time_limit_s=time_limit_s if status == "timed-out" else None,
+        of_the_moment=of_the_moment,
+    )

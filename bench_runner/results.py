@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 
@@ -37,6 +37,8 @@ class Setup:
     node_count: int = 1
     job_number: str | None = None
     """Of the SLURM job that this is a part of."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Of the shell's, those that change how fast it trains (bench_runner.shell_variables)."""
 
     @property
     def gpu(self) -> str:
@@ -69,6 +71,8 @@ class Setup:
         }
         if self.node_count > 1:
             facts["node_count"] = self.node_count
+        if self.variables:
+            facts["variables"] = dict(self.variables)
         text = json.dumps(facts, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -124,6 +128,8 @@ def _facts(setup: Setup, outcome: Outcome | None, climb: str, settings: Settings
         "configuration_key": configuration_key(setup, settings, climb),
         "memory_limit_gib": setup.memory_limit_gib,
     }
+    if setup.variables:
+        facts["variables"] = dict(setup.variables)
     if setup.device == "cpu":
         facts["not_a_gpu"] = True
     if outcome is None:
@@ -139,6 +145,10 @@ def _facts(setup: Setup, outcome: Outcome | None, climb: str, settings: Settings
     exchanged = outcome.last("exchange")
     if exchanged is not None:
         facts["exchange"] = {k: v for k, v in exchanged.items() if k not in _OF_EVENTS}
+    if outcome.time_limit_s is not None:
+        facts["time_limit_s"] = outcome.time_limit_s
+    if outcome.of_the_moment:
+        facts["of_the_moment"] = True
     facts["trial_wall_s"] = round(outcome.wall_s, 2)
     facts["gpu_s"] = round(outcome.wall_s * setup.gpu_count, 2)
     about = outcome.last("about")
@@ -175,6 +185,8 @@ def record_of(
         settings = replace(settings, free_lunch=False)
         facts["not_free_lunch_because"] = "missing kernels: " + ", ".join(missing)
     base = _without_time(setup, settings, facts, measured_on)
+    if (wrong := _other_devices(setup, facts.get("about") or {})) is not None:
+        return with_id(replace(base, status="failed", reason=wrong, environment=facts))
     fitting = outcome.largest_fitting()
     if timed is None and fitting is not None and outcome.status in ("ok", "climbed"):
         # Nobody asked for a time: what fits is the answer.
@@ -192,6 +204,27 @@ def record_of(
     except (ValueError, ArithmeticError) as error:
         reason = f"its seconds do not add up to a step: {error}"
         return with_id(replace(base, status="failed", reason=reason, environment=facts))
+
+
+def _other_devices(setup: Setup, about: Mapping[str, Any]) -> str | None:
+    """Why a time would stand for other GPUs than the record names; None where it does not."""
+    said = about.get("devices")
+    if setup.device == "cpu" or not isinstance(said, list):
+        return None
+    named = {_bare(gpu.name) for gpu in setup.machine.gpus[: setup.gpu_count]}
+    others = [str(name) for name in said if _bare(str(name)) not in named]
+    if not others:
+        return None
+    names = " and ".join(sorted({gpu.name for gpu in setup.machine.gpus[: setup.gpu_count]}))
+    return _one_line(
+        f"torch ran on {others[0]}, where nvidia-smi names {names}: choose GPUs of one kind by "
+        "CUDA_VISIBLE_DEVICES, and whole ones"
+    )
+
+
+def _bare(name: str) -> str:
+    """A GPU's name as all drivers have it."""
+    return " ".join(name.split()).removeprefix("NVIDIA ").lower()
 
 
 def _one_line(text: str) -> str:

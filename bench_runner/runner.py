@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -11,12 +12,13 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from bench_runner import journal, search, space, whole_search
+from bench_runner import hardware, journal, search, space, whole_search
 from bench_runner.launch import run_group
 from bench_runner.leftovers import sweep, sweep_torchrun
+from bench_runner.record_checks import is_number
 from bench_runner.records import Measurement, Settings, Status
 from bench_runner.results import Setup, configuration_key, flops_per_sample, left_out, record_of
-from bench_runner.trial import Outcome, TrialSpec, recipe_to_json
+from bench_runner.trial import NoDeviceError, Outcome, TrialSpec, recipe_to_json
 
 Emit = Callable[[dict[str, Any]], None]
 _NOT_REPEATED: tuple[Status, ...] = ("ok", "infeasible", "failed")
@@ -159,15 +161,22 @@ class Search:
         for settings in candidates:
             key = configuration_key(self._setup, settings, self._options.climb)
             record = by_key.get(key)
-            if record is not None and not self._lost_elsewhere(record):
+            if record is not None and not self._may_be_otherwise(record):
                 # Under the settings that were asked for: kernels may have been missing.
                 asked = replace(record.settings or settings, free_lunch=settings.free_lunch)
                 self._done.append(replace(record, settings=asked))
                 self._tell("reused", record)
 
-    def _lost_elsewhere(self, record: Measurement) -> bool:
-        """Whether it failed with a node of another job, and so says nothing of its settings."""
-        nodes = record.environment.get("nodes") or {}
+    def _may_be_otherwise(self, record: Measurement) -> bool:
+        """Whether it failed by what is gone by now, and so says nothing of its settings: a full
+        disk, a kill, a shorter time limit, a node of another job."""
+        facts = record.environment
+        limit_s = facts.get("time_limit_s")
+        if facts.get("of_the_moment"):
+            return True
+        if is_number(limit_s) and float(limit_s) < self._options.trial_minutes * 60:
+            return True
+        nodes = facts.get("nodes") or {}
         return bool(nodes.get("lost")) and nodes.get("job") != self._setup.job_number
 
     def _keep(self, record: Measurement) -> None:
@@ -236,6 +245,10 @@ class Search:
         while True:
             if outcome.status == "cancelled" or self._out_of_minutes(outcome):
                 return None
+            error = outcome.last("error")
+            if error is not None and error["type"] == NoDeviceError.__name__:
+                # No other settings would change that.
+                raise ValueError(error["message"])
             self.lost_nodes = outcome.lost_nodes
             if outcome.lost_nodes:
                 break
@@ -291,7 +304,14 @@ class Search:
             stop=self._stop,
             launcher=self._options.launcher,
             compute_capability=gpus[0].compute_capability if gpus else None,
+            pinned=self._pinned(),
         )
+
+    def _pinned(self) -> dict[str, str]:
+        if self._setup.device == "cpu":
+            return {}
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+        return hardware.pinned(self._setup.machine.gpus, self._setup.gpu_count, visible)
 
     def _seconds_left(self) -> float:
         if self._options.minutes is None:

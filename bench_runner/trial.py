@@ -13,6 +13,10 @@ Ending = Literal["ok", "infeasible", "climbed", "failed", "timed-out", "cancelle
 """Of a process group. ``climbed``: memory ended it, and some sizes had fitted before."""
 
 
+class NoDeviceError(RuntimeError):
+    """torch cannot use the GPU, whatever the settings; the message says what to do."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialSpec:
     """One process group's task: find a micro-batch size for these settings, then time steps."""
@@ -39,7 +43,8 @@ class TrialSpec:
     minimum_steps: int = 5
     maximum_steps: int = 60
     settle_s: float = 60.0
-    """Warm-up longer than this ends even where step times have not settled; the record says so."""
+    """Warm-up longer than this ends even where step times have not settled; the record says so.
+    The first step, which compiles, is not counted in."""
     exchange_timeout_s: float = 60.0
     """How long the ranks wait for one another's out-of-memory flag."""
     headroom: float = 0.95
@@ -78,6 +83,10 @@ class Outcome:
     """How many of the job's nodes do not answer any more."""
     nccl_network: str | None = None
     """``IB`` or ``Socket``, where NCCL told."""
+    time_limit_s: float | None = None
+    """What ended it, where time did."""
+    of_the_moment: bool = False
+    """Whether it failed by what may be otherwise next time: a full disk, a kill."""
 
     def last(self, kind: str) -> dict[str, Any] | None:
         """The last event of a kind, or None."""

@@ -259,9 +259,10 @@ def _gpu_count(recipe: Recipe, device: str, here: MachineState, wanted: int | No
     else:
         found = len(here.gpus)
         if not found:
+            why = here.no_gpu or "nvidia-smi shows no GPU on this machine: start where the GPUs are"
             raise InputError(
-                "nvidia-smi shows no GPU on this machine: start where the GPUs are, or rent one "
-                "(--on sky); --device cpu tries it out, and never ranks as a GPU"
+                f"{why}, or rent one (--on sky); --device cpu tries it out, and never ranks as a "
+                "GPU"
             )
         if wanted is None:
             batch = recipe.training.batch_size

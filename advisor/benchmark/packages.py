@@ -20,8 +20,6 @@ def missing_packages() -> list[str]:
     """What a measurement needs and this Python lacks; looks, and loads nothing."""
     from importlib.util import find_spec
 
-    pass
-
     needed = [n for n in BENCH_PACKAGES if n != "deepspeed" or sys.platform == "linux"]
     return [name for name in needed if find_spec(name) is None]
 

@@ -90,6 +90,8 @@ class MachineState:
     """Where the runner works."""
     concerns: tuple[str, ...]
     """What speaks against starting now, a sentence each."""
+    no_gpu: str | None = None
+    """Why it shows no GPU, where it shows none."""
 
 
 def peak_tflops(gpu: Gpu | None) -> dict[str, float]:

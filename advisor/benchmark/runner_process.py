@@ -272,6 +272,7 @@ def look_here(
             ),
             disk_free_gib=machine["disk_free_gib"],
             concerns=tuple(answer["concerns"]),
+            no_gpu=answer.get("no_gpu"),
         )
     except InputError:
         raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import asdict
@@ -13,7 +14,7 @@ from transformers import TrainingArguments
 
 from bench_runner import configure, space, timing
 from bench_runner.hardware import GpuSampler
-from bench_runner.trial import TrialSpec, recipe_from_json
+from bench_runner.trial import NoDeviceError, TrialSpec, recipe_from_json
 from bench_runner.worker import models
 from bench_runner.worker.clock import Clock, StepSeconds
 from bench_runner.worker.device_memory import DeviceMemory, predicted_peak_gib
@@ -34,6 +35,20 @@ class Misfit(Exception):
     """Another rank ran out of memory at this micro-batch size."""
 
 
+def use_once(device: torch.device) -> None:
+    """Add two numbers there. Raises NoDeviceError where that fails: a driver that is too old or not
+    loaded, a torch that was built for CPUs or other GPUs, one that another process has to itself.
+    """
+    try:
+        torch.ones(1, device=device).add_(1).item()
+    except Exception as error:
+        said = str(error).strip().partition("\n")[0]
+        raise NoDeviceError(
+            f"torch {torch.__version__} cannot use GPU {device.index}, which nvidia-smi shows "
+            f"({said}): see what python -c 'import torch; torch.ones(1).cuda()' says"
+        ) from error
+
+
 class Session:
     """What the phases of one trial share."""
 
@@ -44,6 +59,7 @@ class Session:
         self.device = torch.device("cpu" if spec.device == "cpu" else "cuda")
         self.capability: tuple[int, int] | None = None
         if self.device.type == "cuda":
+            use_once(torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0"))))
             self.capability = torch.cuda.get_device_capability()
         # Through TrainingArguments, so that the process group is the Trainer's own.
         self._arguments(micro_batch_size=1, passes=1, compiled=False)
@@ -279,7 +295,6 @@ class Session:
         settled_at: int | None = None
         settled_how = ""
         sampler = GpuSampler(self._device_uuid() if self.ranks.rank == 0 else None)
-        began = time.monotonic()
         ends_s: list[float] = []
 
         def ended() -> bool:
@@ -290,7 +305,7 @@ class Session:
             usable.append(not self._skipped(trainer))
             allocations.append(self.memory.counts())
             if settled_at is None:
-                settled_at, settled_how = self._settled(steps, usable, allocations, began)
+                settled_at, settled_how = self._settled(steps, usable, allocations, ends_s)
                 if settled_at is not None:
                     self.report({"event": "phase", "phase": "timing", "settled": settled_how})
             if settled_at is None:
@@ -361,9 +376,12 @@ class Session:
         steps: list[StepSeconds],
         usable: list[bool],
         allocations: list[tuple[int, int]],
-        began: float,
+        ends_s: list[float],
     ) -> tuple[int | None, str]:
-        """From which step on times count, and how that was seen; the ranks decide together."""
+        """From which step on times count, and how that was seen; the ranks decide together.
+
+        The first step compiles, which may take minutes, so the patience begins when it has ended.
+        """
         totals = tuple(s.total_s() for s, good in zip(steps, usable, strict=True) if good)
         calm = (
             len(steps) >= 4
@@ -376,7 +394,7 @@ class Session:
                 f"after {len(steps) - 3} steps: three in a row within "
                 f"{timing.SETTLED_WITHIN:.0%}, without an allocation from the device"
             )
-        late = time.monotonic() - began > self.spec.settle_s or (
+        late = ends_s[-1] - ends_s[0] > self.spec.settle_s or (
             len(steps) >= self.spec.maximum_steps - self.spec.minimum_steps
         )
         if self.ranks.any(late) and len(totals) >= 2 and usable[-1]:
