@@ -38,7 +38,7 @@ def about(session: Session) -> dict[str, Any]:
         "states": settings.states,
         "weights": configure.half_type(recipe, settings) or "float32",
         "not_compiled_because": configure.why_not_compiled(recipe, settings),
-        "attention": configure.attention(recipe, settings, flash=models.flash_attention()),
+        "attention": models.attention_here(recipe, settings),
         "tf32": torch.backends.cuda.matmul.fp32_precision == "tf32",
         "missing_kernels": models.missing_kernels(recipe) if settings.free_lunch else [],
         "usable_memory_gib": session.memory.usable_gib,

@@ -9,10 +9,11 @@ from typing import Any
 import torch
 from torch import nn
 
+from bench_runner import configure
 from bench_runner.architecture_text import T5, target_length
 from bench_runner.configure import model_arguments
 from bench_runner.recipes import IMAGE_FAMILIES, MASKED_SHARE, Recipe
-from bench_runner.records import States
+from bench_runner.records import Settings, States
 from bench_runner.worker.changed_training import HalfStateAdam
 from bench_runner.worker.timm_classifier import TimmClassifier
 
@@ -62,28 +63,29 @@ def build_model(recipe: Recipe, attention: str | None) -> nn.Module:
     source = recipe.model
     if source.timm is not None:
         return TimmClassifier(source.timm, dict(source.arguments), recipe.training.classes)
-    import transformers
-
-    if recipe.family in IMAGE_FAMILIES:
-        auto = transformers.AutoModelForImageClassification
-    else:
-        auto = (
-            transformers.AutoModelForSeq2SeqLM
-            if isinstance(recipe.architecture, T5)
-            else transformers.AutoModelForMaskedLM
-            if recipe.family == "encoder"
-            else transformers.AutoModelForCausalLM
-        )
     keywords: dict[str, Any] = {"dtype": torch.float32}
     if attention is not None:
         keywords["attn_implementation"] = attention
-    model: nn.Module = auto.from_config(_configuration(recipe), **keywords)
+    model: nn.Module = _auto_class(recipe).from_config(_configuration(recipe), **keywords)
     try:
         model.get_input_embeddings()
     except NotImplementedError:
         # accelerate asks before it shards, and a convolutional network has none to give.
         model.get_input_embeddings = lambda: None
     return model
+
+
+def _auto_class(recipe: Recipe) -> Any:
+    """Which of the library's classes finds the model's own."""
+    import transformers
+
+    if recipe.family in IMAGE_FAMILIES:
+        return transformers.AutoModelForImageClassification
+    if isinstance(recipe.architecture, T5):
+        return transformers.AutoModelForSeq2SeqLM
+    if recipe.family == "encoder":
+        return transformers.AutoModelForMaskedLM
+    return transformers.AutoModelForCausalLM
 
 
 def _configuration(recipe: Recipe) -> Any:
@@ -202,6 +204,31 @@ def flash_attention() -> str | None:
         if fits and _imports(package):
             return name
     return None
+
+
+def attention_here(recipe: Recipe, settings: Settings) -> str | None:
+    """Hugging Face's name of the attention that these settings get on this machine.
+
+    Raises ValueError for a FlashAttention that was asked for and cannot be had.
+    """
+    flash = flash_attention()
+    if flash is not None and recipe.model.timm is None and not _has_code_for_flash(recipe):
+        flash = None
+    if settings.attention == "flash" and flash is None:
+        raise ValueError(
+            f"no FlashAttention that imports here has code for {recipe.name}: leave out flash"
+        )
+    return configure.attention(recipe, settings, flash=flash)
+
+
+def _has_code_for_flash(recipe: Recipe) -> bool:
+    """Whether the library's own code of this model can call it: T5's and Swin's cannot."""
+    try:
+        found = _auto_class(recipe)._model_mapping[type(_configuration(recipe))]
+    except KeyError:
+        return False
+    kinds = found if isinstance(found, tuple | list) else (found,)
+    return bool(kinds[0]._supports_flash_attn)
 
 
 def _imports(package: str) -> bool:

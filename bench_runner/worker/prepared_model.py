@@ -24,7 +24,7 @@ def prepared_model(
 
     The arguments must be there before the model: with ZeRO-3 they make it be built in shards.
     """
-    attention = configure.attention(recipe, settings, flash=models.flash_attention())
+    attention = models.attention_here(recipe, settings)
     if configure.built_whole(recipe, settings):
         unset_hf_deepspeed_config()
     with device:

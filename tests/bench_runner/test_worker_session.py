@@ -2,14 +2,43 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from bench_runner import space
+from bench_runner.recipes import recipe_from
 from bench_runner.trial import NoDeviceError, TrialSpec
 from tests.torch_for_tests import loaded_later
 
+TRAINING = {"batch_size": 4, "training_steps": 100, "sequence_length": 16, "precision": "bf16"}
+T5: dict[str, Any] = {
+    "id": "t5",
+    "name": "T5",
+    "family": "encoder",
+    "source": "tests",
+    "architecture": {
+        "config_class": "T5Config",
+        "arguments": {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4}
+        | {"vocab_size": 128},
+    },
+    "training": TRAINING | {"optimizer": "adamw"},
+    "support": {"attention": "sdpa"},
+}
+LLAMA = T5 | {
+    "id": "llama",
+    "name": "Llama",
+    "family": "decoder",
+    "architecture": {
+        "config_class": "LlamaConfig",
+        "arguments": {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
+        | {"num_key_value_heads": 4, "intermediate_size": 64, "vocab_size": 128}
+        | {"max_position_embeddings": 64},
+    },
+}
 pytestmark = pytest.mark.torch
 torch = loaded_later("torch")
 loaded_later("transformers")
@@ -50,3 +79,27 @@ def test_a_torch_without_this_gpu_says_so_in_one_line(monkeypatch: pytest.Monkey
     with pytest.raises(NoDeviceError, match="no kernel image is available") as found:
         use_once(torch.device("cuda", 0))
     assert "\n" not in str(found.value)
+
+
+def test_a_model_without_code_for_flash_attention_takes_sdpa_where_it_is_installed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else every setting of a T5 or a Swin would fail on a machine that has FlashAttention."""
+    from bench_runner.worker import models
+
+    recipes = {
+        (recipe := recipe_from(content, Path(kind))).recipe_id: recipe
+        for kind, content in (("t5", T5), ("llama", LLAMA))
+    }
+    monkeypatch.setattr(models, "flash_attention", lambda: "flash_attention_2")
+    best = space.settings_for(free_lunch=True)
+    assert models.attention_here(recipes["t5"], best) == "sdpa"
+    assert models.attention_here(recipes["llama"], best) == "flash_attention_2"
+    asked = replace(best, attention="flash")
+    assert models.attention_here(recipes["llama"], asked) == "flash_attention_2"
+    with pytest.raises(ValueError, match="has code for T5: leave out flash"):
+        models.attention_here(recipes["t5"], asked)
+    monkeypatch.setattr(models, "flash_attention", lambda: None)  # built for another torch
+    assert models.attention_here(recipes["llama"], best) == "sdpa"
+    with pytest.raises(ValueError, match="leave out flash"):
+        models.attention_here(recipes["llama"], asked)
