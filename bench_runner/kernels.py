@@ -99,6 +99,11 @@ def why_not(recipe: Recipe, settings: Settings) -> str | None:
             f"{recipe.name} changes its logits behind the last linear layer, with which its loss "
             "would be fused: leave out fused"
         )
+    if balances_experts(recipe) and (settings.loss == "fused" or settings.inputs == "trimmed"):
+        return (
+            f"{recipe.name} adds to its loss how evenly its experts are used "
+            "(output_router_logits), of all tokens that it is fed: leave out fused and trimmed"
+        )
     if settings.loss == "fused" and settings.loss not in _losses(recipe):
         return f"{recipe.name} has no logits over a vocabulary to fuse a loss with: leave out fused"
     if settings.inputs == "trimmed" and settings.inputs not in _inputs(recipe):
@@ -326,6 +331,11 @@ def _without_kernels(settings: Settings) -> Settings:
     )
 
 
+def balances_experts(recipe: Recipe) -> bool:
+    """Whether the library adds a loss of the experts' routing to that of the tokens."""
+    return recipe.model.arguments.get("output_router_logits") is True
+
+
 def fuses_loss(recipe: Recipe) -> bool:
     """Whether the loss can be fused with the model's last linear layer."""
     return "fused" in _losses(recipe)
@@ -336,6 +346,8 @@ def _losses(recipe: Recipe) -> tuple[Loss, ...]:
     if isinstance(recipe.architecture, T5):
         lean = False  # lean_loss knows models that read their input once
     if recipe.architecture is not None and recipe.architecture.changes_logits:
+        lean = False
+    if balances_experts(recipe):
         lean = False
     return ("fused", "plain") if lean else ("plain",)
 
@@ -348,6 +360,8 @@ def _inputs(recipe: Recipe) -> tuple[Inputs, ...]:
     (docs/measurements.md).
     """
     if recipe.family not in ("decoder", "ssm") or recipe.model.timm is not None:
+        return ("full",)
+    if balances_experts(recipe):
         return ("full",)
     length = recipe.training.sequence_length or 1
     return ("trimmed", "full") if (length - 1) % ROUND_LENGTH == 0 else ("full", "trimmed")

@@ -57,6 +57,12 @@ def lean_model(model: nn.Module, *, loss: str = "fused", inputs: str = "trimmed"
             f"{type(model).__name__} changes its logits after the last linear layer "
             f"({', '.join(changed)}): its loss cannot be fused exactly"
         )
+    if getattr(model.config, "output_router_logits", False) is True:
+        raise ValueError(
+            f"{type(model).__name__} adds to its loss how evenly its experts are used "
+            "(output_router_logits), of all tokens that it is fed: train it with the plain loss "
+            "and whole inputs"
+        )
     causal = "CausalLM" in type(model).__name__ or "LMHead" in type(model).__name__
     if inputs == "trimmed" and not causal:
         raise ValueError(f"{type(model).__name__} predicts tokens in their places: nothing to trim")

@@ -35,6 +35,13 @@ ENCODERS = {
 }
 
 
+def routed() -> Any:
+    """Its experts' own loss is added to the tokens'."""
+    return transformers.MixtralConfig(
+        **SMALL, num_key_value_heads=2, num_local_experts=4, output_router_logits=True
+    )
+
+
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Several chunks even here, the last one smaller."""
@@ -232,6 +239,8 @@ def test_logits_are_still_there_for_who_gives_no_labels() -> None:
             {},
             "changes its logits",
         ),
+        (lambda: build(routed()), {}, "how evenly its experts are used"),
+        (lambda: build(routed()), {"loss": "plain"}, "how evenly its experts are used"),
     ],
 )
 def test_what_cannot_be_exact_is_refused(

@@ -53,6 +53,18 @@ def test_the_whole_space_holds_the_papers_and_each_training_once(recipe, gpus: i
     assert kernels.papers_labels(recipe, gpus) <= set(map(space.label, whole))
 
 
+def test_what_balances_experts_is_trained_with_the_library_s_own_loss() -> None:
+    """Which is that of all tokens fed, so that neither fusing nor trimming is exact."""
+    model = replace(
+        DECODER.model, arguments={**DECODER.model.arguments, "output_router_logits": True}
+    )
+    routed = replace(DECODER, model=model)
+    assert {(k.loss, k.inputs) for k in kernels.choices(routed, flash=False)} == {("plain", "full")}
+    for words in ("fused", "trimmed"):
+        assert "how evenly" in str(kernels.why_not(routed, parse_settings(words)))
+    assert not kernels.fuses_loss(routed) and kernels.fuses_loss(DECODER)
+
+
 def test_what_a_model_has_decides_its_kernels() -> None:
     def sizes(recipe) -> tuple[int, int]:
         return tuple(len(kernels.choices(recipe, flash=flash)) for flash in (False, True))
