@@ -18,7 +18,7 @@ pytest.importorskip("xlsxwriter")
 
 from advisor.answers.plan_sentence import plan_sentence
 from advisor.planning.grant.currency import Currency
-from advisor.planning.grant.institution import NO_RULES
+from advisor.planning.grant.institution import FOLDER, NO_RULES, read_institution
 from advisor.planning.plan_grant import Planned
 from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text, to_markdown
 from advisor.planning.report.number_ledger import Num, NumberLedger
@@ -55,6 +55,26 @@ def test_another_currency_stands_in_table_and_note(planned: Planned) -> None:
     funder, annex = report_for(planned, currency=replace(euro, source=None)).parts()
     assert "EUR 1 = $1.25, the rate of 1 November 2026." in to_markdown(funder)
     assert "does not say whose rate that is" in to_markdown(annex)
+
+
+def test_the_settings_name_the_rate_that_the_amounts_are_converted_at(planned: Planned) -> None:
+    """The grant's own, which need not be the one that its funder's rules ship with."""
+    euro = Currency(code="EUR", usd_per_unit=Decimal("1.25"), on=date(2026, 11, 1), source="a bank")
+    house = read_institution(FOLDER / "horizon-europe.toml")
+    assert house.usd_per_unit != euro.usd_per_unit
+    for institution, written_off in ((house, True), (planned.loaded.grant.institution, False)):
+        report = report_for(planned, currency=euro, institution=institution)
+        (settings,) = [table for table in report.tables() if table.name == "Settings"]
+        told = {str(row[0]): row for row in settings.rows}
+        rate = told["US dollars for one unit of the currency."]
+        assert isinstance(rate[1], Num) and rate[1].value == Decimal("1.25")
+        assert rate[2] == "a bank"
+        assert told["The day of that exchange rate."][1] == "1 November 2026"
+        assert told["The currency of the grant's amounts."][1] == "EUR"
+        # What is charged of a machine's life is no setting of who charges its price.
+        assert ("Share of its use that is for the project." in told) is written_off
+    (settings,) = [table for table in report_for(planned).tables() if table.name == "Settings"]
+    assert not any("unit of the currency" in str(row[0]) for row in settings.rows)
 
 
 def test_the_picture_has_the_total_of_the_tables(planned: Planned) -> None:

@@ -17,6 +17,10 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("typst")
 pytest.importorskip("xlsxwriter")
 
+from advisor.planning.grant.checked_toml import AmountOrZero
+from advisor.planning.grant.cost_lines import fixed_costs
+from advisor.planning.grant.currency import Currency
+from advisor.planning.grant.grant_file import CostLine
 from advisor.planning.plan_grant import Planned
 from advisor.planning.report.calendar_picture import lanes_of, told_apart, told_once
 from advisor.planning.report.drawing import columns_that_fit, styled
@@ -144,6 +148,44 @@ def test_a_sheet_shows_every_line_of_a_text_and_every_unit(planned: Planned) -> 
         # Without an alignment of its own a text has no indent, and touches the number before it.
         assert book[name].cell(2, 2).alignment.horizontal == "left"
         assert book[name].cell(2, head.column).number_format.endswith(f'"{unit}"')
+
+
+def test_a_yellow_cell_moves_a_number(planned: Planned) -> None:
+    """What no table follows from is not offered to be changed: neither a setting that decides the
+    plan, nor the dollars that an amount in euros was counted in."""
+    storage = CostLine(name="Disks", kind="storage", amount=AmountOrZero(1000), per="year")
+    euro = Currency(code="EUR", usd_per_unit=Decimal("1.25"), on=date(2026, 11, 1), source="a bank")
+    stated = {"costs[1].amount": Decimal(1000)}
+    grant = replace(planned.loaded.grant, costs=(storage,), currency=euro, stated=stated)
+    problem = replace(planned.loaded.problem, fixed=fixed_costs(grant))
+    loaded = replace(planned.loaded, grant=grant, problem=problem)
+    report = report_for(replace(planned, loaded=loaded))
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.load_workbook(io.BytesIO(to_xlsx(report)))
+    sheet = book["Ledger"]
+    yellow = {
+        (row[1].value, row[3].value)
+        for row in sheet.iter_rows(min_row=3)
+        if str(row[2].fill.fgColor.rgb).endswith("FFF6CC")
+    }
+    assert ("Disks, year 1, in EUR", "EUR") in yellow
+    assert not any(what.startswith("Disks") and unit == "USD" for what, unit in yellow)
+    labels = {what for what, _ in yellow}
+    assert "value-added tax" not in labels and "US dollars a EUR" in labels
+    assert not labels & {"years of the grant", "budget", "the longest that one run may take"}
+    formulas = {
+        ref
+        for name in book.sheetnames
+        for row in book[name].iter_rows()
+        for cell in row
+        if isinstance(cell.value, str) and cell.value.startswith("=")
+        for ref in re.findall(r"\$C\$(\d+)", cell.value)
+    }
+    assert all(
+        str(row[2].row) in formulas
+        for row in sheet.iter_rows(min_row=3)
+        if (row[1].value, row[3].value) in yellow
+    )
 
 
 def test_an_amount_is_not_broken_between_two_lines() -> None:

@@ -114,11 +114,11 @@ def rules_section(given: Material) -> Section:
     """The money rules with their meaning and source."""
     from advisor.planning.grant.institution import MEANINGS, NO_RULES
 
-    house = given.loaded.grant.institution
+    house, money = given.loaded.grant.institution, given.loaded.grant.currency
+    written_off = house.equipment_as == "depreciated"
     numbers = {
         "equipment_threshold_usd": (house.equipment_threshold_usd, "usd"),
         "overhead_rate": (house.overhead_rate, "share"),
-        "usd_per_unit": (house.usd_per_unit, "factor"),
         "use_share": (house.use_share, "share"),
     }
     for key, unit in (
@@ -130,7 +130,9 @@ def rules_section(given: Material) -> Section:
             numbers[key] = (getattr(house, key), unit)
     rows: list[tuple[Cell, ...]] = []
     for key, meaning in MEANINGS.items():
-        if key.startswith("usd_per_unit") and house.currency == "USD":
+        if key in ("currency", "usd_per_unit", "usd_per_unit_on"):
+            continue  # the grant's own, which it may state otherwise than these rules
+        if key in ("equipment_as", "use_share") and not written_off:
             continue
         if key == "equipment_threshold_usd" and house.equipment_threshold is not None:
             continue
@@ -141,11 +143,10 @@ def rules_section(given: Material) -> Section:
         elif key == "fiscal_year_start":
             month, day = house.fiscal_year_start
             cell = f"{day} {date(2000, month, 1):%B}"
-        elif key in ("usd_per_unit_on", "threshold_valid_from"):
-            on = getattr(house, key)
-            if on is None:
+        elif key == "threshold_valid_from":
+            if house.threshold_valid_from is None:
                 continue
-            cell = day_words(on)
+            cell = day_words(house.threshold_valid_from)
         elif key == "equipment_threshold":
             if house.equipment_threshold is None:
                 continue
@@ -156,6 +157,14 @@ def rules_section(given: Material) -> Section:
                 continue
             cell = ("yes" if found else "no") if isinstance(found, bool) else str(found)
         rows.append((meaning, cell, house.sources.get(key, NO_SOURCE)))
+    rows.append((MEANINGS["currency"], money.code, OWN_SETTING))
+    if money.code != "USD":
+        told = money.source or NO_SOURCE
+        words = MEANINGS["usd_per_unit"].rstrip(".")
+        used = given.book.setting("budget.usd_per_unit", money.usd_per_unit, "factor", words)
+        rows.append((MEANINGS["usd_per_unit"], used, told))
+        if money.on is not None:
+            rows.append((MEANINGS["usd_per_unit_on"], day_words(money.on), told))
     for n, rate in enumerate(house.overhead_rate_by_year or (), start=1):
         key, meaning = f"overhead_rate_by_year[{n}]", f"Overhead rate in award year {n}."
         cell = given.book.setting(f"institution.{key}", rate, "share", meaning)

@@ -193,7 +193,9 @@ def _table_sheet(book: Any, formats: _Formats, report: Report, table: ReportTabl
         sheet.set_column(at, at, min(max(longest + 3, 8), WIDEST))
     for number, row in enumerate(table.rows, start=1):
         total = table.strong(number)
-        most = max(_lines_high(shown(cell), WIDEST) for cell in row)
+        most = max(
+            _lines_high(shown(cell), WIDEST) if _width(cell) + 3 > WIDEST else 1 for cell in row
+        )
         if most > 1:
             sheet.set_row(number, LINE_POINTS * most)
         for at, cell in enumerate(row):
@@ -224,7 +226,8 @@ def _ledger_sheet(book: Any, formats: _Formats, report: Report) -> None:
     sheet, rows = book.add_worksheet(LEDGER), report.rows
     _to_print(sheet, report, head=1)
     sheet.freeze_panes(2, 0)
-    sheet.write_string(0, 0, "Yellow: prices and settings that may be changed.")
+    sheet.write_string(0, 0, "Yellow: prices and settings that sums follow from; they may be changed.")
+    counted = _counted(report)
     for at, (column, width) in enumerate(
         (("row", 6), ("what", 60), ("value", 16), ("unit", 12), ("from", 50), ("record", 40))
     ):
@@ -236,7 +239,7 @@ def _ledger_sheet(book: Any, formats: _Formats, report: Report) -> None:
         sheet.write_number(line, 0, row.number, formats.count)
         sheet.write_string(line, 1, row.label, formats.wrap)
         if row.operation is None:
-            editable = row.kind in ("quote", "rental", "setting")
+            editable = row.kind in ("quote", "rental", "setting") and row.number in counted
             style = formats.number(row.unit, editable=editable)
             sheet.write_number(line, 2, float(row.value), style)
         else:
@@ -249,6 +252,19 @@ def _ledger_sheet(book: Any, formats: _Formats, report: Report) -> None:
             sheet.set_row(line, LINE_POINTS * most)
         sheet.write_string(line, 4, origin, formats.wrap)
         sheet.write_string(line, 5, record, formats.wrap)
+
+
+def _counted(report: Report) -> set[int]:
+    """The rows that a number of some table is computed from: to change another moves nothing."""
+    rows = {row.number: row for row in report.rows}
+    cells = (c for table in report.tables() for row in table.rows for c in row)
+    todo = [cell.row for cell in cells if isinstance(cell, Num)]
+    found: set[int] = set()
+    while todo:
+        new = set(rows[todo.pop()].of) - found
+        found |= new
+        todo += new
+    return found
 
 
 def _formula(row: LedgerRow) -> str:
