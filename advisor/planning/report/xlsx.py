@@ -226,7 +226,7 @@ def _ledger_sheet(book: Any, formats: _Formats, report: Report) -> None:
     sheet, rows = book.add_worksheet(LEDGER), report.rows
     _to_print(sheet, report, head=1)
     sheet.freeze_panes(2, 0)
-    sheet.write_string(0, 0, "Yellow: prices and settings that sums follow from; they may be changed.")
+    sheet.write_string(0, 0, "Yellow: prices and settings that may be changed, and sums follow.")
     counted = _counted(report)
     for at, (column, width) in enumerate(
         (("row", 6), ("what", 60), ("value", 16), ("unit", 12), ("from", 50), ("record", 40))
