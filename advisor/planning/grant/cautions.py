@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
@@ -18,9 +18,11 @@ from advisor.planning.grant.institution import (
     shipped,
 )
 from advisor.planning.grant.programmes import ASSUMED, OWN_WORD
+from advisor.planning.solver.arithmetic import PLAIN
 from advisor.planning.solver.charges import uncharged
 from advisor.planning.solver.plan import Plan
-from advisor.planning.solver.problem import PlanningProblem
+from advisor.planning.solver.prices import machine_price, paid_price, price_lines
+from advisor.planning.solver.problem import Machine, PlanningProblem, Rules
 
 USUAL_PUE = 1.54
 """Power with cooling over power without: the mean of the Uptime Institute's survey of 2025."""
@@ -46,12 +48,14 @@ def told(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
     return [
         *_not_on_sale(grant, problem, plan),
         *_not_quoted(problem, plan),
+        *_by_its_extras(grant, problem, plan),
         *_condo(problem, plan),
         *_allocations(grant, problem, plan),
         *_not_asked(grant, problem, plan),
         *_shared(grant),
         *_rules(grant),
         *_electricity(grant),
+        *_racks(grant),
         *_busy(problem, plan),
         *_failures(grant),
         *_lines(grant),
@@ -98,6 +102,32 @@ def _not_quoted(problem: PlanningProblem, plan: Plan) -> list[Caution]:
             "quoted it. Ask for a quote before you submit."
         )
         for line in dict.fromkeys(lines)
+    ]
+
+
+def _by_its_extras(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
+    """Machines that the threshold makes equipment by what is paid with them: a contract of
+    warranty is no part of a price everywhere."""
+    rules = problem.rules
+    if not rules.fabrication_is_equipment:
+        return []  # each part by its own price
+    bare = replace(rules, machine_extras=())
+    bought = {p.machine_id: problem.orders[p.order] for p in plan.purchases}
+
+    def price(machine: Machine, by: Rules) -> Decimal:
+        quoted = machine_price(PLAIN, machine, price_lines(PLAIN, machine))
+        return paid_price(PLAIN, machine, quoted, by, bought[machine.machine_id])[0]
+
+    names = " and ".join(extra.name for extra in rules.machine_extras)
+    return [
+        Caution(
+            f"The {m.label} counts as equipment only with what is paid with it ({names}): it costs "
+            f"{grant.currency.exactly(price(m, bare))} alone. Ask your office whether that is part "
+            "of its price. If not, it is a supply and bears overhead."
+        )
+        for m in problem.machines
+        if m.machine_id in bought and m.share_of is None
+        if price(m, bare) < rules.equipment_threshold_usd <= price(m, rules)
     ]
 
 
@@ -184,8 +214,12 @@ def _no_overhead(grant: Grant) -> Caution:
     """With the rules that ship in its currency: another country's say nothing."""
     code = grant.currency.code
     known = rules_in(code)
-    lacks = "rules" if grant.institution == NO_RULES else "rate of it"
+    house = grant.institution
+    lacks = "rules" if house.name == NO_RULES.name else "rate of it"
     none = f"No overhead is counted, since the grant names no {lacks}."
+    if house.equipment_threshold_usd and lacks == "rules":
+        least = grant.currency.written(house.equipment_threshold_usd)
+        none += f" A machine counts as equipment from {least} on: yours may begin below that."
     if code == "USD" or not known:
         also = ' rules = "us-equipment-10000" and' if code == "USD" else ""
         threshold = "" if code == "USD" else " and equipment_threshold"
@@ -226,6 +260,17 @@ def _electricity(grant: Grant) -> list[Caution]:
             )
         )
     return found
+
+
+def _racks(grant: Grant) -> list[Caution]:
+    if not any(cost.kind == "racks" and cost.amount != 0 for cost in grant.costs):
+        return []
+    return [
+        Caution(
+            "Rack space and cooling are usually part of overhead, as electricity is. Ask your "
+            "office whether they may stand as a direct cost."
+        )
+    ]
 
 
 def _allocations(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:

@@ -44,6 +44,25 @@ class Modules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Direct costs of a year, at most; above it the lines count."""
 
 
+LimitOf = Literal["asked", "system", "item", "years"]
+"""What a limit is of: what the funder is asked for; all machines before tax; the dearest of them as
+its buyers pay it; the years of the grant."""
+
+
+class Limit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the lab is told of a request that is outside what the funder takes so."""
+
+    of: LimitOf
+    above: Annotated[float, Meta(ge=0)] | None = None
+    """Told of more than that ..."""
+    below: Annotated[float, Meta(ge=0)] | None = None
+    """... or of less than this."""
+    currency: Annotated[str, Meta(pattern="^[A-Z]{3}$")] | None = None
+    """Of its amount; a grant in another is not held against it."""
+    says: Line
+    source: Line
+
+
 class FunderForm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A file of the folder ``funders``."""
 
@@ -63,8 +82,15 @@ class FunderForm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The shipped money rules that count where the grant names none: the funder's own flat rate."""
     modular: Modules | None = None
     lines: BudgetLines
+    threshold_usd: Annotated[float, Meta(ge=0)] | None = None
+    """From which a machine counts as equipment where the grant names no rules; its source is that
+    of ``threshold``."""
     before_you_send: dict[str, Line] = {}
     """What to check, a sentence or two each."""
+    only_with: dict[str, tuple[str, ...]] = {}
+    """Of those, what is told only where the budget has one of these lines."""
+    limits: tuple[Limit, ...] = ()
+    """What is told only of a request that is beyond them."""
     sources: dict[str, Line] = {}
 
 

@@ -18,7 +18,7 @@ from advisor.planning.grant.grant_file import (
     GrantFile,
 )
 from advisor.planning.grant.grant_record import Grant
-from advisor.planning.grant.institution import NO_RULES, Institution, find_institution
+from advisor.planning.grant.institution import Institution, find_institution, without_rules
 from advisor.planning.grant.own_rules import with_mean_rate, with_own_rules
 from advisor.planning.grant.programmes import values_of
 from advisor.planning.grant.together import check, check_days, check_terms
@@ -38,8 +38,9 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
     """A grant from the tables of its file. Raises InputError."""
     general, buy, rent, power = file.grant, file.purchases, file.rentals, file.electricity
     # A funder with a flat rate of its own is asked by it where nobody names other rules.
-    rules = file.institution.rules or funder_form(general.funder).rules
-    institution = NO_RULES if rules is None else find_institution(rules, path)
+    form = funder_form(general.funder)
+    rules = file.institution.rules or form.rules
+    institution = without_rules(form) if rules is None else find_institution(rules, path)
     currency = _currency(path.name, file.budget, institution)
     asked = file.budget.currency is not None or file.institution.rules is not None
     if not asked and any(amount.in_dollars for _, amount in _amounts(file)):

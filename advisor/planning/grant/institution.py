@@ -5,7 +5,7 @@ They are settings with their meaning, none of them is advice.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -16,6 +16,7 @@ from msgspec import Meta, Struct
 from advisor.parse import shown
 from advisor.planning.grant.checked_toml import Line, UsdPerUnit, exact, read_toml, wrong
 from advisor.planning.grant.currency import shipped_rates
+from advisor.planning.grant.funder import FunderForm
 from advisor.planning.grant.grant_file import CloudAs, Rate
 from price_catalog.csv_table import nearest
 
@@ -219,7 +220,7 @@ def month_and_day(file: str, key: str, text: str) -> tuple[int, int]:
 NO_RULES = Institution(
     name="no rules given",
     file="",
-    note="No overhead is charged and nothing counts as equipment or not.",
+    note="No overhead is charged.",
     equipment_threshold_usd=Decimal(0),
     overhead_rate=Decimal(0),
     equipment_in_base=False,
@@ -231,3 +232,14 @@ NO_RULES = Institution(
     usd_per_unit=Decimal(1),
 )
 """What holds where a grant names no institution."""
+
+
+def without_rules(form: FunderForm) -> Institution:
+    """What holds for a funder then: whose regulations have a threshold, by that one."""
+    if form.threshold_usd is None:
+        return NO_RULES
+    return replace(
+        NO_RULES,
+        equipment_threshold_usd=exact(form.threshold_usd),
+        sources={"equipment_threshold_usd": str(form.sources["threshold"])},
+    )

@@ -6,8 +6,12 @@ from advisor.costs.amounts import age_words, day_words
 from advisor.planning.grant.cautions import told
 from advisor.planning.grant.funder import FunderForm
 from advisor.planning.grant.problem_of_grant import STALE_DAYS
+from advisor.planning.report.award_years import entries
+from advisor.planning.report.funder_limits import beyond_limits
+from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.material import Material
 from advisor.planning.report.report import Bullets, Section, Words
+from advisor.planning.report.who_pays import WhoPays
 from advisor.planning.solver.charges import purchase_charge
 
 
@@ -79,10 +83,30 @@ def _bought_at_once(given: Material) -> list[Words]:
     return [(begins + does, extra, f" more, overhead included: {why}")]
 
 
-def to_check_section(given: Material, form: FunderForm) -> Section:
+def _of_this(given: Material, form: FunderForm) -> list[str]:
+    """What the funder asks of such a request: of machines where some are bought."""
+    grant = given.loaded.grant
+    has: set[str] = {entry.line for entry in entries(given) if entry.direct.value}
+    has |= {"owned"} if grant.owned else set()
+    has |= {"tax"} if grant.vat else set()
+    used = {r.provider for r in map(given.book.rentals.get, _rented(given)) if r is not None}
+    has |= {each.kind for each in grant.allocations if each.name in used}
+    return [
+        str(text)
+        for key, text in form.before_you_send.items()
+        if key not in form.only_with or has.intersection(form.only_with[key])
+    ]
+
+
+def _rented(given: Material) -> list[str]:
+    return [r.placed[0].machine_id for r in given.costs.running if r.charge.direct.value]
+
+
+def to_check_section(given: Material, form: FunderForm, paid: WhoPays, to: InCurrency) -> Section:
     """For the lab, not for the funder: what to look at before the form is sent."""
     items: list[Words] = [
-        *((str(text),) for text in form.before_you_send.values()),
+        *beyond_limits(given, form, paid, to),
+        *((text,) for text in _of_this(given, form)),
         *((c.says,) for c in told(given.loaded.grant, given.loaded.problem, given.plan)),
     ]
     if form.depreciates and given.loaded.problem.rules.life_months is None:

@@ -62,7 +62,7 @@ def build_report(
     paid = who_pays(given, funder, budget, to)
     form = funder_sections(given, funder, to, budget, paid)
     sections = [
-        to_check_section(given, funder),
+        to_check_section(given, funder, paid, to),
         question_section(given),
         recommendation_section(given),
         money_section(given),

@@ -1,0 +1,144 @@
+"""What a lab is told before it sends a form: what its funder asks of such a request, and where the
+request is beyond what the funder takes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from advisor.planning.grant.cautions import cautions
+from advisor.planning.grant.cost_lines import fixed_costs
+from advisor.planning.grant.currency import Currency
+from advisor.planning.grant.funder import FUNDERS, funder_form
+from advisor.planning.grant.grant import read_grant
+from advisor.planning.grant.grant_file import CostLine
+from advisor.planning.plan_grant import Planned
+from advisor.planning.report.award_years import LINES
+from advisor.planning.report.report import Bullets, joined
+from advisor.planning.solver.problem import MachineExtra
+from tests.planning.forms_for_tests import GRANT, TODAY, cautions_of, report_for
+
+
+def told(planned: Planned, **changes: object) -> list[str]:
+    (section,) = [
+        each
+        for each in report_for(planned, **changes).sections
+        if each.title == "Before you send it"
+    ]
+    (bullets,) = section.blocks
+    assert isinstance(bullets, Bullets)
+    return [joined(words) for words in bullets.items]
+
+
+def test_a_form_says_of_known_lines_alone_where_it_is_told() -> None:
+    known = {*LINES, "owned", "tax", "campus"}
+    for funder in FUNDERS:
+        form = funder_form(funder)
+        assert set(form.only_with) <= set(form.before_you_send), funder
+        assert {line for lines in form.only_with.values() for line in lines} <= known
+        assert form.threshold_usd is None or form.sources["threshold"]
+
+
+def test_of_machines_is_told_where_some_are_bought(planned: Planned) -> None:
+    texts = funder_form("nsf").before_you_send
+    bought = told(planned, funder="nsf")
+    assert texts["equipment"] in bought and texts["institution_pays"] in bought
+    assert texts["computer_services"] not in bought and texts["campus"] not in bought
+    assert planned.plan is not None
+    nothing = replace(planned.plan, purchases=(), placed=(), work=())
+    bare = told(replace(planned, plan=nothing), funder="nsf")
+    assert texts["institution_pays"] in bare
+    assert not {texts["equipment"], texts["threshold"], texts["approval"]} & set(bare)
+    texts = funder_form("horizon").before_you_send
+    assert texts["tax"] not in told(planned, funder="horizon")
+    assert texts["tax"] in told(planned, funder="horizon", vat=Decimal("0.19"))
+
+
+def test_a_request_beyond_what_its_funder_takes_is_told_so(planned: Planned) -> None:
+    """In the currency of the limit alone, with the amount that is beyond it."""
+
+    def of_limits(funder: str, rate: str, code: str, vat: str = "0") -> list[str]:
+        money = Currency(code=code, usd_per_unit=Decimal(rate), on=TODAY, source="a bank")
+        rules = replace(planned.loaded.problem.rules, vat=Decimal(vat))
+        problem = replace(planned.loaded.problem, rules=rules)
+        loaded = replace(planned.loaded, problem=problem)
+        found = told(replace(planned, loaded=loaded), funder=funder, currency=money)
+        return [text for text in found if text.startswith(("This ", "The dearest", "The machines"))]
+
+    years = "This grant is for 3 years: an RTI grant lasts one year."
+    assert planned.plan is not None
+    machine = planned.loaded.problem.options()[planned.plan.purchases[0].machine_id]
+    price = machine.price_usd  # type: ignore[union-attr]
+    assert of_limits("nserc", str(price / 100_000), "CAD") == [years]
+    dear = of_limits("nserc", str(price / 300_000), "CAD")
+    assert [text.partition(":")[2] for text in dear] == [
+        " NSERC takes tools of CAD 250,000 or less.",
+        " NSERC pays CAD 150,000 or less: write under budget.shared who pays the rest.",
+        " an RTI grant lasts one year.",
+    ]
+    # Before tax, and of all machines together.
+    for vat in ("0", "0.13"):
+        (small,) = [t for t in of_limits("nserc", str(price / 5000), "CAD", vat) if "tools" in t]
+        count = sum(p.count for p in planned.plan.purchases)
+        assert small.startswith(
+            f"The machines cost CAD {5000 * count:,}.00 before tax: NSERC takes"
+        )
+    assert of_limits("nserc", str(price / 300_000), "EUR") == [years]
+    # The gross price of one machine.
+    assert of_limits("dfg", str(price / 45_000), "EUR") == []
+    (gross,) = of_limits("dfg", str(price / 45_000), "EUR", "0.19")
+    assert gross.startswith("The dearest machine costs EUR 53,550.00: above EUR 50,000 gross it is")
+    assert len(of_limits("dfg", str(price / 245_000), "EUR")) == 2
+    assert of_limits("nih", "1", "USD") == []
+
+
+@pytest.mark.parametrize("funder", ["nsf", "nih"])
+def test_without_rules_the_threshold_is_that_of_the_regulation(tmp_path: Path, funder: str) -> None:
+    """A cheap computer is a supply to every funder under 2 CFR 200."""
+    path = tmp_path / "grant.toml"
+    path.write_text(GRANT.format(funder=funder), encoding="utf-8")
+    house = read_grant(path).institution
+    assert house.equipment_threshold_usd == 10_000 and house.overhead_rate == 0
+    assert "2 CFR 200.1" in house.sources["equipment_threshold_usd"]
+    (said,) = [text for text in cautions_of(read_grant(path)) if "No overhead" in text]
+    assert "counts as equipment from $10,000 on: yours may begin below that" in said
+    path.write_text(GRANT.format(funder="plain"), encoding="utf-8")
+    assert read_grant(path).institution.equipment_threshold_usd == 0
+    # Who has rules has their threshold.
+    own = '[institution]\nrules = "us-equipment-5000"\n'
+    path.write_text(GRANT.format(funder=funder) + own, encoding="utf-8")
+    assert read_grant(path).institution.equipment_threshold_usd == 5000
+
+
+def test_what_is_equipment_by_its_warranty_alone_is_told(planned: Planned) -> None:
+    loaded, plan = planned.loaded, planned.plan
+    assert plan is not None
+    machine = loaded.problem.options()[plan.purchases[0].machine_id]
+    price = machine.price_usd  # type: ignore[union-attr]
+    warranty = MachineExtra(key="costs[1]", name="Warranty", share_of_price=Decimal("0.08"))
+    for share, is_told in (("1.04", True), ("0.99", False), ("1.2", False)):
+        rules = replace(
+            loaded.problem.rules,
+            equipment_threshold_usd=price * Decimal(share),
+            machine_extras=(warranty,),
+        )
+        said = cautions(loaded.grant, replace(loaded.problem, rules=rules), plan)
+        found = [text for text in said if "counts as equipment only with" in text]
+        assert bool(found) is is_told
+        if is_told:
+            assert "(Warranty): it costs " in found[0] and "a supply and bears overhead" in found[0]
+        parts = replace(rules, fabrication_is_equipment=False)
+        said = cautions(loaded.grant, replace(loaded.problem, rules=parts), plan)
+        assert not any("counts as equipment only with" in text for text in said)
+
+
+def test_racks_are_overhead_as_power_is(planned: Planned) -> None:
+    grant = planned.loaded.grant
+    racks = CostLine(name="Rack space", kind="racks", amount=Decimal(100))  # type: ignore[arg-type]
+    with_racks = replace(grant, costs=(racks,))
+    assert fixed_costs(with_racks)
+    assert not any("Rack space" in text for text in cautions_of(grant))
+    assert any(text.startswith("Rack space and cooling are") for text in cautions_of(with_racks))
