@@ -18,8 +18,11 @@ pytest.importorskip("typst")
 pytest.importorskip("xlsxwriter")
 
 from advisor.parse import InputError
+from advisor.planning.grant.checked_toml import AmountOrZero, Line
+from advisor.planning.grant.cost_lines import fixed_costs
 from advisor.planning.grant.funder import FOLDER, FUNDERS, funder_form
 from advisor.planning.grant.grant import read_grant
+from advisor.planning.grant.grant_file import CostLine
 from advisor.planning.plan_grant import EXAMPLE, Planned, load_grant, plan_loaded
 from advisor.planning.report.award_years import LINES, entries
 from advisor.planning.report.html import to_html
@@ -221,6 +224,24 @@ def test_depreciation_stands_in_the_years_of_its_months(planned: Planned) -> Non
     assert str(whole.rows[0][0]).startswith("C.2 Equipment (whole price): ")
 
 
+def test_a_line_of_other_costs_has_their_names(planned: Planned) -> None:
+    grant = planned.loaded.grant
+    amounts = {"Fee of the condo": 1750, "Audit": 3000}
+    costs = tuple(
+        CostLine(name=Line(name), kind="other", amount=AmountOrZero(usd), per="year")
+        for name, usd in amounts.items()
+    )
+    grant = replace(grant, costs=costs)
+    problem = replace(planned.loaded.problem, fixed=fixed_costs(grant))
+    loaded = replace(planned.loaded, problem=problem, grant=grant)
+    report = report_for(replace(planned, loaded=loaded), funder="nsf")
+    rows = {str(row[0]): row[-1] for row in report.tables()[0].rows}
+    for name, usd in amounts.items():
+        total = rows[f"G6. Other: {name}"]
+        assert isinstance(total, Num) and total.value == usd * grant.years
+    assert "G6. Other" not in rows
+
+
 def test_each_rate_of_overhead_has_its_base(planned: Planned) -> None:
     plan, problem = planned.plan, planned.loaded.problem
     assert plan is not None and planned.explanation is not None
@@ -272,7 +293,9 @@ def test_a_sum_that_others_pay_is_not_asked_for(planned: Planned, tmp_path: Path
     assert f"The faculty pays $1,000 of the total, and {asked} is asked for." in text
     # More than all of it is not asked back.
     rich = to_markdown(report_for(planned, **changes | {"shared_usd": Decimal(10**7)}).parts()[0])
-    assert f"We ask for no money: the faculty pays the full cost of {told}: " in rich
+    assert f"We ask for no money: the faculty pays the full cost of {told} for 1 machine" in rich
+    assert "That is enough for " in rich and "It pays for" not in rich
+    assert "Choice. The project takes 1 machine" in rich and "We ask for 1" not in rich
     assert f"The faculty pays {told} of the total, and nothing is asked for." in rich
     budget = json.loads(to_json_text(report))["budget"]
     assert budget["asked"]["value"] == float(total.value - 1000)

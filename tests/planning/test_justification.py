@@ -16,12 +16,23 @@ from advisor.answers.plan_lines import explained_text
 from advisor.answers.plan_sentence import plan_sentence
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE, Planned, load_grant, plan_loaded
+from advisor.planning.report.asked_amounts import UNEXPLAINED
+from advisor.planning.report.asked_prices import quotes_sections
+from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.markdown_csv_json import to_markdown
+from advisor.planning.report.material import material_of
 from advisor.planning.report.number_ledger import Num
+from advisor.planning.report.report import Paragraph, joined
 from advisor.planning.sensitivity.explain import Alternative
-from advisor.planning.solver.problem import Allocation, FixedCost, MachineExtra
+from advisor.planning.solver.problem import (
+    BUY_IN,
+    Allocation,
+    FixedCost,
+    MachineExtra,
+    PriceLine,
+)
 from advisor.store import Store
-from price_catalog.model import OWN_QUOTE
+from price_catalog.model import OWN_QUOTE, Quote
 from tests.planning.forms_for_tests import GRANT, TODAY, report_for
 from tests.plans_for_tests import make_rental
 
@@ -44,6 +55,43 @@ def test_a_price_says_that_it_was_added_up_or_is_old(planned: Planned) -> None:
         text = to_markdown(report_for(replace(planned, loaded=loaded)).parts()[0])
         told = f"The oldest of these prices is of {quoted.day} {quoted:%B %Y}. {words}"
         assert told in text
+        # In the sentence that names the price, too, where nothing changes it.
+        assert (" (added up from its parts). It counts" in text) is (kind == "parts-list")
+
+
+def test_a_price_is_renewed_with_who_can_quote_it(planned: Planned) -> None:
+    """Nobody asks a shop of parts for a machine, nor an index for a card."""
+    problem, plan = planned.loaded.problem, planned.plan
+    assert plan is not None
+    machine = problem.options()[plan.purchases[0].machine_id]
+    (line, *_) = machine.lines  # type: ignore[union-attr]
+    vendor, builder = "we ask each vendor for a written", "we ask a builder of such machines for a"
+    seller, campus = "a written quote of who sells it", "we ask the campus for a written"
+    for kinds, words in (
+        (["list"], [vendor]),
+        (["parts-list"], [vendor]),  # a sum of its seller's own options
+        (["parts-list", "list"], [vendor, builder]),
+        (["parts-list", "secondary"], [builder, seller]),
+        (["secondary", "secondary"], [seller]),
+        ([BUY_IN], [campus]),
+    ):
+        lines = tuple(
+            replace(line, quote_id=f"q{n}", quote_kind=kind) for n, kind in enumerate(kinds)
+        )
+        machines = tuple(
+            replace(m, lines=lines) if m.machine_id == plan.purchases[0].machine_id else m
+            for m in problem.machines
+        )
+        quotes = {**planned.loaded.quotes, **{x.quote_id: _quote(planned, line) for x in lines}}
+        loaded = replace(planned.loaded, problem=replace(problem, machines=machines), quotes=quotes)
+        given = material_of(loaded, plan, UNEXPLAINED)
+        (quoted,) = quotes_sections(given, InCurrency(given))
+        text = "".join(joined(b.words) for b in quoted.blocks if isinstance(b, Paragraph))
+        assert [w for w in (vendor, builder, seller, campus) if w in text] == words, kinds
+
+
+def _quote(planned: Planned, line: PriceLine) -> Quote:
+    return planned.loaded.quotes[line.quote_id]
 
 
 def test_what_costs_less_and_is_not_taken_says_why(planned: Planned) -> None:
@@ -269,6 +317,55 @@ def test_hours_that_are_granted_for_every_year_are_one_paragraph(
     gpus = {r.rental_id: (r.gpu_count, r.times["pythia-410m"].days) for r in problem.rentals}
     days = [gpus[r.rental_id][0] * gpus[r.rental_id][1] * r.runs for r in runs]
     assert float(found[0][1].replace(",", "")) == pytest.approx(sum(days) * 24, rel=0.01)
+
+
+def test_hours_that_may_not_be_awarded_are_not_called_granted(
+    store_path: Path, tmp_path: Path
+) -> None:
+    """Odds make it an application; so does a national programme whose odds nobody states."""
+    path = tmp_path / "grant.toml"
+    national = GRANTED.replace('kind = "campus"', 'kind = "national"')
+    assert national != GRANTED
+    for text, sure in (
+        (GRANTED, True),
+        (GRANTED + "odds = 0.5\n", False),
+        (national, False),
+        (national + "odds = 1\n", True),
+    ):
+        path.write_text(text, encoding="utf-8")
+        planned = plan_loaded(
+            load_grant(Store(store_path), read_grant(path), TODAY), 60, quick=True
+        )
+        assert planned.plan is not None and planned.explanation is not None
+        problem = planned.loaded.problem
+        dearer = replace(planned.plan, cost_cents=123_45)
+        change = {"without_allocation": problem.allocations[0].allocation_id}
+        fewer = replace(dearer, runs=1)
+        for plan, told in (
+            (dearer, " Without Campus the same work costs $123.45 in all; this request is $0."),
+            (fewer, " Without Campus we can do 1 run, for $123.45 in all; this request is $0."),
+            (None, " Without Campus this work is not done in time."),
+        ):
+            other = Alternative(label="not awarded", change=change, plan=plan, over_budget=False)
+            found = replace(planned.explanation, alternatives=(other,))
+            part = to_markdown(report_for(replace(planned, explanation=found)).parts()[0])
+            assert ("on granted hours between" in part) is sure
+            assert ("on hours that we apply for between" in part) is not sure
+            assert ("Granted hours. 3 runs" in part) is sure
+            assert ("Hours that we apply for. 3 runs" in part) is not sure
+            assert (told in part) is not sure
+
+
+def test_what_a_spot_computer_is_is_told(store_path: Path, tmp_path: Path) -> None:
+    path = tmp_path / "grant.toml"
+    for kind in ("spot", "on-demand"):
+        only = f'[purchases]\nallowed = false\n[rentals]\nkinds = ["{kind}"]\n'
+        path.write_text(GRANT.format(funder="nsf") + only, encoding="utf-8")
+        planned = plan_loaded(
+            load_grant(Store(store_path), read_grant(path), TODAY), 60, quick=True
+        )
+        text = to_markdown(report_for(planned).parts()[0])
+        assert ("A provider may take a spot computer back: the run" in text) is (kind == "spot")
 
 
 def test_what_is_asked_for_does_not_pay_for_runs_on_granted_hours(

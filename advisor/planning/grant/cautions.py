@@ -312,7 +312,7 @@ def _programme(grant: Grant, name: str) -> list[Caution]:
                 "Write usd_per_gpu_hour in its [[allocations]], 0 where it is free.",
             )
         )
-    odds, wait = "odds" in unknown and _competed(grant, name), "queue_days" in unknown
+    odds, wait = "odds" in unknown and competed_for(grant, name), "queue_days" in unknown
     known = [*["the odds of award"] * odds, *["how long jobs wait"] * wait]
     counts = [*["it counts as awarded"] * odds, *["no day of waiting is counted"] * wait]
     keys = [*["odds"] * odds, *["queue_days"] * wait]
@@ -331,7 +331,8 @@ def _paid_for(grant: Grant, name: str) -> bool:
     return any(a.name == name and a.kind in ("campus", "condo") for a in grant.allocations)
 
 
-def _competed(grant: Grant, name: str) -> bool:
+def competed_for(grant: Grant, name: str) -> bool:
+    """Whether others apply for the same hours."""
     return any(a.name == name and a.kind == "national" for a in grant.allocations)
 
 

@@ -16,6 +16,17 @@ from advisor.planning.report.report import Block, Cell, Paragraph, ReportTable, 
 from advisor.planning.report.sentences import listed
 from advisor.planning.solver.problem import BUY_IN
 
+_ASKED = {
+    "vendor": "Before the order we ask each vendor for a written quote of the same item, valid on "
+    "the day of the order.",
+    "builder": "For a machine that is added up from parts we ask a builder of such machines for a "
+    "written quote of the whole before we order it.",
+    "seller": "For what others tell of we ask for a written quote of who sells it before we order "
+    "it.",
+    "campus": "Before we buy a share we ask the campus for a written quote of it.",
+}
+"""How each kind of price is renewed."""
+
 
 def quotes_sections(given: Material, to: InCurrency) -> list[Section]:
     """What each price rests on, how old it is, and how it is renewed."""
@@ -65,11 +76,22 @@ def _renewed(given: Material, oldest: date) -> str:
     told = [x.label for x in lines.values() if x.quote_kind == "secondary"]
     if told:
         words.append(f"Told by others, and not quoted by who sells it: {listed(told)}.")
-    words.append(
-        "Before the order we ask each vendor for a written quote of the same item, valid on the "
-        "day of the order."
-    )
-    return " ".join(words)
+    return " ".join([*words, *_renewals(given)])
+
+
+def _renewals(given: Material) -> list[str]:
+    """Whom we ask for which quote: who sells a part sells no machine of such parts, and who tells
+    of a price sells nothing."""
+    asked: dict[str, None] = {}
+    for e in given.costs.equipment:
+        for line in (p.line for p in e.lines):
+            if line.quote_kind == BUY_IN:
+                asked["campus"] = None
+            elif line.quote_kind == "parts-list" and len(e.lines) > 1:
+                asked["builder"] = None
+            else:
+                asked["seller" if line.quote_kind == "secondary" else "vendor"] = None
+    return [words for key, words in _ASKED.items() if key in asked]
 
 
 def _rates(given: Material, to: InCurrency, rented: list[RunningCost]) -> list[Block]:

@@ -14,7 +14,7 @@ from advisor.planning.grant.funder import FunderForm
 from advisor.planning.grant.institution import NO_RULES
 from advisor.planning.report.asked_prices import quotes_sections
 from advisor.planning.report.award_years import LINES, Entry, entries, year_spans
-from advisor.planning.report.hours_words import rented_name
+from advisor.planning.report.hours_words import called_hours, rented_name
 from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.justification import (
     asked_for,
@@ -42,9 +42,12 @@ from advisor.planning.report.who_pays import (
     with_payers,
 )
 from advisor.planning.solver.charges import BY_YEAR, Charge
+from advisor.planning.solver.problem import Allocation
 from price_catalog.model import OWN_QUOTE
 
 CENT = Decimal("0.01")
+ITEMISED = ("equipment", "supplies", "other")
+"""Lines that have a row an item; what is other says nothing without its name."""
 BY_PARTS = ", by parts"
 """In the name of a machine that is put together: how it is priced is said beside its price."""
 
@@ -76,7 +79,11 @@ def funder_sections(
         *modular_section(given, form, budget, paid),
         Section(
             title="Justification",
-            blocks=tuple(local(words) for words in justification(given, by_line) if words),
+            blocks=tuple(
+                local(words)
+                for words in justification(given, by_line, asks=bool(paid.asked.value))
+                if words
+            ),
         ),
         *quotes_sections(given, to),
     )
@@ -134,7 +141,7 @@ def budget_table(given: Material, form: FunderForm, to: InCurrency) -> ReportTab
 
     for kind in LINES:
         here = [entry for entry in found if entry.line == kind]
-        items = dict.fromkeys(e.item for e in here) if kind in ("equipment", "supplies") else [""]
+        items = dict.fromkeys(e.item for e in here) if kind in ITEMISED else [""]
         for item in items:
             mine = [e for e in here if item in ("", e.item)]
             if not mine:
@@ -304,12 +311,15 @@ def _request(given: Material, form: FunderForm, paid: WhoPays) -> Words:
         done = runs_done(given)
         return ("We ask for no money. We do ", done, f" of training on {where}{between}")
     words: list[str | Num] = [*asked_words(given, paid)]
+    begins = ": " if paid.asked.value else " for "
     joined_by = [" and " in joined(part) for part in parts]
     for n, part in enumerate(parts):
         last = " and " if len(parts) == 2 and not any(joined_by) else "; and "
-        words += [": " if n == 0 else last if n == len(parts) - 1 else "; ", *part]
+        words += [begins if n == 0 else last if n == len(parts) - 1 else "; ", *part]
     besides = [] if own else _besides(given)
     does = f". With {listed(besides)}, that is enough for " if besides else ". It pays for "
+    if not besides and not paid.asked.value:
+        does = ". That is enough for "
     words += [does, runs_done(given), " of training"]
     if own and where:
         words.append(f" on {where}")
@@ -321,18 +331,28 @@ def _where(given: Material) -> str:
     """On what runs are done that nothing is bought or rented for."""
     rented = {p.machine_id in given.book.rentals for p in given.plan.placed}
     return listed(
-        [*["the machines that we have"] * (False in rented), *["granted hours"] * (True in rented)]
+        [*["the machines that we have"] * (False in rented), *called_hours(given, _used(given))]
     )
+
+
+def _used(given: Material, *, free: bool = False) -> list[Allocation]:
+    """The allocations whose hours the plan takes; with ``free`` those that cost it nothing."""
+    costs = {r.placed[0].machine_id: r.charge.direct.value for r in given.costs.running}
+    used = {
+        given.book.rentals[p.machine_id].allocation
+        for p in given.plan.placed
+        if p.machine_id in given.book.rentals and not (free and costs[p.machine_id])
+    }
+    return [each for each in given.loaded.problem.allocations if each.allocation_id in used]
 
 
 def _besides(given: Material) -> list[str]:
     """What does some of the runs beside what is asked for."""
-    free = {r.placed[0].machine_id for r in given.costs.running if not r.charge.direct.value}
     bought = {e.machine.machine_id for e in given.costs.equipment}
     placed = {p.machine_id for p in given.plan.placed}
     rented = placed & given.book.rentals.keys()
     mine = {given.book.problem.whole(name) for name in placed - rented} - bought
     return [
         *["the machines that we have"] * bool(mine),
-        *["granted hours"] * bool(rented & free),
+        *called_hours(given, _used(given, free=True)),
     ]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
+from advisor.planning.grant.cautions import competed_for
 from advisor.planning.grant.funder import funder_form
+from advisor.planning.grant.programmes import ASSUMED
 from advisor.planning.report.cost_book import RunningCost
 from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num
@@ -16,6 +18,24 @@ from advisor.planning.solver.charges import gpus_of_a_job, hours_in_a_day
 from advisor.planning.solver.problem import Allocation, Rental
 from advisor.planning.solver.rented import rented_ways
 from price_catalog.providers import written_provider
+
+GRANTED, APPLIED_FOR = "granted hours", "hours that we apply for"
+
+
+def called_hours(given: Material, allocations: Iterable[Allocation]) -> list[str]:
+    """What hours are called, by whether their award is sure."""
+    sure = [_is_sure(given, each) for each in allocations]
+    return [*[GRANTED] * (True in sure), *[APPLIED_FOR] * (False in sure)]
+
+
+def _is_sure(given: Material, allocation: Allocation) -> bool:
+    """Not where odds are stated, nor where hours are competed for and nobody states the odds."""
+    grant = given.loaded.grant
+    assumed = any(
+        (value.allocation, value.key, value.source) == (allocation.name, "odds", ASSUMED)
+        for value in grant.allocation_values
+    )
+    return allocation.odds == 1 and not (assumed and competed_for(grant, allocation.name))
 
 
 def hours_words(given: Material) -> list[Words]:
@@ -125,7 +145,10 @@ def _free(given: Material, granted: Sequence[RunningCost], allocation: Allocatio
     runs = ledger.total([r.runs for r in granted], f"runs on {allocation.name}", "runs")
     hours = ledger.total(spent, f"GPU-hours of {allocation.name}, in all", "gpu-hours")
     sizes = listed(rented_name(given, r) for r in granted)
-    return ("Granted hours. ", runs, f" ({models}) on {sizes}: ", hours, ", free of charge.")
+    (called,) = called_hours(given, [allocation])
+    words: Words = (f"{called[0].upper()}{called[1:]}. ", runs, f" ({models}) on {sizes}: ", hours)
+    rest = _without(given, allocation) if called == APPLIED_FOR else ()
+    return (*words, ", free of charge.", *rest)
 
 
 def _rental_of(given: Material, r: RunningCost) -> Rental:
@@ -148,6 +171,11 @@ def renting_words(given: Material, by_line: Mapping[str, Num]) -> Words:
         words: list[str | Num] = [f"{what}. ", paid, " pays for "]
         words.append(given.ledger.total(hours, "hours rented, in all", "hours"))
         words.append(f" on {listed(rented_name(given, r) for r in rented)}, at the rates below.")
+        if any(_rental_of(given, r).kind == "spot" for r in rented):
+            words.append(
+                " A provider may take a spot computer back: the run then goes on elsewhere, from "
+                "its last checkpoint."
+            )
         return (*words, *(_not_bought(given) if market else _without_hours(given)))
     if not given.loaded.grant.rent:
         return ()  # hours that are granted were compared alone: that is no reason
@@ -169,20 +197,31 @@ def _not_bought(given: Material) -> Words:
 
 def _without_hours(given: Material) -> Words:
     """What the work would cost without hours that are paid for."""
+    for each in given.loaded.problem.allocations:
+        if words := _without(given, each):
+            return words
+    return ()
+
+
+def _without(given: Material, allocation: Allocation) -> Words:
+    """What the work would cost without its hours, or how much of it would be done; nothing where
+    that was not tried."""
+    name = allocation.name
     for other in given.explanation.alternatives:
-        name = next(
-            (
-                each.name
-                for each in given.loaded.problem.allocations
-                if each.allocation_id == other.change.get("without_allocation")
-            ),
-            None,
-        )
-        if name is not None and other.plan is not None and other.plan.runs == given.plan.runs:
-            usd = Decimal(other.plan.cost_cents) / 100
-            words = f"cost, {other.label}"
-            cost = solve_num(given.ledger, other.change, usd, "usd", words, "cost")
+        if other.change.get("without_allocation") != allocation.allocation_id:
+            continue
+        if other.plan is None:
+            return (f" Without {name} this work is not done in time.",)
+
+        def solved(value: Decimal | int, unit: str, reads: str, other: Alternative = other) -> Num:
+            words = f"{reads}, {other.label}"
+            return solve_num(given.ledger, other.change, value, unit, words, reads)
+
+        cost = solved(Decimal(other.plan.cost_cents) / 100, "usd", "cost")
+        if other.plan.runs == given.plan.runs:
             return (f" Without {name} the same work costs ", cost, *_beside_this(given))
+        runs = solved(other.plan.runs, "runs", "runs")
+        return (f" Without {name} we can do ", runs, ", for ", cost, *_beside_this(given))
     return ()
 
 

@@ -24,14 +24,15 @@ from advisor.planning.solver.problem import RunTime
 from advisor.ranking.times import Model
 
 
-def justification(given: Material, by_line: Mapping[str, Num]) -> list[Words]:
+def justification(given: Material, by_line: Mapping[str, Num], *, asks: bool = True) -> list[Words]:
     """A short paragraph a question: need, choice, what exists, cloud, campus, upkeep, data.
 
-    ``by_line`` has what each line of the budget asks for in all.
+    ``by_line`` has what each line of the budget comes to in all; ``asks`` says whether the funder
+    is asked for any of it.
     """
     paragraphs = [
         _need(given),
-        *_choices(given),
+        *_choices(given, asks=asks),
         _existing(given),
         renting_words(given, by_line),
         *hours_words(given),
@@ -96,7 +97,7 @@ def _work(given: Material, model: Model) -> Words:
     return (leaf(model.parameters, "parameters", "parameters"), ", ", of)
 
 
-def _choices(given: Material) -> list[Words]:
+def _choices(given: Material, *, asks: bool) -> list[Words]:
     found: list[Words] = []
     options = given.loaded.problem.options()
     for e in given.costs.equipment:
@@ -107,7 +108,8 @@ def _choices(given: Material) -> list[Words]:
         ]
         models = [given.book.experiments[p.experiment_id].model for p in runs]
         names = listed(given.loaded.models[model].name for model in models)
-        words: list[str | Num] = ["Choice. We ask for ", *asked_for(e), *_price(given, e)]
+        begins = "Choice. We ask for " if asks else "Choice. The project takes "
+        words: list[str | Num] = [begins, *asked_for(e), *_price(given, e)]
         kind = "equipment" if is_equipment(given, e) else "supplies, below the threshold"
         if e.machine.in_base is not None:
             kind = "a service"
@@ -202,12 +204,14 @@ def _price(given: Material, e: EquipmentCost) -> list[str | Num]:
     paid, changed = paid_price(given.ledger, e.machine, quoted, rules, day)
     each = "" if e.count.value == 1 else " each"
     words: list[str | Num] = [" at ", paid, each]
+    summed = any(priced.line.quote_kind == "parts-list" for priced in e.lines)
+    told = all(priced.line.quote_kind == "secondary" for priced in e.lines)
+    how = "as told by others" if told else "as quoted"
+    how = "added up from its parts" if summed else how
     if changed:
-        summed = any(priced.line.quote_kind == "parts-list" for priced in e.lines)
-        told = all(priced.line.quote_kind == "secondary" for priced in e.lines)
-        how = "as told by others" if told else "as quoted"
-        how = "added up from its parts" if summed else how
         words += [" (", quoted, f" {how}", *_from_quoted_to_paid(given, e), ")"]
+    elif summed or told:
+        words.append(f" ({how})")
     named = funder_form(given.loaded.grant.funder).names_cost_share
     if rules.cost_share and named:
         share = given.book.setting(
