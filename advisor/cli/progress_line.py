@@ -14,19 +14,25 @@ FIRST_S = 0.7
 """Nothing is said of what is over by then."""
 EVERY_S = 1.0
 ELSEWHERE_S = 3.0
+LISTEN_S = 0.1
+"""Where nothing is to be said yet, how long until it is looked again."""
 WIDTH = 110
 
 
 class ProgressLine:
-    """Rewritten every second on a terminal; elsewhere a line is added where the words changed."""
+    """Rewritten every second on a terminal; elsewhere a line is added where the words changed.
+
+    ``words`` are of what comes before the search, and are only where they can be taken back: what
+    is wrong with what was asked shows by then, and is said in one line, however slow the machine.
+    """
 
     def __init__(self, words: str) -> None:
         self._words = words
-        self._said = ""
         self._began = monotonic()
         self._done = Event()
         self._lock = Lock()
         self._live = sys.stderr.isatty()
+        self._said = "" if self._live else words
         self._thread = Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -51,19 +57,23 @@ class ProgressLine:
     def _run(self) -> None:
         wait = FIRST_S
         while not self._done.wait(wait):
-            wait = EVERY_S if self._live else ELSEWHERE_S
             with self._lock:
-                self._print()
+                told = self._print()
+            wait = EVERY_S if self._live else ELSEWHERE_S if told else LISTEN_S
 
-    def _print(self) -> None:
+    def _print(self) -> bool:
+        """Whether there was anything to say."""
         line = f"{monotonic() - self._began:.0f} s: {self._words}"[:WIDTH]
         if self._live:
             erase_line()
             print(line, end="", file=sys.stderr, flush=True)
             self._said = line
-        elif self._words != self._said:
-            print(line, file=sys.stderr, flush=True)
-            self._said = self._words
+            return True
+        if self._words == self._said:
+            return False
+        print(line, file=sys.stderr, flush=True)
+        self._said = self._words
+        return True
 
 
 @contextmanager

@@ -338,7 +338,9 @@ def test_a_sum_that_others_pay_is_not_asked_for(planned: Planned, tmp_path: Path
     for funder, lines, problem in (
         ("nsf", 'shared = 9\nshared_by = "B"', "nsf prohibits voluntary cost sharing"),
         ("plain", "shared = 9", "must say who pays the shared sum"),
-        ("plain", 'shared_by = ""', "is empty: write a text between the quotes"),
+        ("plain", 'shared_by = ""', "is empty: write who pays, or remove it and what they pay"),
+        ("plain", "shared = 9\nshared_by = 9", 'must say who pays, .* like "the faculty"'),
+        ("plain", 'shared_per_year = []\nshared_by = "B"', "has 0 amounts for 3 years"),
         ("plain", 'shared_by = "B"', "names who pays, but no sum is there: write shared"),
         (
             "plain",

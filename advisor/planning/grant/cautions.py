@@ -46,12 +46,12 @@ def cautions(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str]:
 def told(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
     """The weightiest first."""
     return [
+        *_not_asked(grant, problem, plan),
         *_not_on_sale(grant, problem, plan),
         *_not_quoted(problem, plan),
         *_by_its_extras(grant, problem, plan),
         *_condo(problem, plan),
         *_allocations(grant, problem, plan),
-        *_not_asked(grant, problem, plan),
         *_shared(grant),
         *_rules(grant),
         *_electricity(grant),

@@ -52,6 +52,19 @@ class Line(str):
         return cls(value.strip())
 
 
+class Payer(Line):
+    """Who pays a part, in words that go on to what they pay."""
+
+    @classmethod
+    def read(cls, value: Any) -> Payer:
+        """Raises ValueError."""
+        if not isinstance(value, str):
+            raise ValueError('must say who pays, between quotes, like "the faculty"')
+        if not value.strip():
+            raise ValueError("is empty: write who pays, or remove it and what they pay")
+        return cls(Line.read(value))
+
+
 class Amount(Decimal):
     """Money, typed as a number or as people write it."""
 

@@ -16,6 +16,7 @@ from advisor.planning.grant.checked_toml import (
     LifetimeYears,
     Line,
     OverheadOn,
+    Payer,
     QueueDays,
     UsdPerUnit,
 )
@@ -180,7 +181,7 @@ class BudgetTable(_Table, frozen=True):
     """What somebody else pays of all costs, as a sum."""
     shared_per_year: tuple[AmountOrZero, ...] | None = None
     """The same, of each award year."""
-    shared_by: Line | None = None
+    shared_by: Payer | None = None
     currency: Line | None = None
     usd_per_unit: UsdPerUnit | None = None
     usd_per_unit_on: date | None = None
@@ -219,7 +220,7 @@ class _Purchases(_Table, frozen=True):
     price_change: Annotated[float, Meta(ge=-0.9, le=1)] = 0.0
     educational_discount: Annotated[float, Meta(ge=0, le=0.9)] = 0.0
     cost_share: Annotated[float, Meta(ge=0, le=0.99)] = 0.0
-    cost_share_by: Line | None = None
+    cost_share_by: Payer | None = None
 
 
 class _Rentals(_Table, frozen=True):

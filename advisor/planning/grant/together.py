@@ -109,6 +109,10 @@ def _check_orders(grant: Grant) -> None:
 
 def _check_shared(grant: Grant) -> None:
     """A sum that others pay stands against the whole cost. Raises InputError."""
+    years = len(grant.year_dates) - 1
+    if grant.shared_year_usd is not None and len(grant.shared_year_usd) != years:
+        problem = one_for_each(len(grant.shared_year_usd), "amount", years, grant.award_years)
+        raise wrong(grant.file, "budget.shared_per_year", problem)
     if grant.shared_by is not None and not grant.shared_usd:
         problem = "names who pays, but no sum is there: write shared, what they pay in all"
         raise wrong(grant.file, "budget.shared_by", problem)
@@ -123,10 +127,6 @@ def _check_shared(grant: Grant) -> None:
             "sum: remove it, or write purchases.cost_share, which stays out of what is sent"
         )
         raise wrong(grant.file, "budget.shared", problem)
-    years = len(grant.year_dates) - 1
-    if grant.shared_year_usd is not None and len(grant.shared_year_usd) != years:
-        problem = one_for_each(len(grant.shared_year_usd), "amount", years, grant.award_years)
-        raise wrong(grant.file, "budget.shared_per_year", problem)
     if grant.year_budget_usd is not None and grant.shared_year_usd is None:
         problem = (
             "does not say in which year it is paid, and per_year gives each year money of its "
