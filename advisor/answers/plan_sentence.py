@@ -39,11 +39,14 @@ def plan_sentence(loaded: Loaded, plan: Plan) -> str:
     if not plan.placed and not plan.purchases:
         return f"No run can be done in time with this money: {_sure(loaded, plan)}."
     over = problem.start + timedelta(days=int(plan.finish_day))
-    cost = loaded.grant.currency.whole(asked_amounts(loaded, plan).total)
+    amounts, whole = asked_amounts(loaded, plan), loaded.grant.currency.whole
+    cost = whole(amounts.total)
     shared = ""
     if loaded.grant.shared_by is not None:
         theirs = loaded.grant.currency.written(loaded.grant.shared_usd)
         shared = f" (up to {theirs} of it from {loaded.grant.shared_by})"
+    if amounts.of_funder != amounts.total:
+        shared += f", of which the funder is asked for {whole(amounts.of_funder)}"
     return (
         f"{_does(loaded, plan)}: {runs} for {cost}{of} {overhead_words(loaded.grant)}"
         f"{shared}, done by {day_words(over)}; {_sure(loaded, plan)}."

@@ -7,7 +7,7 @@ import io
 import json
 import re
 from dataclasses import replace
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("typst")
 pytest.importorskip("xlsxwriter")
 
+from advisor.answers.plan_sentence import plan_sentence
 from advisor.parse import InputError
 from advisor.planning.grant.checked_toml import AmountOrZero, Line
 from advisor.planning.grant.cost_lines import fixed_costs
@@ -222,6 +223,19 @@ def test_depreciation_stands_in_the_years_of_its_months(planned: Planned) -> Non
     assert str(depreciated.rows[0][0]).startswith("C.2 Equipment (depreciation): ")
     whole = report_for(planned, funder="horizon").tables()[0]
     assert str(whole.rows[0][0]).startswith("C.2 Equipment (whole price): ")
+
+
+@pytest.mark.parametrize("funder", ["nih", "ukri", "dfg"])
+def test_the_first_sentence_has_what_the_report_asks_for(planned: Planned, funder: str) -> None:
+    """Beside the whole cost, where the funder is not asked for all of it."""
+    grant = replace(planned.loaded.grant, funder=funder)  # type: ignore[arg-type]
+    assert planned.plan is not None
+    said = plan_sentence(replace(planned.loaded, grant=grant), planned.plan)
+    report = json.loads(to_json_text(report_for(planned, funder=funder)))
+    asked = Decimal(str(report["budget"]["asked"]["value"])).quantize(Decimal(1), ROUND_HALF_UP)
+    told = f"with overhead, of which the funder is asked for ${asked:,f}, done by" in said
+    assert told is (funder != "nih")
+    assert ("asked for" in said) is told
 
 
 def test_a_line_of_other_costs_has_their_names(planned: Planned) -> None:

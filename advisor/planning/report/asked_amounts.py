@@ -7,10 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
+from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.report.funder_part import budget_table
 from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.material import material_of
 from advisor.planning.report.number_ledger import Num
+from advisor.planning.report.who_pays import who_pays
 from advisor.planning.sensitivity.explain import Explanation
 from advisor.planning.solver.charges import Charge
 from advisor.planning.solver.plan import Plan
@@ -30,6 +33,8 @@ class AskedAmounts:
     fixed: tuple[Decimal, ...]
     """In the order of the problem's."""
     electricity: Decimal
+    of_funder: Decimal
+    """What the funder is asked for of the total, as its form asks for it."""
 
 
 def asked_amounts(loaded: Loaded, plan: Plan) -> AskedAmounts:
@@ -48,10 +53,13 @@ def asked_amounts(loaded: Loaded, plan: Plan) -> AskedAmounts:
             rented[r.placed[0].machine_id] += paid(r.charge)
         else:
             electricity += paid(r.charge)
+    form = funder_form(loaded.grant.funder)
+    asked = who_pays(given, form, budget_table(given, form, to), to).asked
     return AskedAmounts(
         total=to.num(given.costs.total).value,
         bought={(e.machine.machine_id, e.order): paid(e.charge) for e in given.costs.equipment},
         rented=rented,
         fixed=tuple(paid(f.charge) for f in given.costs.fixed),
         electricity=electricity,
+        of_funder=asked.value,
     )
