@@ -15,9 +15,11 @@ from advisor.planning.grant.currency import Currency
 from advisor.planning.grant.funder import FUNDERS, funder_form
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.grant_file import CostLine
+from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.plan_grant import Planned
 from advisor.planning.report.award_years import LINES
 from advisor.planning.report.report import Bullets, joined
+from advisor.planning.sensitivity.explain import Alternative
 from advisor.planning.solver.problem import MachineExtra
 from tests.planning.forms_for_tests import GRANT, TODAY, cautions_of, report_for
 
@@ -142,3 +144,42 @@ def test_racks_are_overhead_as_power_is(planned: Planned) -> None:
     assert fixed_costs(with_racks)
     assert not any("Rack space" in text for text in cautions_of(grant))
     assert any(text.startswith("Rack space and cooling are") for text in cautions_of(with_racks))
+
+
+def test_a_plan_at_asked_prices_is_named_where_it_costs_little_more(planned: Planned) -> None:
+    loaded, plan, found = planned.loaded, planned.plan, planned.explanation
+    assert plan is not None and found is not None
+    bought = plan.purchases[0].machine_id
+    other_id = next(
+        m.machine_id
+        for m in loaded.problem.machines
+        if m.machine_id != bought and m.lines and m.part_of is None
+    )
+    label = next(m.label for m in loaded.problem.machines if m.machine_id == other_id)
+
+    def priced(kind: str) -> Loaded:
+        kinds = {bought: kind, other_id: "list"}
+        machines = tuple(
+            replace(
+                m,
+                lines=tuple(
+                    replace(x, quote_kind=kinds.get(m.machine_id, x.quote_kind)) for x in m.lines
+                ),
+            )
+            for m in loaded.problem.machines
+        )
+        return replace(loaded, problem=replace(loaded.problem, machines=machines))
+
+    purchase = replace(plan.purchases[0], machine_id=other_id)
+    for of, more, is_told in (
+        (priced("parts-list"), 50_00, True),
+        (priced("parts-list"), plan.cost_cents // 10, False),
+        (priced("list"), 50_00, False),
+    ):
+        dearer = replace(plan, purchases=(purchase,), cost_cents=plan.cost_cents + more)
+        other = Alternative(label="another", change={}, plan=dearer, over_budget=False)
+        explained = replace(found, alternatives=(other,))
+        said = told(replace(planned, loaded=of, explanation=explained))
+        words = f"For $50 more the whole plan is at prices that sellers ask: it buys {label}."
+        assert (words in said) is is_told, said
+        assert any("more the whole plan" in text for text in said) is is_told

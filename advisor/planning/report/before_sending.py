@@ -11,8 +11,11 @@ from advisor.planning.report.funder_limits import beyond_limits
 from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.material import Material
 from advisor.planning.report.report import Bullets, Section, Words
+from advisor.planning.report.sentences import cost_of_other, listed
 from advisor.planning.report.who_pays import WhoPays
 from advisor.planning.solver.charges import purchase_charge
+from advisor.planning.solver.problem import Machine
+from advisor.ranking.candidates import ABOUT
 
 
 def _old_prices(given: Material) -> list[str]:
@@ -83,6 +86,38 @@ def _bought_at_once(given: Material) -> list[Words]:
     return [(begins + does, extra, f" more, overhead included: {why}")]
 
 
+def _quoted_instead(given: Material) -> list[Words]:
+    """Where a machine is bought at a sum that nobody quoted, the nearest plan at prices that its
+    sellers ask."""
+    if not any(_nobody_quoted(e.machine) for e in given.costs.equipment):
+        return []
+    most = given.plan.cost_cents * ABOUT
+    near = [
+        (other, other.plan)
+        for other in given.explanation.alternatives
+        if other.plan is not None
+        and not other.over_budget
+        and other.plan.runs == given.plan.runs
+        and given.plan.cost_cents < other.plan.cost_cents <= most
+        and other.plan.purchases
+        and not any(_nobody_quoted(given.book.machines[p.machine_id]) for p in other.plan.purchases)
+    ]
+    if not near:
+        return []
+    other, plan = min(near, key=lambda each: each[1].cost_cents)
+    both = [cost_of_other(given.ledger, other), given.costs.total]
+    words = f"{other.label}: difference in cost"
+    more = given.ledger.compute("difference", both, "usd", words)
+    labels = listed(given.book.machines[p.machine_id].label for p in plan.purchases)
+    return [
+        ("For ", more, f" more the whole plan is at prices that sellers ask: it buys {labels}.")
+    ]
+
+
+def _nobody_quoted(machine: Machine) -> bool:
+    return any(line.quote_kind in ("parts-list", "secondary") for line in machine.lines)
+
+
 def _of_this(given: Material, form: FunderForm) -> list[str]:
     """What the funder asks of such a request: of machines where some are bought."""
     grant = given.loaded.grant
@@ -115,7 +150,7 @@ def to_check_section(given: Material, form: FunderForm, paid: WhoPays, to: InCur
             "says so: rules that write machines off count their depreciation instead.",
         )
         items.insert(0, whole)
-    items += _bought_at_once(given)
+    items += [*_quoted_instead(given), *_bought_at_once(given)]
     items += [(text,) for text in (*_old_prices(given), *_not_compared(given))]
     if given.loaded.problem.rules.cost_share and not form.names_cost_share:
         by = given.loaded.grant.cost_share_by
