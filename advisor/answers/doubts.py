@@ -10,17 +10,10 @@ from typing import TYPE_CHECKING
 
 from advisor.answers.before import Doubt, quoted
 from advisor.answers.circuit import OUTLET
+from advisor.answers.offered import chance_at, days_at, offer_words, orderable
 from advisor.answers.price_told import newer_words, prices_told
 from advisor.answers.uncertainty_lines import bench_command, minutes_words
-from advisor.answers.verdict import (
-    better_unsold,
-    chance_at,
-    days_at,
-    kinds_words,
-    measured_days,
-    offer_words,
-    orderable,
-)
+from advisor.answers.verdict import better_unsold, kinds_words, measured_days
 from advisor.answers.wording import (
     bench_words,
     chance_words,

@@ -25,11 +25,11 @@ from advisor.answers.wording import (
     KIND_WORDS,
     RULE_WORDS,
     bench_words,
-    chance_words,
     counted_days,
     estimate_mark,
     is_unquoted,
     machine_words,
+    makes_words,
     named_gpus_words,
     over_words,
     price_day_words,
@@ -199,7 +199,7 @@ def _why(one: OneBuild) -> list[Said]:
     chance = chance_of(ranking, row)
     limit = ranking.question.max_days
     if chance is not None and limit is not None:
-        said.append(Said(f"{chance_words(chance)} to make {counted_days(limit)}", chance < 0.5))
+        said.append(Said(makes_words(chance, limit), chance < 0.5))
     first = ranking.order[0]
     if first != one.index:
         best = ranking.row(0)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from advisor.answers.before import WIDTH, Doubt, doubt_block
 from advisor.answers.doubts import doubts_of, doubts_title
 from advisor.answers.interval_bar import axis_for, interval_bar, limit_heading
-from advisor.answers.verdict import chance_of, verdict
+from advisor.answers.verdict import chance_of, sentence_lines, verdict
 from advisor.answers.wording import (
     age_short,
     count_words,
@@ -50,7 +50,7 @@ def rank_answer(
 ) -> str:
     """At most 40 lines of 100 columns: the answer, the best, what to doubt and how to settle it."""
     width = max(width, NARROWEST)
-    sentence = _filled(verdict(ranking).sentence, width)
+    sentence = "\n".join(sentence_lines(verdict(ranking).sentence, width))
     rows = [ranking.row(place) for place in shown_places(ranking)]
     title, doubts = titled_doubts(ranking, rentals, key)
     # In a narrow terminal the offer to try on rented GPUs gives way to the doubts, then what nobody
@@ -87,11 +87,6 @@ def _table_text(ranking: Ranking, rows: Sequence[RankedRow], width: int) -> str:
     """The best builds, and what is not shown."""
     table = table_lines(ranking, rows, width) if rows else []
     return "\n".join([*table, *_foot(ranking, len(rows), width)])
-
-
-def _filled(sentence: str, width: int) -> str:
-    """The sentence in lines; a count of GPUs stays with its name."""
-    return fill(sentence.replace(" × ", "\u00a0×\u00a0"), width).replace("\u00a0", " ")
 
 
 def shown_places(ranking: Ranking, most: int = MOST_ROWS) -> list[int]:

@@ -22,7 +22,7 @@ from advisor.answers.uncertainty_lines import (
     uncertainty_line,
     wanted_line,
 )
-from advisor.answers.verdict import chance_of, days_words, verdict
+from advisor.answers.verdict import chance_of, days_words, sentence_lines, verdict
 from advisor.answers.wording import (
     REASONS_COUNTED,
     count_words,
@@ -60,8 +60,10 @@ def ranking_text(
 
     Everything is as wide as the terminal.
     """
-    blocks = [verdict(answer).sentence, headline(answer.candidates, answer.question, prices)]
-    blocks = [fill(text, width) for text in blocks]
+    blocks = [
+        "\n".join(sentence_lines(verdict(answer).sentence, width)),
+        fill(headline(answer.candidates, answer.question, prices), width),
+    ]
     rows = answer.rows()
     if rows:
         blocks.append("\n".join(_row_lines(answer, rows, width)))

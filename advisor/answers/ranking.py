@@ -7,12 +7,13 @@ from datetime import date
 from typing import Any
 
 from advisor.answers.before import Doubt, doubt_objects
+from advisor.answers.offered import Offer
 from advisor.answers.price_told import machine_object, price_objects
 from advisor.answers.uncertainty_lines import (
     doubt_lines,
     settle_object,
 )
-from advisor.answers.verdict import Offer, how_sure, verdict
+from advisor.answers.verdict import how_sure, verdict
 from advisor.answers.wording import (
     RULE_WORDS,
     build_words,

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from advisor.answers.before import Doubt, quoted
-from advisor.answers.verdict import sold_first
+from advisor.answers.offered import sold_first
 from advisor.answers.wording import (
     estimated_days,
     in_machine,
@@ -80,7 +80,8 @@ def ways_out(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) ->
 def enough_fast(ranking: Ranking) -> int | None:
     """The cheapest that keeps the limit of days, whatever it costs; rather one that is sold."""
     candidates, limit = ranking.candidates, ranking.question.max_days
-    in_time = [i for i in candidates.by_cost if limit is None or candidates.days[i] <= limit]
+    cheapest = candidates.order("cost")
+    in_time = [i for i in cheapest if limit is None or candidates.days[i] <= limit]
     return sold_first(candidates, in_time)[0] if in_time else None
 
 

@@ -217,9 +217,23 @@ def is_unquoted(build: Build, host_quote: Quote) -> bool:
 
 
 def counted_days(days: float) -> str:
-    """``1 day``, ``79.4 days``."""
-    words = days_rounded(days)
-    return f"{words} day" if words == "1" else f"{words} days"
+    """``1 day``, ``79.4 days``; of less than a day ``3.68 hours``."""
+    unit, figure = ("hour", days * 24) if 0 < days < 1 else ("day", days)
+    words = days_rounded(figure)
+    return f"{words} {unit}{'' if words == '1' else 's'}"
+
+
+def days_and_ends(days: float, low: float, high: float) -> str:
+    """``79.4 days (50.2–126)``: with the ends of its interval, where they differ when rounded; all
+    three in hours where it takes less than a day."""
+    unit = 24 if 0 < days < 1 else 1
+    return counted_days(days) + ends_words(low * unit, high * unit)
+
+
+def ends_words(low: float, high: float) -> str:
+    """`` (50.2–126)``; nothing where both are the same when rounded."""
+    ends = days_rounded(low), days_rounded(high)
+    return "" if ends[0] == ends[1] else f" ({'–'.join(ends)})"
 
 
 _CHANCES = (
@@ -239,13 +253,25 @@ _CHANCES = (
 )
 
 
+SURE = 0.98
+"""From this probability on an answer gives no odds."""
+
+
 def chance_words(chance: float) -> str:
     """A probability, 0 to 1, as people say it: ``3 in 4``, ``almost certain``."""
-    if chance >= 0.98:
+    if chance >= SURE:
         return "almost certain"
     if chance <= 0.02:
         return "hardly a chance"
     return min(_CHANCES, key=lambda known: abs(known[0] - chance))[1]
+
+
+def makes_words(chance: float, limit: float) -> str:
+    """``3 in 4 to make 60 days``; ``safely within 60 days`` where hardly anything speaks against
+    it."""
+    if chance >= SURE:
+        return f"safely within {counted_days(limit)}"
+    return f"{chance_words(chance)} to make {counted_days(limit)}"
 
 
 def percent_words(chance: float) -> str:
@@ -285,12 +311,12 @@ def several_words(build: Build) -> str:
 
 
 def over_words(build: Build, fabric: Fabric | None) -> str:
-    """`` over 2 machines with 25 Gbit/s Ethernet, predicted``; nothing for one machine."""
+    """`` with 25 Gbit/s Ethernet between them``; nothing for one machine."""
     if build.machines == 1 or fabric is None:
         return ""
     from advisor.ranking.fabric import fabric_words  # late: most ask for one machine
 
-    return f" over {build.machines} machines with {fabric_words(fabric)}, predicted"
+    return f" with {fabric_words(fabric)} between them"
 
 
 def bench_words(build: Build) -> str:
@@ -355,8 +381,9 @@ def machine_words(build: Build) -> str:
 
 def in_machine(build: Build) -> str:
     """``in the tinybox G4 128 GB``; ``in My host``, which is a name that the user gave."""
-    article = "" if build.host.is_own_quote else "the "
-    return f"in {article}{machine_words(build)}"
+    if build.host.is_own_quote:
+        return f"in {machine_words(build)}"
+    return f"in the {machine_words(build).replace('Desktop', 'desktop')}"
 
 
 def owned_words(build: Build) -> str:

@@ -73,19 +73,19 @@ class RankUncertainty:
         candidates, order = self.candidates, self.order
         if self.first is None or not self.by_time:
             return frozenset()
-        days, low_days, times = candidates.days, candidates.low_days, candidates.times
+        days, low_days = candidates.days, candidates.low_days
         value = days if self._rule == "days" else candidates.experiment_weight
         high = self._high(self.first)
         # Whoever reaches below that stands near the front, for no interval is wider than the
         # widest; the rest of 100,000 builds need not be looked at.
         end = self._up_to(order, high * candidates.widest)
-        first, best, time = self._doubt(self.first), value[self.first], times[self.first]
+        first, best = self._doubt(self.first), value[self.first]
         return frozenset(
             i
             for i in order[1:end]
             # Intervals that do not even overlap are told apart: the cheap question first.
             if (value[i] / days[i] * low_days[i] < high or value[i] == best)
-            and times[i] is not time
+            and not self._is_same(i, self.first)
             and alike(self._doubt(i), first)
         )
 
@@ -124,12 +124,7 @@ class RankUncertainty:
             return self.perhaps_fast
         budget = self.question.budget_usd
         most = math.inf if budget is None else int(budget * 100)
-        days, low_days, cents, times = (
-            candidates.days,
-            candidates.low_days,
-            candidates.cents,
-            candidates.times,
-        )
+        days, low_days, cents = candidates.days, candidates.low_days, candidates.cents
         if self.by_time:
             high, order = self._high(first), candidates.order(self._rule)
             end = self._up_to(order, high * candidates.widest)
@@ -142,9 +137,18 @@ class RankUncertainty:
             if days[i] > limit >= low_days[i]
             and cents[i] <= most
             and candidates.offered[i] >= candidates.offered[first]
-            and times[i] is not times[first]
+            and not self._is_same(i, first)
             and (not self.by_time or self._may_beat(i, first, high))
         ]
+
+    def _is_same(self, i: int, first: int) -> bool:
+        """Whether the time of one stands for the other, whatever it is: the same GPUs, in machines
+        that hold as much of what is offloaded or are joined alike."""
+        times, builds = self.candidates.times, self.candidates.builds
+        return times[i] is times[first] or (
+            builds[i].cards == builds[first].cards
+            and self.candidates.days[i] == self.candidates.days[first]
+        )
 
     @property
     def is_sure(self) -> bool:

@@ -9,8 +9,8 @@ from datetime import date
 from typing import Any
 
 from advisor.answers.ranking import CSV_COLUMNS, excluded_object, flat_object
-from advisor.answers.verdict import days_words
 from advisor.answers.wording import (
+    ends_words,
     estimate_mark,
     machine_words,
     price_day,
@@ -18,7 +18,8 @@ from advisor.answers.wording import (
     rests_on_words,
     short_gpus_words,
 )
-from advisor.costs.amounts import usd_rounded
+from advisor.costs.amounts import days_rounded, usd_rounded
+from advisor.ranking.rank import RankedRow
 from advisor.tables import to_markdown
 from advisor.tui.program.candidates_view import Answer, plot_data
 
@@ -34,12 +35,18 @@ def copied_rows(answer: Answer) -> list[dict[str, str]]:
             "machine": f"{short_gpus_words(row.build)}, {machine_words(row.build)}",
             "price": usd_rounded(row.overall_cost_usd),
             "prices of": f"{price_day(row):%B %Y}",
-            "days": days_words(row).replace(" days", ""),
+            "days": _days_words(row),
             "a run": f"{estimate_mark(row.time)}{usd_rounded(row.experiment_cost_usd)}",
             "rests on": rests_on_words(row.time),
         }
         for row in answer.ranking.rows()
     ]
+
+
+def _days_words(row: RankedRow) -> str:
+    """``≈79.4 (50.2–126)``."""
+    ends = ends_words(row.training_days_low, row.training_days_high)
+    return f"{estimate_mark(row.time)}{days_rounded(row.training_days)}{ends}"
 
 
 def ranking_rows(answer: Answer, *, excluded: bool) -> list[dict[str, Any]]:

@@ -1,0 +1,172 @@
+"""What somebody sells, told with its price and days: for the first line where nobody is known to
+sell any of the answer, and for what an answer names beside its first place (pure).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from decimal import Decimal
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from advisor.answers.wording import (
+    chance_words,
+    counted_days,
+    days_and_ends,
+    in_machine,
+    is_own_price,
+    is_unquoted,
+    mark_at,
+    named_gpus_words,
+    price_day_words,
+    summed_words,
+    supply_words,
+)
+from advisor.costs.amounts import usd_exact, usd_rounded, usd_whole
+from advisor.ranking.rank import Ranking
+from advisor.ranking.ties import chance_within
+from price_catalog.model import OWN_QUOTE
+
+if TYPE_CHECKING:
+    from advisor.ranking.candidates import Candidates
+    from price_catalog.builds import Build
+    from price_catalog.model import Quote
+
+HARDLY = 0.05
+"""A machine that keeps the days with a smaller chance is named after one over the budget."""
+
+Room = Literal["all", "no age", "no names", "short months"]
+"""How much is said of a price, by how much room there is for it: all of it; without its age, which
+the table has; without whose options it adds up; with the month cut to three letters, too, and by
+how much it misses left to the reader."""
+ROOMS: tuple[Room, ...] = ("all", "no age", "no names", "short months")
+
+
+class Offer(NamedTuple):
+    """A machine on sale that misses one of the limits."""
+
+    position: int
+    """Of the candidates."""
+    misses: Literal["days", "budget"]
+    chance: float | None
+    """That it keeps the limit of days, 0 to 1; None where none was asked for."""
+
+
+def sold_words(build: Build, quote: Quote) -> str:
+    """``2 × RTX 5090 in the tinybox G4 128 GB from tiny corp``."""
+    words = f"{named_gpus_words(build)} {in_machine(build)}"
+    names = (quote.vendor.lower(), quote.vendor.lower().split()[0])
+    named = any(name in build.host.name.lower() for name in names)
+    return words if build.host.gpu_id is None or named else f"{words} from {quote.vendor}"
+
+
+def asked_words(build: Build, gpu_quote: Quote, host_quote: Quote, room: Room) -> str:
+    """When the older of the prices was asked, and which is the user's own where the machine is
+    not: ``June 2026, 5 months old; GPUs by own quote``. Before it that nobody quoted the total,
+    that only others tell of it, or that the GPUs are used."""
+    day = min(gpu_quote.quoted_on, host_quote.quoted_on)
+    words = f"{day:%b %Y}" if room == "short months" else f"{day:%B %Y}"
+    if room == "all":
+        words = price_day_words(day, date.today())
+    if is_unquoted(build, host_quote):
+        named = room in ("all", "no age")
+        words = f"{summed_words(host_quote) if named else 'a sum'}, {words}"
+    if "secondary" in (gpu_quote.kind, host_quote.kind):
+        words = f"told by others, {words}"
+    if gpu_quote.kind == "used":
+        words = f"used GPU{'s' * (build.gpu_count > 1)}, {words}"
+    gpus_own, host_own = is_own_price(gpu_quote), is_own_price(host_quote)
+    if build.host.is_own_quote or not (gpus_own or host_own):
+        return words
+    part = "" if gpus_own and host_own else "GPUs by " if gpus_own else "machine by "
+    return f"{words}; {part}{OWN_QUOTE}"
+
+
+def orderable(ranking: Ranking) -> tuple[Offer, ...]:
+    """What somebody sells, where nobody is known to sell any of the answer: the fastest within the
+    budget, too slow though it is, and the cheapest that is fast enough."""
+    candidates, question = ranking.candidates, ranking.question
+    if not len(ranking) or any(candidates.offered[i] for i in ranking.order):
+        return ()
+    limit, budget = question.max_days, question.budget_usd
+    found = []
+    # By whichever rule: who asked for the days is told of the machine that comes nearest.
+    fastest = (i for i in candidates.by_days if candidates.offered[i])
+    near = next((i for i in fastest if budget is None or candidates.cents[i] <= budget * 100), None)
+    if limit is not None and near is not None:
+        found.append(Offer(position=near, misses="days", chance=chance_at(ranking, near)))
+    cheapest = (i for i in candidates.order("cost") if candidates.offered[i])
+    best = next((i for i in cheapest if limit is None or candidates.days[i] <= limit), None)
+    if budget is not None and best is not None:
+        dear = Offer(position=best, misses="budget", chance=chance_at(ranking, best))
+        # What hardly keeps the days is no answer to who asked for them.
+        hopeless = bool(found) and (found[0].chance or 0.0) < HARDLY
+        found = [dear, *found] if hopeless else [*found, dear]
+    return tuple(found)
+
+
+def chance_at(ranking: Ranking, i: int) -> float | None:
+    """How likely a candidate keeps the limit of days, 0 to 1; None where none was asked for."""
+    candidates, limit = ranking.candidates, ranking.question.max_days
+    if limit is None:
+        return None
+    return chance_within(limit, candidates.days[i], *candidates.interval(i))
+
+
+def offer_words(ranking: Ranking, offer: Offer, room: Room = "all") -> str:
+    """``1 × RTX 5090 in the … for $9,870 (June 2026, 5 months old), ≈127 days (106–151), 1 in 20 to
+    make it``; over the budget by how much."""
+    if offer.misses == "budget":
+        budget = ranking.question.budget_usd
+        cost = ranking.candidates.cost_usd(offer.position)
+        assert budget is not None and cost is not None  # else nothing misses it
+        price, over = over_budget_words(cost, budget)
+        words = priced_words(ranking, offer.position, room, price)
+        return words if room == "short months" else f"{words}, {over}"
+    assert offer.chance is not None  # it misses the days
+    words = priced_words(ranking, offer.position, room)
+    return words if room == "short months" else f"{words}, {chance_words(offer.chance)} to make it"
+
+
+def priced_words(ranking: Ranking, i: int, room: Room, price: str | None = None) -> str:
+    """``1 × RTX 5090 in the … for $9,870 (June 2026, 5 months old), ≈127 days (106–151)``."""
+    candidates = ranking.candidates
+    cost, gpu_quote, host_quote = (
+        candidates.cost_usd(i),
+        candidates.gpu_quotes[i],
+        candidates.host_quotes[i],
+    )
+    assert cost is not None and gpu_quote is not None and host_quote is not None  # it has a price
+    age = asked_words(candidates.builds[i], gpu_quote, host_quote, room)
+    sold = sold_words(candidates.builds[i], host_quote)
+    return f"{sold} for {price or usd_rounded(cost)} ({age}), {days_at(ranking, i)}"
+
+
+def over_budget_words(cost: Decimal, budget: Decimal) -> tuple[str, str]:
+    """``$10,900`` and ``$900 over budget``: the difference of what is printed; whole dollars where
+    three digits would hide it."""
+    rounded = Decimal(f"{cost:.3g}")
+    if rounded > budget:
+        return usd_rounded(cost), f"{usd_whole(rounded - budget)} over budget"
+    return usd_whole(cost), f"{usd_whole(cost - budget)} over budget"
+
+
+def sold_first(candidates: Candidates, ordered: Sequence[int]) -> tuple[int, str]:
+    """The first that somebody sells; the first of all, with a word of it, where nobody does."""
+    sold = next((i for i in ordered if candidates.offered[i]), None)
+    return (ordered[0], ", no seller known") if sold is None else (sold, "")
+
+
+def asked_for(ranking: Ranking) -> str:
+    """`` for $40,000 within 60 days on a 120 V 15 A circuit``; nothing where no limit was set."""
+    budget, limit = ranking.question.budget_usd, ranking.question.max_days
+    asked = "" if budget is None else f" for {usd_exact(budget)}"
+    asked += "" if limit is None else f" within {counted_days(limit)}"
+    supply = ranking.candidates.supply
+    return asked if supply is None else f"{asked} on a {supply_words(supply)} circuit"
+
+
+def days_at(ranking: Ranking, i: int) -> str:
+    """``≈79.4 days (50.2–126)``, of what need not be ranked."""
+    candidates = ranking.candidates
+    return mark_at(candidates, i) + days_and_ends(candidates.days[i], *candidates.interval(i))
